@@ -1,0 +1,72 @@
+"""Who asks, and the ladder of what they may do."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Level(StrEnum):
+    """Levels of access, lowest first. `agent` stands apart from the ladder."""
+
+    ANONYMOUS = "anonymous"
+    VIEWER = "viewer"
+    USER = "user"
+    MANAGER = "manager"
+    ADMIN = "admin"
+    OWNER = "owner"
+    AGENT = "agent"
+
+    def reaches(self, wanted: "Level") -> bool:
+        """Whether this level passes a door that asks for `wanted`."""
+        if Level.AGENT in (self, wanted):
+            return self is wanted
+        return LADDER.index(self) >= LADDER.index(wanted)
+
+
+LADDER = (
+    Level.ANONYMOUS,
+    Level.VIEWER,
+    Level.USER,
+    Level.MANAGER,
+    Level.ADMIN,
+    Level.OWNER,
+)
+MEMBER_LEVELS = (Level.VIEWER, Level.USER, Level.MANAGER, Level.ADMIN, Level.OWNER)
+
+
+class Actor(msgspec.Struct, frozen=True):
+    """Who makes this request, in which organization. Every verb that checks gets one."""
+
+    customer_id: str
+    customer_name: str
+    level: Level
+    # member, token, agent, secret, operator (the server's own machine), anonymous
+    kind: str
+    user_id: str = ""
+    username: str = ""
+    email: str = ""
+    # Member tags as key:value; with the e-mail and username they are what an ACL can name.
+    tags: tuple[str, ...] = ()
+    # The token, session or member record that let this actor in.
+    credential_id: str = ""
+    member_id: str = ""
+    host_id: str = ""
+    address: str = ""
+
+    @property
+    def sees_all(self) -> bool:
+        return self.level.reaches(Level.MANAGER) if self.level is not Level.AGENT else False
+
+    @property
+    def runs_all(self) -> bool:
+        return self.level.reaches(Level.ADMIN) if self.level is not Level.AGENT else False
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """What an ACL may call this actor, in lower case."""
+        return tuple(entry.lower() for entry in (self.email, self.username, *self.tags) if entry)
+
+    @property
+    def principal(self) -> str:
+        """Whose idempotency keys these are."""
+        return f"{self.kind}:{self.user_id or self.credential_id}"

@@ -1,0 +1,1 @@
+"""What knows nothing of the product: errors, clock, ids, JSON text."""

@@ -1,0 +1,44 @@
+"""Time as the rules see it: whole milliseconds since 1970, handed in, never fetched.
+
+Milliseconds as integers (not text, not datetime) are what both databases compare, index and
+subtract without conversion; `iso` turns them into the interface's form at the edge.
+"""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+Millis = int
+Clock = Callable[[], Millis]
+
+SECOND: Millis = 1_000
+MINUTE: Millis = 60 * SECOND
+HOUR: Millis = 60 * MINUTE
+DAY: Millis = 24 * HOUR
+
+
+def wall() -> Millis:
+    """The machine's own clock."""
+    return time.time_ns() // 1_000_000
+
+
+def iso(at: Millis) -> str:
+    """ISO 8601 in UTC with milliseconds and a Z, as every record carries it."""
+    seconds, millis = divmod(at, 1_000)
+    stamp = time.gmtime(seconds)
+    return (
+        f"{stamp[0]:04d}-{stamp[1]:02d}-{stamp[2]:02d}T"
+        f"{stamp[3]:02d}:{stamp[4]:02d}:{stamp[5]:02d}.{millis:03d}Z"
+    )
+
+
+def iso_or_none(at: Millis | None) -> str | None:
+    return None if at is None else iso(at)
+
+
+def parse_iso(text: str) -> Millis:
+    """The inverse of `iso`; a time without a zone counts as UTC. ValueError when it is no time."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return round(moment.timestamp() * 1_000)

@@ -1,0 +1,105 @@
+"""What the rooms above know of a database: a transaction, and two ways to hand it a verb.
+
+A verb is a plain function over a `Tx`. `write` runs it in a durable transaction and answers
+after the commit; `join` lets calls of one set-based verb share a transaction; `read` runs it on
+a snapshot. Nobody above knows whether SQLite or PostgreSQL answers.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+import msgspec
+
+from belvedere.base.clock import Millis
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound=msgspec.Struct)
+Item = TypeVar("Item")
+
+Row = tuple[Any, ...]
+AfterCommit = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """Pieces of SQL in which the engines differ."""
+
+    engine: str
+    # Appended to a select: wait for and hold the rows until the transaction ends.
+    lock_rows: str
+    # Appended to a select: take the rows that nobody else holds.
+    skip_locked: str
+    # Reserves N fence numbers in a row; answers the highest.
+    next_fences: str
+    # The writer's transaction number, stored with each event.
+    current_xid: str
+    # Events at or above this number may still change their neighbours; cursors stay below.
+    xid_horizon: str
+
+
+class Tx(Protocol):
+    """One transaction. Rows come as tuples, or as structs whose fields are the columns."""
+
+    now: Millis
+    sql: Fragments
+    # Topics to ring once the commit is durable: `host:<id>`, `events`, `access`.
+    rung: set[str]
+
+    def rows(self, sql: str, *params: Any) -> list[Row]: ...
+
+    def row(self, sql: str, *params: Any) -> Row | None: ...
+
+    def run(self, sql: str, *params: Any) -> int:
+        """Run a statement; the number of rows it changed."""
+        ...
+
+    def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
+        """One statement for each set of parameters."""
+        ...
+
+    def all(self, shape: type[S], sql: str, *params: Any) -> list[S]: ...
+
+    def one(self, shape: type[S], sql: str, *params: Any) -> S | None: ...
+
+    def value(self, sql: str, *params: Any) -> Any:
+        """The first column of the first row, or None."""
+        ...
+
+    def after_commit(self, call: AfterCommit) -> None:
+        """Called on the server's loop once the commit is durable, and only then."""
+        ...
+
+
+Verb = Callable[Concatenate[Tx, P], R]
+SetVerb = Callable[[Tx, list[Item]], list[R | Exception]]
+
+
+class Database(Protocol):
+    """An open database. `closing` runs at the end of every write, inside its transaction."""
+
+    sql: Fragments
+    closing: Callable[[Tx], None] | None
+    on_rung: Callable[[set[str]], None] | None
+
+    async def write(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R: ...
+
+    async def read(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R: ...
+
+    async def join(self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item) -> R:
+        """Run a set-based verb on this item together with whatever else waits for it."""
+        ...
+
+    def write_now(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+        """The same without an event loop: set-up, the command line, tests."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+@cache
+def columns(shape: type[msgspec.Struct], prefix: str = "") -> str:
+    """The select list that fills `shape`, in the order of its fields."""
+    return ", ".join(f"{prefix}{name}" for name in shape.__struct_fields__)

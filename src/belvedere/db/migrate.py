@@ -1,0 +1,60 @@
+"""Numbered SQL files, each applied once and in order, one transaction each."""
+
+from importlib.resources import files
+
+from belvedere.db.database import Database, Tx
+
+
+def migrations(engine: str, folder: str = "migrations") -> list[tuple[str, str]]:
+    """(name, text) of every step for this engine: `0001_x.sql`, or `0001_x.<engine>.sql`."""
+    found = {}
+    for entry in files("belvedere.db").joinpath(folder).iterdir():
+        name, *variant = entry.name.removesuffix(".sql").split(".")
+        if entry.name.endswith(".sql") and variant in ([], [engine]):
+            found[f"{name}{'.' + variant[0] if variant else ''}"] = entry.read_text()
+    return sorted(found.items())
+
+
+def statements(text: str) -> list[str]:
+    """The statements of a step; a line of `;;` alone ends those that hold semicolons inside."""
+    if "\n;;\n" in text:
+        return [part.strip() for part in text.split("\n;;\n") if part.strip()]
+    bare = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
+    return [part.strip() for part in bare.split(";") if part.strip()]
+
+
+def applied(tx: Tx) -> set[str]:
+    tx.run("create table if not exists migrations (name text primary key, at bigint not null)")
+    if tx.sql.engine == "postgres":
+        # Two servers that start together: the second waits here and finds nothing to do.
+        tx.run("lock table migrations in access exclusive mode")
+    return {name for (name,) in tx.rows("select name from migrations")}
+
+
+def apply(tx: Tx, name: str, text: str) -> bool:
+    if name in applied(tx):
+        return False
+    for statement in statements(text):
+        tx.run(statement)
+    tx.run("insert into migrations (name, at) values (?, ?)", name, tx.now)
+    return True
+
+
+def migrate(db: Database, folder: str = "migrations") -> list[str]:
+    """Bring the schema up to date; the names of the steps that were applied."""
+    return [
+        name
+        for name, text in migrations(db.sql.engine, folder)
+        if db.write_now(apply, f"{folder}/{name}", text)
+    ]
+
+
+def open_database(url: str) -> Database:
+    """`postgresql://…`, or the path of a SQLite file."""
+    if url.startswith(("postgresql://", "postgres://")):
+        from belvedere.db.postgres import Postgres
+
+        return Postgres(url)
+    from belvedere.db.sqlite import Sqlite
+
+    return Sqlite(url.removeprefix("sqlite://"))

@@ -1,0 +1,17 @@
+-- What happened, in order. One writer, so ids are in the order of the commits and xid stays 0.
+create table events (
+  id integer primary key autoincrement,
+  xid bigint not null,
+  at bigint not null,
+  customer_id text not null,
+  kind text not null,
+  object text not null,
+  object_id text not null,
+  data text not null
+);
+create index events_of_object on events (object_id, id);
+
+create table cursors (name text primary key, xid bigint not null, id bigint not null);
+
+create table counters (name text primary key, value bigint not null);
+insert into counters (name, value) values ('fence', 0);

@@ -1,0 +1,232 @@
+"""PostgreSQL: the same verbs on a few threads, each with a connection; set-based verbs in batches."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+import msgspec
+import psycopg
+
+from belvedere.base.clock import Clock, Millis, wall
+from belvedere.base.errors import Unavailable
+from belvedere.db.database import AfterCommit, Fragments, Row, Tx
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound=msgspec.Struct)
+Item = TypeVar("Item")
+
+FRAGMENTS = Fragments(
+    engine="postgres",
+    lock_rows=" for update",
+    skip_locked=" for update skip locked",
+    next_fences="select max(nextval('fence')) from generate_series(1, ?)",
+    current_xid="pg_current_xact_id()::text::bigint",
+    xid_horizon="pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
+)
+
+THREADS = 8
+BATCH = 128
+CHANNEL = "belvedere"
+
+
+@cache
+def translated(sql: str) -> str:
+    """Our `?` as the driver's `%s`."""
+    return sql.replace("%", "%%").replace("?", "%s")
+
+
+class PostgresTx:
+    """A transaction on one connection."""
+
+    sql = FRAGMENTS
+
+    def __init__(self, cursor: psycopg.Cursor[Row], now: Millis) -> None:
+        self.cursor = cursor
+        self.now = now
+        self.rung: set[str] = set()
+        self.calls: list[AfterCommit] = []
+
+    def _execute(self, sql: str, params: Sequence[Any]) -> psycopg.Cursor[Row]:
+        return self.cursor.execute(cast(Any, translated(sql)), params)
+
+    def rows(self, sql: str, *params: Any) -> list[Row]:
+        return self._execute(sql, params).fetchall()
+
+    def row(self, sql: str, *params: Any) -> Row | None:
+        return self._execute(sql, params).fetchone()
+
+    def run(self, sql: str, *params: Any) -> int:
+        return self._execute(sql, params).rowcount
+
+    def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
+        self.cursor.executemany(cast(Any, translated(sql)), params)
+
+    def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
+        return [shape(*row) for row in self._execute(sql, params).fetchall()]
+
+    def one(self, shape: type[S], sql: str, *params: Any) -> S | None:
+        row = self._execute(sql, params).fetchone()
+        return None if row is None else shape(*row)
+
+    def value(self, sql: str, *params: Any) -> Any:
+        row = self._execute(sql, params).fetchone()
+        return None if row is None else row[0]
+
+    def after_commit(self, call: AfterCommit) -> None:
+        self.calls.append(call)
+
+
+class _Lane:
+    """Items of one set-based verb that wait to share a transaction."""
+
+    __slots__ = ("busy", "items")
+
+    def __init__(self) -> None:
+        self.busy = 0
+        self.items: list[tuple[Any, asyncio.Future[Any]]] = []
+
+
+class Postgres:
+    """A PostgreSQL database, shared by any number of servers."""
+
+    sql = FRAGMENTS
+
+    def __init__(self, url: str, clock: Clock = wall) -> None:
+        self.url = url
+        self.clock = clock
+        self.closing: Callable[[Tx], None] | None = None
+        self.on_rung: Callable[[set[str]], None] | None = None
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgres")
+        self._local = threading.local()
+        self._opened: list[psycopg.Connection[Row]] = []
+        self._lanes: dict[Any, _Lane] = {}
+
+    def connect(self, *, autocommit: bool = False) -> psycopg.Connection[Row]:
+        connection = psycopg.connect(
+            self.url,
+            autocommit=autocommit,
+            application_name="belvedere",
+            options="-c timezone=UTC -c statement_timeout=30s -c synchronous_commit=on"
+            " -c idle_in_transaction_session_timeout=30s",
+        )
+        self._opened.append(connection)
+        return connection
+
+    def _connection(self) -> psycopg.Connection[Row]:
+        connection: psycopg.Connection[Row] | None = getattr(self._local, "connection", None)
+        if connection is None or connection.closed or connection.broken:
+            try:
+                connection = self._local.connection = self.connect()
+            except psycopg.OperationalError as fault:
+                raise Unavailable("The database does not answer; try again shortly.") from fault
+        return connection
+
+    def _transact(self, work: Callable[[PostgresTx], R], *, closing: bool) -> tuple[R, PostgresTx]:
+        connection = self._connection()
+        try:
+            with connection.cursor() as cursor:
+                tx = PostgresTx(cursor, self.clock())
+                result = work(tx)
+                if closing and self.closing is not None:
+                    self.closing(tx)
+                connection.commit()
+                return result, tx
+        except BaseException as fault:
+            if not connection.closed:
+                connection.rollback()
+            if isinstance(fault, psycopg.OperationalError):
+                raise Unavailable("The database does not answer; try again shortly.") from fault
+            raise
+
+    async def write(
+        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
+        loop = asyncio.get_running_loop()
+        result, tx = await loop.run_in_executor(
+            self._threads, lambda: self._transact(lambda tx: verb(tx, *a, **k), closing=True)
+        )
+        self._tell(tx)
+        return result
+
+    async def read(
+        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
+        loop = asyncio.get_running_loop()
+        result, _ = await loop.run_in_executor(
+            self._threads, lambda: self._transact(lambda tx: verb(tx, *a, **k), closing=False)
+        )
+        return result
+
+    def write_now(
+        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
+        result, tx = self._transact(lambda tx: verb(tx, *a, **k), closing=True)
+        self._tell(tx)
+        return result
+
+    async def join(
+        self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
+    ) -> R:
+        loop = asyncio.get_running_loop()
+        lane = self._lanes.setdefault(verb, _Lane())
+        future: asyncio.Future[R] = loop.create_future()
+        lane.items.append((item, future))
+        if not lane.busy:
+            lane.busy = 1
+            loop.call_soon(self._start_lane, loop, verb, lane)
+        return await future
+
+    def _start_lane(self, loop: asyncio.AbstractEventLoop, verb: Any, lane: _Lane) -> None:
+        batch, lane.items = lane.items[:BATCH], lane.items[BATCH:]
+        if not batch:
+            lane.busy = 0
+            return
+        work = self._threads.submit(self._run_lane, verb, [item for item, _ in batch])
+        work.add_done_callback(
+            lambda done: loop.call_soon_threadsafe(self._end_lane, loop, verb, lane, batch, done)
+        )
+
+    def _run_lane(self, verb: Any, items: list[Any]) -> tuple[list[Any], list[PostgresTx]]:
+        try:
+            results, tx = self._transact(lambda tx: list(verb(tx, items)), closing=True)
+            return results, [tx]
+        except Unavailable:
+            raise
+        except Exception as fault:
+            if len(items) == 1:
+                return [fault], []
+        # One poisonous item must not take its neighbours along.
+        alone = [self._run_lane(verb, [item]) for item in items]
+        return [r for results, _ in alone for r in results], [t for _, txs in alone for t in txs]
+
+    def _end_lane(
+        self, loop: asyncio.AbstractEventLoop, verb: Any, lane: _Lane, batch: list[Any], done: Any
+    ) -> None:
+        # Start the next batch first: its round trips overlap with answering this one.
+        self._start_lane(loop, verb, lane)
+        fault = done.exception()
+        results, txs = ([fault] * len(batch), []) if fault is not None else done.result()
+        for (_, future), result in zip(batch, results, strict=True):
+            if future.done():
+                continue
+            if isinstance(result, BaseException):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
+        for tx in txs:
+            self._tell(tx)
+
+    def _tell(self, tx: PostgresTx) -> None:
+        for call in tx.calls:
+            call()
+        if tx.rung and self.on_rung is not None:
+            self.on_rung(tx.rung)
+
+    async def close(self) -> None:
+        self._threads.shutdown()
+        for connection in self._opened:
+            connection.close()

@@ -1,0 +1,335 @@
+"""SQLite: one writer connection with group commit, a few readers, one process per file.
+
+Statements run on the event loop and only COMMIT (the fsync) goes to a thread: a writer thread of
+its own would fight the loop for the interpreter lock, which costs milliseconds under load.
+Whatever arrives while a commit is under way shares the next one, each verb in a savepoint.
+"""
+
+import asyncio
+import fcntl
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import apsw
+import msgspec
+
+from belvedere.base.clock import Clock, Millis, wall
+from belvedere.base.errors import Unavailable
+from belvedere.db.database import AfterCommit, Fragments, Row, Tx
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S", bound=msgspec.Struct)
+Item = TypeVar("Item")
+
+FRAGMENTS = Fragments(
+    engine="sqlite",
+    lock_rows="",
+    skip_locked="",
+    next_fences="update counters set value = value + ? where name = 'fence' returning value",
+    current_xid="0",
+    xid_horizon="9223372036854775807",
+)
+
+# A batch ends here even when more verbs wait, so that the loop can serve others in between.
+BATCH = 128
+READERS = 3
+
+
+class SqliteTx:
+    """A transaction on one connection."""
+
+    sql = FRAGMENTS
+
+    def __init__(self, connection: apsw.Connection, now: Millis) -> None:
+        self.connection = connection
+        self.now = now
+        self.rung: set[str] = set()
+        self.calls: list[AfterCommit] = []
+
+    def rows(self, sql: str, *params: Any) -> list[Row]:
+        return list(self.connection.execute(sql, params))
+
+    def row(self, sql: str, *params: Any) -> Row | None:
+        return self.connection.execute(sql, params).fetchone()
+
+    def run(self, sql: str, *params: Any) -> int:
+        self.connection.execute(sql, params).fetchall()
+        return self.connection.changes()
+
+    def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
+        self.connection.executemany(sql, params)
+
+    def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
+        return [shape(*row) for row in self.connection.execute(sql, params)]
+
+    def one(self, shape: type[S], sql: str, *params: Any) -> S | None:
+        row = self.connection.execute(sql, params).fetchone()
+        return None if row is None else shape(*row)
+
+    def value(self, sql: str, *params: Any) -> Any:
+        row = self.connection.execute(sql, params).fetchone()
+        return None if row is None else row[0]
+
+    def after_commit(self, call: AfterCommit) -> None:
+        self.calls.append(call)
+
+
+class _Waiting:
+    """A verb in the queue: a plain one, or one item of a set-based one."""
+
+    __slots__ = ("args", "error", "future", "is_set", "kwargs", "result", "verb")
+
+    def __init__(
+        self, verb: Callable[..., Any], args: Any, kwargs: Any, is_set: bool, future: Any
+    ) -> None:
+        self.verb = verb
+        self.args = args
+        self.kwargs = kwargs
+        self.is_set = is_set
+        self.future = future
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+
+def connect(path: str, *, readonly: bool = False) -> apsw.Connection:
+    """A connection with our settings; `synchronous=full` makes an answered write survive power loss."""
+    flags = apsw.SQLITE_OPEN_READONLY if readonly else (
+        apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    )
+    connection = apsw.Connection(path, flags=flags, statementcachesize=300)
+    connection.set_busy_timeout(5_000)
+    if not readonly:
+        connection.execute("pragma journal_mode=wal")
+    connection.execute("pragma synchronous=full")
+    connection.execute("pragma foreign_keys=on")
+    connection.execute("pragma temp_store=memory")
+    connection.execute("pragma cache_size=-16000")
+    return connection
+
+
+class Sqlite:
+    """One SQLite file, owned by this process alone."""
+
+    sql = FRAGMENTS
+
+    def __init__(self, path: str | Path, clock: Clock = wall) -> None:
+        self.path = str(path)
+        self.clock = clock
+        self.closing: Callable[[Tx], None] | None = None
+        self.on_rung: Callable[[set[str]], None] | None = None
+        self._lock_fd = _lock_file(self.path)
+        self._writer = connect(self.path)
+        self._queue: deque[_Waiting] = deque()
+        self._busy = False
+        self._idle: asyncio.Event | None = None
+        self._committer = ThreadPoolExecutor(1, thread_name_prefix="commit")
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="read")
+        self._local = threading.local()
+        self._opened: list[apsw.Connection] = []
+
+    # Writing -------------------------------------------------------------
+
+    async def write(
+        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
+        return await self._enqueue(verb, a, k, is_set=False)  # type: ignore[no-any-return]
+
+    async def join(
+        self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
+    ) -> R:
+        return await self._enqueue(verb, item, None, is_set=True)  # type: ignore[no-any-return]
+
+    def _enqueue(self, verb: Any, args: Any, kwargs: Any, *, is_set: bool) -> asyncio.Future[Any]:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        self._queue.append(_Waiting(verb, args, kwargs, is_set, future))
+        if not self._busy:
+            self._busy = True
+            # One turn of the loop later, so that requests read in this turn share the batch.
+            loop.call_soon(self._run_batch, loop)
+        return future
+
+    def _run_batch(self, loop: asyncio.AbstractEventLoop) -> None:
+        batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
+        try:
+            tx = self._begin()
+            self._run_all(tx, batch)
+            if self.closing is not None:
+                self.closing(tx)
+        except BaseException as fault:
+            self._fail(loop, batch, fault)
+            return
+        commit = self._committer.submit(self._writer.execute, "commit")
+        commit.add_done_callback(
+            lambda done: loop.call_soon_threadsafe(self._committed, loop, tx, batch, done)
+        )
+
+    def _begin(self) -> SqliteTx:
+        self._writer.execute("begin immediate")
+        return SqliteTx(self._writer, self.clock())
+
+    def _run_all(self, tx: SqliteTx, batch: list[_Waiting]) -> None:
+        sets: dict[Any, list[_Waiting]] = {}
+        for waiting in batch:
+            if waiting.is_set:
+                sets.setdefault(waiting.verb, []).append(waiting)
+            else:
+                self._run_one(tx, waiting)
+        for verb, members in sets.items():
+            self._run_set(tx, verb, members)
+
+    def _run_one(self, tx: SqliteTx, waiting: _Waiting) -> None:
+        marks = len(tx.calls), set(tx.rung)
+        self._writer.execute("savepoint verb")
+        try:
+            waiting.result = waiting.verb(tx, *waiting.args, **waiting.kwargs)
+            self._writer.execute("release verb")
+        except Exception as fault:
+            self._undo(tx, marks)
+            waiting.error = fault
+
+    def _run_set(self, tx: SqliteTx, verb: Any, members: list[_Waiting]) -> None:
+        marks = len(tx.calls), set(tx.rung)
+        self._writer.execute("savepoint verb")
+        try:
+            results = verb(tx, [waiting.args for waiting in members])
+            self._writer.execute("release verb")
+        except Exception as fault:
+            self._undo(tx, marks)
+            self._run_members_alone(tx, verb, members, fault)
+            return
+        for waiting, result in zip(members, results, strict=True):
+            if isinstance(result, Exception):
+                waiting.error = result
+            else:
+                waiting.result = result
+
+    def _run_members_alone(
+        self, tx: SqliteTx, verb: Any, members: list[_Waiting], fault: Exception
+    ) -> None:
+        """One poisonous item must not take its neighbours along."""
+        if len(members) == 1:
+            members[0].error = fault
+            return
+        for waiting in members:
+            self._run_set(tx, verb, [waiting])
+
+    def _undo(self, tx: SqliteTx, marks: tuple[int, set[str]]) -> None:
+        if self._writer.get_autocommit():
+            # A full disk or an I/O error rolls back the whole transaction, savepoints and all.
+            raise Unavailable("The database could not write; nothing of this was kept.")
+        self._writer.execute("rollback to verb")
+        self._writer.execute("release verb")
+        del tx.calls[marks[0] :]
+        tx.rung = marks[1]
+
+    def _fail(
+        self, loop: asyncio.AbstractEventLoop, batch: list[_Waiting], fault: BaseException
+    ) -> None:
+        if not self._writer.get_autocommit():
+            self._writer.execute("rollback")
+        for waiting in batch:
+            if not waiting.future.done():
+                waiting.future.set_exception(fault)
+        self._next(loop)
+
+    def _committed(
+        self, loop: asyncio.AbstractEventLoop, tx: SqliteTx, batch: list[_Waiting], done: Any
+    ) -> None:
+        fault = done.exception()
+        if fault is not None:
+            self._fail(loop, batch, Unavailable(f"The database could not commit: {fault}"))
+            return
+        for waiting in batch:
+            # A refusal may rest on rows of this very batch: it too is told only after the commit.
+            if waiting.future.done():
+                continue
+            if waiting.error is not None:
+                waiting.future.set_exception(waiting.error)
+            else:
+                waiting.future.set_result(waiting.result)
+        self._tell(tx)
+        self._next(loop)
+
+    def _tell(self, tx: SqliteTx) -> None:
+        for call in tx.calls:
+            call()
+        if tx.rung and self.on_rung is not None:
+            self.on_rung(tx.rung)
+
+    def _next(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._queue:
+            loop.call_soon(self._run_batch, loop)
+            return
+        self._busy = False
+        if self._idle is not None:
+            self._idle.set()
+
+    def write_now(
+        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
+        assert not self._busy, "write_now is for when no loop runs"
+        tx = self._begin()
+        try:
+            result = verb(tx, *a, **k)
+            if self.closing is not None:
+                self.closing(tx)
+            self._writer.execute("commit")
+        except BaseException:
+            if not self._writer.get_autocommit():
+                self._writer.execute("rollback")
+            raise
+        self._tell(tx)
+        return result
+
+    # Reading -------------------------------------------------------------
+
+    async def read(
+        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, lambda: self._read(verb, a, k))
+
+    def _read(self, verb: Any, args: Any, kwargs: Any) -> Any:
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = connect(self.path, readonly=True)
+            self._opened.append(connection)
+        connection.execute("begin")
+        try:
+            return verb(SqliteTx(connection, self.clock()), *args, **kwargs)
+        finally:
+            connection.execute("rollback")
+
+    async def close(self) -> None:
+        while self._busy:
+            self._idle = asyncio.Event()
+            await self._idle.wait()
+        self._committer.shutdown()
+        self._readers.shutdown()
+        for connection in self._opened:
+            connection.close()
+        self._writer.close()
+        if self._lock_fd is not None:
+            os.close(self._lock_fd)
+
+
+def _lock_file(path: str) -> int | None:
+    """Hold `<path>.lock` for the life of this process: a second server must not write here."""
+    if path.startswith((":memory:", "file:")):
+        return None
+    fd = os.open(path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        raise Unavailable(
+            f"Another Belvedere server already uses {path}; stop it first, or choose another --data."
+        ) from None
+    return fd

@@ -1,0 +1,56 @@
+"""The event log's rows."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere.db import Tx, columns
+from belvedere.events.model import Event
+
+_encode = msgspec.json.Encoder().encode
+
+
+def append(
+    tx: Tx, customer_id: str, kind: str, object_id: str, data: dict[str, Any] | None = None
+) -> None:
+    """Write what happened; the object is the kind's first word. Rings after the commit."""
+    tx.run(
+        "insert into events (xid, at, customer_id, kind, object, object_id, data)"
+        f" values ({tx.sql.current_xid}, ?, ?, ?, ?, ?, ?)",
+        tx.now,
+        customer_id,
+        kind,
+        kind.partition(".")[0],
+        object_id,
+        _encode(data or {}).decode(),
+    )
+    tx.rung.add("events")
+
+
+def after(tx: Tx, xid: int, event_id: int, limit: int = 500) -> list[Event]:
+    """What came after a cursor, oldest first, as far as it can no longer change."""
+    return tx.all(
+        Event,
+        f"select {columns(Event)} from events"
+        f" where (xid, id) > (?, ?) and xid < {tx.sql.xid_horizon} order by xid, id limit ?",
+        xid,
+        event_id,
+        limit,
+    )
+
+
+def newest(tx: Tx) -> tuple[int, int]:
+    """The cursor that has seen everything so far."""
+    row = tx.row(
+        f"select xid, id from events where xid < {tx.sql.xid_horizon}"
+        " order by xid desc, id desc limit 1"
+    )
+    return (0, 0) if row is None else (row[0], row[1])
+
+
+def of_object(tx: Tx, object_id: str) -> list[Event]:
+    return tx.all(
+        Event,
+        f"select {columns(Event)} from events where object_id = ? order by id",
+        object_id,
+    )

@@ -1,0 +1,80 @@
+"""One row of the route table, and what a handler gets and gives."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+
+# Levels are words here, because this room lies below access; the table's own test knows them.
+ANONYMOUS, AGENT = "anonymous", "agent"
+
+
+class Reply(msgspec.Struct):
+    """An answer that is more than 200 with a JSON record."""
+
+    body: Any = None
+    status: int = 200
+    headers: dict[str, str] = {}
+    # Set for anything that is not JSON: then `body` is bytes, text or an async iterator of bytes.
+    media_type: str = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A door: where it is, who may pass, what comes in and goes out."""
+
+    method: str
+    # `{id}` and names that end in `_id` match 24 hex digits; other names match one segment.
+    path: str
+    # any level name of access, or "agent"
+    level: str
+    handler: Callable[[Any], Awaitable[Any]]
+    summary: str
+    # both: /x?customer=c and /c/x. plain: no organization in the address (sign-in, /-/…).
+    style: str = "both"
+    # The msgspec.Struct that checks the body; None: no body is read.
+    body: Any = None
+    answer: Any = None
+    # Refusals beyond 400, 401, 403, 404 that this door can give.
+    codes: Sequence[str] = ()
+    # Found in interface.md or facts.md: creation answers 200 and unknown fields are ignored.
+    known: bool = True
+    # The organization must be named even where the credential would tell it (secret routes).
+    needs_customer: bool = False
+    max_body: int = 1 << 20
+    # Query parameters worth documenting: (name, description).
+    query: Sequence[tuple[str, str]] = field(default=())
+
+
+@dataclass(slots=True)
+class Ask:
+    """A request that has been let in: everything a handler may look at."""
+
+    request: Request
+    route: Route
+    # access.Actor; typed loosely because this room lies below access
+    actor: Any
+    # server.app.House: db, logs, hub, settings, keys
+    house: Any
+    path: dict[str, str]
+    query: dict[str, list[str]]
+    # The checked body (an instance of route.body), or None.
+    body: Any = None
+    # The body as it came, for routes that read several encodings.
+    raw: bytes = b""
+
+    def first(self, name: str) -> str | None:
+        """The first value of a query parameter."""
+        values = self.query.get(name)
+        return values[0] if values else None
+
+    @property
+    def if_match(self) -> int | None:
+        """The version that the caller believes to change, from If-Match."""
+        text = self.request.headers.get("if-match", "").strip().strip('"')
+        return int(text) if text.isdigit() else None
+
+
+Handler = Callable[[Ask], Awaitable[Any]]
