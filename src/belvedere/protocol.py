@@ -222,18 +222,19 @@ INLINE_LOG = 16 * 1024
 # The longest piece of output or script in one binary frame.
 CHUNK = 64 * 1024
 
-_OUTPUT = struct.Struct(">BQQ")
+_OUTPUT = struct.Struct(">BQQQ")
 _BLOB = struct.Struct(">B32sB")
 OUTPUT, BLOB = 1, 2
 
 
-def pack_output(fence: int, offset: int, data: bytes) -> bytes:
-    return _OUTPUT.pack(OUTPUT, fence, offset) + data
+def pack_output(fence: int, at_byte: int, at_line: int, data: bytes) -> bytes:
+    """`at_line` is the number of newlines before `at_byte` in the stream as produced."""
+    return _OUTPUT.pack(OUTPUT, fence, at_byte, at_line) + data
 
 
-def unpack_output(frame: bytes) -> tuple[int, int, bytes]:
-    _, fence, offset = _OUTPUT.unpack_from(frame)
-    return fence, offset, frame[_OUTPUT.size :]
+def unpack_output(frame: bytes) -> tuple[int, int, int, bytes]:
+    _, fence, at_byte, at_line = _OUTPUT.unpack_from(frame)
+    return fence, at_byte, at_line, frame[_OUTPUT.size :]
 
 
 def pack_blob(sha256: str, data: bytes, *, last: bool) -> bytes:

@@ -1,0 +1,78 @@
+"""Who asks and what they may do: the verbs that other rooms use. The doors are in `access.api`."""
+
+from belvedere.access import audit, cookies, secret_keys
+from belvedere.access.acl import (
+    acl_of,
+    change_acl,
+    clear_acl,
+    forget_acl,
+    replace_acl,
+    resolve,
+    visible,
+)
+from belvedere.access.authentication import authenticate, sweep, touch
+from belvedere.access.customers import (
+    Customer,
+    Founded,
+    by_name,
+    create_organization,
+    enable,
+    operator,
+)
+from belvedere.access.enrolment import Enrolled, create_enrolment, redeem_enrolment
+from belvedere.access.keys import Keys, load_secret
+from belvedere.access.limits import Limits
+from belvedere.access.members import admit
+from belvedere.access.model import Actor, Level, may_run, may_see, require, require_person
+from belvedere.access.recovery import reset_password, set_password
+from belvedere.access.tokens import (
+    Token,
+    adopt_token,
+    create_agent_token,
+    create_token,
+    revoke_agent_tokens,
+)
+from belvedere.access.turnstile import Turnstile
+
+__all__ = [
+    "Actor",
+    "Customer",
+    "Enrolled",
+    "Founded",
+    "Keys",
+    "Level",
+    "Limits",
+    "Token",
+    "Turnstile",
+    "acl_of",
+    "admit",
+    "adopt_token",
+    "audit",
+    "authenticate",
+    "by_name",
+    "change_acl",
+    "clear_acl",
+    "cookies",
+    "create_agent_token",
+    "create_enrolment",
+    "create_organization",
+    "create_token",
+    "enable",
+    "forget_acl",
+    "load_secret",
+    "may_run",
+    "may_see",
+    "operator",
+    "redeem_enrolment",
+    "replace_acl",
+    "require",
+    "require_person",
+    "reset_password",
+    "resolve",
+    "revoke_agent_tokens",
+    "secret_keys",
+    "set_password",
+    "sweep",
+    "touch",
+    "visible",
+]

@@ -1,8 +1,11 @@
 """Who asks, and the ladder of what they may do."""
 
+from collections.abc import Collection
 from enum import StrEnum
 
 import msgspec
+
+from belvedere.base.errors import Forbidden
 
 
 class Level(StrEnum):
@@ -70,3 +73,37 @@ class Actor(msgspec.Struct, frozen=True):
     def principal(self) -> str:
         """Whose idempotency keys these are."""
         return f"{self.kind}:{self.user_id or self.credential_id}"
+
+
+def may_see(actor: Actor, acl: Collection[str], *, open_when_empty: bool = False) -> bool:
+    """Whether the ACL shows its record; monitors are open to every viewer while it is empty."""
+    if not actor.level.reaches(Level.VIEWER):
+        return False
+    if actor.sees_all or (open_when_empty and not acl):
+        return True
+    return _is_named(actor, acl)
+
+
+def may_run(actor: Actor, acl: Collection[str]) -> bool:
+    """Whether this actor may run, and change the jobs of, what carries the ACL."""
+    if actor.runs_all:
+        return True
+    return actor.level.reaches(Level.USER) and _is_named(actor, acl)
+
+
+def _is_named(actor: Actor, acl: Collection[str]) -> bool:
+    return not {entry.lower() for entry in acl}.isdisjoint(actor.entries)
+
+
+def require(actor: Actor, level: Level) -> None:
+    """Refuse an actor below `level`."""
+    if not actor.level.reaches(level):
+        raise Forbidden(f"This needs the level {level}; yours is {actor.level}.", code="level")
+
+
+def require_person(actor: Actor) -> None:
+    """Refuse credentials of programs: a leaked token must not be able to make itself permanent."""
+    if actor.kind not in ("member", "operator"):
+        raise Forbidden(
+            "A token cannot do this; sign in as a member of the organization.", code="person_only"
+        )

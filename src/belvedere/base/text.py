@@ -1,11 +1,10 @@
 """JSON text with the product's manners: no duplicate keys, numbers keep their spelling."""
 
 import json
+import math
 from typing import Any
 
 from belvedere.base.errors import Invalid
-
-MAX_DEPTH = 64
 
 
 class Number(str):
@@ -27,17 +26,39 @@ def _no_constant(word: str) -> Any:
     raise Invalid(f"{word} is not JSON.", code="malformed_json")
 
 
-def parse(body: bytes | str) -> Any:
-    """Any JSON value, numbers as `Number`; raises Invalid with the position of the fault."""
+def _finite(written: str) -> float:
+    number = float(written)
+    if math.isinf(number):
+        raise Invalid(f"The number {written[:40]} is too large.", code="malformed_json")
+    return number
+
+
+def _whole(written: str) -> int:
+    if len(written) > 64:
+        raise Invalid(f"The number {written[:40]}… is too large.", code="malformed_json")
+    return int(written)
+
+
+def parse(body: bytes | str, *, exact: bool = True) -> Any:
+    """Any JSON value; raises Invalid with the position of the fault.
+
+    `exact` keeps numbers as `Number`, for values that go on to a script as they were written.
+    """
     try:
         text = body if isinstance(body, str) else body.decode()
-        return json.loads(
+        value = json.loads(
             text,
             object_pairs_hook=_no_duplicates,
             parse_constant=_no_constant,
-            parse_float=Number,
-            parse_int=Number,
+            parse_float=Number if exact else _finite,
+            parse_int=Number if exact else _whole,
         )
+        if "\\ud" in text.lower():
+            # Half of a surrogate pair is JSON but no text; it could never be stored or sent on.
+            compact(value).encode()
+        return value
+    except UnicodeEncodeError:
+        raise Invalid("The JSON holds half of a surrogate pair.", code="malformed_json") from None
     except UnicodeDecodeError as fault:
         raise Invalid(
             f"The body is not UTF-8 (byte {fault.start}).", code="malformed_json"
@@ -63,3 +84,14 @@ def compact(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "[" + ",".join(compact(item) for item in value) + "]"
     return json.dumps(value, allow_nan=False)
+
+
+def clean(said: str) -> str:
+    """What a script or agent said, without what a database refuses: NUL, lone surrogates."""
+    if "\0" in said:
+        said = said.replace("\0", "\ufffd")
+    try:
+        said.encode()
+    except UnicodeEncodeError:
+        return said.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return said

@@ -5,6 +5,7 @@ after the commit; `join` lets calls of one set-based verb share a transaction; `
 a snapshot. Nobody above knows whether SQLite or PostgreSQL answers.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -32,6 +33,11 @@ class Fragments:
     lock_rows: str
     # Appended to a select: take the rows that nobody else holds.
     skip_locked: str
+    # The same where only the table called `j` is meant.
+    skip_locked_jobs: str
+    # The members of a JSON array given as one parameter, for `x in …`.
+    texts: str
+    numbers: str
     # Reserves N fence numbers in a row; answers the highest.
     next_fences: str
     # The writer's transaction number, stored with each event.
@@ -84,11 +90,15 @@ class Database(Protocol):
     closing: Callable[[Tx], None] | None
     on_rung: Callable[[set[str]], None] | None
 
-    async def write(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R: ...
+    async def write(
+        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R: ...
 
     async def read(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R: ...
 
-    async def join(self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item) -> R:
+    def join(
+        self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
+    ) -> "asyncio.Future[R]":
         """Run a set-based verb on this item together with whatever else waits for it."""
         ...
 

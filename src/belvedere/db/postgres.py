@@ -1,4 +1,4 @@
-"""PostgreSQL: the same verbs on a few threads, each with a connection; set-based verbs in batches."""
+"""PostgreSQL: the same verbs on a few threads, each with its connection; sets in batches."""
 
 import asyncio
 import threading
@@ -23,11 +23,19 @@ FRAGMENTS = Fragments(
     engine="postgres",
     lock_rows=" for update",
     skip_locked=" for update skip locked",
+    skip_locked_jobs=" for update of j skip locked",
+    texts="(select json_array_elements_text(?::json))",
+    numbers="(select json_array_elements_text(?::json)::bigint)",
     next_fences="select max(nextval('fence')) from generate_series(1, ?)",
     current_xid="pg_current_xact_id()::text::bigint",
     xid_horizon="pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
 )
 
+AGAIN = (
+    psycopg.errors.UniqueViolation,
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.SerializationFailure,
+)
 THREADS = 8
 BATCH = 128
 CHANNEL = "belvedere"
@@ -126,6 +134,15 @@ class Postgres:
         return connection
 
     def _transact(self, work: Callable[[PostgresTx], R], *, closing: bool) -> tuple[R, PostgresTx]:
+        try:
+            return self._transact_once(work, closing=closing)
+        except AGAIN:
+            # Another server was faster: the second look sees its row and can say so in words.
+            return self._transact_once(work, closing=closing)
+
+    def _transact_once(
+        self, work: Callable[[PostgresTx], R], *, closing: bool
+    ) -> tuple[R, PostgresTx]:
         connection = self._connection()
         try:
             with connection.cursor() as cursor:
@@ -138,13 +155,11 @@ class Postgres:
         except BaseException as fault:
             if not connection.closed:
                 connection.rollback()
-            if isinstance(fault, psycopg.OperationalError):
+            if isinstance(fault, psycopg.OperationalError) and not isinstance(fault, AGAIN):
                 raise Unavailable("The database does not answer; try again shortly.") from fault
             raise
 
-    async def write(
-        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
-    ) -> R:
+    async def write(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
         result, tx = await loop.run_in_executor(
             self._threads, lambda: self._transact(lambda tx: verb(tx, *a, **k), closing=True)
@@ -152,25 +167,21 @@ class Postgres:
         self._tell(tx)
         return result
 
-    async def read(
-        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
-    ) -> R:
+    async def read(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
         result, _ = await loop.run_in_executor(
             self._threads, lambda: self._transact(lambda tx: verb(tx, *a, **k), closing=False)
         )
         return result
 
-    def write_now(
-        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
-    ) -> R:
+    def write_now(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         result, tx = self._transact(lambda tx: verb(tx, *a, **k), closing=True)
         self._tell(tx)
         return result
 
-    async def join(
+    def join(
         self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
-    ) -> R:
+    ) -> asyncio.Future[R]:
         loop = asyncio.get_running_loop()
         lane = self._lanes.setdefault(verb, _Lane())
         future: asyncio.Future[R] = loop.create_future()
@@ -178,7 +189,7 @@ class Postgres:
         if not lane.busy:
             lane.busy = 1
             loop.call_soon(self._start_lane, loop, verb, lane)
-        return await future
+        return future
 
     def _start_lane(self, loop: asyncio.AbstractEventLoop, verb: Any, lane: _Lane) -> None:
         batch, lane.items = lane.items[:BATCH], lane.items[BATCH:]

@@ -31,6 +31,9 @@ FRAGMENTS = Fragments(
     engine="sqlite",
     lock_rows="",
     skip_locked="",
+    skip_locked_jobs="",
+    texts="(select value from json_each(?))",
+    numbers="(select value from json_each(?))",
     next_fences="update counters set value = value + ? where name = 'fence' returning value",
     current_xid="0",
     xid_horizon="9223372036854775807",
@@ -98,9 +101,11 @@ class _Waiting:
 
 
 def connect(path: str, *, readonly: bool = False) -> apsw.Connection:
-    """A connection with our settings; `synchronous=full` makes an answered write survive power loss."""
-    flags = apsw.SQLITE_OPEN_READONLY if readonly else (
-        apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    """A connection with our settings; `synchronous=full`: an answered write survives power loss."""
+    flags = (
+        apsw.SQLITE_OPEN_READONLY
+        if readonly
+        else (apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
     )
     connection = apsw.Connection(path, flags=flags, statementcachesize=300)
     connection.set_busy_timeout(5_000)
@@ -133,17 +138,15 @@ class Sqlite:
         self._local = threading.local()
         self._opened: list[apsw.Connection] = []
 
-    # Writing -------------------------------------------------------------
+    # Writing
 
-    async def write(
-        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
-    ) -> R:
+    async def write(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         return await self._enqueue(verb, a, k, is_set=False)  # type: ignore[no-any-return]
 
-    async def join(
+    def join(
         self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
-    ) -> R:
-        return await self._enqueue(verb, item, None, is_set=True)  # type: ignore[no-any-return]
+    ) -> asyncio.Future[R]:
+        return self._enqueue(verb, item, None, is_set=True)
 
     def _enqueue(self, verb: Any, args: Any, kwargs: Any, *, is_set: bool) -> asyncio.Future[Any]:
         loop = asyncio.get_running_loop()
@@ -271,9 +274,7 @@ class Sqlite:
         if self._idle is not None:
             self._idle.set()
 
-    def write_now(
-        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
-    ) -> R:
+    def write_now(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         assert not self._busy, "write_now is for when no loop runs"
         tx = self._begin()
         try:
@@ -288,11 +289,9 @@ class Sqlite:
         self._tell(tx)
         return result
 
-    # Reading -------------------------------------------------------------
+    # Reading
 
-    async def read(
-        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
-    ) -> R:
+    async def read(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, lambda: self._read(verb, a, k))
 
@@ -330,6 +329,6 @@ def _lock_file(path: str) -> int | None:
     except BlockingIOError:
         os.close(fd)
         raise Unavailable(
-            f"Another Belvedere server already uses {path}; stop it first, or choose another --data."
+            f"Another Belvedere server already uses {path}; stop it, or choose another --data."
         ) from None
     return fd

@@ -1,5 +1,6 @@
 """The event log's rows."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -14,17 +15,23 @@ def append(
     tx: Tx, customer_id: str, kind: str, object_id: str, data: dict[str, Any] | None = None
 ) -> None:
     """Write what happened; the object is the kind's first word. Rings after the commit."""
-    tx.run(
+    append_all(tx, kind, [(customer_id, object_id, data or {})])
+
+
+def append_all(tx: Tx, kind: str, happened: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
+    """(customer, object, data) of several things of one kind that happened together."""
+    if not happened:
+        return
+    word = kind.partition(".")[0]
+    tx.many(
         "insert into events (xid, at, customer_id, kind, object, object_id, data)"
         f" values ({tx.sql.current_xid}, ?, ?, ?, ?, ?, ?)",
-        tx.now,
-        customer_id,
-        kind,
-        kind.partition(".")[0],
-        object_id,
-        _encode(data or {}).decode(),
+        [
+            (tx.now, customer_id, kind, word, object_id, _encode(data).decode())
+            for customer_id, object_id, data in happened
+        ],
     )
-    tx.rung.add("events")
+    tx.rung.add(f"events:{kind}")
 
 
 def after(tx: Tx, xid: int, event_id: int, limit: int = 500) -> list[Event]:

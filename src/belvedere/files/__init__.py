@@ -1,0 +1,7 @@
+"""Scripts and other files, versioned by content."""
+
+from belvedere.files.model import FileRow
+from belvedere.files.service import FileChange, create
+from belvedere.files.store import content_of, store_content
+
+__all__ = ["FileChange", "FileRow", "content_of", "create", "store_content"]

@@ -44,6 +44,12 @@ class Route:
     # The organization must be named even where the credential would tell it (secret routes).
     needs_customer: bool = False
     max_body: int = 1 << 20
+    # Numbers in the body keep their spelling (base.text.Number): values that become arguments.
+    exact_numbers: bool = False
+    # The handler reads `ask.raw` itself (several encodings, uploads); `body` is for the docs.
+    raw_body: bool = False
+    # An agent's credential passes too; the verb decides what it may have there.
+    also_agent: bool = False
     # Query parameters worth documenting: (name, description).
     query: Sequence[tuple[str, str]] = field(default=())
 
@@ -62,6 +68,8 @@ class Ask:
     query: dict[str, list[str]]
     # The checked body (an instance of route.body), or None.
     body: Any = None
+    # The organization as named in path, query or body, in lower case; None when it was not.
+    customer: str | None = None
     # The body as it came, for routes that read several encodings.
     raw: bytes = b""
 

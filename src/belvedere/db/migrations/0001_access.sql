@@ -31,6 +31,8 @@ create table members (
   level text not null,
   tags text not null default '[]',
   enabled bigint not null default 1,
+  -- Set until the invited person has used the link that this organization handed out.
+  invited_at bigint,
   version bigint not null default 1,
   created_at bigint not null,
   updated_at bigint not null,

@@ -7,6 +7,10 @@ create table jobs (
   workflow_id text,
   workflow_job_id text,
   host_id text,
+  -- The script as it was when the job was made.
+  script_id text,
+  script_sha256 text,
+  script_filename text,
   type text not null,
   name text not null,
   lifecycle text not null,
@@ -92,9 +96,9 @@ create table job_moves (
 );
 insert into job_moves (from_lifecycle, to_lifecycle) values
   ('syncing', 'ready'), ('onhold', 'ready'), ('onhold', 'finished'),
-  ('ready', 'assigned'), ('ready', 'started'), ('ready', 'finished'),
+  ('ready', 'assigned'), ('ready', 'started'),
   ('assigned', 'ready'), ('assigned', 'finished'), ('assigned', 'terminated'),
   ('assigned', 'canceled'), ('started', 'finished'), ('started', 'terminated'),
   ('ready', 'canceled'), ('onhold', 'canceled'), ('syncing', 'canceled'),
   ('ready', 'expired'), ('onhold', 'expired'), ('syncing', 'expired'),
-  ('terminated', 'finished'), ('terminated', 'ready');
+  ('terminated', 'finished');

@@ -1,0 +1,165 @@
+"""Who may see and run one record: the ACL rows of tasks, workflows, indicators and monitors."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from belvedere import events
+from belvedere.access import audit
+from belvedere.access.model import Actor, Level, require
+from belvedere.base.errors import Fault, Invalid
+from belvedere.db import Tx
+
+MAX_ENTRIES = 1_000
+ACTIONS = ("add", "remove")
+
+
+class _Person(msgspec.Struct):
+    member_id: str
+    user_id: str
+    email: str
+    username: str
+    tags: str
+
+
+def acl_of(tx: Tx, customer_id: str, object: str, object_id: str) -> list[str]:
+    """E-mails and member tags, in lower case and in order."""
+    found = tx.rows(
+        "select entry from acl where customer_id = ? and object = ? and object_id = ?"
+        " order by entry",
+        customer_id,
+        object,
+        object_id,
+    )
+    return [entry for (entry,) in found]
+
+
+def replace_acl(
+    tx: Tx, actor: Actor, object: str, object_id: str, users: Sequence[str]
+) -> list[str]:
+    """Exactly these from now on."""
+    require(actor, Level.MANAGER)
+    _lock(tx, actor.customer_id)
+    return _save(tx, actor, object, object_id, set(resolve(tx, actor.customer_id, users)))
+
+
+def change_acl(
+    tx: Tx, actor: Actor, object: str, object_id: str, action: str, users: Sequence[str]
+) -> list[str]:
+    """Add some, or remove some."""
+    require(actor, Level.MANAGER)
+    if action not in ACTIONS:
+        raise Invalid('The action is "add" or "remove".', faults=(Fault("action", "add, remove"),))
+    if not users:
+        raise Invalid("Name at least one user.", faults=(Fault("users", "is empty"),))
+    _lock(tx, actor.customer_id)
+    held = set(acl_of(tx, actor.customer_id, object, object_id))
+    # Somebody who has left can still be taken out: what stands in the list needs no member.
+    known = held if action == "remove" else set()
+    named = set(resolve(tx, actor.customer_id, users, known))
+    return _save(tx, actor, object, object_id, held | named if action == "add" else held - named)
+
+
+def clear_acl(tx: Tx, actor: Actor, object: str, object_id: str) -> list[str]:
+    return replace_acl(tx, actor, object, object_id, [])
+
+
+def forget_acl(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
+    """For a record that is being deleted: its own event and audit row tell enough."""
+    tx.run(
+        "delete from acl where customer_id = ? and object = ? and object_id = ?",
+        customer_id,
+        object,
+        object_id,
+    )
+
+
+def resolve(
+    tx: Tx, customer_id: str, users: Sequence[str], known: set[str] | frozenset[str] = frozenset()
+) -> list[str]:
+    """Each entry as it is stored: a member's e-mail, or a tag that some member carries."""
+    if len(users) > MAX_ENTRIES:
+        raise Invalid(f"An ACL holds at most {MAX_ENTRIES} entries.", code="acl_too_long")
+    if not users:
+        return []
+    names = _names(tx, customer_id)
+    found = [_entry(text.strip().lower(), names, known) for text in users]
+    faults = tuple(
+        Fault(f"users[{n}]", f"{users[n]!r} is no member and no member tag")
+        for n, entry in enumerate(found)
+        if entry is None
+    )
+    if faults:
+        raise Invalid(
+            "These are no members of the organization; nothing was changed.",
+            code="unknown_members",
+            faults=faults,
+        )
+    return list(dict.fromkeys(entry for entry in found if entry is not None))
+
+
+def visible(
+    actor: Actor, object: str, column: str, *, open_when_empty: bool = False
+) -> tuple[str, list[Any]]:
+    """`may_see` as a predicate on the column that holds the record's id, for lists."""
+    if actor.sees_all:
+        return "1 = 1", []
+    if not actor.level.reaches(Level.VIEWER):
+        return "1 = 0", []
+    of_object = "select object_id from acl where customer_id = ? and object = ?"
+    params: list[Any] = [actor.customer_id, object]
+    entries = actor.entries
+    named = (
+        f"{column} in ({of_object} and entry in ({', '.join('?' * len(entries))}))"
+        if entries
+        else "1 = 0"
+    )
+    named_params = [*params, *entries] if entries else []
+    if not open_when_empty:
+        return named, named_params
+    return f"({named} or {column} not in ({of_object}))", [*named_params, *params]
+
+
+def _names(tx: Tx, customer_id: str) -> dict[str, str]:
+    """Everything that an entry may be, and what it is stored as."""
+    people = tx.all(
+        _Person,
+        "select m.id, m.user_id, u.email, u.username, m.tags from members m"
+        " join users u on u.id = m.user_id where m.customer_id = ?",
+        customer_id,
+    )
+    names: dict[str, str] = {}
+    for person in people:
+        for name in (person.member_id, person.user_id, person.email, person.username):
+            names[name.lower()] = person.email
+        for tag in msgspec.json.decode(person.tags, type=list[str]):
+            names[tag.lower()] = tag.lower()
+    return names
+
+
+def _entry(text: str, names: dict[str, str], known: set[str] | frozenset[str]) -> str | None:
+    found = names.get(text)
+    return text if found is None and text in known else found
+
+
+def _lock(tx: Tx, customer_id: str) -> None:
+    # Two who change the same list at once: the second must start from what the first has saved.
+    tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", customer_id)
+
+
+def _save(tx: Tx, actor: Actor, object: str, object_id: str, wanted: set[str]) -> list[str]:
+    customer_id = actor.customer_id
+    before = acl_of(tx, customer_id, object, object_id)
+    after = sorted(wanted)
+    if before == after:
+        return after
+    forget_acl(tx, customer_id, object, object_id)
+    tx.many(
+        "insert into acl (customer_id, object, object_id, entry) values (?, ?, ?, ?)"
+        " on conflict do nothing",
+        [(customer_id, object, object_id, entry) for entry in after],
+    )
+    audit.record(tx, actor, f"{object}.acl", object, object_id, {"acl": before}, {"acl": after})
+    events.append(tx, customer_id, f"{object}.acl_changed", object_id, {"acl": after})
+    return after

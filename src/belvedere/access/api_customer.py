@@ -1,0 +1,113 @@
+"""The organization itself, and its audit."""
+
+import msgspec
+
+from belvedere.access import audit, customers, records
+from belvedere.access.doors import plain
+from belvedere.base.errors import Fault, Invalid
+from belvedere.base.ids import is_id
+from belvedere.rest.route import Ask
+
+
+class Rename(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+
+
+class HandOver(msgspec.Struct, forbid_unknown_fields=True):
+    member_id: str
+
+
+async def show(ask: Ask) -> records.CustomerRecord:
+    return records.customer(await ask.house.db.read(customers.find, ask.actor.customer_id))
+
+
+async def rename(ask: Ask) -> records.CustomerRecord:
+    found = await ask.house.db.write(customers.rename, ask.actor, ask.body.name, ask.house.reserved)
+    return records.customer(found)
+
+
+async def disable(ask: Ask) -> records.CustomerRecord:
+    confirm = ask.first("confirm") or ""
+    return records.customer(await ask.house.db.write(customers.disable, ask.actor, confirm))
+
+
+async def hand_over(ask: Ask) -> records.MemberRecord:
+    found = await ask.house.db.write(customers.hand_over, ask.actor, ask.body.member_id)
+    return records.member(found, ask.actor)
+
+
+async def audited(ask: Ask) -> list[records.AuditRecord]:
+    limit = ask.first("limit") or "100"
+    after = ask.first("after")
+    if not limit.isdecimal() or not 1 <= int(limit) <= audit.MAX_PAGE:
+        raise _bad("limit", f"is 1 to {audit.MAX_PAGE}")
+    if after is not None and not is_id(after):
+        raise _bad("after", "is the last id of the page before")
+    object_id = ask.first("object_id")
+    if object_id is not None and not is_id(object_id):
+        raise _bad("object_id", "is an id of 24 hex digits")
+    rows = await ask.house.db.read(audit.entries, ask.actor, int(limit), after, object_id)
+    return [records.audit(row) for row in rows]
+
+
+def _bad(field: str, message: str) -> Invalid:
+    return Invalid(f"{field} {message}.", code=f"bad_{field}", faults=(Fault(field, message),))
+
+
+ROUTES = (
+    plain(
+        "GET",
+        "/api/customer",
+        "viewer",
+        show,
+        "This organization",
+        answer=records.CustomerRecord,
+        known=False,
+    ),
+    plain(
+        "PUT",
+        "/api/customer",
+        "owner",
+        rename,
+        "Rename the organization",
+        body=Rename,
+        answer=records.CustomerRecord,
+        codes=("name_taken",),
+        known=False,
+    ),
+    plain(
+        "DELETE",
+        "/api/customer",
+        "owner",
+        disable,
+        "Disable the organization: all its credentials end, its records stay",
+        answer=records.CustomerRecord,
+        known=False,
+        query=(("confirm", "the organization's name"),),
+    ),
+    plain(
+        "PUT",
+        "/api/customer/owner",
+        "owner",
+        hand_over,
+        "Hand the ownership to another member",
+        body=HandOver,
+        answer=records.MemberRecord,
+        codes=("already_owner", "not_active"),
+        known=False,
+    ),
+    plain(
+        "GET",
+        "/api/audit",
+        "admin",
+        audited,
+        "Who did what, newest first",
+        answer=list[records.AuditRecord],
+        known=False,
+        query=(
+            ("limit", "1 to 1000, 100 unless told"),
+            ("after", "the last id of the page before"),
+            ("object_id", "only what was done to this"),
+        ),
+    ),
+)

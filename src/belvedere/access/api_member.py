@@ -1,0 +1,142 @@
+"""The members of an organization."""
+
+import msgspec
+
+from belvedere.access import invitations, members, names, records, recovery, roster
+from belvedere.access.doors import plain
+from belvedere.rest.route import Ask, Reply
+
+
+class Person(msgspec.Struct):
+    email: str
+    name: str = ""
+
+
+class Invite(msgspec.Struct):
+    user: Person
+    credential: str = "viewer"
+    tags: list[str | records.Tag] = []
+
+
+class Patch(msgspec.Struct):
+    """Any subset; what is absent or null stays."""
+
+    credential: str | None = None
+    tags: list[str | records.Tag] | None = None
+    disabled: bool | None = None
+
+
+async def listing(ask: Ask) -> list[records.MemberRecord]:
+    found = await ask.house.db.read(roster.everybody, ask.actor)
+    return [records.member(one, ask.actor) for one in found]
+
+
+async def show(ask: Ask) -> records.MemberRecord:
+    found = await ask.house.db.read(roster.find, ask.actor.customer_id, ask.path["id"])
+    return records.member(found, ask.actor)
+
+
+async def invite(ask: Ask) -> records.MemberRecord:
+    body = ask.body
+    made = await ask.house.db.write(
+        invitations.invite,
+        ask.house.keys,
+        ask.actor,
+        body.user.email,
+        body.user.name,
+        names.level(body.credential),
+        _texts(body.tags),
+    )
+    link = records.link(made.link, made.token, str(ask.request.base_url))
+    return records.member(made.member, ask.actor, link)
+
+
+async def change(ask: Ask) -> records.MemberRecord:
+    body = ask.body
+    found = await ask.house.db.write(
+        members.change,
+        ask.actor,
+        ask.path["id"],
+        level=None if body.credential is None else names.level(body.credential),
+        tags=None if body.tags is None else _texts(body.tags),
+        enabled=None if body.disabled is None else not body.disabled,
+        version=ask.if_match,
+    )
+    return records.member(found, ask.actor)
+
+
+async def remove(ask: Ask) -> records.MemberRecord:
+    found = await ask.house.db.write(members.remove, ask.actor, ask.path["id"])
+    return records.member(found, ask.actor)
+
+
+async def reset(ask: Ask) -> Reply:
+    made, token = await ask.house.db.write(
+        recovery.issue_link, ask.house.keys, ask.actor, ask.path["id"]
+    )
+    return Reply(records.link(made, token, str(ask.request.base_url)), status=201)
+
+
+def _texts(tags: list[str | records.Tag]) -> list[str]:
+    return [tag if isinstance(tag, str) else f"{tag.k}:{tag.v}" for tag in tags]
+
+
+_CODES = ("already_member", "last_owner", "stale")
+
+ROUTES = (
+    plain(
+        "GET",
+        "/api/member",
+        "viewer",
+        listing,
+        "The members",
+        answer=list[records.MemberRecord],
+    ),
+    plain(
+        "GET",
+        "/api/member/{id}",
+        "viewer",
+        show,
+        "One member",
+        answer=records.MemberRecord,
+        known=False,
+    ),
+    plain(
+        "POST",
+        "/api/member",
+        "manager",
+        invite,
+        "Invite a person; the link is shown once",
+        body=Invite,
+        answer=records.MemberRecord,
+        codes=_CODES,
+    ),
+    plain(
+        "PATCH",
+        "/api/member/{id}",
+        "manager",
+        change,
+        "Change level or tags, disable or enable",
+        body=Patch,
+        answer=records.MemberRecord,
+        codes=_CODES,
+    ),
+    plain(
+        "DELETE",
+        "/api/member/{id}",
+        "manager",
+        remove,
+        "Remove a member",
+        answer=records.MemberRecord,
+        codes=_CODES,
+    ),
+    plain(
+        "POST",
+        "/api/member/{id}/reset",
+        "manager",
+        reset,
+        "A one-time link for a new password, or a new invitation; shown once",
+        answer=records.LinkRecord,
+        known=False,
+    ),
+)

@@ -1,0 +1,168 @@
+"""Passwords and one-time links: what somebody does who cannot sign in, or wants a new password."""
+
+from functools import partial
+
+import msgspec
+
+from belvedere.access import invitations, links, recovery, sessions, users
+from belvedere.access.api_session import Done, SignedIn, agent_of, signed_in
+from belvedere.access.doors import plain
+from belvedere.access.invitations import Greeting
+from belvedere.base.errors import Forbidden
+from belvedere.rest.route import Ask, Reply
+
+
+class Recover(msgspec.Struct):
+    email: str = ""
+    username: str = ""
+    identifier: str = ""
+
+
+class Redeem(msgspec.Struct):
+    token: str
+    password: str
+
+
+class Accept(msgspec.Struct, forbid_unknown_fields=True):
+    token: str
+    # A new one, or, from somebody the server knows, the one in use.
+    password: str
+
+
+class Look(msgspec.Struct, forbid_unknown_fields=True):
+    token: str
+
+
+class LinkShown(msgspec.Struct):
+    kind: str
+    email: str
+    customer_name: str
+    # Whether the page asks for the password in use or for a new one.
+    has_password: bool
+
+
+class Change(msgspec.Struct):
+    current: str
+    password: str
+
+
+async def recover(ask: Ask) -> Done:
+    body = ask.body
+    identifier = (
+        (body.email or body.username or body.identifier).strip().lower()[: users.MAX_IDENTIFIER]
+    )
+    limits, address = ask.house.turnstile.limits, ask.actor.address
+    limits.check(address)
+    # Each counts like a wrong password: asking about many names is guessing, too.
+    limits.wrong(address)
+    if limits.may_ask(identifier):
+        await ask.house.db.write(recovery.ask_for_help, identifier)
+    return Done("If this account exists, a manager of the organization has been told.")
+
+
+async def look(ask: Ask) -> LinkShown:
+    found = await _greeting(ask)
+    return LinkShown(found.kind, found.email, found.customer_name, found.password_hash is not None)
+
+
+async def reset(ask: Ask) -> Done:
+    await _greeting(ask, links.RESET)
+    kept = await ask.house.turnstile.digest(ask.body.password)
+    await ask.house.db.write(
+        recovery.redeem_reset, ask.house.keys, ask.body.token, kept, ask.actor.address
+    )
+    return Done("The new password counts from now on; sign in with it.")
+
+
+async def accept(ask: Ask) -> Reply:
+    found = await _greeting(ask, links.INVITATION)
+    house, body, address = ask.house, ask.body, ask.actor.address
+    seen, made = found.password_hash, None
+    if seen is None:
+        made = await house.turnstile.digest(body.password)
+    elif not await house.turnstile.verify(address, found.user_id, seen, body.password):
+        raise sessions.bad_login()
+    session, token = await house.db.write(
+        invitations.accept, house.keys, body.token, seen, made, address, agent_of(ask)
+    )
+    return signed_in(ask, session, token)
+
+
+async def change(ask: Ask) -> Done:
+    sessions.require_session(ask.actor)
+    house, actor, body = ask.house, ask.actor, ask.body
+    user = await house.db.read(users.find, actor.user_id)
+    if not await house.turnstile.verify(actor.address, user.id, user.password_hash, body.current):
+        # Not 401: the session is good, and a client that reads 401 would throw it away.
+        raise Forbidden("The current password is wrong.", code="wrong_password")
+    kept = await house.turnstile.digest(body.password)
+    await house.db.write(recovery.change_password, actor, user.password_hash, kept)
+    return Done("The new password counts; your other sessions have ended.")
+
+
+async def _greeting(ask: Ask, kind: str | None = None) -> Greeting:
+    """What the link in the body is for; whoever tries many is slowed like a guesser."""
+    limits, address = ask.house.turnstile.limits, ask.actor.address
+    limits.check(address)
+    found: Greeting | None = await ask.house.db.read(
+        invitations.greet, ask.house.keys, ask.body.token
+    )
+    if found is None or kind not in (None, found.kind):
+        limits.wrong(address)
+        raise links.gone()
+    return found
+
+
+_by_link = partial(plain, codes=("link_gone", "too_many_requests"))
+
+ROUTES = (
+    plain(
+        "POST",
+        "/api/auth/password/recover",
+        "anonymous",
+        recover,
+        "Say that a password is forgotten",
+        body=Recover,
+        answer=Done,
+        codes=("too_many_requests",),
+    ),
+    _by_link(
+        "PUT",
+        "/api/auth/password/reset",
+        "anonymous",
+        reset,
+        "Set a new password with a reset link",
+        body=Redeem,
+        answer=Done,
+    ),
+    plain(
+        "POST",
+        "/api/auth/password/change",
+        "viewer",
+        change,
+        "Change my password",
+        body=Change,
+        answer=Done,
+        codes=("too_many_requests",),
+    ),
+    _by_link(
+        "POST",
+        "/api/auth/link",
+        "anonymous",
+        look,
+        "What a one-time link is for",
+        body=Look,
+        answer=LinkShown,
+        known=False,
+    ),
+    _by_link(
+        "POST",
+        "/api/auth/invitation",
+        "anonymous",
+        accept,
+        "Accept an invitation and sign in",
+        body=Accept,
+        answer=SignedIn,
+        known=False,
+    ),
+)

@@ -1,0 +1,216 @@
+"""Signing in and out, and the sessions of whoever asks."""
+
+import base64
+import binascii
+import logging
+from functools import partial
+
+import msgspec
+
+from belvedere.access import cookies, records, sessions, users
+from belvedere.access.doors import plain
+from belvedere.access.model import Actor
+from belvedere.access.sessions import Session
+from belvedere.base.clock import SECOND, iso
+from belvedere.db import Tx
+from belvedere.rest.route import Ask, Reply
+
+_log = logging.getLogger(__name__)
+
+
+class Login(msgspec.Struct):
+    """E-mail or user name under any of the three names."""
+
+    email: str = ""
+    username: str = ""
+    identifier: str = ""
+    password: str = ""
+    customer: str | None = None
+
+
+class SignedIn(msgspec.Struct):
+    access_token: str
+    session_id: str
+    customer_id: str
+    expires: str
+
+
+class Place(msgspec.Struct):
+    id: str
+    name: str
+
+
+class Profile(msgspec.Struct):
+    """Who asks, and where else this person could go."""
+
+    id: str
+    name: str
+    username: str
+    email: str
+    customers: list[Place]
+    current_customer: Place
+    credential: str
+    protocol: str
+    member_id: str
+    notifications: dict[str, str] = {}
+
+
+class Done(msgspec.Struct):
+    message: str
+
+
+async def login(ask: Ask) -> Reply:
+    body = ask.body or Login()
+    identifier, password = _basic(ask) or (body.email or body.username or body.identifier, "")
+    password = password or body.password
+    house, address = ask.house, ask.actor.address
+    user = await house.db.read(users.by_identifier, identifier)
+    kept = user.password_hash if user is not None and user.enabled else None
+    account = identifier.strip().lower()[: users.MAX_IDENTIFIER] if user is None else user.id
+    is_right = await house.turnstile.verify(address, account, kept, password)
+    if user is None or not is_right:
+        raise sessions.bad_login()
+    renewed = await house.turnstile.renewed(kept, password)
+    customer = body.customer or ask.customer
+    session, token = await house.db.write(
+        sessions.sign_in, house.keys, user, renewed, customer, address, agent_of(ask)
+    )
+    return signed_in(ask, session, token)
+
+
+async def logout(ask: Ask) -> Reply:
+    await ask.house.db.write(sessions.revoke, ask.actor, ask.actor.credential_id)
+    gone = cookies.cleared(secure=is_secure(ask))
+    return Reply(Done("You are signed out."), headers={"set-cookie": gone})
+
+
+async def profile(ask: Ask) -> Profile:
+    shown: Profile = await ask.house.db.read(profile_of, ask.actor)
+    return shown
+
+
+async def listing(ask: Ask) -> list[records.SessionRecord]:
+    found = await ask.house.db.read(sessions.live, ask.actor)
+    return [records.session(one, ask.actor) for one in found]
+
+
+async def revoke(ask: Ask) -> records.SessionRecord:
+    found = await ask.house.db.write(sessions.revoke, ask.actor, ask.path["id"])
+    return records.session(found, ask.actor)
+
+
+async def switch(ask: Ask) -> Reply:
+    session, token = await ask.house.db.write(
+        sessions.renew, ask.house.keys, ask.actor, ask.path["id"]
+    )
+    return signed_in(ask, session, token)
+
+
+async def refresh(ask: Ask) -> Reply:
+    session, token = await ask.house.db.write(sessions.renew, ask.house.keys, ask.actor)
+    return signed_in(ask, session, token)
+
+
+def profile_of(tx: Tx, actor: Actor) -> Profile:
+    here = Place(actor.customer_id, actor.customer_name)
+    user = users.find(tx, actor.user_id)
+    places = [
+        Place(one.customer_id, one.customer_name) for one in sessions.memberships(tx, actor.user_id)
+    ]
+    return Profile(
+        actor.user_id,
+        actor.username if user is None else user.name,
+        actor.username,
+        actor.email,
+        places or [here],
+        here,
+        actor.level,
+        "local" if actor.kind == "member" else actor.kind,
+        actor.member_id,
+    )
+
+
+def signed_in(ask: Ask, session: Session, token: str) -> Reply:
+    """The answer that carries a new session token, in the body and as a cookie."""
+    secure = is_secure(ask)
+    if not secure:
+        _log.warning("A session token was sent over plain http; use https or a TLS proxy.")
+    life_s = (session.expires_at - session.used_at) // SECOND
+    return Reply(
+        SignedIn(token, session.id, session.customer_id, iso(session.expires_at)),
+        headers={"set-cookie": cookies.baked(token, secure=secure, life_s=life_s)},
+    )
+
+
+def is_secure(ask: Ask) -> bool:
+    return ask.request.url.scheme == "https"
+
+
+def agent_of(ask: Ask) -> str:
+    return ask.request.headers.get("user-agent", "")
+
+
+def _basic(ask: Ask) -> tuple[str, str] | None:
+    """Name and password of HTTP Basic, if that is what came."""
+    scheme, _, encoded = ask.request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        return None
+    try:
+        name, colon, password = base64.b64decode(encoded, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        raise sessions.bad_login() from None
+    if not colon:
+        raise sessions.bad_login()
+    return name, password
+
+
+_login = partial(plain, body=Login, answer=SignedIn, codes=("too_many_requests",))
+
+ROUTES = (
+    _login("POST", "/api/auth/login", "anonymous", login, "Sign in"),
+    _login("POST", "/api/auth/login/local", "anonymous", login, "Sign in"),
+    plain(
+        "GET",
+        "/api/session/profile",
+        "viewer",
+        profile,
+        "Who am I",
+        answer=Profile,
+    ),
+    plain("POST", "/api/session/logout", "viewer", logout, "Sign out", answer=Done),
+    plain("GET", "/api/session/logout", "viewer", logout, "Sign out", answer=Done),
+    plain(
+        "PUT",
+        "/api/session/refresh",
+        "viewer",
+        refresh,
+        "A new token for this session",
+        answer=SignedIn,
+    ),
+    plain(
+        "PUT",
+        "/api/session/customer/{id}",
+        "viewer",
+        switch,
+        "Go to another organization",
+        answer=SignedIn,
+    ),
+    plain(
+        "GET",
+        "/api/session",
+        "viewer",
+        listing,
+        "My sessions",
+        answer=list[records.SessionRecord],
+        known=False,
+    ),
+    plain(
+        "DELETE",
+        "/api/session/{id}",
+        "viewer",
+        revoke,
+        "End one of my sessions",
+        answer=records.SessionRecord,
+        known=False,
+    ),
+)

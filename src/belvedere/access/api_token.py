@@ -1,0 +1,114 @@
+"""Integration tokens and enrolment tokens. The text of either is in one answer only."""
+
+import msgspec
+
+from belvedere.access import enrolment, records, tokens
+from belvedere.access.doors import plain
+from belvedere.rest.route import Ask, Reply
+
+
+class NewToken(msgspec.Struct):
+    name: str
+    # Seconds; without it the token lives until it is revoked.
+    expires_in: int | None = None
+
+
+class NewEnrolment(msgspec.Struct, forbid_unknown_fields=True):
+    name: str = ""
+    uses: int = 1
+    expires_in: int = enrolment.LIFE_S
+
+
+async def listing(ask: Ask) -> list[records.TokenRecord]:
+    return [records.token(one) for one in await ask.house.db.read(tokens.live, ask.actor)]
+
+
+async def create(ask: Ask) -> records.TokenRecord:
+    made, text = await ask.house.db.write(
+        tokens.create_token, ask.house.keys, ask.actor, ask.body.name, ask.body.expires_in
+    )
+    return records.token(made, text)
+
+
+async def revoke(ask: Ask) -> records.TokenRecord:
+    return records.token(await ask.house.db.write(tokens.revoke, ask.actor, ask.path["id"]))
+
+
+async def enrolments(ask: Ask) -> list[records.TokenRecord]:
+    found = await ask.house.db.read(tokens.live, ask.actor, tokens.ENROLMENT)
+    return [records.token(one) for one in found]
+
+
+async def enrol(ask: Ask) -> Reply:
+    body = ask.body or NewEnrolment()
+    made, text = await ask.house.db.write(
+        enrolment.create_enrolment,
+        ask.house.keys,
+        ask.actor,
+        body.name,
+        body.uses,
+        body.expires_in,
+    )
+    return Reply(records.token(made, text), status=201)
+
+
+async def revoke_enrolment(ask: Ask) -> records.TokenRecord:
+    found = await ask.house.db.write(tokens.revoke, ask.actor, ask.path["id"], tokens.ENROLMENT)
+    return records.token(found)
+
+
+ROUTES = (
+    plain(
+        "GET",
+        "/api/token",
+        "admin",
+        listing,
+        "The integration tokens",
+        answer=list[records.TokenRecord],
+    ),
+    plain(
+        "POST",
+        "/api/token",
+        "admin",
+        create,
+        "Make an integration token; its text is shown once",
+        body=NewToken,
+        answer=records.TokenRecord,
+    ),
+    plain(
+        "DELETE",
+        "/api/token/{id}",
+        "admin",
+        revoke,
+        "Revoke an integration token",
+        answer=records.TokenRecord,
+    ),
+    plain(
+        "GET",
+        "/api/enrolment",
+        "admin",
+        enrolments,
+        "The enrolment tokens",
+        known=False,
+        answer=list[records.TokenRecord],
+    ),
+    plain(
+        "POST",
+        "/api/enrolment",
+        "admin",
+        enrol,
+        "Make an enrolment token for one or more hosts; its text is shown once",
+        body=NewEnrolment,
+        known=False,
+        answer=records.TokenRecord,
+    ),
+    plain(
+        "DELETE",
+        "/api/enrolment/{id}",
+        "admin",
+        revoke_enrolment,
+        "Revoke an enrolment token",
+        known=False,
+        answer=records.TokenRecord,
+    ),
+)

@@ -1,0 +1,134 @@
+"""Who holds this token? One look-up by keyed hash, and everything that could have changed since."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from belvedere.access import keys as prefixes
+from belvedere.access import sessions, tokens
+from belvedere.access.keys import Keys
+from belvedere.access.model import Actor, Level
+from belvedere.base.clock import DAY, Millis
+from belvedere.db import Tx
+
+# What is over stays listed nowhere, but keeps its row for questions that come later.
+KEEP: Millis = 30 * DAY
+MAX_TOKEN = 600
+
+
+def authenticate(tx: Tx, keys: Keys, token_text: str) -> Actor | None:
+    """The actor behind a token; None for whatever is unknown, revoked, expired or disabled.
+
+    An enrolment token is no credential: it is redeemed, and makes one."""
+    door = _DOORS.get(token_text[:4])
+    if door is None or len(token_text) > MAX_TOKEN:
+        return None
+    return door(tx, keys.digest(token_text))
+
+
+def touch(tx: Tx, used: Sequence[tuple[str, Millis]]) -> None:
+    """Note last uses of tokens and sessions; flushed together once a minute, not per request."""
+    for table in ("tokens", "sessions"):
+        tx.many(
+            f"update {table} set used_at = ? where id = ? and coalesce(used_at, 0) < ?",
+            # In one order on every server, so that two of them cannot wait for each other.
+            [(at, credential_id, at) for credential_id, at in sorted(used)],
+        )
+
+
+def sweep(tx: Tx, limit: int = 500) -> int:
+    """Drop a small batch of sessions, links and enrolment tokens that have long been over."""
+    long_ago = tx.now - KEEP
+    return sum(
+        tx.run(
+            f"delete from {table} where id in (select id from {table} where {over} limit ?)",
+            long_ago,
+            limit,
+        )
+        for table, over in (
+            ("sessions", "expires_at < ?"),
+            ("links", "expires_at < ?"),
+            ("tokens", "kind = 'enrolment' and expires_at < ?"),
+        )
+    )
+
+
+def _session(tx: Tx, digest: str) -> Actor | None:
+    row = tx.row(
+        "select c.id, c.name, m.level, u.id, u.username, u.email, m.tags, s.id, m.id"
+        " from sessions s join customers c on c.id = s.customer_id"
+        " join users u on u.id = s.user_id"
+        " join members m on m.customer_id = s.customer_id and m.user_id = s.user_id"
+        " where s.digest = ? and s.revoked_at is null and s.expires_at > ? and s.used_at > ?"
+        f" and {sessions.ACTIVE}",
+        digest,
+        tx.now,
+        tx.now - sessions.IDLE,
+    )
+    if row is None:
+        return None
+    customer_id, customer_name, level, user_id, username, email, tags, session_id, member_id = row
+    return Actor(
+        customer_id,
+        customer_name,
+        Level(level),
+        "member",
+        user_id=user_id,
+        username=username,
+        email=email,
+        tags=tuple(msgspec.json.decode(tags, type=list[str])),
+        credential_id=session_id,
+        member_id=member_id,
+    )
+
+
+def _token(tx: Tx, digest: str) -> Actor | None:
+    row = _live_token(tx, digest, tokens.TOKEN)
+    if row is None:
+        return None
+    customer_id, customer_name, token_id, name, _ = row
+    return Actor(
+        customer_id,
+        customer_name,
+        Level.ADMIN,
+        "token",
+        user_id=token_id,
+        username=name,
+        credential_id=token_id,
+    )
+
+
+def _agent(tx: Tx, digest: str) -> Actor | None:
+    row = _live_token(tx, digest, tokens.AGENT_TOKEN)
+    if row is None:
+        return None
+    customer_id, customer_name, token_id, name, host_id = row
+    return Actor(
+        customer_id,
+        customer_name,
+        Level.AGENT,
+        "agent",
+        user_id=token_id,
+        username=name,
+        credential_id=token_id,
+        host_id=host_id or "",
+    )
+
+
+def _live_token(tx: Tx, digest: str, kind: str) -> tuple[str, str, str, str, str | None] | None:
+    return tx.row(
+        "select c.id, c.name, t.id, t.name, t.host_id from tokens t"
+        " join customers c on c.id = t.customer_id where t.digest = ? and t.kind = ?"
+        " and t.revoked_at is null and (t.expires_at is null or t.expires_at > ?)"
+        " and c.enabled = 1",
+        digest,
+        kind,
+        tx.now,
+    )
+
+
+_DOORS: dict[str, Callable[[Tx, str], Actor | None]] = {
+    prefixes.SESSION: _session,
+    prefixes.INTEGRATION: _token,
+    prefixes.AGENT: _agent,
+}

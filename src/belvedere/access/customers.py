@@ -1,0 +1,173 @@
+"""Organizations: what owns everything else."""
+
+import msgspec
+
+from belvedere import events
+from belvedere.access import audit, links, members, names, roster, users
+from belvedere.access.keys import Keys
+from belvedere.access.model import Actor, Level, require, require_person
+from belvedere.base.errors import Conflict, Invalid, NotFound
+from belvedere.base.ids import new_id
+from belvedere.db import Tx, columns
+
+
+class Customer(msgspec.Struct, frozen=True):
+    id: str
+    name: str
+    enabled: int
+    created_at: int
+    updated_at: int
+
+
+class Founded(msgspec.Struct, frozen=True):
+    """A new organization, its owner, and the owner's link where there is no password yet."""
+
+    customer: Customer
+    owner: roster.Member
+    token: str | None
+
+
+def by_name(tx: Tx, name: str) -> Customer | None:
+    """However the name is spelt; None for whatever cannot be a name, too."""
+    key = names.organization_key(name)
+    return (
+        None
+        if key is None
+        else tx.one(Customer, f"select {columns(Customer)} from customers where name_key = ?", key)
+    )
+
+
+def find(tx: Tx, customer_id: str) -> Customer:
+    found = tx.one(Customer, f"select {columns(Customer)} from customers where id = ?", customer_id)
+    if found is None:
+        raise NotFound("There is no such organization.", code="customer_not_found")
+    return found
+
+
+def operator(customer: Customer) -> Actor:
+    """Who works on the server's own machine."""
+    return Actor(customer.id, customer.name, Level.OWNER, "operator", username="operator")
+
+
+def create_organization(
+    tx: Tx,
+    keys: Keys,
+    name: str,
+    owner_email: str,
+    *,
+    reserved: frozenset[str],
+    password_hash: str | None = None,
+) -> Founded:
+    """For the operator: an organization and its owner, who may be known to the server already."""
+    name = names.organization(name, reserved)
+    customer = Customer(new_id(), name, 1, tx.now, tx.now)
+    made = tx.run(
+        f"insert into customers ({columns(Customer)}, name_key) values (?, ?, ?, ?, ?, ?)"
+        " on conflict (name_key) do nothing",
+        *msgspec.structs.astuple(customer),
+        name,
+    )
+    if not made:
+        raise _taken(name)
+    actor = operator(customer)
+    audit.record(tx, actor, "customer.create", "customer", customer.id, None, {"name": name})
+    events.append(tx, customer.id, "customer.created", customer.id, {"name": name})
+    owner = members.admit(tx, actor, owner_email, Level.OWNER, password_hash=password_hash)
+    found = users.find(tx, owner.user_id)
+    if found is None or found.password_hash is not None:
+        return Founded(customer, owner, None)
+    _, token = links.make(tx, keys, links.RESET, owner.user_id, customer.id, "operator")
+    return Founded(customer, owner, token)
+
+
+def rename(tx: Tx, actor: Actor, name: str, reserved: frozenset[str]) -> Customer:
+    """Owner only. Ids stay; clients that name the organization must learn the new name."""
+    roster.confirm(tx, actor)
+    require(actor, Level.OWNER)
+    require_person(actor)
+    before, name = find(tx, actor.customer_id), names.organization(name, reserved)
+    changed = tx.run(
+        "update customers set name = ?, name_key = ?, updated_at = ? where id = ?"
+        " and not exists (select 1 from customers o where o.name_key = ? and o.id <> ?)",
+        name,
+        name,
+        tx.now,
+        before.id,
+        name,
+        before.id,
+    )
+    if not changed:
+        raise _taken(name)
+    _tell(tx, actor, "rename", "renamed", {"name": before.name}, {"name": name})
+    return find(tx, before.id)
+
+
+def disable(tx: Tx, actor: Actor, confirm: str) -> Customer:
+    """What deleting an organization does: every credential of it is dead at once, nothing runs,
+    its records and its name stay, and the operator can enable it again."""
+    roster.confirm(tx, actor)
+    require(actor, Level.OWNER)
+    require_person(actor)
+    customer = find(tx, actor.customer_id)
+    if confirm.strip().lower() != customer.name:
+        raise Invalid("Confirm with the organization's own name.", code="not_confirmed")
+    _set_enabled(tx, customer.id, 0)
+    tx.run(
+        "update sessions set revoked_at = ? where customer_id = ? and revoked_at is null",
+        tx.now,
+        customer.id,
+    )
+    _tell(tx, actor, "disable", "disabled", {"enabled": True}, {"enabled": False})
+    return find(tx, customer.id)
+
+
+def enable(tx: Tx, name: str) -> Customer:
+    """For the operator: bring a disabled organization back."""
+    customer = by_name(tx, name)
+    if customer is None:
+        raise NotFound("There is no such organization.", code="customer_not_found")
+    _set_enabled(tx, customer.id, 1)
+    _tell(tx, operator(customer), "enable", "enabled", {"enabled": False}, {"enabled": True})
+    return find(tx, customer.id)
+
+
+def hand_over(tx: Tx, actor: Actor, member_id: str) -> roster.Member:
+    """Owner only: another member becomes the owner, the giver an admin."""
+    require(actor, Level.OWNER)
+    heir = roster.held(tx, actor, member_id)
+    if heir.id == actor.member_id:
+        raise Conflict("You own this organization already.", code="already_owner")
+    if heir.invited_at is not None or not heir.enabled:
+        raise Conflict("Only an active member can become the owner.", code="not_active")
+    members.set_level(tx, heir, Level.OWNER)
+    if actor.member_id:
+        members.set_level(tx, roster.find(tx, actor.customer_id, actor.member_id), Level.ADMIN)
+    _tell(tx, actor, "hand_over", "handed_over", {"owner": actor.email}, {"owner": heir.email})
+    return roster.find(tx, actor.customer_id, heir.id)
+
+
+def _set_enabled(tx: Tx, customer_id: str, enabled: int) -> None:
+    tx.run(
+        "update customers set enabled = ?, updated_at = ? where id = ?",
+        enabled,
+        tx.now,
+        customer_id,
+    )
+
+
+def _tell(
+    tx: Tx,
+    actor: Actor,
+    action: str,
+    kind: str,
+    before: dict[str, object],
+    after: dict[str, object],
+) -> None:
+    customer_id = actor.customer_id
+    audit.record(tx, actor, f"customer.{action}", "customer", customer_id, before, after)
+    events.append(tx, customer_id, f"customer.{kind}", customer_id, after)
+    tx.rung.add("access")
+
+
+def _taken(name: str) -> Conflict:
+    return Conflict(f"The name {name!r} is taken.", code="name_taken")

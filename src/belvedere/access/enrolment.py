@@ -1,0 +1,82 @@
+"""Enrolment tokens: short-lived leave for new hosts to join an organization."""
+
+import msgspec
+
+from belvedere import events
+from belvedere.access import audit, tokens
+from belvedere.access.keys import ENROLMENT, Keys, make_token
+from belvedere.access.model import Actor, Level
+from belvedere.access.tokens import Token
+from belvedere.base.clock import DAY, HOUR, SECOND
+from belvedere.base.errors import Fault, Invalid, Unauthenticated
+from belvedere.base.text import clean
+from belvedere.db import Tx
+
+LIFE_S = HOUR // SECOND
+MAX_LIFE_S = 30 * DAY // SECOND
+MAX_USES = 10_000
+
+
+class Enrolled(msgspec.Struct, frozen=True):
+    """Leave to make a host: in which organization, by which enrolment token."""
+
+    token_id: str
+    customer_id: str
+    customer_name: str
+
+
+def create_enrolment(
+    tx: Tx, keys: Keys, actor: Actor, name: str = "", uses: int = 1, life_s: int = LIFE_S
+) -> tuple[Token, str]:
+    """A token for `uses` hosts, and its text, which is never shown again."""
+    tokens.may_make(tx, actor)
+    _check("uses", uses, MAX_USES)
+    _check("expires_in", life_s, MAX_LIFE_S)
+    text = make_token(ENROLMENT)
+    expires_at = tx.now + life_s * SECOND
+    token = tokens.insert(
+        tx,
+        keys,
+        actor,
+        tokens.ENROLMENT,
+        name or "enrolment",
+        text,
+        uses_left=uses,
+        expires_at=expires_at,
+    )
+    return token, text
+
+
+def redeem_enrolment(
+    tx: Tx, keys: Keys, token_text: str, hostname: str, fingerprint: str
+) -> Enrolled:
+    """Use up one use; two agents can never share the last one. The caller makes the host."""
+    row = tx.row(
+        "update tokens set uses_left = uses_left - 1, used_at = ? where digest = ? and kind = ?"
+        " and revoked_at is null and expires_at > ? and uses_left > 0 and exists (select 1"
+        " from customers c where c.id = tokens.customer_id and c.enabled = 1)"
+        " returning id, customer_id, name",
+        tx.now,
+        keys.digest(token_text),
+        tokens.ENROLMENT,
+        tx.now,
+    )
+    if row is None:
+        raise Unauthenticated(
+            "This enrolment token is unknown, used up or too old; make a new one.",
+            code="bad_enrolment",
+        )
+    token_id, customer_id, name = row
+    hostname, fingerprint = clean(hostname), clean(fingerprint)
+    customer_name: str = tx.value("select name from customers where id = ?", customer_id)
+    actor = Actor(customer_id, customer_name, Level.AGENT, "agent", username=hostname)
+    told = {"name": name, "hostname": hostname, "fingerprint": fingerprint}
+    audit.record(tx, actor, "enrolment.redeem", tokens.ENROLMENT, token_id, None, told)
+    events.append(tx, customer_id, "enrolment.redeemed", token_id, {"hostname": hostname})
+    return Enrolled(token_id, customer_id, customer_name)
+
+
+def _check(field: str, value: int, most: int) -> None:
+    if not 1 <= value <= most:
+        message = f"must be 1 to {most}"
+        raise Invalid(f"{field} {message}.", code=f"bad_{field}", faults=(Fault(field, message),))

@@ -1,0 +1,113 @@
+"""The server's secret and everything that is derived from it: look-up hashes and sealed text."""
+
+import base64
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from belvedere.base.errors import Unavailable
+from belvedere.db import Tx
+
+INTEGRATION, AGENT, SESSION, ENROLMENT, LINK = "bvt_", "bva_", "bvs_", "bve_", "bvl_"
+SECRET_FILE = "secret.key"
+_NONCE = 12
+_HEX = re.compile(r"[0-9a-fA-F]{64}")
+
+
+def make_token(prefix: str) -> str:
+    """256 random bits behind a prefix that tells a leak scanner what it found."""
+    return prefix + secrets.token_urlsafe(32)
+
+
+class Keys:
+    """One key for hashes, one for sealing; both from the same 32 bytes, neither tells the other."""
+
+    __slots__ = ("_hash", "_seal")
+
+    def __init__(self, secret: bytes) -> None:
+        assert len(secret) == 32
+        self._hash = _derive(secret, b"belvedere hash 1")
+        self._seal = AESGCM(_derive(secret, b"belvedere seal 1"))
+
+    def digest(self, text: str) -> str:
+        """The form in which tokens and secrets are stored and looked up."""
+        return hmac.new(self._hash, text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+    def seal(self, text: str, about: str) -> str:
+        """Encrypt; `about` names the record, so that a sealed text cannot be moved to another."""
+        nonce = os.urandom(_NONCE)
+        sealed = nonce + self._seal.encrypt(nonce, text.encode(), about.encode())
+        return base64.b64encode(sealed).decode()
+
+    def unseal(self, box: str, about: str) -> str:
+        try:
+            sealed = base64.b64decode(box, validate=True)
+            return self._seal.decrypt(sealed[:_NONCE], sealed[_NONCE:], about.encode()).decode()
+        except (InvalidTag, ValueError):
+            raise Unavailable(
+                "A stored secret cannot be read; it was altered, or sealed with another key.",
+                code="sealed",
+            ) from None
+
+    def prove(self, tx: Tx) -> None:
+        """Refuse to work on a database that belongs to another secret."""
+        mine = self.digest("key check")
+        tx.run(
+            "insert into meta (name, value) values ('key_check', ?) on conflict (name) do nothing",
+            mine,
+        )
+        kept: str = tx.value("select value from meta where name = 'key_check'")
+        if not hmac.compare_digest(kept, mine):
+            raise Unavailable(
+                f"The secret key does not belong to this database; restore the {SECRET_FILE} that"
+                " it was made with.",
+                code="wrong_secret_key",
+            )
+
+
+def load_secret(folder: Path, setting: str = "") -> bytes:
+    """The 32 bytes: from the setting (64 hex digits), else from the folder's file, made if new."""
+    if setting:
+        return _parse(setting, "The secret key setting")
+    path = folder / SECRET_FILE
+    if not path.exists():
+        _create(path)
+    if path.stat().st_mode & 0o077:
+        raise Unavailable(f"Others can read {path}; run chmod 600 on it.", code="open_secret_key")
+    return _parse(path.read_text(), str(path))
+
+
+def _create(path: Path) -> None:
+    # Written aside and linked into place: a crash leaves no half key, and of two servers that
+    # start together one wins and both read the same file.
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(fd, "w") as file:
+            file.write(secrets.token_hex(32) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return
+    finally:
+        draft.unlink()
+
+
+def _parse(text: str, where: str) -> bytes:
+    if not _HEX.fullmatch(text.strip()):
+        raise Unavailable(f"{where} does not hold 64 hex digits.", code="bad_secret_key")
+    return bytes.fromhex(text.strip())
+
+
+def _derive(secret: bytes, purpose: bytes) -> bytes:
+    return HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose).derive(secret)

@@ -1,0 +1,91 @@
+"""One-time links: an invitation to an organization, or a new password."""
+
+import msgspec
+
+from belvedere.access.keys import LINK, Keys, make_token
+from belvedere.base.clock import DAY, HOUR
+from belvedere.base.errors import NotFound
+from belvedere.base.ids import new_id
+from belvedere.db import Tx
+
+INVITATION, RESET = "invitation", "reset"
+LIFE = {INVITATION: 7 * DAY, RESET: 24 * HOUR}
+
+_COLUMNS = "id, kind, user_id, customer_id, created_by, expires_at"
+
+
+class Link(msgspec.Struct, frozen=True):
+    id: str
+    kind: str
+    user_id: str
+    customer_id: str
+    created_by: str
+    expires_at: int
+
+
+def make(
+    tx: Tx, keys: Keys, kind: str, user_id: str, customer_id: str, created_by: str
+) -> tuple[Link, str]:
+    """A new link and its token; the one before it is dead."""
+    drop(tx, user_id, customer_id, kind)
+    token = make_token(LINK)
+    link = Link(new_id(), kind, user_id, customer_id, created_by, tx.now + LIFE[kind])
+    tx.run(
+        f"insert into links ({_COLUMNS}, digest, created_at) values (?, ?, ?, ?, ?, ?, ?, ?)",
+        *msgspec.structs.astuple(link),
+        keys.digest(token),
+        tx.now,
+    )
+    return link, token
+
+
+def find(tx: Tx, keys: Keys, token: str) -> Link | None:
+    """What a token is good for, as long as it is."""
+    return tx.one(
+        Link,
+        f"select {_COLUMNS} from links where digest = ? and used_at is null and expires_at > ?",
+        keys.digest(token),
+        tx.now,
+    )
+
+
+def take(tx: Tx, keys: Keys, token: str, kind: str) -> Link:
+    """Use it up; of two who try at once only one succeeds."""
+    link = tx.one(
+        Link,
+        "update links set used_at = ? where digest = ? and kind = ? and used_at is null"
+        f" and expires_at > ? returning {_COLUMNS}",
+        tx.now,
+        keys.digest(token),
+        kind,
+        tx.now,
+    )
+    if link is None:
+        raise gone()
+    return link
+
+
+def drop(tx: Tx, user_id: str, customer_id: str, kind: str) -> None:
+    tx.run(
+        "delete from links where user_id = ? and customer_id = ? and kind = ? and used_at is null",
+        user_id,
+        customer_id,
+        kind,
+    )
+
+
+def drop_open(tx: Tx, user_id: str, customer_id: str) -> None:
+    """Kill what this organization handed out for somebody whose rights are changing: whoever
+    holds the link was let to make it for the rights of before."""
+    drop(tx, user_id, customer_id, INVITATION)
+    drop(tx, user_id, customer_id, RESET)
+
+
+def drop_resets(tx: Tx, user_id: str) -> None:
+    """Kill every reset link of a person who gets a new password or joins one more organization:
+    the password opens all of them."""
+    tx.run("delete from links where user_id = ? and kind = ? and used_at is null", user_id, RESET)
+
+
+def gone() -> NotFound:
+    return NotFound("This link is unknown, used or too old; ask for a new one.", code="link_gone")

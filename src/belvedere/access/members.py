@@ -1,0 +1,112 @@
+"""What is done to members. Nobody grants, or touches, above the own level."""
+
+from belvedere.access import links, roster, sessions, users
+from belvedere.access.model import Actor, Level
+from belvedere.access.roster import Member
+from belvedere.base.errors import Conflict, Forbidden, Stale
+from belvedere.db import Tx
+
+
+def admit(
+    tx: Tx,
+    actor: Actor,
+    email: str,
+    level: Level,
+    *,
+    name: str = "",
+    tags: list[str] | None = None,
+    password_hash: str | None = None,
+) -> Member:
+    """For the operator: a member at once, without a link. A password is set only where there is
+    none."""
+    if actor.kind != "operator":
+        raise Forbidden("Only the operator adds members directly; invite.", code="operator_only")
+    user = users.find_or_create(tx, email, name)
+    member = roster.add(tx, actor, user.id, level, tags or [], None)
+    links.drop_resets(tx, user.id)
+    if password_hash is not None:
+        users.exchange_password(tx, user.id, None, password_hash)
+    roster.tell(tx, actor, "add", "added", member.id, None, roster.shown(member))
+    return member
+
+
+def change(
+    tx: Tx,
+    actor: Actor,
+    member_id: str,
+    *,
+    level: Level | None = None,
+    tags: list[str] | None = None,
+    enabled: bool | None = None,
+    version: int | None = None,
+) -> Member:
+    """Change what is given. A new level, or being disabled, ends the member's sessions."""
+    before = roster.held(tx, actor, member_id)
+    if version is not None and version != before.version:
+        raise Stale("Somebody changed this member meanwhile; read it again.")
+    wanted_level = before.level if level is None else level.value
+    wanted_tags = before.tags if tags is None else roster.tags_text(tags)
+    wanted_enabled = before.enabled if enabled is None else int(enabled)
+    roster.check_grant(actor, Level(wanted_level))
+    if wanted_level != Level.OWNER or not wanted_enabled:
+        _keep_an_owner(tx, before)
+    if (wanted_level, wanted_tags, wanted_enabled) == (before.level, before.tags, before.enabled):
+        return before
+    _save(tx, before, wanted_level, wanted_tags, wanted_enabled)
+    after = roster.find(tx, actor.customer_id, member_id)
+    roster.tell(
+        tx, actor, "change", "changed", member_id, roster.shown(before), roster.shown(after)
+    )
+    return after
+
+
+def remove(tx: Tx, actor: Actor, member_id: str) -> Member:
+    """Take somebody out of the organization and out of its ACLs."""
+    member = roster.held(tx, actor, member_id)
+    _keep_an_owner(tx, member)
+    tx.run("delete from members where customer_id = ? and id = ?", actor.customer_id, member_id)
+    tx.run("delete from acl where customer_id = ? and entry = ?", actor.customer_id, member.email)
+    _cut_off(tx, member)
+    users.forget_unused(tx, member.user_id)
+    roster.tell(tx, actor, "remove", "removed", member_id, roster.shown(member), None)
+    return member
+
+
+def set_level(tx: Tx, member: Member, level: Level) -> None:
+    _save(tx, member, level.value, member.tags, member.enabled)
+
+
+def _keep_an_owner(tx: Tx, member: Member) -> None:
+    """Refuse to take away the last one who could undo it."""
+    if member.level != Level.OWNER or not member.enabled or member.invited_at is not None:
+        return
+    others = tx.value(
+        "select count(*) from members m join users u on u.id = m.user_id where m.customer_id = ?"
+        " and m.id <> ? and m.level = ? and m.enabled = 1 and m.invited_at is null"
+        " and u.enabled = 1",
+        member.customer_id,
+        member.id,
+        Level.OWNER.value,
+    )
+    if not others:
+        raise Conflict("This is the last owner; hand the ownership on first.", code="last_owner")
+
+
+def _save(tx: Tx, member: Member, level: str, tags: str, enabled: int) -> None:
+    tx.run(
+        "update members set level = ?, tags = ?, enabled = ?, version = version + 1,"
+        " updated_at = ? where customer_id = ? and id = ?",
+        level,
+        tags,
+        enabled,
+        tx.now,
+        member.customer_id,
+        member.id,
+    )
+    if (level, enabled) != (member.level, member.enabled):
+        _cut_off(tx, member)
+
+
+def _cut_off(tx: Tx, member: Member) -> None:
+    sessions.kill(tx, member.user_id, member.customer_id)
+    links.drop_open(tx, member.user_id, member.customer_id)

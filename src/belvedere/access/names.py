@@ -1,0 +1,96 @@
+"""What organizations, people and tags may be called."""
+
+import re
+import unicodedata
+
+from belvedere.access.model import MEMBER_LEVELS, Level
+from belvedere.base.errors import Fault, Invalid
+from belvedere.base.ids import is_id
+
+# No colon in an e-mail, neither colon nor @ in a user name: so an e-mail, a user name and a
+# member tag (key:value) can never be mistaken for each other in an ACL.
+_ORGANIZATION = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_EMAIL = re.compile(r"[^\s@:,;<>\"\\]{1,64}@[^\s@:,;<>\"\\]{1,189}")
+_USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_TAG = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}:[^\s,]{1,64}")
+
+MAX_TAGS = 64
+
+
+def organization(text: str, reserved: frozenset[str]) -> str:
+    """In lower case; first segments of the interface's own paths cannot be names."""
+    name = organization_key(text)
+    if name is None:
+        raise _bad(
+            "name",
+            "A name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and starts with a letter or digit.",
+        )
+    if name in reserved:
+        raise _bad("name", f"{name!r} is a word of the interface; choose another name.")
+    return name
+
+
+def organization_key(text: str) -> str | None:
+    """What names are compared by; None for what cannot be a name."""
+    key = text.strip().lower()
+    return key if _ORGANIZATION.fullmatch(key) else None
+
+
+def email(text: str) -> str:
+    found = text.strip().lower()
+    if not _EMAIL.fullmatch(found) or not found.isprintable():
+        raise _bad("email", "Give one e-mail address, such as ada@example.com.")
+    return found
+
+
+def username(text: str) -> str:
+    found = text.strip().lower()
+    # An id would win over a user name of the same spelling wherever either is accepted.
+    if not _USERNAME.fullmatch(found) or is_id(found):
+        raise _bad(
+            "username",
+            "A user name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and is not an id.",
+        )
+    return found
+
+
+def username_from(address: str) -> str:
+    """A first proposal, out of an e-mail address."""
+    local = re.sub(r"[^a-z0-9._-]", "", address.partition("@")[0]).lstrip("._-")[:48]
+    return local if local and not is_id(local) else "user"
+
+
+def person(text: str) -> str:
+    """A person's or a token's name: one line of printable text."""
+    found = unicodedata.normalize("NFC", text).strip()
+    if len(found) > 128 or not found.isprintable():
+        raise _bad("name", "A name is one line of at most 128 characters.")
+    return found
+
+
+def tags(texts: list[str]) -> list[str]:
+    """Lower case, each once, in the order given."""
+    found = list(dict.fromkeys(text.strip().lower() for text in texts))
+    faults = tuple(
+        Fault(f"tags[{n}]", f"{tag!r} is not key:value")
+        for n, tag in enumerate(found)
+        if not _TAG.fullmatch(tag) or not tag.isprintable()
+    )
+    if faults or len(found) > MAX_TAGS:
+        raise Invalid(
+            f"Tags are at most {MAX_TAGS} texts of the form key:value.",
+            code="bad_tags",
+            faults=faults,
+        )
+    return found
+
+
+def level(text: str) -> Level:
+    """One that a member can have."""
+    if text not in MEMBER_LEVELS:
+        raise _bad("credential", f"A level is one of {', '.join(MEMBER_LEVELS)}.")
+    return Level(text)
+
+
+def _bad(field: str, message: str) -> Invalid:
+    return Invalid(message, code=f"bad_{field}", faults=(Fault(field, message),))

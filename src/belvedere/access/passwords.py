@@ -1,0 +1,86 @@
+"""Passwords: what they must be, and how they are kept (Argon2id). All of it is slow on purpose."""
+
+import unicodedata
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from belvedere.base.errors import Fault, Invalid
+
+MIN_LENGTH, MAX_LENGTH = 12, 128
+_MEMORY_KIB, _ROUNDS, _LANES = 19_456, 2, 1
+
+# A hash of nobody's password: checking against it costs what a real check costs.
+_DUMMY = (
+    "$argon2id$v=19$m=19456,t=2,p=1"
+    "$TZZzi0HFVGNrUeVZGRsvcg$gbx4GaU8gNfUlaPId+4/Jiv/58AU+w2JfP0WVjwlNFo"
+)
+
+# What people type when twelve characters are asked of them. Digits and signs around these words
+# do not help: they are taken off before the look-up.
+_COMMON = frozenset(
+    """
+    abcdefghijkl abcdefghijklm administrator adminadminadmin asdfghjklasdf belvedere changeme
+    changemeplease changemenow charlie computer correcthorsebatterystaple default dragon football
+    hello iloveyou iloveyousomuch kubernetes letmein letmeinletmein letmeinplease login master
+    monkey mypassword mysecretpassword newpassword nopassword password passwordpassword
+    pleasechangeme princess qazwsxedcrfv qwerty qwertyqwerty qwertyuiop qwertyuiopasdf root
+    rootroot secret secretpassword secretsecret shadow sunshine superman superuser supersecret
+    supersecretpassword temporary test testpassword testtest thisisapassword thisismypassword
+    trustno trustnoone unknown user welcome welcomehome welcometo yourpassword zxcvbnm
+    zxcvbnmasdfg
+    """.split()  # noqa: SIM905 (a list literal would fill a page)
+)
+_RUNS = ("0123456789" * 4, "9876543210" * 4, "qwertyuiopasdfghjklzxcvbnm", "1q2w3e4r5t6y7u8i9o0p")
+
+
+def _hasher() -> PasswordHasher:
+    return PasswordHasher(time_cost=_ROUNDS, memory_cost=_MEMORY_KIB, parallelism=_LANES)
+
+
+def check(password: str) -> None:
+    """Refuse what is too short, too long, or what everybody tries first."""
+    text = _normal(password)
+    if len(text) < MIN_LENGTH:
+        raise _bad(f"A password has at least {MIN_LENGTH} characters.")
+    if len(text) > MAX_LENGTH:
+        raise _bad(f"A password has at most {MAX_LENGTH} characters.")
+    if _is_common(text.casefold()):
+        raise _bad("This password is among the first that are tried; choose another.")
+
+
+def digest(password: str) -> str:
+    """The form in which it is kept."""
+    return _hasher().hash(_normal(password))
+
+
+def matches(kept: str | None, password: str) -> bool:
+    """Takes the same time when there is no such user or no password."""
+    text = _normal(password)
+    # A megabyte of password would be a megabyte of work.
+    is_candidate = kept is not None and len(text) <= MAX_LENGTH
+    try:
+        _hasher().verify(kept if is_candidate and kept else _DUMMY, text[:MAX_LENGTH])
+    except (VerificationError, InvalidHashError):
+        return False
+    return is_candidate
+
+
+def is_dated(kept: str) -> bool:
+    """Whether it was made with other parameters than today's."""
+    return _hasher().check_needs_rehash(kept)
+
+
+def _normal(password: str) -> str:
+    # The same letters typed on another keyboard must give the same bytes.
+    return unicodedata.normalize("NFKC", password.encode("utf-8", "replace").decode())
+
+
+def _is_common(text: str) -> bool:
+    core = text.strip("0123456789 !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+    is_repeated = any(text == (text[:n] * len(text))[: len(text)] for n in range(1, 5))
+    return is_repeated or text in _COMMON or core in _COMMON or any(text in run for run in _RUNS)
+
+
+def _bad(message: str) -> Invalid:
+    return Invalid(message, code="bad_password", faults=(Fault("password", message),))

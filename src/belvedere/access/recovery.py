@@ -1,0 +1,121 @@
+"""New passwords: changed by the person, or set through a one-time link."""
+
+from belvedere import events
+from belvedere.access import customers, links, roster, sessions, users
+from belvedere.access.keys import Keys
+from belvedere.access.links import Link
+from belvedere.access.model import Actor
+from belvedere.access.roster import Member
+from belvedere.access.users import User
+from belvedere.base.errors import Conflict, Forbidden, NotFound, Unauthenticated
+from belvedere.db import Tx
+
+
+def issue_link(tx: Tx, keys: Keys, actor: Actor, member_id: str) -> tuple[Link, str]:
+    """A link that lets a member set a new password, or, to one still invited, the way in."""
+    member = roster.held(tx, actor, member_id)
+    kind = links.INVITATION if member.invited_at is not None else links.RESET
+    if kind == links.RESET and _belongs_elsewhere(tx, member):
+        # One password opens all organizations of a person: no single one may replace it.
+        raise Forbidden(
+            "This person belongs to other organizations too; the server's operator resets the"
+            " password.",
+            code="belongs_elsewhere",
+        )
+    link, token = links.make(
+        tx, keys, kind, member.user_id, actor.customer_id, actor.user_id or actor.kind
+    )
+    roster.tell(tx, actor, "link", "link_made", member.id, None, {"kind": kind})
+    return link, token
+
+
+def redeem_reset(tx: Tx, keys: Keys, token: str, password_hash: str, address: str) -> None:
+    """Use a reset link: the new password counts, every session ends."""
+    link = links.take(tx, keys, token, links.RESET)
+    user = users.find(tx, link.user_id)
+    if user is None or not user.enabled:
+        raise links.gone()
+    _set(tx, user, password_hash)
+    member = roster.of_user(tx, link.customer_id, user.id)
+    if member is not None:
+        _tell(tx, roster.as_actor(tx, member, address), member.id, "reset_password")
+
+
+def change_password(tx: Tx, actor: Actor, seen: str, password_hash: str) -> None:
+    """The person's own change; `seen` is the hash that the old password was checked against."""
+    sessions.require_session(actor)
+    if not users.exchange_password(tx, actor.user_id, seen, password_hash):
+        raise Unauthenticated("The password has just changed; sign in again.")
+    sessions.kill(tx, actor.user_id, but=actor.credential_id)
+    links.drop_resets(tx, actor.user_id)
+    _tell(tx, actor, actor.member_id, "change_password")
+
+
+def ask_for_help(tx: Tx, identifier: str) -> None:
+    """Somebody forgot a password: those who can make a link learn of it by event."""
+    user = users.by_identifier(tx, identifier)
+    if user is None or not user.enabled:
+        return
+    for place in sessions.memberships(tx, user.id):
+        events.append(
+            tx,
+            place.customer_id,
+            "member.recovery_asked",
+            place.member_id,
+            {"email": user.email},
+        )
+
+
+def reset_password(tx: Tx, keys: Keys, identifier: str) -> tuple[User, str]:
+    """For the operator: a reset link for anybody."""
+    user, member = _somebody(tx, identifier)
+    _, token = links.make(tx, keys, links.RESET, user.id, member.customer_id, "operator")
+    _tell(tx, _operator(tx, member), member.id, "link")
+    return user, token
+
+
+def set_password(tx: Tx, identifier: str, password_hash: str) -> User:
+    """For the operator: a password at once."""
+    user, member = _somebody(tx, identifier)
+    _set(tx, user, password_hash)
+    _tell(tx, _operator(tx, member), member.id, "reset_password")
+    return user
+
+
+def _set(tx: Tx, user: User, password_hash: str) -> None:
+    users.set_password(tx, user.id, password_hash)
+    sessions.kill(tx, user.id)
+    links.drop_resets(tx, user.id)
+
+
+def _tell(tx: Tx, actor: Actor, member_id: str, action: str) -> None:
+    kind = "link_made" if action == "link" else "password_changed"
+    roster.tell(tx, actor, action, kind, member_id, None, {})
+
+
+def _operator(tx: Tx, member: Member) -> Actor:
+    return customers.operator(customers.find(tx, member.customer_id))
+
+
+def _belongs_elsewhere(tx: Tx, member: Member) -> bool:
+    return bool(
+        tx.value(
+            "select count(*) from members where user_id = ? and customer_id <> ?"
+            " and invited_at is null",
+            member.user_id,
+            member.customer_id,
+        )
+    )
+
+
+def _somebody(tx: Tx, identifier: str) -> tuple[User, Member]:
+    user = users.by_identifier(tx, identifier)
+    if user is None:
+        raise NotFound("Nobody has this e-mail or user name.", code="user_not_found")
+    customer_id = tx.value(
+        "select customer_id from members where user_id = ? order by id limit 1", user.id
+    )
+    member = roster.of_user(tx, customer_id or "", user.id)
+    if member is None:
+        raise Conflict("This person belongs to no organization.", code="not_a_member")
+    return user, member

@@ -1,0 +1,160 @@
+"""The rows of members: people in one organization, and who may touch them."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere import events
+from belvedere.access import audit, names
+from belvedere.access.model import Actor, Level, require, require_person
+from belvedere.base.errors import Conflict, Forbidden, NotFound
+from belvedere.base.ids import new_id
+from belvedere.db import Tx
+
+_SELECT = (
+    "select m.id, m.customer_id, m.user_id, m.level, m.tags, m.enabled, m.invited_at, m.version,"
+    " m.created_at, m.updated_at, u.email, u.username, u.name, u.enabled from members m"
+    " join users u on u.id = m.user_id"
+)
+
+
+class Member(msgspec.Struct, frozen=True):
+    id: str
+    customer_id: str
+    user_id: str
+    level: str
+    tags: str
+    enabled: int
+    # Set until the person has used the link that this organization handed out.
+    invited_at: int | None
+    version: int
+    created_at: int
+    updated_at: int
+    email: str
+    username: str
+    name: str
+    user_enabled: int
+
+    @property
+    def tag_list(self) -> list[str]:
+        return msgspec.json.decode(self.tags, type=list[str])
+
+
+def everybody(tx: Tx, actor: Actor) -> list[Member]:
+    return tx.all(Member, f"{_SELECT} where m.customer_id = ? order by m.id", actor.customer_id)
+
+
+def find(tx: Tx, customer_id: str, member_id: str) -> Member:
+    found = tx.one(
+        Member, f"{_SELECT} where m.customer_id = ? and m.id = ?", customer_id, member_id
+    )
+    if found is None:
+        raise NotFound("There is no such member.", code="member_not_found")
+    return found
+
+
+def of_user(tx: Tx, customer_id: str, user_id: str) -> Member | None:
+    return tx.one(
+        Member, f"{_SELECT} where m.customer_id = ? and m.user_id = ?", customer_id, user_id
+    )
+
+
+def add(
+    tx: Tx, actor: Actor, user_id: str, level: Level, tags: list[str], invited_at: int | None
+) -> Member:
+    """The row of a new member; Conflict when the person is one already."""
+    member_id = new_id()
+    made = tx.run(
+        "insert into members"
+        " (id, customer_id, user_id, level, tags, invited_at, created_at, updated_at)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (customer_id, user_id) do nothing",
+        member_id,
+        actor.customer_id,
+        user_id,
+        level.value,
+        tags_text(tags),
+        invited_at,
+        tx.now,
+        tx.now,
+    )
+    if not made:
+        raise Conflict("This person is a member already.", code="already_member")
+    return find(tx, actor.customer_id, member_id)
+
+
+def held(tx: Tx, actor: Actor, member_id: str) -> Member:
+    """The member, for somebody who may change it; no other change of members goes on meanwhile."""
+    confirm(tx, actor)
+    require(actor, Level.MANAGER)
+    require_person(actor)
+    member = find(tx, actor.customer_id, member_id)
+    check_grant(actor, Level(member.level))
+    return member
+
+
+def confirm(tx: Tx, actor: Actor) -> None:
+    """Lock the organization's members, and look again whether the actor is still who it was when
+    it was let in: of two who demote each other at once, only one may succeed."""
+    tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", actor.customer_id)
+    if actor.kind != "member":
+        return
+    level = tx.value(
+        "select level from members where customer_id = ? and id = ? and enabled = 1",
+        actor.customer_id,
+        actor.member_id,
+    )
+    if level is None or not Level(level).reaches(actor.level):
+        raise Forbidden("Your own level has just changed; sign in again.", code="level")
+
+
+def as_actor(tx: Tx, member: Member, address: str) -> Actor:
+    """The member acting with a link in hand, before there is a session."""
+    name: str = tx.value("select name from customers where id = ?", member.customer_id)
+    return Actor(
+        member.customer_id,
+        name,
+        Level(member.level),
+        "member",
+        user_id=member.user_id,
+        username=member.username,
+        email=member.email,
+        member_id=member.id,
+        address=address,
+    )
+
+
+def shown(member: Member) -> dict[str, Any]:
+    """What events and the audit tell of a member."""
+    return {
+        "email": member.email,
+        "level": member.level,
+        "tags": member.tag_list,
+        "enabled": bool(member.enabled),
+    }
+
+
+def tell(
+    tx: Tx,
+    actor: Actor,
+    action: str,
+    kind: str,
+    member_id: str,
+    before: dict[str, Any] | None,
+    after: dict[str, Any] | None,
+) -> None:
+    """The audit row, the event, and the bell that makes every server forget who it had let in."""
+    audit.record(tx, actor, f"member.{action}", "member", member_id, before, after)
+    events.append(tx, actor.customer_id, f"member.{kind}", member_id, after or before)
+    tx.rung.add("access")
+
+
+def tags_text(tags: list[str]) -> str:
+    return msgspec.json.encode(names.tags(tags)).decode()
+
+
+def check_grant(actor: Actor, level: Level) -> None:
+    if not actor.level.reaches(level):
+        raise Forbidden(
+            f"You are {actor.level}; giving or touching the level {level} is not yours.",
+            code="above_own_level",
+        )

@@ -1,0 +1,123 @@
+"""The secret key of a task, workflow or webhook: sealed for admins to read, hashed to compare."""
+
+import hmac
+import secrets
+
+import msgspec
+
+from belvedere import events
+from belvedere.access import audit
+from belvedere.access.keys import Keys
+from belvedere.access.model import Actor, Level, require
+from belvedere.base.clock import DAY, SECOND
+from belvedere.base.errors import Invalid, NotFound
+from belvedere.db import Tx, columns
+
+MAX_OVERLAP_S = 30 * DAY // SECOND
+# Compared with when there is nothing to compare with, so that a missing record costs the same.
+_NOTHING = "-" * 64
+
+
+class SecretKey(msgspec.Struct, frozen=True):
+    digest: str
+    box: str
+    old_digest: str | None
+    old_until: int | None
+
+
+def make(tx: Tx, keys: Keys, customer_id: str, object: str, object_id: str) -> str:
+    """A key for a new record."""
+    secret = secrets.token_hex(32)
+    tx.run(
+        "insert into secret_keys (object, object_id, customer_id, digest, box, rotated_at)"
+        " values (?, ?, ?, ?, ?, ?)",
+        object,
+        object_id,
+        customer_id,
+        keys.digest(secret),
+        keys.seal(secret, _about(customer_id, object, object_id)),
+        tx.now,
+    )
+    return secret
+
+
+def reveal(tx: Tx, keys: Keys, actor: Actor, object: str, object_id: str) -> str:
+    """The key in clear, for an admin; every reading is audited."""
+    require(actor, Level.ADMIN)
+    found = _held(tx, actor.customer_id, object, object_id)
+    audit.record(tx, actor, f"{object}.reveal_secret", object, object_id)
+    return keys.unseal(found.box, _about(actor.customer_id, object, object_id))
+
+
+def rotate(
+    tx: Tx, keys: Keys, actor: Actor, object: str, object_id: str, overlap_s: int = 0
+) -> str:
+    """A new key. The old one is dead at once, or after `overlap_s`."""
+    require(actor, Level.ADMIN)
+    if not 0 <= overlap_s <= MAX_OVERLAP_S:
+        raise Invalid(f"The overlap is 0 to {MAX_OVERLAP_S} seconds.", code="bad_overlap")
+    old = _held(tx, actor.customer_id, object, object_id)
+    secret = secrets.token_hex(32)
+    tx.run(
+        "update secret_keys set digest = ?, box = ?, old_digest = ?, old_until = ?, rotated_at = ?"
+        " where customer_id = ? and object = ? and object_id = ?",
+        keys.digest(secret),
+        keys.seal(secret, _about(actor.customer_id, object, object_id)),
+        old.digest if overlap_s else None,
+        tx.now + overlap_s * SECOND if overlap_s else None,
+        tx.now,
+        actor.customer_id,
+        object,
+        object_id,
+    )
+    audit.record(
+        tx, actor, f"{object}.rotate_secret", object, object_id, None, {"overlap": overlap_s}
+    )
+    events.append(tx, actor.customer_id, f"{object}.secret_rotated", object_id)
+    return secret
+
+
+def check(tx: Tx, keys: Keys, customer_id: str, object: str, object_id: str, secret: str) -> bool:
+    """Whether it opens this record of this organization; as slow when there is no such record."""
+    found = _find(tx, customer_id, object, object_id)
+    given = keys.digest(secret)
+    current, old = _NOTHING, _NOTHING
+    if found is not None:
+        current = found.digest
+        if found.old_digest is not None and (found.old_until or 0) > tx.now:
+            old = found.old_digest
+    is_current = hmac.compare_digest(given, current)
+    is_old = hmac.compare_digest(given, old)
+    return is_current or is_old
+
+
+def forget(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
+    """For a record that is being deleted: its key opens nothing from now on."""
+    tx.run(
+        "delete from secret_keys where customer_id = ? and object = ? and object_id = ?",
+        customer_id,
+        object,
+        object_id,
+    )
+
+
+def _find(tx: Tx, customer_id: str, object: str, object_id: str) -> SecretKey | None:
+    return tx.one(
+        SecretKey,
+        f"select {columns(SecretKey)} from secret_keys"
+        " where customer_id = ? and object = ? and object_id = ?",
+        customer_id,
+        object,
+        object_id,
+    )
+
+
+def _held(tx: Tx, customer_id: str, object: str, object_id: str) -> SecretKey:
+    found = _find(tx, customer_id, object, object_id)
+    if found is None:
+        raise NotFound(f"There is no such {object}.", code=f"{object}_not_found")
+    return found
+
+
+def _about(customer_id: str, object: str, object_id: str) -> str:
+    return f"secret_key/{customer_id}/{object}/{object_id}"

@@ -1,0 +1,201 @@
+"""Sessions: somebody who signed in, in one organization at a time."""
+
+import msgspec
+
+from belvedere.access import audit
+from belvedere.access.keys import SESSION, Keys, make_token
+from belvedere.access.model import Actor, Level
+from belvedere.access.users import User
+from belvedere.base.clock import DAY, HOUR, Millis
+from belvedere.base.errors import Forbidden, NotFound, Unauthenticated
+from belvedere.base.ids import new_id
+from belvedere.db import Tx, columns
+
+IDLE: Millis = 8 * HOUR
+LIFE: Millis = 7 * DAY
+
+# A membership that opens doors; the tables are called c, u and m wherever it is used.
+ACTIVE = "c.enabled = 1 and u.enabled = 1 and m.enabled = 1 and m.invited_at is null"
+
+
+class Session(msgspec.Struct, frozen=True):
+    id: str
+    user_id: str
+    customer_id: str
+    address: str
+    agent: str
+    created_at: int
+    used_at: int
+    expires_at: int
+
+
+class Membership(msgspec.Struct, frozen=True):
+    """An organization that somebody may enter."""
+
+    customer_id: str
+    customer_name: str
+    member_id: str
+    level: str
+    email: str
+
+
+def memberships(tx: Tx, user_id: str) -> list[Membership]:
+    """In the order in which they were joined."""
+    return tx.all(
+        Membership,
+        "select c.id, c.name, m.id, m.level, u.email from members m"
+        " join customers c on c.id = m.customer_id join users u on u.id = m.user_id"
+        f" where m.user_id = ? and {ACTIVE} order by m.id",
+        user_id,
+    )
+
+
+def begin(
+    tx: Tx, keys: Keys, user_id: str, customer_name: str | None, address: str, agent: str
+) -> tuple[Session, str]:
+    """A session and its token, in the named organization, else the one used last."""
+    place = _choose(tx, user_id, customer_name)
+    session = Session(
+        new_id(), user_id, place.customer_id, address, agent[:200], tx.now, tx.now, tx.now + LIFE
+    )
+    token = make_token(SESSION)
+    tx.run(
+        f"insert into sessions ({columns(Session)}, digest) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        *msgspec.structs.astuple(session),
+        keys.digest(token),
+    )
+    actor = Actor(
+        place.customer_id,
+        place.customer_name,
+        Level(place.level),
+        "member",
+        user_id=user_id,
+        email=place.email,
+        credential_id=session.id,
+        address=address,
+    )
+    audit.record(tx, actor, "session.begin", "session", session.id, None, {"agent": session.agent})
+    return session, token
+
+
+def sign_in(
+    tx: Tx,
+    keys: Keys,
+    user: User,
+    renewed: str | None,
+    customer_name: str | None,
+    address: str,
+    agent: str,
+) -> tuple[Session, str]:
+    """A session for somebody whose password was right a moment ago, and still is."""
+    # The row stays locked until the commit: a password change that runs beside this one either
+    # refuses us here, or finds the new session and ends it.
+    unchanged = tx.run(
+        "update users set login_at = ?, password_hash = ?"
+        " where id = ? and enabled = 1 and password_hash = ?",
+        tx.now,
+        renewed or user.password_hash,
+        user.id,
+        user.password_hash,
+    )
+    if not unchanged:
+        raise bad_login()
+    return begin(tx, keys, user.id, customer_name, address, agent)
+
+
+def renew(tx: Tx, keys: Keys, actor: Actor, customer_id: str | None = None) -> tuple[Session, str]:
+    """A new token for the same session, there or in another organization. It does not live longer:
+    after seven days everybody signs in again."""
+    require_session(actor)
+    wanted = customer_id or actor.customer_id
+    if all(found.customer_id != wanted for found in memberships(tx, actor.user_id)):
+        raise not_a_member()
+    token = make_token(SESSION)
+    session = tx.one(
+        Session,
+        "update sessions set digest = ?, customer_id = ?, used_at = ?"
+        f" where id = ? and user_id = ? and revoked_at is null returning {columns(Session)}",
+        keys.digest(token),
+        wanted,
+        tx.now,
+        actor.credential_id,
+        actor.user_id,
+    )
+    if session is None:
+        raise _not_found()
+    tx.rung.add("access")
+    return session, token
+
+
+def live(tx: Tx, actor: Actor) -> list[Session]:
+    """This person's sessions, in all organizations."""
+    require_session(actor)
+    return tx.all(
+        Session,
+        f"select {columns(Session)} from sessions where user_id = ? and revoked_at is null"
+        " and expires_at > ? and used_at > ? order by id",
+        actor.user_id,
+        tx.now,
+        tx.now - IDLE,
+    )
+
+
+def revoke(tx: Tx, actor: Actor, session_id: str) -> Session:
+    """End one of one's own sessions."""
+    require_session(actor)
+    session = tx.one(
+        Session,
+        "update sessions set revoked_at = ? where id = ? and user_id = ? and revoked_at is null"
+        f" returning {columns(Session)}",
+        tx.now,
+        session_id,
+        actor.user_id,
+    )
+    if session is None:
+        raise _not_found()
+    audit.record(tx, actor, "session.end", "session", session.id)
+    tx.rung.add("access")
+    return session
+
+
+def kill(tx: Tx, user_id: str, customer_id: str | None = None, but: str = "") -> None:
+    """End somebody's sessions, in one organization or everywhere."""
+    tx.run(
+        "update sessions set revoked_at = ? where user_id = ? and revoked_at is null"
+        " and id <> ? and (? = '' or customer_id = ?)",
+        tx.now,
+        user_id,
+        but,
+        customer_id or "",
+        customer_id or "",
+    )
+    tx.rung.add("access")
+
+
+def require_session(actor: Actor) -> None:
+    if actor.kind != "member":
+        raise Forbidden("This is about sessions; a token has none. Sign in.", code="no_session")
+
+
+def bad_login() -> Unauthenticated:
+    return Unauthenticated("The name or the password is wrong.", code="bad_login")
+
+
+def not_a_member() -> Forbidden:
+    return Forbidden("You are no member of this organization.", code="not_a_member")
+
+
+def _choose(tx: Tx, user_id: str, customer_name: str | None) -> Membership:
+    found = memberships(tx, user_id)
+    if customer_name is not None:
+        found = [one for one in found if one.customer_name == customer_name.strip().lower()]
+    if not found:
+        raise not_a_member()
+    last = tx.value(
+        "select customer_id from sessions where user_id = ? order by id desc limit 1", user_id
+    )
+    return next((one for one in found if one.customer_id == last), found[0])
+
+
+def _not_found() -> NotFound:
+    return NotFound("There is no such session.", code="session_not_found")

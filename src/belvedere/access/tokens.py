@@ -1,0 +1,166 @@
+"""Credentials of programs: integration tokens, and the agents' own. Shown once, kept as hashes."""
+
+import re
+
+import msgspec
+
+from belvedere import events
+from belvedere.access import audit, names, roster
+from belvedere.access.keys import AGENT, INTEGRATION, Keys, make_token
+from belvedere.access.model import Actor, Level, require, require_person
+from belvedere.base.clock import DAY, SECOND, Millis
+from belvedere.base.errors import Conflict, Fault, Invalid, NotFound
+from belvedere.base.ids import new_id
+from belvedere.db import Tx, columns
+
+# The kinds, which are also the words of their events and audit rows.
+TOKEN, AGENT_TOKEN, ENROLMENT = "token", "agent_token", "enrolment"
+
+MAX_LIFE_S = 3_650 * DAY // SECOND
+# Enough to recognise a token in a list, too little to help a guess.
+_SHOWN = len(INTEGRATION) + 4
+_OWN_TEXT = re.compile(rf"{INTEGRATION}[\x21-\x7e]{{32,500}}")
+
+
+class Token(msgspec.Struct, frozen=True):
+    id: str
+    kind: str
+    customer_id: str
+    name: str
+    prefix: str
+    host_id: str | None
+    uses_left: int | None
+    expires_at: int | None
+    created_by: str
+    created_by_name: str
+    created_at: int
+    used_at: int | None
+
+
+def create_token(
+    tx: Tx, keys: Keys, actor: Actor, name: str, life_s: int | None = None
+) -> tuple[Token, str]:
+    """An integration token and its text, which is never shown again."""
+    may_make(tx, actor)
+    if life_s is not None and not 0 < life_s <= MAX_LIFE_S:
+        message = f"must be 1 to {MAX_LIFE_S}"
+        raise Invalid(f"expires_in {message}.", faults=(Fault("expires_in", message),))
+    expires_at = None if life_s is None else tx.now + life_s * SECOND
+    text = make_token(INTEGRATION)
+    return insert(tx, keys, actor, TOKEN, name, text, expires_at=expires_at), text
+
+
+def adopt_token(tx: Tx, keys: Keys, actor: Actor, name: str, text: str) -> Token:
+    """For the operator: an integration token whose text was chosen elsewhere."""
+    may_make(tx, actor)
+    if not _OWN_TEXT.fullmatch(text):
+        raise Invalid(
+            f"The access token is {INTEGRATION} and at least 32 further characters without spaces.",
+            code="bad_access_token",
+        )
+    return insert(tx, keys, actor, TOKEN, name, text)
+
+
+def create_agent_token(
+    tx: Tx, keys: Keys, customer_id: str, host_id: str, name: str
+) -> tuple[Token, str]:
+    """The credential of the agent of one host, made where an enrolment was redeemed."""
+    text = make_token(AGENT)
+    actor = Actor(customer_id, "", Level.AGENT, "agent", username=name, host_id=host_id)
+    return insert(tx, keys, actor, AGENT_TOKEN, name, text, host_id=host_id), text
+
+
+def live(tx: Tx, actor: Actor, kind: str = TOKEN) -> list[Token]:
+    """Those that were not revoked."""
+    return tx.all(
+        Token,
+        f"select {columns(Token)} from tokens"
+        " where customer_id = ? and kind = ? and revoked_at is null order by id",
+        actor.customer_id,
+        kind,
+    )
+
+
+def revoke(tx: Tx, actor: Actor, token_id: str, kind: str = TOKEN) -> Token:
+    """Dead at once, on every server. A token may revoke itself, and no other."""
+    require(actor, Level.ADMIN)
+    if token_id != actor.credential_id:
+        require_person(actor)
+    token = tx.one(
+        Token,
+        "update tokens set revoked_at = ? where customer_id = ? and kind = ? and id = ?"
+        f" and revoked_at is null returning {columns(Token)}",
+        tx.now,
+        actor.customer_id,
+        kind,
+        token_id,
+    )
+    if token is None:
+        raise NotFound("There is no such token.", code="token_not_found")
+    audit.record(tx, actor, f"{kind}.revoke", kind, token_id, {"name": token.name}, None)
+    events.append(tx, actor.customer_id, f"{kind}.revoked", token_id, {"name": token.name})
+    tx.rung.add("access")
+    return token
+
+
+def revoke_agent_tokens(tx: Tx, customer_id: str, host_id: str) -> int:
+    """For a host that is deleted or enrolled again; the host's own event tells of it."""
+    tx.rung.add("access")
+    return tx.run(
+        "update tokens set revoked_at = ? where customer_id = ? and kind = ? and host_id = ?"
+        " and revoked_at is null",
+        tx.now,
+        customer_id,
+        AGENT_TOKEN,
+        host_id,
+    )
+
+
+def may_make(tx: Tx, actor: Actor) -> None:
+    """Only people make tokens, and only while they are still admins."""
+    roster.confirm(tx, actor)
+    require(actor, Level.ADMIN)
+    require_person(actor)
+
+
+def insert(
+    tx: Tx,
+    keys: Keys,
+    actor: Actor,
+    kind: str,
+    name: str,
+    text: str,
+    *,
+    host_id: str | None = None,
+    uses_left: int | None = None,
+    expires_at: Millis | None = None,
+) -> Token:
+    name = names.person(name)
+    if not name:
+        raise Invalid("Give the token a name.", faults=(Fault("name", "is empty"),))
+    token = Token(
+        new_id(),
+        kind,
+        actor.customer_id,
+        name,
+        text[:_SHOWN],
+        host_id,
+        uses_left,
+        expires_at,
+        actor.user_id,
+        actor.email or actor.username,
+        tx.now,
+        None,
+    )
+    made = tx.run(
+        f"insert into tokens ({columns(Token)}, digest)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (digest) do nothing",
+        *msgspec.structs.astuple(token),
+        keys.digest(text),
+    )
+    if not made:
+        raise Conflict("This token text is in use already; choose another.", code="token_taken")
+    after = {"name": name, "host_id": host_id, "uses": uses_left, "expires_at": expires_at}
+    audit.record(tx, actor, f"{kind}.create", kind, token.id, None, after)
+    events.append(tx, actor.customer_id, f"{kind}.created", token.id, {"name": name})
+    return token

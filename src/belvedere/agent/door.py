@@ -1,0 +1,107 @@
+"""The keeper's side of the socket: one agent at a time, the newest wins."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+
+from belvedere.agent import wire
+from belvedere.agent.folder import Folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from belvedere.agent.ledger import Message
+
+PIECE = 64 * 1024
+
+
+class Door:
+    __slots__ = ("_agent", "_lines", "_listening", "_out", "_path", "_poll", "fd", "listening_fd")
+
+    def __init__(self, folder: Folder, poll: select.poll) -> None:
+        self._path = folder.socket
+        self._listening = _listen(folder)
+        self.listening_fd = self._listening.fileno()
+        self._poll = poll
+        poll.register(self.listening_fd, select.POLLIN)
+        self._agent: socket.socket | None = None
+        self.fd = -1
+        self._lines = wire.Lines()
+        self._out: list[bytes] = []
+
+    def accept(self) -> None:
+        """What the former agent sent and we did not read is dropped unread: the new agent is
+        about to hear what was accepted, and nothing may be accepted behind its back."""
+        self.close()
+        self._agent, _ = self._listening.accept()
+        self._agent.setblocking(False)
+        self.fd = self._agent.fileno()
+        self._poll.register(self.fd, select.POLLIN)
+        self._lines = wire.Lines()
+
+    def receive(self) -> list[Message]:
+        assert self._agent is not None
+        try:
+            data = self._agent.recv(PIECE)
+        except BlockingIOError:
+            return []
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+            return []
+        return self._lines.feed(data)
+
+    def send(self, message: Message) -> None:
+        """Goes out at the end of the turn, with everything else."""
+        if self._agent is not None:
+            self._out.append(wire.pack(message))
+
+    def flush(self) -> None:
+        if not self._out or self._agent is None:
+            return
+        data = b"".join(self._out)
+        try:
+            sent = self._agent.send(data)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            self.close()
+            return
+        rest = data[sent:]
+        if len(rest) > wire.TOO_FAR_BEHIND:
+            self.close()
+            return
+        self._out = [rest] if rest else []
+        self._poll.modify(self.fd, select.POLLIN | (select.POLLOUT if rest else 0))
+
+    def close(self) -> None:
+        if self._agent is not None:
+            self._poll.unregister(self.fd)
+            self._agent.close()
+        self._agent = None
+        self.fd = -1
+        self._out = []
+
+    def is_gone(self) -> bool:
+        """Whether somebody removed the state folder: then no agent can ever find us again."""
+        return not os.path.exists(self._path)
+
+
+def _listen(folder: Folder) -> socket.socket:
+    path, fd = wire.short_path(folder.root, "keeper.sock")
+    # We hold the lock, so a socket that lies there is a dead keeper's.
+    if os.path.lexists(folder.socket):
+        os.unlink(folder.socket)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        listening.bind(path)
+    finally:
+        os.umask(before)
+        if fd >= 0:
+            os.close(fd)
+    listening.listen(8)
+    listening.setblocking(False)
+    return listening

@@ -1,0 +1,69 @@
+"""The state folder: what lies where, and who may hold it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+
+
+class Folder:
+    """Paths below the state folder."""
+
+    __slots__ = ("cache", "credential", "journal", "root", "socket", "spool", "work")
+
+    def __init__(self, root: str) -> None:
+        self.root = os.path.abspath(root)
+        self.cache = self.root + "/cache"
+        self.credential = self.root + "/credential.json"
+        self.journal = self.root + "/journal"
+        self.socket = self.root + "/keeper.sock"
+        self.spool = self.root + "/spool"
+        self.work = self.root + "/work"
+
+
+def prepare(root: str) -> Folder:
+    """Make what is missing, closed to everybody else.
+
+    Only root can run scripts as other users, and those must be able to walk to their working
+    folder: then the way there is passable, though not readable.
+    """
+    folder = Folder(root)
+    passable = 0o711 if os.geteuid() == 0 else 0o700
+    for path, mode in (
+        (folder.root, passable),
+        (folder.work, passable),
+        (folder.cache, 0o700),
+        (folder.spool, 0o700),
+    ):
+        os.makedirs(path, mode, exist_ok=True)
+        os.chmod(path, mode)
+    return folder
+
+
+def lock(folder: Folder, who: str) -> int | None:
+    """Hold the folder as `agent` or `keeper` until this process ends; None when another does."""
+    fd = os.open(f"{folder.root}/{who}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        return None
+    return fd
+
+
+def cookie(folder: Folder) -> str:
+    """Tells our scripts from those of another agent on this machine."""
+    place = os.stat(folder.root)
+    return f"{place.st_dev:x}-{place.st_ino:x}"
+
+
+def boot_id() -> str:
+    """Changes with every start of the machine."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        import subprocess
+
+        asked = ["sysctl", "-n", "kern.bootsessionuuid"]
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()

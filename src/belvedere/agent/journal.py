@@ -1,0 +1,168 @@
+"""The journal on disk: lines of JSON behind a checksum, appended and made durable in groups.
+
+The ledger in memory is always ahead of the file, so writing the file afresh from the ledger is
+both how it is kept short and how it is mended after a failed write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from binascii import crc32
+
+from belvedere.agent.ledger import Ledger, records, replay
+from belvedere.agent.wire import to_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from belvedere.agent.ledger import Record
+
+VERSION = 1
+# How far the file may grow beyond what a fresh one would need.
+SLACK = 4 * 1024 * 1024
+
+sync_data = getattr(os, "fdatasync", os.fsync)
+
+
+def line(record: Record) -> bytes:
+    text = to_json(record).encode()
+    return b"%08x %s\n" % (crc32(text), text)
+
+
+def parse(text: bytes) -> Record | None:
+    """The record of one line, or None when its checksum does not fit."""
+    try:
+        if int(text[:8], 16) != crc32(text[9:]):
+            return None
+        found: Record = json.loads(text[9:])
+    except ValueError:
+        return None
+    return found
+
+
+def read(data: bytes, new_id: str) -> tuple[Ledger, bool]:
+    """The ledger that these bytes tell, and whether they are whole.
+
+    A broken tail is what a crash leaves of the last write, whose steps were never taken: it is cut
+    off. Anything broken before a good line is damage: the entries that can be read are kept, but
+    under a new identity, because a damaged journal proves nothing about the fences it lacks.
+    """
+    lines = data.split(b"\n")
+    found = [parse(text) for text in lines[:-1]]
+    while found and found[-1] is None:
+        found.pop()
+    head = found[0] if found else None
+    if head is None or head[0] != "journal":
+        ledger, whole = Ledger(new_id), not data
+    elif head[1] > VERSION:
+        raise ValueError("The journal was written by a newer agent; start that version again.")
+    else:
+        whole = None not in found
+        ledger = Ledger(head[2] if whole else new_id, owner=head[3])
+    for record in found:
+        if record is not None:
+            replay(ledger, record)
+    return ledger, whole
+
+
+class Journal:
+    __slots__ = (
+        "_base",
+        "_fd",
+        "_must_sync",
+        "_path",
+        "_pending",
+        "_size",
+        "is_sound",
+        "unsynced",
+    )
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._fd = -1
+        self._pending: list[bytes] = []
+        self._must_sync = False
+        self.is_sound = False
+        self._size = self._base = 0
+        # Something is written that a power cut could still take back.
+        self.unsynced = False
+
+    def load(self, new_id: str) -> Ledger:
+        try:
+            with open(self._path, "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            data = b""
+        ledger, whole = read(data, new_id)
+        if not whole:
+            os.replace(self._path, self._path + ".damaged")
+        return ledger
+
+    def append(self, record: Record, *, sync: bool) -> None:
+        self._pending.append(line(record))
+        self._must_sync = self._must_sync or sync
+
+    def commit(self, ledger: Ledger) -> None:
+        """Write what waits; OSError when it could not be made as durable as asked."""
+        if not self._pending:
+            return
+        if not self.is_sound or self._size > self._base + SLACK:
+            self.renew(ledger)
+            return
+        data = b"".join(self._pending)
+        must_sync = self._must_sync
+        self._forget_pending()
+        self.is_sound = False
+        _write(self._fd, data)
+        self._size += len(data)
+        if must_sync:
+            sync_data(self._fd)
+        # Left false by any failure above: the file's end is then unknown, only a new file will do.
+        self.is_sound = True
+        self.unsynced = not must_sync
+
+    def sync(self) -> None:
+        self.unsynced = False
+        self.is_sound = False
+        sync_data(self._fd)
+        self.is_sound = True
+
+    def renew(self, ledger: Ledger) -> None:
+        """Replace the file by the shortest one that tells the same, all or nothing."""
+        head = ["journal", VERSION, ledger.journal_id, ledger.owner]
+        data = b"".join(line(record) for record in [head, *records(ledger)])
+        self._forget_pending()
+        self.is_sound = False
+        fresh = os.open(self._path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            _write(fresh, data)
+            os.fsync(fresh)
+            os.rename(self._path + ".new", self._path)
+            _sync_folder(os.path.dirname(self._path))
+        except OSError:
+            os.close(fresh)
+            raise
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = fresh
+        self._base = self._size = len(data)
+        self.is_sound = True
+        self.unsynced = False
+
+    def _forget_pending(self) -> None:
+        self._pending.clear()
+        self._must_sync = False
+
+
+def _write(fd: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(fd, left) :]
+
+
+def _sync_folder(path: str) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

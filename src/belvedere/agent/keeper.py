@@ -1,0 +1,253 @@
+"""The keeper: the small process that holds the scripts and the journal and outlives the agent.
+
+One thread, one poll. A turn reads everything that waits (the agent's messages, children that
+ended, output), lets the rules decide, writes the journal once for all of it, and only then acts.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+
+from belvedere import __version__
+from belvedere.agent import folder as folders
+from belvedere.agent import rules, wire
+from belvedere.agent.crowd import crowd
+from belvedere.agent.door import Door
+from belvedere.agent.folder import Folder
+from belvedere.agent.journal import Journal
+from belvedere.agent.ledger import Ledger
+from belvedere.agent.recovery import recover
+from belvedere.agent.script import MS, NEVER, now_ns
+from belvedere.agent.scripts import Scripts
+from belvedere.agent.spawn import Spawner, base_limit
+from belvedere.agent.steps import Clear, End, Renew, Spawn, Tell, Write
+from belvedere.agent.workplace import Workplaces
+from belvedere.base.failpoint import reach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from belvedere.agent.ledger import Message
+    from belvedere.agent.steps import Step, Steps
+
+# An end is told at once and made durable a little later, unless the server has it by then: until
+# it does, a power cut within this time costs no more than one a moment earlier would have.
+SYNC_AFTER = 20 * MS
+# A journal that could not be written is tried again this often.
+MEND_AFTER = 5_000 * MS
+IDLE_EXIT = 60_000 * MS
+# Deadlines count sleep of the machine, a poll does not: so it is never longer than this.
+LONGEST_POLL = 30_000 * MS
+
+
+class Keeper:
+    def __init__(self, folder: Folder, journal: Journal, ledger: Ledger, rebooted: bool) -> None:
+        self._journal = journal
+        self._ledger = ledger
+        self._poll = select.poll()
+        self._wake = _wake_on_signals()
+        self._poll.register(self._wake, select.POLLIN)
+        self._door = Door(folder, self._poll)
+        workplaces = Workplaces(folder.work, rebooted=rebooted)
+        spawner = Spawner(folders.cookie(folder), base_limit())
+        self._crowd = crowd(workplaces.brooms, spawner)
+        self._scripts = Scripts(ledger, folder.spool, workplaces, self._crowd, spawner, self._poll)
+        self._todo: Steps = []
+        self._write_at = NEVER
+        self._exit_at = now_ns() + IDLE_EXIT
+        self._retiring = False
+
+    def run(self) -> None:
+        while not self._is_over():
+            for fd, _ in self._poll.poll(self._patience()):
+                self._notice(fd)
+            now = now_ns()
+            if now >= self._scripts.due:
+                self._take(self._scripts.tick(now))
+            self._settle()
+            if now >= self._write_at:
+                self._make_durable()
+            self._door.flush()
+
+    def retire(self) -> None:
+        """Go as soon as nothing runs."""
+        self._retiring = True
+
+    def _patience(self) -> int | None:
+        """Milliseconds to sleep; None when only a message can bring work."""
+        due = min(self._scripts.due, self._write_at, self._exit_at)
+        if due == NEVER and self._scripts.is_idle():
+            return None
+        wait = min(due - now_ns(), LONGEST_POLL)
+        return wait // MS + 1 if wait > 0 else 0
+
+    def _notice(self, fd: int) -> None:
+        if fd == self._wake:
+            os.read(self._wake, 4096)
+            self._take(self._scripts.reap())
+        elif fd == self._door.fd:
+            for message in self._door.receive():
+                self._take(self._hear(message))
+        elif fd == self._door.listening_fd:
+            self._door.accept()
+        else:
+            self._scripts.read(fd)
+
+    def _hear(self, message: Message) -> Steps:
+        ledger = self._ledger
+        match message["do"]:
+            case "order":
+                return rules.order(ledger, message)
+            case "ack":
+                return rules.ack(ledger, message["fences"])
+            case "kept":
+                self._scripts.kept(message["fence"], message["offset"])
+            case "cancel":
+                return rules.cancel(ledger, message["fence"])
+            case "stop":
+                return rules.stop(ledger, message["fence"])
+            case "refuse":
+                return rules.refuse(ledger, message)
+            case "open":
+                rules.welcome(ledger, message["session"])
+            case "hello":
+                self._scripts.inline = message["inline"]
+                steps = rules.greet(ledger, message["owner"], os.urandom(12).hex())
+                return [*steps, Tell(self._state())]
+            case "retire":
+                self.retire()
+        return []
+
+    def _state(self) -> Message:
+        ledger, shown, ages = self._ledger, self._scripts.shown(), self._scripts.ages()
+        return {
+            "say": "state",
+            "version": wire.VERSION,
+            "build": __version__,
+            "journal_id": ledger.journal_id,
+            "boot_id": ledger.boot_id,
+            "highest": ledger.highest(),
+            "containment": self._crowd.containment,
+            "entries": [
+                {
+                    "fence": entry.fence,
+                    "report": entry.report,
+                    "total": shown.get(entry.fence, 0),
+                    "age_ms": ages.get(entry.fence),
+                }
+                for entry in ledger.entries.values()
+            ],
+        }
+
+    def _take(self, steps: Steps) -> None:
+        for step in steps:
+            if type(step) is Write:
+                self._journal.append(step.record, sync=step.sync)
+            else:
+                self._todo.append(step)
+
+    def _settle(self) -> None:
+        """Write first, act then; acting may give more to write."""
+        while True:
+            try:
+                self._journal.commit(self._ledger)
+            except OSError as fault:
+                self._refuse_to_start(fault)
+            if not self._todo:
+                break
+            todo, self._todo = self._todo, []
+            for step in todo:
+                self._act(step)
+        if self._journal.unsynced and self._write_at == NEVER:
+            self._write_at = now_ns() + SYNC_AFTER
+
+    def _refuse_to_start(self, fault: OSError) -> None:
+        spawns = [step for step in self._todo if isinstance(step, Spawn)]
+        self._todo = [step for step in self._todo if not isinstance(step, Spawn)]
+        text = f"The journal of the agent cannot be written: {fault}."
+        for step in spawns:
+            self._take(rules.unwritable(self._ledger, step.order["fence"], text))
+        self._write_at = now_ns() + MEND_AFTER
+
+    def _act(self, step: Step) -> None:
+        if isinstance(step, Tell):
+            if step.message["say"] == "ended":
+                reach("keeper.ended")
+            self._door.send(step.message)
+        elif isinstance(step, Spawn):
+            reach("keeper.accepted")
+            self._take(self._scripts.start(step.order))
+        elif isinstance(step, Clear):
+            self._scripts.clear(step.fences)
+        elif isinstance(step, End):
+            self._take(self._scripts.end(step.fence, step.why))
+        elif isinstance(step, Renew):
+            self._make_durable(afresh=True)
+
+    def _make_durable(self, *, afresh: bool = False) -> None:
+        """What was written in passing, now for good; and mend what could not be written."""
+        self._write_at = NEVER
+        try:
+            if afresh or not self._journal.is_sound:
+                self._journal.renew(self._ledger)
+            elif self._journal.unsynced and self._ledger.entries:
+                self._journal.sync()
+        except OSError as fault:
+            print(f"The journal cannot be written: {fault}", file=sys.stderr, flush=True)
+            self._write_at = now_ns() + MEND_AFTER
+
+    def _is_over(self) -> bool:
+        """Nothing runs, nobody listens and nothing is left to report; or a newer keeper waits."""
+        if not self._scripts.is_idle() or self._door.fd >= 0:
+            self._exit_at = NEVER
+            return self._retiring and self._scripts.is_idle()
+        now = now_ns()
+        if self._exit_at == NEVER:
+            self._exit_at = now + IDLE_EXIT
+        if now < self._exit_at:
+            return self._retiring
+        self._exit_at = now + IDLE_EXIT
+        return not self._ledger.entries or self._door.is_gone()
+
+
+def _wake_on_signals() -> int:
+    """A descriptor that becomes readable when a child ends."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    for ignored in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(ignored, signal.SIG_IGN)
+    return reader
+
+
+def main() -> int:
+    if len(sys.argv) != 3 or sys.argv[1] != "--state":
+        print("usage: python -m belvedere.agent.keeper --state DIR")
+        return 2
+    folder = folders.prepare(sys.argv[2])
+    if folders.lock(folder, "keeper") is None:
+        print(f"Another keeper holds {folder.root}.")
+        return 3
+    # Scripts inherit it; our own files are made with modes of their own.
+    os.umask(0o022)
+    journal = Journal(folder.journal)
+    try:
+        ledger, rebooted = recover(folder, journal)
+    except (OSError, ValueError) as fault:
+        print(f"The keeper cannot start: {fault}")
+        return 1
+    keeper = Keeper(folder, journal, ledger, rebooted)
+    signal.signal(signal.SIGTERM, lambda *_: keeper.retire())
+    print("ready", flush=True)
+    # The agent that reads our words may go; nothing is written there from now on.
+    os.dup2(os.open(os.devnull, os.O_RDWR), 1)
+    keeper.run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

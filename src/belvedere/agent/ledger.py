@@ -1,0 +1,101 @@
+"""What the journal knows, in memory: which fences were accepted and how far each one is.
+
+Plain classes instead of dataclasses in every file that the keeper loads: the dataclasses module
+alone would cost it two megabytes.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Report = dict[str, Any]
+    Record = list[Any]
+    # What the agent hands over: the fields of protocol.Order and where its script lies.
+    Message = dict[str, Any]
+
+# So many accepted fences are remembered one by one. Fences grow for ever, so everything below the
+# oldest of them counts as known: memory stays flat and no fence is ever forgotten.
+REMEMBERED = 8_192
+
+
+class Entry:
+    """One accepted fence that the server has not acknowledged yet; live until it has a report."""
+
+    __slots__ = ("boot_id", "fence", "job_id", "report", "waiting", "wish")
+
+    def __init__(self, fence: int, job_id: str, boot_id: str) -> None:
+        self.fence = fence
+        self.job_id = job_id
+        self.boot_id = boot_id
+        self.report: Report | None = None
+        # Accepted, but an older attempt of the same job must be gone first.
+        self.waiting: Message | None = None
+        # What the server asked for meanwhile: canceled, stopped, or nothing.
+        self.wish = ""
+
+
+class Ledger:
+    __slots__ = ("boot_id", "entries", "floor", "journal_id", "owner", "seen", "session")
+
+    def __init__(self, journal_id: str, boot_id: str = "", owner: str = "") -> None:
+        self.journal_id = journal_id
+        self.boot_id = boot_id
+        # The host record this journal belongs to; another one's fences mean nothing here.
+        self.owner = owner
+        # The open session's number; zero while none is open, and then no order is accepted.
+        self.session = 0
+        self.entries: dict[int, Entry] = {}
+        self.seen: set[int] = set()
+        self.floor = 0
+
+    def knows(self, fence: int) -> bool:
+        return fence <= self.floor or fence in self.seen or fence in self.entries
+
+    def remember(self, fence: int) -> None:
+        self.seen.add(fence)
+        if len(self.seen) > REMEMBERED:
+            ordered = sorted(self.seen)
+            half = len(ordered) // 2
+            self.floor = ordered[half - 1]
+            self.seen = set(ordered[half:])
+
+    def highest(self) -> int:
+        return max(self.seen, default=self.floor)
+
+    def live(self) -> list[Entry]:
+        return [entry for entry in self.entries.values() if entry.report is None]
+
+
+def replay(ledger: Ledger, record: Record) -> None:
+    """Apply one journal record; records of a later version's kinds are passed over."""
+    kind = record[0]
+    if kind == "accepted":
+        fence = record[1]
+        ledger.remember(fence)
+        ledger.entries[fence] = Entry(fence, record[2], ledger.boot_id)
+    elif kind == "ended":
+        if record[1] in ledger.entries:
+            ledger.entries[record[1]].report = record[2]
+    elif kind == "acked":
+        for fence in record[1]:
+            ledger.entries.pop(fence, None)
+    elif kind == "boot":
+        ledger.boot_id = record[1]
+    elif kind == "known":
+        ledger.floor = max(ledger.floor, record[1])
+        ledger.seen.update(record[2])
+
+
+def records(ledger: Ledger) -> list[Record]:
+    """The shortest journal (after its head) that replays to this ledger."""
+    found: list[Record] = [
+        ["boot", ledger.boot_id],
+        ["known", ledger.floor, sorted(ledger.seen)],
+    ]
+    for entry in ledger.entries.values():
+        found.append(["accepted", entry.fence, entry.job_id])
+        if entry.report is not None:
+            found.append(["ended", entry.fence, entry.report])
+    return found

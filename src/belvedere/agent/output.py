@@ -1,0 +1,101 @@
+"""What is known of a script's output as it streams by: totals, digest, last line, the beginning.
+
+Memory stays flat whatever the script writes: a short output is held, a longer one is spooled.
+"""
+
+from __future__ import annotations
+
+from belvedere.agent.spool import Spool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# The longest last line that a report carries.
+LAST_LINE = 256 * 1024
+EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def _light_sha256() -> Any:
+    """Python's own SHA-256: slower than OpenSSL's, but it loads without four megabytes."""
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        from hashlib import sha256
+    return sha256()
+
+
+def text(data: bytes) -> str:
+    """As a report may carry it: invalid bytes and NUL become the replacement character."""
+    return data.decode("utf-8", "replace").replace("\0", "\ufffd")
+
+
+class Output:
+    __slots__ = ("_hash", "_held", "_inline", "_last", "_newlines", "_partial", "spool", "total")
+
+    def __init__(self, inline: int) -> None:
+        self._inline = inline
+        self._held = bytearray()
+        self._hash: Any = None
+        self._last = b""
+        self._partial = bytearray()
+        self._newlines = 0
+        self.total = 0
+        self.spool: Spool | None = None
+
+    def feed(self, data: bytes, root: str, fence: int) -> None:
+        self.total += len(data)
+        self._newlines += data.count(b"\n")
+        self._follow_lines(data)
+        if self.spool is None and self.total > self._inline:
+            self.spill(root, fence)
+        if self.spool is None:
+            self._held += data
+        else:
+            self._hash.update(data)
+            self.spool.write(data)
+
+    def spill(self, root: str, fence: int) -> None:
+        """From now on everything goes to disk, where the agent finds it."""
+        from hashlib import sha256
+
+        self._hash = sha256(self._held)
+        self.spool = Spool(root, fence)
+        self.spool.write(bytes(self._held))
+        self._held = bytearray()
+
+    def _follow_lines(self, data: bytes) -> None:
+        cut = data.rfind(b"\n")
+        if cut < 0:
+            self._partial += data[: LAST_LINE - len(self._partial)]
+            return
+        whole = data[:cut].rstrip()
+        start = whole.rfind(b"\n") + 1
+        if start == 0:
+            # The last line with something on it began in an earlier piece.
+            line = bytes(self._partial) + whole[: LAST_LINE - len(self._partial)]
+        else:
+            line = whole[start : start + LAST_LINE]
+        if line.strip():
+            self._last = line
+        self._partial = bytearray(data[cut + 1 : cut + 1 + LAST_LINE])
+
+    def summary(self) -> dict[str, Any]:
+        """The fields of a report that the output decides."""
+        if self.total == 0:
+            return {"log": "", "sha256": EMPTY}
+        last = bytes(self._partial).strip() or self._last.strip()
+        found: dict[str, Any] = {
+            "lastline": text(last),
+            "bytes_total": self.total,
+            "lines_total": self._newlines + bool(self._partial),
+        }
+        if self.spool is None:
+            digest = _light_sha256()
+            digest.update(self._held)
+            found["log"] = text(bytes(self._held))
+        else:
+            digest = self._hash
+            self.spool.close()
+        found["sha256"] = digest.hexdigest()
+        return found

@@ -1,0 +1,60 @@
+"""The keeper's start: what the journal holds, and what a crash of the former keeper left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from belvedere.agent import descendants, rules, spool
+from belvedere.agent.folder import Folder, boot_id, cookie
+from belvedere.agent.journal import Journal
+from belvedere.agent.ledger import Ledger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from belvedere.agent.ledger import Report
+
+PATIENCE_S = 3.0
+PAUSE_S = 0.01
+
+
+def recover(folder: Folder, journal: Journal) -> tuple[Ledger, bool]:
+    """A ledger in which every attempt whose keeper is gone has ended, on disk again; and whether
+    the machine was started anew since. OSError when the journal cannot be written."""
+    ledger = journal.load(os.urandom(12).hex())
+    boot = boot_id()
+    rebooted = ledger.boot_id != boot
+    found: dict[int, Report] = {}
+    for fence, end in spool.found(folder.spool).items():
+        if fence not in ledger.entries:
+            spool.clear(folder.spool, fence)
+        elif end:
+            found[fence] = {"bytes_total": end}
+    orphaned = rules.orphaned(ledger, boot)
+    if orphaned and os.path.isdir("/proc/self"):
+        _end_leftovers(folder, orphaned, found)
+    rules.recover(ledger, boot, found)
+    journal.renew(ledger)
+    return ledger, rebooted
+
+
+def _end_leftovers(folder: Folder, fences: list[int], found: dict[int, Report]) -> None:
+    """Nobody reads their output or waits for them any more: they are killed, and if some will not
+    go, they are named."""
+    cookies = {f"{cookie(folder)}.{fence}".encode(): fence for fence in fences}
+    give_up_at = time.monotonic() + PATIENCE_S
+    clean = 0
+    while clean < 2:
+        members = descendants.tree(descendants.hunt(set(cookies), folder.work))
+        if members and time.monotonic() > give_up_at:
+            for pid in members:
+                fence = cookies.get(descendants.cookie_of(pid), fences[0])
+                found.setdefault(fence, {}).setdefault("survivors", []).append(pid)
+            return
+        for what in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in members:
+                descendants.send(pid, 0, what)
+        clean = 0 if members else clean + 1
+        if members:
+            time.sleep(PAUSE_S)

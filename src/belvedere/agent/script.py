@@ -1,0 +1,97 @@
+"""A script that runs, or is being ended: its process, output, deadlines."""
+
+from __future__ import annotations
+
+import time
+
+from belvedere.agent.output import Output
+from belvedere.agent.workplace import Workplace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from belvedere.agent.ledger import Message
+
+MS = 1_000_000
+# The output of a script that ends sooner is read once, at its end, without a wake-up of its own.
+READ_AFTER = 15 * MS
+# A script that lives this long is announced.
+STARTED_AFTER = 50 * MS
+# Output waits this long for company before it is shown to the agent.
+SHOW_AFTER = 40 * MS
+NEVER = 1 << 62
+
+CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def now_ns() -> int:
+    """A clock that never jumps and goes on while the machine sleeps."""
+    return time.clock_gettime_ns(CLOCK)
+
+
+class Script:
+    __slots__ = (
+        "announced",
+        "daemonize",
+        "deadline",
+        "due",
+        "ended_at",
+        "fence",
+        "grace",
+        "kill_at",
+        "killed",
+        "look_at",
+        "output",
+        "pause",
+        "pid",
+        "pipe",
+        "place",
+        "polled",
+        "show_at",
+        "shown",
+        "started_at",
+        "status",
+        "survivors",
+        "why",
+    )
+
+    def __init__(
+        self,
+        order: Message,
+        pid: int,
+        pipe: int,
+        place: Workplace,
+        output: Output,
+        started_at: int,
+    ) -> None:
+        self.fence: int = order["fence"]
+        self.pid = pid
+        self.pipe = pipe
+        self.place = place
+        self.output = output
+        self.daemonize: bool = order["daemonize"]
+        self.grace: int = order["grace_ms"] * MS
+        self.started_at = started_at
+        timeout: int = order["timeout_ms"] * MS
+        self.deadline = self.started_at + timeout if timeout > 0 else NEVER
+        self.ended_at = 0
+        # The wait status of its main process; None while that lives.
+        self.status: int | None = None
+        # Why we end it: canceled, timeout, stopped; leftovers when only its children remain.
+        self.why = ""
+        self.kill_at = self.look_at = NEVER
+        self.pause = 0
+        self.killed = False
+        self.survivors: list[int] = []
+        self.polled = self.announced = False
+        self.show_at = NEVER
+        self.shown = 0
+        self.due = self.started_at + READ_AFTER
+
+    def plan(self) -> None:
+        """When it must be looked at again."""
+        self.due = min(
+            self.look_at if self.why else self.deadline,
+            self.show_at,
+            NEVER if self.announced else self.started_at + STARTED_AFTER,
+            NEVER if self.polled else self.started_at + READ_AFTER,
+        )

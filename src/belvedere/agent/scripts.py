@@ -1,0 +1,282 @@
+"""The life of scripts in the keeper: start, output, deadline, end. Rules decide, this does."""
+
+from __future__ import annotations
+
+import os
+import select
+
+from belvedere.agent import accounts, ending, rules, spool
+from belvedere.agent.accounts import Account
+from belvedere.agent.crowd import Crowd
+from belvedere.agent.ledger import Ledger
+from belvedere.agent.output import Output
+from belvedere.agent.report import report
+from belvedere.agent.script import MS, NEVER, SHOW_AFTER, STARTED_AFTER, Script, now_ns
+from belvedere.agent.spawn import CannotStart, Spawner
+from belvedere.agent.staging import stage
+from belvedere.agent.steps import Tell
+from belvedere.agent.workplace import Workplace, Workplaces
+from belvedere.base.failpoint import reach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from belvedere.agent.ledger import Message
+    from belvedere.agent.steps import Steps
+
+PIECE = 64 * 1024
+# Pieces read from one script before the others get their turn.
+PIECES = 4
+# A pipe holds at most this much unless root enlarged it: enough to empty it at the end.
+PIPE = 1024 * 1024
+
+
+class Scripts:
+    def __init__(
+        self,
+        ledger: Ledger,
+        spool_root: str,
+        workplaces: Workplaces,
+        crowd: Crowd,
+        spawner: Spawner,
+        poll: select.poll,
+    ) -> None:
+        self._ledger = ledger
+        self._spool = spool_root
+        self._workplaces = workplaces
+        self._crowd = crowd
+        self._spawner = spawner
+        self._poll = poll
+        self._account = accounts.own()
+        self._pipes: dict[int, Script] = {}
+        # Output of background children that were allowed to stay: read, so that they do not die
+        # of a broken pipe, and thrown away.
+        self._sinks: set[int] = set()
+        self._spooled = set(spool.found(spool_root))
+        self.inline = 0
+        self.due = NEVER
+
+    def is_idle(self) -> bool:
+        return not self._crowd.scripts and not self._sinks
+
+    def start(self, order: Message) -> Steps:
+        fence: int = order["fence"]
+        place: Workplace | None = None
+        try:
+            account = self._account_for(order["os_user"])
+            place = self._place_for(account)
+            script = stage(order, account, place)
+            started_at = now_ns()
+            pid, pipe = self._spawner.start(order, account, place, script)
+        except (CannotStart, OSError) as fault:
+            if place is not None:
+                self._workplaces.leave(place)
+            reason = fault.reason if isinstance(fault, CannotStart) else "cannot_prepare"
+            return rules.ended(self._ledger, fence, rules.failure(reason, str(fault)))
+        started = Script(order, pid, pipe, place, Output(self.inline), started_at)
+        self._crowd.add(started)
+        self.due = min(self.due, started.due)
+        reach("keeper.spawned")
+        return []
+
+    def _account_for(self, os_user: str) -> Account:
+        if not os_user:
+            return self._account
+        account = accounts.other(os_user)
+        if account is None:
+            raise CannotStart("no_such_user", f"There is no user {os_user!r} on this host.")
+        if account.switch and not accounts.may_switch():
+            raise CannotStart(
+                "no_right_to_run_as",
+                f"The agent may not run scripts as {os_user!r}; only an agent of root may.",
+            )
+        return account
+
+    def _place_for(self, account: Account) -> Workplace:
+        if account.switch:
+            return self._workplaces.take_for(account.uid, account.gid)
+        return self._workplaces.take()
+
+    def end(self, fence: int, why: str) -> Steps:
+        """Cancel or stop; one that ended by itself just before has ended by itself."""
+        steps = self.reap()
+        script = self._crowd.scripts.get(fence)
+        if script is not None and not script.why:
+            self._begin_end(script, why, script.grace, now_ns())
+        return steps
+
+    def _begin_end(self, script: Script, why: str, grace: int, now: int) -> None:
+        ending.begin(script, self._crowd, why, grace, now)
+        self._plan(script)
+
+    def _plan(self, script: Script) -> None:
+        script.plan()
+        self.due = min(self.due, script.due)
+
+    def reap(self) -> Steps:
+        """Collect what ended; a script is over when nothing of it is left."""
+        steps: Steps = []
+        now = now_ns()
+        over, others = self._crowd.reap()
+        for script in over:
+            reach("keeper.script_ended")
+            script.ended_at = now
+            if script.fence not in self._crowd.scripts:
+                continue
+            steps += self._look(script, now) if script.why else self._end_naturally(script, now)
+        if others:
+            self._look_soon(now)
+        return steps
+
+    def _look_soon(self, now: int) -> None:
+        """Processes ended that were nobody's main one: scripts that are being ended may be over."""
+        for script in self._crowd.scripts.values():
+            if script.why:
+                script.look_at = min(script.look_at, now + MS)
+                self._plan(script)
+
+    def _end_naturally(self, script: Script, now: int) -> Steps:
+        if self._crowd.is_clear():
+            return self._finish(script)
+        if script.daemonize:
+            self._crowd.spare(script)
+            return self._finish(script)
+        if not self._crowd.members(script):
+            return self._finish(script)
+        self._begin_end(script, "leftovers", ending.LEFTOVER_GRACE, now)
+        return []
+
+    def _look(self, script: Script, now: int) -> Steps:
+        if ending.look(script, self._crowd, now):
+            return self._finish(script)
+        self._plan(script)
+        return []
+
+    def tick(self, now: int) -> Steps:
+        """Look after every script whose time has come."""
+        steps = self.reap()
+        for script in list(self._crowd.scripts.values()):
+            if script.due <= now:
+                steps += self._attend(script, now)
+        self.due = min((script.due for script in self._crowd.scripts.values()), default=NEVER)
+        return steps
+
+    def _attend(self, script: Script, now: int) -> Steps:
+        steps: Steps = []
+        if not script.polled:
+            script.polled = True
+            self._pipes[script.pipe] = script
+            self._poll.register(script.pipe, select.POLLIN)
+        if not script.announced and now >= script.started_at + STARTED_AFTER:
+            script.announced = True
+            steps.append(Tell({"say": "started", "fence": script.fence, "age_ms": age(script)}))
+        if now >= script.show_at:
+            steps.append(self._show(script))
+        if not script.why and now >= script.deadline:
+            self._begin_end(script, "timeout", script.grace, now)
+        if script.why and now >= script.look_at:
+            return steps + self._look(script, now)
+        script.plan()
+        return steps
+
+    def read(self, fd: int) -> None:
+        """A bounded share of what waits in one pipe."""
+        if fd in self._sinks:
+            self._empty_sink(fd)
+            return
+        script = self._pipes.get(fd)
+        if script is None:
+            # Its script ended earlier in this very turn.
+            return
+        for _ in range(PIECES):
+            if not self._read_piece(script):
+                break
+        if script.show_at == NEVER and script.output.total > script.shown:
+            script.show_at = now_ns() + SHOW_AFTER
+            self._plan(script)
+
+    def _read_piece(self, script: Script) -> bool:
+        """Whether there may be more."""
+        try:
+            data = os.read(script.pipe, PIECE)
+        except BlockingIOError:
+            return False
+        if not data:
+            self._close_pipe(script)
+            return False
+        script.output.feed(data, self._spool, script.fence)
+        return True
+
+    def _close_pipe(self, script: Script) -> None:
+        if script.pipe >= 0:
+            if self._pipes.pop(script.pipe, None) is not None:
+                self._poll.unregister(script.pipe)
+            os.close(script.pipe)
+            script.pipe = -1
+
+    def _empty_sink(self, fd: int) -> None:
+        try:
+            is_open = bool(os.read(fd, PIPE))
+        except BlockingIOError:
+            return
+        if not is_open:
+            self._sinks.discard(fd)
+            self._poll.unregister(fd)
+            os.close(fd)
+
+    def _show(self, script: Script) -> Tell:
+        """Put its output where the agent finds it, and say how far it goes."""
+        if script.output.spool is None:
+            script.output.spill(self._spool, script.fence)
+        script.shown = script.output.total
+        script.show_at = NEVER
+        return Tell({"say": "output", "fence": script.fence, "total": script.shown})
+
+    def _finish(self, script: Script) -> Steps:
+        end = script.output.total + PIPE
+        while script.pipe >= 0 and script.output.total < end and self._read_piece(script):
+            pass
+        fence = script.fence
+        del self._crowd.scripts[fence]
+        found = report(script)
+        if script.output.spool is not None:
+            self._spooled.add(fence)
+        stays = bool(script.survivors) or (script.daemonize and bool(self._crowd.members(script)))
+        self._leave(script, stays)
+        return rules.ended(self._ledger, fence, found)
+
+    def _leave(self, script: Script, stays: bool) -> None:
+        """Give up the working folder and the pipe, unless processes stay that need them."""
+        if not stays:
+            self._close_pipe(script)
+            self._workplaces.leave(script.place)
+            return
+        self._workplaces.keep(script.place)
+        if script.pipe >= 0:
+            self._pipes.pop(script.pipe, None)
+            self._sinks.add(script.pipe)
+            self._poll.register(script.pipe, select.POLLIN)
+
+    def ages(self) -> dict[int, int]:
+        """How long each announced script runs, in milliseconds."""
+        return {s.fence: age(s) for s in self._crowd.scripts.values() if s.announced}
+
+    def shown(self) -> dict[int, int]:
+        """Up to which byte the output of each fence lies on disk."""
+        live = {s.fence: s.shown for s in self._crowd.scripts.values()}
+        return {fence: total for fence, total in live.items() if total}
+
+    def kept(self, fence: int, offset: int) -> None:
+        script = self._crowd.scripts.get(fence)
+        if script is not None and script.output.spool is not None:
+            script.output.spool.trim(offset)
+        elif script is None:
+            spool.trim(self._spool, fence, offset)
+
+    def clear(self, fences: list[int]) -> None:
+        for fence in self._spooled.intersection(fences):
+            self._spooled.discard(fence)
+            spool.clear(self._spool, fence)
+
+
+def age(script: Script) -> int:
+    return (now_ns() - script.started_at) // MS

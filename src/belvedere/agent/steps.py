@@ -1,0 +1,69 @@
+"""The steps that the rules ask for; the keeper takes them, a simulator plays them.
+
+Every `Write` of a turn is in the journal before any other step of that turn is taken, and those
+with `sync` are on stable storage.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from belvedere.agent.ledger import Message, Record
+
+
+class Write:
+    """Append to the journal. With `sync` nothing else may happen until it is durable."""
+
+    __slots__ = ("record", "sync")
+
+    def __init__(self, record: Record, *, sync: bool) -> None:
+        self.record = record
+        self.sync = sync
+
+
+class Spawn:
+    """Start the script of this order."""
+
+    __slots__ = ("order",)
+
+    def __init__(self, order: Message) -> None:
+        self.order = order
+
+
+class End:
+    """End every process of this fence: `canceled` or `stopped`."""
+
+    __slots__ = ("fence", "why")
+
+    def __init__(self, fence: int, why: str) -> None:
+        self.fence = fence
+        self.why = why
+
+
+class Tell:
+    """Send this to the agent, if one is there."""
+
+    __slots__ = ("message",)
+
+    def __init__(self, message: Message) -> None:
+        self.message = message
+
+
+class Clear:
+    """Nobody needs the output of these fences any more."""
+
+    __slots__ = ("fences",)
+
+    def __init__(self, fences: list[int]) -> None:
+        self.fences = fences
+
+
+class Renew:
+    """Write the journal afresh, under its new identity."""
+
+    __slots__ = ()
+
+
+if TYPE_CHECKING:
+    Step = Write | Spawn | End | Tell | Clear | Renew
+    Steps = list[Step]

@@ -1,0 +1,46 @@
+"""`belvedere audit`: who changed what."""
+
+from typing import Any
+
+from belvedere.cli import show, words
+from belvedere.cli.profile import connect
+from belvedere.cli.verb import Args, Verb, option
+
+
+def entries(args: Args) -> Any:
+    query: dict[str, Any] = {"limit": args.limit}
+    if args.object:
+        query["object_id"] = args.object
+    return connect(args).get("/api/audit", query)
+
+
+def show_entries(rows: Any) -> None:
+    show.table(
+        ("when", "who*", "action", "on", "from*"),
+        (
+            (
+                words.local(each["date"])[:19],
+                each["user"],
+                each["action"],
+                each["object_id"],
+                each["address"],
+            )
+            for each in rows
+        ),
+        "Nothing was changed yet.",
+    )
+
+
+VERBS = (
+    Verb(
+        "audit",
+        entries,
+        "List who changed what, newest first. --json adds the values before and after.",
+        "belvedere audit --limit 50",
+        show_entries,
+        options=(
+            option("--limit", type=int, default=30, metavar="N", help="how many (default 30)"),
+            option("--object", metavar="ID", help="only changes of the record with this id"),
+        ),
+    ),
+)

@@ -1,0 +1,76 @@
+"""`belvedere enrolment`: tokens that let new hosts in."""
+
+from typing import Any
+
+from belvedere.cli import find, show, words
+from belvedere.cli.profile import connect
+from belvedere.cli.verb import Args, Verb, option
+
+
+def listed(args: Args) -> Any:
+    return connect(args).get("/api/enrolment")
+
+
+def create(args: Args) -> Any:
+    client = connect(args)
+    body = {
+        "name": args.name,
+        "uses": args.uses,
+        "expires_in": words.duration_ms(args.expires) // 1_000,
+    }
+    return {**client.post("/api/enrolment", body), "server": client.server}
+
+
+def delete(args: Args) -> Any:
+    client = connect(args)
+    found = find.token("enrolment", client.get("/api/enrolment"), args.enrolment)
+    client.delete(f"/api/enrolment/{found['id']}")
+    return found
+
+
+def show_enrolments(enrolments: Any) -> None:
+    show.table(
+        ("id", "name*", "begins", "uses left", "expires"),
+        (
+            (
+                each["id"],
+                each["name"],
+                each.get("prefix"),
+                each.get("uses_left"),
+                words.age(each.get("expires")),
+            )
+            for each in enrolments
+        ),
+        "No enrolment is open. Make one with: belvedere enrolment create",
+    )
+
+
+def show_new(enrolment: Any) -> None:
+    show.note("shown this once; on the new host, run the following and paste the token when asked:")
+    show.note(f"  belvedere agent --server {enrolment['server']} --token-file -")
+    print(enrolment["token"])
+
+
+VERBS = (
+    Verb("list", listed, "List open enrolments.", "belvedere enrolment list", show_enrolments),
+    Verb(
+        "create",
+        create,
+        "Make an enrolment token and print it, once, with the command for the new host.",
+        "belvedere enrolment create --uses 20 --expires 1d",
+        show_new,
+        options=(
+            option("--name", default="command line", help="what it is for"),
+            option("--uses", type=int, default=1, metavar="N", help="hosts it lets in (default 1)"),
+            option("--expires", default="1h", metavar="DURATION", help="for how long (default 1h)"),
+        ),
+    ),
+    Verb(
+        "delete",
+        delete,
+        "Revoke an enrolment; hosts that came in with it stay.",
+        "belvedere enrolment delete 65a000000000000000000001",
+        lambda found: print(f"The enrolment {found['name']!r} is revoked."),
+        options=(option("enrolment", metavar="ENROLMENT", help="its name or id"),),
+    ),
+)

@@ -1,0 +1,129 @@
+"""`belvedere host`: where work runs."""
+
+from typing import Any
+
+from belvedere.cli import find, show, words
+from belvedere.cli.profile import connect
+from belvedere.cli.verb import Args, Verb, option
+
+HOST = option("host", metavar="HOST", help="the host's name or id")
+
+
+def listed(args: Args) -> Any:
+    return connect(args).get("/host")
+
+
+def one(args: Args) -> Any:
+    client = connect(args)
+    return client.get(f"/host/{find.host(client, args.host)['id']}")
+
+
+def rename(args: Args) -> Any:
+    return _change(args, {"hostname": args.name})
+
+
+def disable(args: Args) -> Any:
+    return _change(args, {"enable": False})
+
+
+def enable(args: Args) -> Any:
+    return _change(args, {"enable": True, "draining": False})
+
+
+def drain(args: Args) -> Any:
+    return _change(args, {"draining": True})
+
+
+def _change(args: Args, body: dict[str, Any]) -> Any:
+    client = connect(args)
+    return client.patch(f"/host/{find.host(client, args.host)['id']}", body)
+
+
+def delete(args: Args) -> Any:
+    client = connect(args)
+    return client.delete(f"/host/{find.host(client, args.host)['id']}")
+
+
+def show_hosts(hosts: Any) -> None:
+    show.table(
+        ("id", "state", "host*", "seen", "agent", "tags*"),
+        (
+            (
+                each["id"],
+                each["state"],
+                each["hostname"],
+                words.age(each["last_seen"]),
+                each["agent_version"],
+                each["tags"],
+            )
+            for each in hosts
+        ),
+        "No host yet. Let one in with: belvedere enrolment create",
+    )
+
+
+def show_host(host: Any) -> None:
+    show.fields(
+        (
+            ("id", host["id"]),
+            ("host", host["hostname"]),
+            ("state", host["state"]),
+            ("seen", words.when(host["last_seen"])),
+            ("address", host["ip"]),
+            ("system", f"{host['os_name']} {host['os_version']}".strip()),
+            ("agent", host["agent_version"]),
+            ("jobs at once", host["slots"]),
+            ("tags", host["tags"]),
+            ("created", words.when(host["creation_date"])),
+        )
+    )
+
+
+def _say(text: str) -> Any:
+    return lambda host: print(text.format(host["hostname"]))
+
+
+VERBS = (
+    Verb("list", listed, "List the hosts.", "belvedere host list", show_hosts),
+    Verb("show", one, "Show one host.", "belvedere host show web-1", show_host, options=(HOST,)),
+    Verb(
+        "rename",
+        rename,
+        "Give a host another name.",
+        "belvedere host rename web-1 web-2",
+        _say("The host is called {} now."),
+        options=(HOST, option("name", metavar="NAME", help="the new name")),
+    ),
+    Verb(
+        "disable",
+        disable,
+        "Dispatch nothing to a host; its jobs wait.",
+        "belvedere host disable web-1",
+        _say("{} is disabled: its jobs wait until it is enabled."),
+        options=(HOST,),
+    ),
+    Verb(
+        "enable",
+        enable,
+        "Dispatch to a disabled or draining host again.",
+        "belvedere host enable web-1",
+        _say("{} takes work again."),
+        options=(HOST,),
+    ),
+    Verb(
+        "drain",
+        drain,
+        "Let a host finish what runs and start nothing new.",
+        "belvedere host drain web-1",
+        _say("{} finishes what runs and starts nothing new."),
+        options=(HOST,),
+    ),
+    Verb(
+        "delete",
+        delete,
+        "Remove a host; its waiting jobs expire and its agent's credential is revoked.",
+        "belvedere host delete web-1",
+        _say("{} is gone."),
+        options=(HOST,),
+    ),
+)

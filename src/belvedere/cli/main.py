@@ -1,0 +1,84 @@
+"""The door: finds the command, runs it, and turns what went wrong into one line and a status.
+
+Only the module of the command that was called is imported, so that `belvedere agent` and
+`belvedere --version` start quickly and stay small.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import NamedTuple
+
+from belvedere import __version__
+
+
+class Noun(NamedTuple):
+    """A first word: the module that knows it, and what it is for."""
+
+    name: str
+    module: str
+    help: str
+
+
+NOUNS = (
+    Noun("up", "serve", "start a server with one local agent on this machine"),
+    Noun("server", "serve", "start a server on a database of your choice"),
+    Noun("agent", "agent", "let this host take work from a server"),
+    Noun("login", "session", "sign in to a server and remember it"),
+    Noun("logout", "session", "end the session and forget it"),
+    Noun("whoami", "session", "say who you are, where, and what you may do"),
+    Noun("run", "run", "run a task; its exit status can follow the job"),
+    Noun("task", "task", "what can be run"),
+    Noun("job", "job", "what ran, runs or waits"),
+    Noun("host", "host", "where work runs"),
+    Noun("enrolment", "enrolment", "tokens that let new hosts in"),
+    Noun("member", "member", "the people of the organization"),
+    Noun("token", "token", "integration tokens for programs"),
+    Noun("acl", "acl", "who may see and run a task"),
+    Noun("organization", "organization", "organizations on this server"),
+    Noun("audit", "audit", "who changed what"),
+    Noun("doctor", "doctor", "check the installation and its data"),
+    Noun("bench", "bench", "measure this installation"),
+    Noun("completion", "completion", "print a completion script for your shell"),
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit status of one command line."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words in (["--version"], ["-V"]):
+        print(f"belvedere {__version__}")
+        return 0
+    if not words or words[0] in ("--help", "-h", "help"):
+        print(overview())
+        return 0 if words else 2
+    noun = next((each for each in NOUNS if each.name == words[0]), None)
+    from belvedere.cli import call
+
+    if noun is None:
+        return call.complain(call.unknown("command", words[0], [each.name for each in NOUNS]), 2)
+    return call.guarded(lambda: call.perform(noun.name, module_of(noun), words[1:]))
+
+
+def module_of(noun: Noun) -> ModuleType:
+    return import_module(f"belvedere.cli.{noun.module}")
+
+
+def overview() -> str:
+    lines = [f"  {noun.name:<13} {noun.help}" for noun in NOUNS]
+    return "\n".join(
+        (
+            "usage: belvedere COMMAND [...]",
+            "",
+            "Runs scripts on hosts and shows what came of them.",
+            "",
+            *lines,
+            "",
+            "belvedere COMMAND --help says more; belvedere --version tells the version.",
+        )
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""`belvedere member`: the people of the organization."""
+
+from typing import Any
+
+from belvedere.cli import find, local, show, words
+from belvedere.cli.profile import connect
+from belvedere.cli.verb import Args, Verb, option
+
+MEMBER = option("member", metavar="MEMBER", help="e-mail, user name or id")
+LEVELS = ("viewer", "user", "manager", "admin", "owner")
+
+
+def listed(args: Args) -> Any:
+    return connect(args).get("/api/member")
+
+
+def invite(args: Args) -> Any:
+    body = {
+        "user": {"email": args.email, "name": args.name or ""},
+        "credential": args.level,
+        "tags": args.tag or [],
+    }
+    return connect(args).post("/api/member", body)
+
+
+def level(args: Args) -> Any:
+    return _change(args, {"credential": args.level})
+
+
+def disable(args: Args) -> Any:
+    return _change(args, {"disabled": True})
+
+
+def enable(args: Args) -> Any:
+    return _change(args, {"disabled": False})
+
+
+def _change(args: Args, body: dict[str, Any]) -> Any:
+    client = connect(args)
+    return client.patch(f"/api/member/{find.member(client, args.member)['id']}", body)
+
+
+def remove(args: Args) -> Any:
+    client = connect(args)
+    found = find.member(client, args.member)
+    client.delete(f"/api/member/{found['id']}")
+    return found
+
+
+def reset_password(args: Args) -> Any:
+    return local.ask_operator(args, "/member/reset-password", {"email": args.member})
+
+
+def show_members(members: Any) -> None:
+    show.table(
+        ("id", "e-mail*", "level", "state", "tags*"),
+        (
+            (
+                each["id"],
+                each["user"]["email"],
+                each["credential"],
+                _condition(each),
+                [f"{tag['k']}:{tag['v']}" for tag in each["tags"]],
+            )
+            for each in members
+        ),
+    )
+
+
+def _condition(member: Any) -> str:
+    if member["invited"]:
+        return "invited"
+    return "disabled" if member["disabled"] else "active"
+
+
+def show_link(answer: Any) -> None:
+    """The link alone on stdout, so that it can be piped to wherever it is handed over."""
+    link = answer["invitation"]
+    show.note(f"hand this link over; it works once and ends {words.age(link['expires'])}")
+    show.note("whoever has it signs in with: belvedere login --link")
+    print(link["link"])
+
+
+def show_password(answer: Any) -> None:
+    show.note(f"the new password of {answer['email']}, shown this once; all sessions have ended")
+    print(answer["password"])
+
+
+def _say(text: str) -> Any:
+    return lambda member: print(text.format(member["user"]["email"], member["credential"]))
+
+
+VERBS = (
+    Verb("list", listed, "List the members.", "belvedere member list", show_members),
+    Verb(
+        "invite",
+        invite,
+        "Invite somebody; prints a link to hand over.",
+        "belvedere member invite max@example.org --level manager",
+        show_link,
+        options=(
+            option("email", metavar="EMAIL", help="whom"),
+            option(
+                "--level", choices=LEVELS, default="user", help="what they may do (default user)"
+            ),
+            option("--name", help="their name"),
+            option("--tag", action="append", metavar="KEY:VALUE", help="a tag that ACLs can name"),
+        ),
+    ),
+    Verb(
+        "level",
+        level,
+        "Change what a member may do.",
+        "belvedere member level max@example.org admin",
+        _say("{} is {} now."),
+        options=(MEMBER, option("level", choices=LEVELS, help="the new level")),
+    ),
+    Verb(
+        "disable",
+        disable,
+        "Keep a member out; sessions end at once.",
+        "belvedere member disable max@example.org",
+        _say("{} is kept out."),
+        options=(MEMBER,),
+    ),
+    Verb(
+        "enable",
+        enable,
+        "Let a disabled member in again.",
+        "belvedere member enable max@example.org",
+        _say("{} may come in again."),
+        options=(MEMBER,),
+    ),
+    Verb(
+        "remove",
+        remove,
+        "Take somebody out of the organization.",
+        "belvedere member remove max@example.org",
+        _say("{} is removed."),
+        options=(MEMBER,),
+    ),
+    Verb(
+        "reset-password",
+        reset_password,
+        "Give a member a new password and print it, once. Works on the server's own machine.",
+        "belvedere member reset-password ada@example.org",
+        show_password,
+        options=(option("member", metavar="EMAIL", help="whose"), *local.OPTIONS),
+        is_remote=False,
+    ),
+)

@@ -1,0 +1,50 @@
+"""`belvedere organization`: organizations on this server."""
+
+from typing import Any
+
+from belvedere.cli import local, show
+from belvedere.cli.profile import connect
+from belvedere.cli.verb import Args, Verb, option
+
+
+def create(args: Args) -> Any:
+    return local.ask_operator(args, "/organization", {"name": args.name, "email": args.email})
+
+
+def listed(args: Args) -> Any:
+    return connect(args).get("/api/session/profile")["customers"]
+
+
+def show_new(answer: Any) -> None:
+    print(f"Organization {answer['name']} is made; its owner is {answer['email']}.")
+    if answer["link"]:
+        print("The owner sets a password with `belvedere login --link` and this link, once:")
+        print(answer["link"])
+
+
+def show_organizations(customers: Any) -> None:
+    show.table(("id", "organization"), ((each["id"], each["name"]) for each in customers))
+
+
+VERBS = (
+    Verb(
+        "list",
+        listed,
+        "List your organizations.",
+        "belvedere organization list",
+        show_organizations,
+    ),
+    Verb(
+        "create",
+        create,
+        "Make an organization with its owner. Works on the server's own machine.",
+        "belvedere organization create acme --email ada@example.org",
+        show_new,
+        options=(
+            option("name", metavar="NAME", help="1 to 64 of a-z, 0-9, '.', '_' and '-'"),
+            option("--email", required=True, help="the owner's e-mail"),
+            *local.OPTIONS,
+        ),
+        is_remote=False,
+    ),
+)

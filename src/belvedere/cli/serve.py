@@ -1,0 +1,61 @@
+"""`belvedere up` and `belvedere server`: the words of the command line become settings."""
+
+from typing import Any
+
+from belvedere.cli.verb import Args, Option, Verb, option
+from belvedere.server import settings
+
+# Passwords, tokens and keys come from the environment only: `ps` shows a command line.
+LISTEN = ("host", "port", "url", "tls_cert", "tls_key")
+TUNE = ("proxies", "origins", "log_level")
+
+
+def up(args: Args) -> int:
+    from belvedere.server import main
+
+    return main.up(settings.load(vars(args)))
+
+
+def serve(args: Args) -> int:
+    from belvedere.server import main
+
+    return main.serve(settings.load(vars(args)))
+
+
+def _options(*names: str) -> tuple[Option, ...]:
+    return tuple(_option(*row) for row in settings.TABLE if row[0] in names)
+
+
+def _option(name: str, env: str, default: Any, about: str) -> Option:
+    flag = name.replace("_", "-")
+    if isinstance(default, bool):
+        told = f"without this: {about} ({env}=0)"
+        return option(f"--no-{flag}", dest=name, action="store_false", default=None, help=told)
+    kind = int if isinstance(default, int) else str
+    told = f"{about} ({env})" if default == "" else f"{about} ({env}; default {default})"
+    return option(f"--{flag}", metavar=flag.upper(), type=kind, help=told)
+
+
+VERBS = (
+    Verb(
+        "up",
+        up,
+        "Start a server with one local agent, SQLite in the data folder. The first start makes an "
+        "organization, its owner and sample tasks, and prints the password once.",
+        "belvedere up --data ./data --port 8420",
+        options=_options("data", *LISTEN, "agent", "demo", *TUNE),
+        status=lambda _, answer: int(answer),
+        is_remote=False,
+        has_json=False,
+    ),
+    Verb(
+        "server",
+        serve,
+        "Start a server. Any number of them can share one PostgreSQL database.",
+        "belvedere server --database postgresql://belvedere@db/belvedere --host 0.0.0.0",
+        options=_options("data", "database", *LISTEN, *TUNE),
+        status=lambda _, answer: int(answer),
+        is_remote=False,
+        has_json=False,
+    ),
+)

@@ -1,0 +1,192 @@
+"""`belvedere task`: what can be run."""
+
+from typing import Any
+
+from belvedere.cli import definition, find, show, words
+from belvedere.cli.profile import connect
+from belvedere.cli.verb import Args, Stop, Verb, option
+from belvedere.client.calls import Client
+
+TASK = option("task", metavar="TASK", help="the task's name or id")
+HOST = option("--host", metavar="HOST", help="the host, where several tasks share the name")
+
+
+def listed(args: Args) -> Any:
+    tasks = connect(args).get("/task", {"unassigned": "true"})
+    if not args.host:
+        return tasks
+    return [each for each in tasks if args.host in (each.get("hostname"), each.get("host_id"))]
+
+
+def one(args: Args) -> Any:
+    client = connect(args)
+    return client.get(f"/task/{_id(client, args)}")
+
+
+def create(args: Args) -> Any:
+    client = connect(args)
+    body = {"type": args.type, **definition.fields(args)}
+    if args.name:
+        body["name"] = args.name
+    if args.host:
+        body["host_id"] = find.host(client, args.host)["id"]
+    if args.timeout:
+        body["timeout"] = definition.timeout_ms(args.timeout)
+    return client.post("/task", body)
+
+
+def edit(args: Args) -> Any:
+    """Change what was said and nothing else, unless somebody changed the task meanwhile."""
+    body = definition.fields(args)
+    if args.name:
+        body["name"] = args.name
+    if args.enable is not None:
+        body["enable"] = args.enable
+    if not body:
+        raise Stop("Nothing to change; say what, for example with --script FILE.", 2)
+    client = connect(args)
+    task = find.task(client, args.task, args.host)
+    headers = {"If-Match": str(task["version"])}
+    return client.ask("PATCH", f"/task/{task['id']}", body, headers=headers).body
+
+
+def delete(args: Args) -> Any:
+    client = connect(args)
+    return client.delete(f"/task/{_id(client, args)}")
+
+
+def timeout(args: Args) -> Any:
+    client = connect(args)
+    body = {"timeout": definition.timeout_ms(args.timeout)}
+    return client.put(f"/api/task/{_id(client, args)}/timeout", body)
+
+
+def _id(client: Client, args: Args) -> str:
+    return str(find.task(client, args.task, args.host)["id"])
+
+
+def show_tasks(tasks: Any) -> None:
+    show.table(
+        ("id", "task*", "type", "host*", "arguments*"),
+        (
+            (
+                each["id"],
+                each["name"],
+                each["type"] if each.get("enable", True) else "disabled",
+                each.get("hostname"),
+                _arguments(each),
+            )
+            for each in tasks
+        ),
+        "No task yet. Make one with: belvedere task create NAME --host HOST --script FILE",
+    )
+
+
+def show_task(task: Any) -> None:
+    show.fields(
+        (
+            ("id", task["id"]),
+            ("task", task["name"]),
+            ("description", task.get("description")),
+            ("type", task["type"] if task.get("enable", True) else f"{task['type']}, disabled"),
+            ("host", task.get("hostname")),
+            ("script", (task.get("script") or {}).get("filename")),
+            ("run as", task.get("script_runas")),
+            ("arguments", _arguments(task)),
+            ("timeout", _timeout(task)),
+            ("approvers", task.get("approvers")),
+            ("who may run it", task.get("acl") or "managers and above"),
+            ("tags", task.get("tags")),
+            ("version", task.get("version")),
+            ("changed", words.when(task.get("last_update"))),
+        )
+    )
+
+
+def _arguments(task: Any) -> list[str]:
+    """Labels, with the kind where it is not plain text."""
+    kinds = [(one.get("label") or "?", one.get("type")) for one in task.get("task_arguments") or ()]
+    return [label if kind == "input" else f"{label}:{kind}" for label, kind in kinds]
+
+
+def _timeout(task: Any) -> str:
+    given = task.get("timeout")
+    return words.span(given / 1_000) if given else "10 min (default)"
+
+
+def _say(text: str) -> Any:
+    return lambda task: print(text.format(task["name"], task["id"]))
+
+
+VERBS = (
+    Verb(
+        "list",
+        listed,
+        "List the tasks that you may see.",
+        "belvedere task list --host web-1",
+        show_tasks,
+        options=(option("--host", metavar="HOST", help="only tasks of this host"),),
+    ),
+    Verb(
+        "show",
+        one,
+        "Show one task.",
+        "belvedere task show deploy --host web-1",
+        show_task,
+        options=(TASK, HOST),
+    ),
+    Verb(
+        "create",
+        create,
+        "Make a task.",
+        "belvedere task create deploy --host web-1 --script deploy.sh --argument version",
+        _say("Task {} is made. Run it with: belvedere run {}"),
+        options=(
+            option("name", metavar="NAME", nargs="?", help="the task's name"),
+            option("--host", metavar="HOST", help="where it runs"),
+            option(
+                "--type",
+                default="script",
+                choices=("script", "scraper", "approval", "dummy", "notification"),
+                help="what it does (default script)",
+            ),
+            option("--timeout", metavar="DURATION", help="it is stopped after this long"),
+            *definition.OPTIONS,
+        ),
+    ),
+    Verb(
+        "edit",
+        edit,
+        "Change a task. What is not named stays as it is.",
+        "belvedere task edit deploy --script deploy.sh",
+        _say("Task {} is changed."),
+        options=(
+            TASK,
+            HOST,
+            option("--name", metavar="NAME", help="another name"),
+            option("--enable", action="store_true", default=None, help="let it run again"),
+            option("--disable", dest="enable", action="store_false", help="refuse to run it"),
+            *definition.OPTIONS,
+        ),
+    ),
+    Verb(
+        "delete",
+        delete,
+        "Delete a task; its waiting jobs expire.",
+        "belvedere task delete deploy --host web-1",
+        _say("Task {} is deleted."),
+        options=(TASK, HOST),
+    ),
+    Verb(
+        "timeout",
+        timeout,
+        "Set after how long a running script is stopped.",
+        "belvedere task timeout deploy 30m",
+        lambda task: print(f"Task {task['name']} is stopped after {_timeout(task)}."),
+        options=(
+            TASK,
+            option("timeout", metavar="DURATION", help="30s, 10m, 2h, or `default`"),
+            HOST,
+        ),
+    ),
+)

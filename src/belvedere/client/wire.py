@@ -1,0 +1,69 @@
+"""Connections: plain, TLS or through a unix socket."""
+
+import http.client
+import select
+import socket
+import ssl
+from urllib.parse import SplitResult, unquote
+
+from belvedere.client.problem import Unreachable
+
+# What a connection that died under us raises, on the way out or on the way back.
+BROKEN = (OSError, http.client.HTTPException)
+
+
+class UnixConnection(http.client.HTTPConnection):
+    """HTTP over a unix socket: programs on the server's own machine talk to it this way."""
+
+    def __init__(self, path: str, timeout_s: float) -> None:
+        super().__init__("localhost", timeout=timeout_s)
+        self.path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def connection(
+    address: SplitResult, timeout_s: float, tls: ssl.SSLContext | None
+) -> http.client.HTTPConnection:
+    if address.scheme == "unix":
+        return UnixConnection(unquote(address.path), timeout_s)
+    host, port = address.hostname or "", address.port
+    if tls is not None:
+        return http.client.HTTPSConnection(host, port, timeout=timeout_s, context=tls)
+    return http.client.HTTPConnection(host, port, timeout=timeout_s)
+
+
+def trust(ca_file: str | None) -> ssl.SSLContext:
+    """The authorities that may vouch for the server: the machine's own, or those in the file."""
+    try:
+        return ssl.create_default_context(cafile=ca_file or None)
+    except OSError as fault:
+        raise Unreachable(f"The CA file {ca_file} cannot be used ({fault}).") from None
+
+
+def is_dead(wire: http.client.HTTPConnection) -> bool:
+    """An idle connection on which something can be read has been closed by the other side."""
+    if wire.sock is None:
+        return True
+    poll = select.poll()
+    poll.register(wire.sock, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def unreachable(server: str, fault: Exception) -> Unreachable:
+    """The sentence for a connection that failed."""
+    if isinstance(fault, ssl.SSLCertVerificationError):
+        return Unreachable(
+            f"The certificate of {server} is not trusted ({fault.verify_message}). "
+            "Name its authority with --ca-file or BELVEDERE_CA_FILE."
+        )
+    if isinstance(fault, TimeoutError):
+        return Unreachable(f"{server} did not answer in time.")
+    reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
+    return Unreachable(
+        f"Cannot reach {server} ({reason or type(fault).__name__}). "
+        "Is the server running, and is the address right?"
+    )

@@ -1,0 +1,74 @@
+"""LISTEN/NOTIFY between the servers of one PostgreSQL: a ring, never a message to rely on."""
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable
+
+import psycopg
+
+from belvedere.db.postgres import CHANNEL, Postgres
+
+log = logging.getLogger("belvedere.doorbell")
+# NOTIFY carries at most 8,000 bytes; a longer ring is split.
+MOST_TOPICS = 100
+
+
+class Doorbell:
+    """Rings the other servers after our commits, and tells us when they ring."""
+
+    def __init__(self, db: Postgres, heard: Callable[[set[str]], None]) -> None:
+        self._db = db
+        self._heard = heard
+        self._waiting: set[str] = set()
+        self._wake = threading.Event()
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._own_pid = 0
+        self._threads = [
+            threading.Thread(target=self._run, args=(work,), daemon=True, name=work.__name__)
+            for work in (self._listen, self._notify)
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._wake.set()
+        for thread in self._threads:
+            thread.join(3)
+
+    def ring(self, topics: set[str]) -> None:
+        with self._lock:
+            self._waiting |= topics
+        self._wake.set()
+
+    def _run(self, work: Callable[[psycopg.Connection[tuple[object, ...]]], None]) -> None:
+        while not self._stopped.is_set():
+            try:
+                with contextlib.closing(self._db.connect(autocommit=True)) as connection:
+                    work(connection)
+            except psycopg.Error as fault:
+                # Polling goes on meanwhile; a missed ring costs a second, never a job.
+                log.warning("the doorbell is away: %s", fault)
+                self._stopped.wait(1.0)
+
+    def _listen(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
+        connection.execute(f"listen {CHANNEL}")
+        while not self._stopped.is_set():
+            for notice in connection.notifies(timeout=1.0):
+                if notice.pid != self._own_pid:
+                    self._heard(set(notice.payload.split(",")))
+
+    def _notify(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
+        self._own_pid = connection.info.backend_pid
+        while not self._stopped.is_set():
+            self._wake.wait(5.0)
+            self._wake.clear()
+            with self._lock:
+                topics, self._waiting = sorted(self._waiting), set()
+            for start in range(0, len(topics), MOST_TOPICS):
+                payload = ",".join(topics[start : start + MOST_TOPICS])
+                connection.execute("select pg_notify(%s, %s)", (CHANNEL, payload))

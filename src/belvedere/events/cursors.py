@@ -1,0 +1,65 @@
+"""Reading the event log once and in order, over all servers: a cursor per reader."""
+
+from belvedere.db import Tx, columns
+from belvedere.events.model import Event
+from belvedere.events.store import newest
+
+# A cursor is moved over events that are none of its business once it lags this far behind.
+SLACK = 1_000
+
+
+def take(tx: Tx, name: str, kinds: frozenset[str], limit: int = 100) -> list[Event]:
+    """The next events of these kinds. The cursor's row is held: no other server reads along."""
+    tx.run(
+        "insert into cursors (name, xid, id) values (?, 0, 0) on conflict (name) do nothing", name
+    )
+    row = tx.row(f"select xid, id from cursors where name = ?{tx.sql.lock_rows}", name)
+    assert row is not None
+    return _wanted(tx, row[0], row[1], kinds, limit)
+
+
+def _wanted(tx: Tx, xid: int, event_id: int, kinds: frozenset[str], limit: int) -> list[Event]:
+    words = ", ".join("?" for _ in kinds)
+    return tx.all(
+        Event,
+        f"select {columns(Event)} from events where (xid, id) > (?, ?)"
+        f" and xid < {tx.sql.xid_horizon} and kind in ({words}) order by xid, id limit ?",
+        xid,
+        event_id,
+        *sorted(kinds),
+        limit,
+    )
+
+
+def move(tx: Tx, name: str, event: Event) -> None:
+    tx.run("update cursors set xid = ?, id = ? where name = ?", event.xid, event.id, name)
+
+
+def any_waiting(tx: Tx, name: str, kinds: frozenset[str]) -> bool:
+    row = tx.row("select xid, id from cursors where name = ?", name) or (0, 0)
+    return bool(_wanted(tx, row[0], row[1], kinds, 1))
+
+
+def lags(tx: Tx, name: str) -> bool:
+    row = tx.row("select id from cursors where name = ?", name) or (0,)
+    return newest(tx)[1] - int(row[0]) > SLACK
+
+
+def skip(tx: Tx, name: str, kinds: frozenset[str]) -> None:
+    """Move over what is none of our business, so that the next look stays short."""
+    end = newest(tx)
+    if not take(tx, name, kinds, limit=1):
+        tx.run("update cursors set xid = ?, id = ? where name = ?", *end, name)
+
+
+def park(tx: Tx, name: str, event: Event, fault: str) -> None:
+    """Set an event aside that its reaction cannot digest, and go on behind it."""
+    tx.run(
+        "insert into parked (reaction, event_id, at, fault) values (?, ?, ?, ?)"
+        " on conflict (reaction, event_id) do nothing",
+        name,
+        event.id,
+        tx.now,
+        fault,
+    )
+    move(tx, name, event)

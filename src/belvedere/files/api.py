@@ -1,0 +1,193 @@
+"""Files and scripts over HTTP."""
+
+from urllib.parse import quote
+
+import msgspec
+from msgspec import UNSET
+
+from belvedere.files import given, service, store
+from belvedere.files.model import FileRecord, FileRow, Kind, VersionRecord, record, version_record
+from belvedere.files.service import FileChange
+from belvedere.rest import filters, lists, values, words
+from belvedere.rest.route import Ask, Reply, Route
+
+# The content, with room for the form around it.
+MAX_BODY = service.MAX_CONTENT + (1 << 20)
+
+
+class Linked(msgspec.Struct):
+    """A record that uses a file."""
+
+    id: str
+    name: str
+    type: str
+    kind: str = msgspec.field(name="_type")
+
+
+def _shown(ask: Ask, row: FileRow) -> FileRecord:
+    return record(row, ask.actor.customer_name)
+
+
+def _given(ask: Ask) -> FileChange:
+    return given.read(ask.request.headers.get("content-type", ""), ask.raw)
+
+
+async def list_files(ask: Ask) -> Reply:
+    return await _list(ask, None)
+
+
+async def list_scripts(ask: Ask) -> Reply:
+    return await _list(ask, Kind.SCRIPT)
+
+
+async def _list(ask: Ask, kind: Kind | None) -> Reply:
+    listing = filters.read(ask.query, store.FILES)
+    rows, total = await ask.house.db.read(service.listed, ask.actor, listing, kind)
+    return lists.answer(ask, listing, [_shown(ask, row) for row in rows], total)
+
+
+async def show(ask: Ask) -> FileRecord:
+    return _shown(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
+
+
+async def download(ask: Ask) -> Reply:
+    asked = ask.first("version")
+    version = None if asked is None else values.whole("version", asked)
+    found = await ask.house.db.read(service.download, ask.actor, ask.path["id"], version)
+    headers = {
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.filename, safe='')}",
+        "ETag": f'"{found.sha256}"',
+    }
+    # Never the file's own type: nothing that was uploaded may act in a browser under our name.
+    return Reply(found.data, headers=headers, media_type="application/octet-stream")
+
+
+async def create(ask: Ask) -> FileRecord:
+    return _shown(ask, await ask.house.db.write(service.create, ask.actor, _given(ask)))
+
+
+async def change(ask: Ask) -> FileRecord:
+    row = await ask.house.db.write(
+        service.change, ask.actor, ask.path["id"], _given(ask), ask.if_match
+    )
+    return _shown(ask, row)
+
+
+async def upload(ask: Ask) -> FileRecord:
+    """Only the content: name, description and tags stay as they are."""
+    sent = _given(ask)
+    if sent.content is UNSET:
+        raise words.bad("file", "Send the new content.")
+    row = await ask.house.db.write(
+        service.change, ask.actor, ask.path["id"], FileChange(content=sent.content), ask.if_match
+    )
+    return _shown(ask, row)
+
+
+async def delete(ask: Ask) -> FileRecord:
+    return _shown(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+
+
+async def linked_models(ask: Ask) -> list[Linked]:
+    links = await ask.house.db.read(service.linked, ask.actor, ask.path["id"])
+    return [Linked(one.id, one.name, one.type, f"{one.type.capitalize()}Task") for one in links]
+
+
+async def list_versions(ask: Ask) -> list[VersionRecord]:
+    kept = await ask.house.db.read(service.versions, ask.actor, ask.path["id"])
+    return [version_record(version) for version in kept]
+
+
+_VERSION = (("version", "an earlier version instead of the current one"),)
+_FILES, _BODY = list[FileRecord], given.FileBody
+
+ROUTES: tuple[Route, ...] = (
+    Route("GET", "/file", "manager", list_files, "List files", answer=_FILES, query=lists.QUERY),
+    Route(
+        "GET", "/script", "manager", list_scripts, "List scripts", answer=_FILES, query=lists.QUERY
+    ),
+    Route("GET", "/file/{id}", "manager", show, "Show a file", answer=FileRecord),
+    Route("GET", "/script/{id}", "manager", show, "Show a script", answer=FileRecord),
+    Route(
+        "GET",
+        "/file/{id}/download",
+        "manager",
+        download,
+        "Download a file",
+        answer=bytes,
+        query=_VERSION,
+        also_agent=True,
+    ),
+    Route(
+        "GET",
+        "/script/{id}/download",
+        "manager",
+        download,
+        "Download a script",
+        answer=bytes,
+        query=_VERSION,
+        also_agent=True,
+    ),
+    Route(
+        "POST",
+        "/file",
+        "admin",
+        create,
+        "Store a file, as a multipart form or as JSON",
+        body=_BODY,
+        answer=FileRecord,
+        codes=("too_large", "unsupported_media_type"),
+        raw_body=True,
+        max_body=MAX_BODY,
+    ),
+    Route(
+        "PUT",
+        "/file/{id}",
+        "admin",
+        change,
+        "Change a file: its content, name, description, tags",
+        body=_BODY,
+        answer=FileRecord,
+        codes=("stale", "too_large", "unsupported_media_type"),
+        raw_body=True,
+        max_body=MAX_BODY,
+    ),
+    Route(
+        "PUT",
+        "/file/{id}/upload",
+        "admin",
+        upload,
+        "Replace a file's content",
+        body=_BODY,
+        answer=FileRecord,
+        codes=("stale", "too_large", "unsupported_media_type"),
+        raw_body=True,
+        max_body=MAX_BODY,
+    ),
+    Route(
+        "DELETE",
+        "/file/{id}",
+        "admin",
+        delete,
+        "Delete a file that no task uses",
+        answer=FileRecord,
+        codes=("file_in_use",),
+    ),
+    Route(
+        "GET",
+        "/file/{id}/linkedmodels",
+        "manager",
+        linked_models,
+        "List what uses a file",
+        answer=list[Linked],
+    ),
+    Route(
+        "GET",
+        "/file/{id}/versions",
+        "manager",
+        list_versions,
+        "List a file's versions, newest first",
+        answer=list[VersionRecord],
+        known=False,
+    ),
+)

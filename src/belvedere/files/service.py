@@ -1,0 +1,194 @@
+"""What people do with files: keep, change, delete, read."""
+
+import hashlib
+import re
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from belvedere import events
+from belvedere.access import Actor, Level, audit, require
+from belvedere.base.errors import Conflict, Invalid, NotFound, Stale
+from belvedere.base.ids import new_id
+from belvedere.db import Tx
+from belvedere.files import model, store
+from belvedere.files.model import FileRow, FileVersion, Kind
+from belvedere.rest import multipart, words
+from belvedere.rest.filters import Listing
+
+MAX_CONTENT = 32 << 20
+_MIMETYPE = re.compile(r"[a-z0-9][a-z0-9.+-]{0,62}/[a-z0-9][a-z0-9.+-]{0,62}")
+
+
+class FileChange(msgspec.Struct):
+    """What is given of a file; the rest stays, or is derived."""
+
+    filename: str | UnsetType = UNSET
+    content: bytes | UnsetType = UNSET
+    kind: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    mimetype: str | UnsetType = UNSET
+    tags: list[str] | UnsetType = UNSET
+
+
+class Content(msgspec.Struct):
+    """Bytes on their way out."""
+
+    filename: str
+    sha256: str
+    data: bytes
+
+
+def create(tx: Tx, actor: Actor, given: FileChange) -> FileRow:
+    require(actor, Level.ADMIN)
+    if given.filename is UNSET or given.content is UNSET:
+        raise Invalid("A file needs a filename and its content.", code="file_incomplete")
+    filename = multipart.clean_name(given.filename)
+    row = FileRow(
+        id=new_id(),
+        customer_id=actor.customer_id,
+        filename=filename,
+        kind=model.kind_of(filename, given.content),
+        description="",
+        mimetype=model.mimetype_of(filename),
+        tags="[]",
+        sha256="",
+        md5="",
+        size=0,
+        version=1,
+        created_at=tx.now,
+        updated_at=tx.now,
+    )
+    _apply(tx, row, given)
+    store.insert(tx, row)
+    _told(tx, actor, row, "created", None)
+    return row
+
+
+def change(
+    tx: Tx, actor: Actor, file_id: str, given: FileChange, if_match: int | None = None
+) -> FileRow:
+    """A new version; earlier ones stay readable, and jobs keep the one they were made with."""
+    require(actor, Level.ADMIN)
+    row = store.find(tx, actor.customer_id, file_id, hold=True)
+    if if_match is not None and if_match != row.version:
+        raise Stale(f"The file is at version {row.version} now; read it again.")
+    before = _shown(row)
+    _apply(tx, row, given)
+    if _shown(row) == before:
+        return row
+    row.version += 1
+    row.updated_at = tx.now
+    store.save(tx, row)
+    _told(tx, actor, row, "changed", before)
+    return row
+
+
+def delete(tx: Tx, actor: Actor, file_id: str) -> FileRow:
+    require(actor, Level.ADMIN)
+    row = store.find(tx, actor.customer_id, file_id, hold=True)
+    users = store.links(tx, actor.customer_id, file_id)
+    if users:
+        names = ", ".join(link.name for link in users[:5])
+        raise Conflict(
+            f"{len(users)} task(s) use this file ({names}); change or delete them first.",
+            code="file_in_use",
+        )
+    store.mark_deleted(tx, row)
+    audit.record(tx, actor, "file.delete", "file", row.id, _shown(row), None)
+    events.append(tx, row.customer_id, "file.deleted", row.id, {"filename": row.filename})
+    return row
+
+
+def show(tx: Tx, actor: Actor, file_id: str) -> FileRow:
+    require(actor, Level.MANAGER)
+    return store.find(tx, actor.customer_id, file_id)
+
+
+def listed(
+    tx: Tx, actor: Actor, listing: Listing, kind: Kind | None = None
+) -> tuple[list[FileRow], int | None]:
+    """A page, and the total where the caller asked for it."""
+    require(actor, Level.MANAGER)
+    wanted = None if kind is None else kind.value
+    total = store.count(tx, actor.customer_id, listing, wanted) if listing.count else None
+    return store.page(tx, actor.customer_id, listing, wanted), total
+
+
+def linked(tx: Tx, actor: Actor, file_id: str) -> list[store.Link]:
+    show(tx, actor, file_id)
+    return store.links(tx, actor.customer_id, file_id)
+
+
+def versions(tx: Tx, actor: Actor, file_id: str) -> list[FileVersion]:
+    show(tx, actor, file_id)
+    return store.versions(tx, file_id)
+
+
+def download(tx: Tx, actor: Actor, file_id: str, version: int | None = None) -> Content:
+    """The bytes: for managers, and for the agent of a host whose work needs them."""
+    row = _to_download(tx, actor, file_id)
+    sha256 = row.sha256
+    if version is not None and version != row.version:
+        found = [kept for kept in store.versions(tx, file_id) if kept.version == version]
+        if not found:
+            raise NotFound("The file has no such version.", code="version_not_found")
+        sha256 = found[0].sha256
+    data = store.content_of(tx, sha256)
+    assert data is not None, "a foreign key holds the content of every version"
+    return Content(row.filename, sha256, data)
+
+
+def _to_download(tx: Tx, actor: Actor, file_id: str) -> FileRow:
+    if actor.level is not Level.AGENT:
+        return show(tx, actor, file_id)
+    row = store.find(tx, actor.customer_id, file_id)
+    if not store.is_work_of(tx, actor.host_id, file_id):
+        raise NotFound("There is no such file.", code="file_not_found")
+    return row
+
+
+def _apply(tx: Tx, row: FileRow, given: FileChange) -> None:
+    """Check everything that is given, then write it into the row."""
+    changes: dict[str, Any] = {}
+    if given.filename is not UNSET:
+        changes["filename"] = multipart.clean_name(given.filename)
+    if given.kind is not UNSET:
+        if given.kind not in (Kind.SCRIPT, Kind.FILE):
+            raise words.bad("_type", "A file is a Script or a File.")
+        changes["kind"] = given.kind
+    if given.description is not UNSET:
+        changes["description"] = words.prose("description", given.description)
+    if given.mimetype is not UNSET:
+        changes["mimetype"] = given.mimetype.partition(";")[0].strip().lower()
+        if not _MIMETYPE.fullmatch(changes["mimetype"]):
+            raise words.bad("mimetype", "Give a type such as text/x-shellscript.")
+    if given.tags is not UNSET:
+        changes["tags"] = msgspec.json.encode(words.tags("tags", given.tags)).decode()
+    for name, value in changes.items():
+        setattr(row, name, value)
+    if given.content is not UNSET:
+        _fill(tx, row, given.content)
+
+
+def _fill(tx: Tx, row: FileRow, content: bytes) -> None:
+    if len(content) > MAX_CONTENT:
+        raise words.bad("content", f"A file has at most {MAX_CONTENT} bytes.")
+    row.sha256 = store.store_content(tx, content)
+    # Old agents compare their copy by MD5; nothing else rests on it.
+    row.md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    row.size = len(content)
+
+
+def _told(tx: Tx, actor: Actor, row: FileRow, what: str, before: dict[str, Any] | None) -> None:
+    store.insert_version(tx, row, actor.email or actor.username or actor.kind)
+    audit.record(tx, actor, f"file.{what.removesuffix('d')}", "file", row.id, before, _shown(row))
+    data = {"filename": row.filename, "version": row.version, "sha256": row.sha256}
+    events.append(tx, row.customer_id, f"file.{what}", row.id, data)
+
+
+def _shown(row: FileRow) -> dict[str, Any]:
+    """What the audit keeps of a file: everything but the bytes, which their hash names."""
+    names = ("filename", "kind", "description", "mimetype", "tags", "sha256", "size")
+    return {name: getattr(row, name) for name in names}

@@ -1,0 +1,180 @@
+"""The rows of files, their versions, and the contents that they share."""
+
+import hashlib
+
+import msgspec
+
+from belvedere.base.errors import NotFound
+from belvedere.db import Tx, columns
+from belvedere.files.model import FileRow, FileVersion
+from belvedere.rest.clauses import clauses
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+
+FILES = Listable(
+    fields={
+        "id": Field("id"),
+        "_id": Field("id"),
+        "_type": Field("kind"),
+        "filename": Field("filename"),
+        "mimetype": Field("mimetype"),
+        "description": Field("description"),
+        "md5": Field("md5"),
+        "sha256": Field("sha256"),
+        "size": Field("size", Kind.INT),
+        "version": Field("version", Kind.INT),
+        "creation_date": Field("created_at", Kind.TIME),
+        "last_update": Field("updated_at", Kind.TIME),
+    }
+)
+
+
+class Link(msgspec.Struct):
+    """What uses a file."""
+
+    id: str
+    name: str
+    type: str
+
+
+def store_content(tx: Tx, content: bytes) -> str:
+    """Keep the bytes once, whoever else has the same; answers their SHA-256."""
+    sha256 = hashlib.sha256(content).hexdigest()
+    tx.run(
+        "insert into blobs (sha256, size, content) values (?, ?, ?)"
+        " on conflict (sha256) do nothing",
+        sha256,
+        len(content),
+        content,
+    )
+    return sha256
+
+
+def content_of(tx: Tx, sha256: str) -> bytes | None:
+    """The bytes. Contents have no owner: ask only for those of a record that may be seen."""
+    content = tx.value("select content from blobs where sha256 = ?", sha256)
+    return None if content is None else bytes(content)
+
+
+def insert(tx: Tx, row: FileRow) -> None:
+    marks = ", ".join("?" for _ in FileRow.__struct_fields__)
+    tx.run(
+        f"insert into files ({columns(FileRow)}) values ({marks})", *msgspec.structs.astuple(row)
+    )
+
+
+def insert_version(tx: Tx, row: FileRow, created_by: str) -> None:
+    tx.run(
+        "insert into file_versions (file_id, version, sha256, size, created_by, created_at)"
+        " values (?, ?, ?, ?, ?, ?)",
+        row.id,
+        row.version,
+        row.sha256,
+        row.size,
+        created_by,
+        row.updated_at,
+    )
+
+
+def find(tx: Tx, customer_id: str, file_id: str, *, hold: bool = False) -> FileRow:
+    """The file, held until the transaction ends where it is about to change."""
+    found = tx.one(
+        FileRow,
+        f"select {columns(FileRow)} from files"
+        " where id = ? and customer_id = ? and deleted_at is null"
+        f"{tx.sql.lock_rows if hold else ''}",
+        file_id,
+        customer_id,
+    )
+    if found is None:
+        raise NotFound("There is no such file.", code="file_not_found")
+    return found
+
+
+def save(tx: Tx, row: FileRow) -> None:
+    tx.run(
+        "update files set filename = ?, kind = ?, description = ?, mimetype = ?, tags = ?,"
+        " sha256 = ?, md5 = ?, size = ?, version = ?, updated_at = ?"
+        " where id = ? and customer_id = ?",
+        row.filename,
+        row.kind,
+        row.description,
+        row.mimetype,
+        row.tags,
+        row.sha256,
+        row.md5,
+        row.size,
+        row.version,
+        row.updated_at,
+        row.id,
+        row.customer_id,
+    )
+
+
+def mark_deleted(tx: Tx, row: FileRow) -> None:
+    tx.run(
+        "update files set deleted_at = ? where id = ? and customer_id = ?",
+        tx.now,
+        row.id,
+        row.customer_id,
+    )
+
+
+def page(tx: Tx, customer_id: str, listing: Listing, kind: str | None) -> list[FileRow]:
+    sql = clauses(listing)
+    return tx.all(
+        FileRow,
+        f"select {columns(FileRow)} from files"
+        " where customer_id = ? and deleted_at is null and kind = coalesce(?, kind)"
+        f"{sql.where}{sql.page}",
+        customer_id,
+        kind,
+        *sql.params,
+        *sql.page_params,
+    )
+
+
+def count(tx: Tx, customer_id: str, listing: Listing, kind: str | None) -> int:
+    sql = clauses(listing)
+    return int(
+        tx.value(
+            "select count(*) from files where customer_id = ? and deleted_at is null"
+            f" and kind = coalesce(?, kind){sql.where}",
+            customer_id,
+            kind,
+            *sql.params,
+        )
+    )
+
+
+def versions(tx: Tx, file_id: str) -> list[FileVersion]:
+    """Newest first; `find` has said whose file it is."""
+    return tx.all(
+        FileVersion,
+        f"select {columns(FileVersion)} from file_versions where file_id = ? order by version desc",
+        file_id,
+    )
+
+
+def links(tx: Tx, customer_id: str, file_id: str) -> list[Link]:
+    """Tasks that use the file. Their table lies a floor above; only its columns are read here."""
+    return tx.all(
+        Link,
+        "select id, name, type from tasks"
+        " where customer_id = ? and script_id = ? and deleted_at is null order by id",
+        customer_id,
+        file_id,
+    )
+
+
+def is_work_of(tx: Tx, host_id: str, file_id: str) -> bool:
+    """Whether a task of this host, or a job that waits or runs there, uses the file."""
+    found = tx.value(
+        "select 1 where exists (select 1 from tasks where host_id = ? and script_id = ?"
+        " and deleted_at is null) or exists (select 1 from jobs where host_id = ?"
+        " and script_id = ? and lifecycle in ('ready', 'assigned'))",
+        host_id,
+        file_id,
+        host_id,
+        file_id,
+    )
+    return found is not None

@@ -1,0 +1,117 @@
+"""Hosts over HTTP."""
+
+import msgspec
+
+from belvedere.hosts import service, store
+from belvedere.hosts.model import HostRecord, HostRow, record
+from belvedere.hosts.service import Enrolment, HostChange
+from belvedere.rest import filters, lists
+from belvedere.rest.route import Ask, Reply, Route
+
+
+class EnrolBody(msgspec.Struct, forbid_unknown_fields=True):
+    """What a new agent says of itself."""
+
+    token: str
+    hostname: str
+    fingerprint: str
+
+
+def _shown(ask: Ask, row: HostRow) -> HostRecord:
+    return record(row, ask.actor.customer_name)
+
+
+async def enrol(ask: Ask) -> Reply:
+    body: EnrolBody = ask.body
+    made = await ask.house.db.write(
+        service.enrol,
+        ask.house.keys,
+        body.token,
+        body.hostname,
+        body.fingerprint,
+        ask.actor.address,
+    )
+    return Reply(made, status=201)
+
+
+async def list_hosts(ask: Ask) -> Reply:
+    listing = filters.read(ask.query, store.HOSTS)
+    rows, total = await ask.house.db.read(service.listed, ask.actor, listing)
+    return lists.answer(ask, listing, [_shown(ask, row) for row in rows], total)
+
+
+async def show(ask: Ask) -> HostRecord:
+    return _shown(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
+
+
+async def change(ask: Ask) -> HostRecord:
+    row = await ask.house.db.write(
+        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match
+    )
+    return _shown(ask, row)
+
+
+async def enable(ask: Ask) -> str:
+    return await _set(ask, HostChange(enable=True))
+
+
+async def disable(ask: Ask) -> str:
+    return await _set(ask, HostChange(enable=False))
+
+
+async def _set(ask: Ask, given: HostChange) -> str:
+    await ask.house.db.write(service.change, ask.actor, ask.path["id"], given)
+    # The original's answer.
+    return "ok"
+
+
+async def delete(ask: Ask) -> HostRecord:
+    return _shown(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "POST",
+        "/-/enrol",
+        "anonymous",
+        enrol,
+        "Trade an enrolment token for an agent's credential",
+        style="plain",
+        body=EnrolBody,
+        answer=Enrolment,
+        codes=("bad_enrolment", "host_held"),
+        known=False,
+    ),
+    Route(
+        "GET",
+        "/host",
+        "viewer",
+        list_hosts,
+        "List hosts",
+        answer=list[HostRecord],
+        query=(*lists.QUERY, ("filter[where][field]", "the same as where[field]")),
+    ),
+    Route("GET", "/host/{id}", "viewer", show, "Show a host", answer=HostRecord),
+    Route(
+        "PATCH",
+        "/host/{id}",
+        "admin",
+        change,
+        "Rename, tag, enable, disable or drain a host",
+        body=HostChange,
+        answer=HostRecord,
+        codes=("hostname_taken", "stale"),
+        known=False,
+    ),
+    Route("PUT", "/host/{id}/enable", "admin", enable, "Let a host take work", answer=str),
+    Route("PUT", "/host/{id}/disable", "admin", disable, "Give a host no work", answer=str),
+    Route(
+        "DELETE",
+        "/host/{id}",
+        "admin",
+        delete,
+        "Delete a host; its agent is shut out and what waits for it expires",
+        answer=HostRecord,
+        known=False,
+    ),
+)

@@ -1,0 +1,128 @@
+"""What a host is, and in which state it is seen."""
+
+import re
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from belvedere.base.clock import iso, iso_or_none
+from belvedere.rest import words
+
+# One segment of a path, since the original's agents are addressed by it.
+_HOSTNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
+
+
+class State(StrEnum):
+    """How a host stands. Offline: its agent said goodbye or its connection ended. Unreachable: it
+    seems connected, but has been silent for too long."""
+
+    ONLINE = "online"
+    OFFLINE = "offline"
+    UNREACHABLE = "unreachable"
+    DISABLED = "disabled"
+    DRAINING = "draining"
+
+
+class HostRow(msgspec.Struct):
+    """A row of `hosts`, in the order of the select."""
+
+    id: str
+    customer_id: str
+    hostname: str
+    enabled: int
+    draining: int
+    tags: str
+    ip: str
+    os_name: str
+    os_version: str
+    agent_version: str
+    info: str
+    fingerprint: str
+    session: int
+    slots: int
+    connected_at: int | None
+    seen_at: int | None
+    gone_at: int | None
+    version: int
+    created_at: int
+    updated_at: int
+
+    @property
+    def is_live(self) -> bool:
+        """Whether an agent holds this host now, as far as the server can tell."""
+        return self.connected_at is not None and self.gone_at is None
+
+    @property
+    def state(self) -> State:
+        # hosts/store.py says the same in SQL, for where[state]=.
+        if not self.enabled:
+            return State.DISABLED
+        if self.connected_at is None:
+            return State.OFFLINE
+        if self.gone_at is not None:
+            return State.UNREACHABLE
+        return State.DRAINING if self.draining else State.ONLINE
+
+
+class HostRecord(msgspec.Struct):
+    """A host as the interface shows it."""
+
+    id: str
+    also_id: str = msgspec.field(name="_id")
+    kind: str = msgspec.field(name="_type")
+    enable: bool
+    disabled: bool
+    draining: bool
+    hostname: str
+    state: str
+    ip: str
+    os_name: str
+    os_version: str
+    agent_version: str
+    slots: int
+    tags: list[str]
+    last_seen: str | None
+    version: int
+    customer_name: str
+    customer_id: str
+    creation_date: str
+    last_update: str
+    integrations: dict[str, Any]
+
+
+def hostname(text: str) -> str:
+    """As given, but one that can stand in a path."""
+    name = text.strip()
+    if not _HOSTNAME.fullmatch(name):
+        message = (
+            "A hostname has 1 to 253 letters, digits, '.', '_' and '-', a letter or digit first."
+        )
+        raise words.bad("hostname", message)
+    return name
+
+
+def record(row: HostRow, customer_name: str) -> HostRecord:
+    return HostRecord(
+        id=row.id,
+        also_id=row.id,
+        kind="Host",
+        enable=bool(row.enabled),
+        disabled=not row.enabled,
+        draining=bool(row.draining),
+        hostname=row.hostname,
+        state=row.state.value,
+        ip=row.ip,
+        os_name=row.os_name,
+        os_version=row.os_version,
+        agent_version=row.agent_version,
+        slots=row.slots,
+        tags=msgspec.json.decode(row.tags, type=list[str]),
+        last_seen=iso_or_none(row.seen_at),
+        version=row.version,
+        customer_name=customer_name,
+        customer_id=row.customer_id,
+        creation_date=iso(row.created_at),
+        last_update=iso(row.updated_at),
+        integrations={},
+    )

@@ -1,0 +1,125 @@
+"""Who is there: connections of agents, their beats, their silence."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from belvedere import events
+from belvedere.base import text
+from belvedere.base.clock import Millis
+from belvedere.base.errors import Conflict
+from belvedere.db import Tx
+from belvedere.hosts import store
+from belvedere.hosts.model import HostRow
+from belvedere.protocol import Hello
+
+MAX_SLOTS = 1_000
+MAX_WORD = 256
+MAX_INFO = 64 * 1024
+
+
+def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
+    """Open a new session of the host's agent; every older one is void from now on."""
+    host = store.of_agent(tx, host_id)
+    check_holder(host, hello.fingerprint)
+    session: int = tx.value(
+        "update hosts set session = session + 1, fingerprint = ?, journal_id = ?, boot_id = ?,"
+        " slots = ?, ip = ?, os_name = ?, os_version = ?, agent_version = ?, info = ?,"
+        " connected_at = ?, seen_at = ?, gone_at = null where id = ? returning session",
+        _word(hello.fingerprint),
+        _word(hello.journal_id),
+        _word(hello.boot_id),
+        max(0, min(hello.slots, MAX_SLOTS)),
+        _word(hello.ip or address),
+        _word(hello.os_name),
+        _word(hello.os_version),
+        _word(hello.agent_version),
+        _info(hello),
+        tx.now,
+        tx.now,
+        host_id,
+    )
+    told = {"hostname": host.hostname, "session": session, "agent_version": hello.agent_version}
+    events.append(tx, host.customer_id, "host.connected", host_id, told)
+    tx.rung.add(f"host:{host_id}")
+    return session
+
+
+def check_holder(host: HostRow, fingerprint: str) -> None:
+    """A name that a live agent holds is not given to another machine."""
+    if host.is_live and host.fingerprint and host.fingerprint != _word(fingerprint):
+        raise Conflict(
+            f"An agent on another machine holds the host {host.hostname!r}; stop it first, or"
+            " enrol this one under another name.",
+            code="host_held",
+        )
+
+
+def disconnected(tx: Tx, host_id: str, session: int) -> None:
+    """The connection of this session ended; a newer session is not touched."""
+    row = tx.row(
+        "update hosts set connected_at = null where id = ? and session = ?"
+        " and connected_at is not null returning customer_id, hostname",
+        host_id,
+        session,
+    )
+    if row is not None:
+        told = {"hostname": row[1], "session": session}
+        events.append(tx, row[0], "host.disconnected", host_id, told)
+
+
+def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[str]:
+    """Write down when agents last spoke; the hosts whose session is no longer the current one."""
+    rows = tx.rows(
+        "select id, customer_id, hostname, session, gone_at from hosts"
+        f" where deleted_at is null and id in {tx.sql.texts}",
+        msgspec.json.encode([host_id for host_id, _, _ in beats]).decode(),
+    )
+    hosts = {row[0]: row for row in rows}
+    # In the order of ids, so that two servers cannot wait for each other in a ring.
+    current = sorted(beat for beat in beats if beat[0] in hosts and hosts[beat[0]][3] == beat[1])
+    tx.many(
+        "update hosts set seen_at = ?, gone_at = null"
+        " where id = ? and session = ? and (seen_at is null or seen_at < ?)",
+        [(at, host_id, session, at) for host_id, session, at in current],
+    )
+    back = [hosts[host_id] for host_id, _, _ in current if hosts[host_id][4] is not None]
+    told = [(row[1], row[0], {"hostname": row[2]}) for row in back]
+    events.append_all(tx, "host.reachable", told)
+    # The beat of an old connection says nothing about a host whose new one beats too.
+    return sorted({beat[0] for beat in beats} - {beat[0] for beat in current})
+
+
+def any_silent(tx: Tx, silent_ms: Millis) -> bool:
+    """Whether `gone_quiet` would find anybody; a read is cheaper than an empty write."""
+    found = tx.value(f"select 1 from hosts where {_SILENT} limit 1", tx.now - silent_ms)
+    return found is not None
+
+
+def gone_quiet(tx: Tx, silent_ms: Millis) -> list[str]:
+    """Mark the hosts that have not spoken for so long; those that were not marked before."""
+    rows = tx.rows(
+        f"update hosts set gone_at = ? where {_SILENT}"
+        " returning id, customer_id, hostname, seen_at",
+        tx.now,
+        tx.now - silent_ms,
+    )
+    events.append_all(
+        tx,
+        "host.unreachable",
+        [(row[1], row[0], {"hostname": row[2], "seen_at": row[3]}) for row in rows],
+    )
+    return [row[0] for row in rows]
+
+
+_SILENT = "gone_at is null and deleted_at is null and seen_at < ?"
+
+
+def _word(said: str) -> str:
+    """What an agent says of itself, fit for the database and for a page."""
+    return text.clean(said)[:MAX_WORD]
+
+
+def _info(hello: Hello) -> str:
+    info = text.clean(msgspec.json.encode(hello.info).decode())
+    return info if len(info) <= MAX_INFO else "{}"

@@ -1,0 +1,148 @@
+"""What people do with hosts: enrol, rename, tag, disable, drain, delete."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from belvedere import events
+from belvedere.access import Actor, Level, audit, require, tokens
+from belvedere.access.enrolment import Enrolled, redeem_enrolment
+from belvedere.access.keys import Keys
+from belvedere.base.errors import Conflict, Stale
+from belvedere.db import Tx
+from belvedere.hosts import model, store
+from belvedere.hosts.model import HostRow
+from belvedere.hosts.presence import check_holder
+from belvedere.rest import words
+from belvedere.rest.filters import Listing
+
+
+class Enrolment(msgspec.Struct):
+    """A host that may connect now; the token is shown this once."""
+
+    token: str
+    host_id: str
+    hostname: str
+    customer: str
+
+
+class HostChange(msgspec.Struct, forbid_unknown_fields=True):
+    """What is to be different; the rest stays."""
+
+    hostname: str | UnsetType = UNSET
+    tags: list[str] | UnsetType = UNSET
+    enable: bool | UnsetType = UNSET
+    draining: bool | UnsetType = UNSET
+
+
+def enrol(
+    tx: Tx, keys: Keys, token_text: str, hostname: str, fingerprint: str, address: str
+) -> Enrolment:
+    """Trade an enrolment token for the credential of one host's agent."""
+    name = model.hostname(hostname)
+    fingerprint = words.line("fingerprint", fingerprint, most=256, least=1)
+    leave = redeem_enrolment(tx, keys, token_text, name, fingerprint)
+    host = store.by_name(tx, leave.customer_id, name, hold=True)
+    if host is None:
+        host = store.insert(tx, leave.customer_id, name, fingerprint, address)
+        _told(tx, _agent(leave, host, address), host, "created", None)
+    else:
+        check_holder(host, fingerprint)
+        store.rebind(tx, host, fingerprint)
+        tokens.revoke_agent_tokens(tx, leave.customer_id, host.id)
+        _told(tx, _agent(leave, host, address), host, "rebound", _shown(host))
+    _, text = tokens.create_agent_token(tx, keys, leave.customer_id, host.id, host.hostname)
+    return Enrolment(text, host.id, host.hostname, leave.customer_name)
+
+
+def _agent(leave: Enrolled, host: HostRow, address: str) -> Actor:
+    return Actor(
+        leave.customer_id,
+        leave.customer_name,
+        Level.AGENT,
+        "agent",
+        username=host.hostname,
+        credential_id=leave.token_id,
+        host_id=host.id,
+        address=address,
+    )
+
+
+def show(tx: Tx, actor: Actor, host_id: str) -> HostRow:
+    require(actor, Level.VIEWER)
+    return store.find(tx, actor.customer_id, host_id)
+
+
+def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[HostRow], int | None]:
+    """A page, and the total where the caller asked for it."""
+    require(actor, Level.VIEWER)
+    total = store.count(tx, actor.customer_id, listing) if listing.count else None
+    return store.page(tx, actor.customer_id, listing), total
+
+
+def change(
+    tx: Tx, actor: Actor, host_id: str, given: HostChange, if_match: int | None = None
+) -> HostRow:
+    require(actor, Level.ADMIN)
+    host = store.find(tx, actor.customer_id, host_id, hold=True)
+    if if_match is not None and if_match != host.version:
+        raise Stale(f"The host is at version {host.version} now; read it again.")
+    before = _shown(host)
+    _apply(tx, host, given)
+    if _shown(host) == before:
+        return host
+    host.version += 1
+    host.updated_at = tx.now
+    store.save(tx, host)
+    _told(tx, actor, host, "changed", before)
+    return host
+
+
+def _apply(tx: Tx, host: HostRow, given: HostChange) -> None:
+    tags = UNSET if given.tags is UNSET else words.tags("tags", given.tags)
+    if given.hostname is not UNSET:
+        host.hostname = _free_name(tx, host, given.hostname)
+    if tags is not UNSET:
+        host.tags = store.tags_text(tags)
+    if given.enable is not UNSET:
+        host.enabled = int(given.enable)
+    if given.draining is not UNSET:
+        host.draining = int(given.draining)
+
+
+def _free_name(tx: Tx, host: HostRow, hostname: str) -> str:
+    name = model.hostname(hostname)
+    holder = store.by_name(tx, host.customer_id, name)
+    if holder is not None and holder.id != host.id:
+        raise Conflict(f"Another host is called {name!r} already.", code="hostname_taken")
+    return name
+
+
+def delete(tx: Tx, actor: Actor, host_id: str) -> HostRow:
+    """Gone for every reader, its agent shut out; what waits for it ends by the event."""
+    require(actor, Level.ADMIN)
+    host = store.find(tx, actor.customer_id, host_id, hold=True)
+    store.mark_deleted(tx, host)
+    tokens.revoke_agent_tokens(tx, actor.customer_id, host_id)
+    _told(tx, actor, host, "deleted", _shown(host))
+    return host
+
+
+def _told(tx: Tx, actor: Actor, host: HostRow, what: str, before: dict[str, Any] | None) -> None:
+    after = None if what == "deleted" else _shown(host)
+    audit.record(tx, actor, f"host.{_VERBS[what]}", "host", host.id, before, after)
+    events.append(tx, host.customer_id, f"host.{what}", host.id, _shown(host))
+    tx.rung.add(f"host:{host.id}")
+
+
+_VERBS = {"created": "create", "rebound": "rebind", "changed": "change", "deleted": "delete"}
+
+
+def _shown(host: HostRow) -> dict[str, Any]:
+    return {
+        "hostname": host.hostname,
+        "tags": msgspec.json.decode(host.tags),
+        "enable": bool(host.enabled),
+        "draining": bool(host.draining),
+    }

@@ -1,0 +1,159 @@
+"""The rows of hosts."""
+
+import msgspec
+
+from belvedere.base.errors import NotFound
+from belvedere.base.ids import new_id
+from belvedere.db import Tx, columns
+from belvedere.hosts.model import HostRow
+from belvedere.rest.clauses import clauses
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+
+STATE = (
+    "case when enabled = 0 then 'disabled' when connected_at is null then 'offline'"
+    " when gone_at is not null then 'unreachable' when draining = 1 then 'draining'"
+    " else 'online' end"
+)
+HOSTS = Listable(
+    fields={
+        "id": Field("id"),
+        "_id": Field("id"),
+        "hostname": Field("hostname"),
+        "ip": Field("ip"),
+        "os_name": Field("os_name"),
+        "os_version": Field("os_version"),
+        "agent_version": Field("agent_version"),
+        "state": Field(STATE),
+        "enable": Field("enabled", Kind.BOOL),
+        "disabled": Field("(1 - enabled)", Kind.BOOL),
+        "draining": Field("draining", Kind.BOOL),
+        "slots": Field("slots", Kind.INT),
+        "version": Field("version", Kind.INT),
+        "last_seen": Field("seen_at", Kind.TIME),
+        "creation_date": Field("created_at", Kind.TIME),
+        "last_update": Field("updated_at", Kind.TIME),
+    }
+)
+_HOST = columns(HostRow)
+
+
+def find(tx: Tx, customer_id: str, host_id: str, *, hold: bool = False) -> HostRow:
+    """The host, held until the transaction ends where it is about to change."""
+    found = tx.one(
+        HostRow,
+        f"select {_HOST} from hosts where id = ? and customer_id = ? and deleted_at is null"
+        f"{tx.sql.lock_rows if hold else ''}",
+        host_id,
+        customer_id,
+    )
+    if found is None:
+        raise NotFound("There is no such host.", code="host_not_found")
+    return found
+
+
+def by_name(tx: Tx, customer_id: str, hostname: str, *, hold: bool = False) -> HostRow | None:
+    """The host that holds this name, whatever its case."""
+    return tx.one(
+        HostRow,
+        f"select {_HOST} from hosts"
+        " where customer_id = ? and hostname_key = ? and deleted_at is null"
+        f"{tx.sql.lock_rows if hold else ''}",
+        customer_id,
+        hostname.lower(),
+    )
+
+
+def of_agent(tx: Tx, host_id: str) -> HostRow:
+    """The host of an agent whose credential names it, held."""
+    found = tx.one(
+        HostRow,
+        f"select {_HOST} from hosts where id = ? and deleted_at is null{tx.sql.lock_rows}",
+        host_id,
+    )
+    if found is None:
+        raise NotFound("This host was deleted; enrol it again.", code="host_not_found")
+    return found
+
+
+def insert(tx: Tx, customer_id: str, hostname: str, fingerprint: str, ip: str) -> HostRow:
+    """A new host; a name that was taken a moment ago makes the transaction look again."""
+    host_id = new_id()
+    tx.run(
+        "insert into hosts (id, customer_id, hostname, hostname_key, fingerprint, ip, created_at,"
+        " updated_at) values (?, ?, ?, ?, ?, ?, ?, ?)",
+        host_id,
+        customer_id,
+        hostname,
+        hostname.lower(),
+        fingerprint,
+        ip,
+        tx.now,
+        tx.now,
+    )
+    return find(tx, customer_id, host_id)
+
+
+def save(tx: Tx, row: HostRow) -> None:
+    """What people change."""
+    tx.run(
+        "update hosts set hostname = ?, hostname_key = ?, enabled = ?, draining = ?, tags = ?,"
+        " version = ?, updated_at = ? where id = ? and customer_id = ?",
+        row.hostname,
+        row.hostname.lower(),
+        row.enabled,
+        row.draining,
+        row.tags,
+        row.version,
+        row.updated_at,
+        row.id,
+        row.customer_id,
+    )
+
+
+def rebind(tx: Tx, row: HostRow, fingerprint: str) -> None:
+    """Another agent holds the host from now on: what the old connection says no longer counts."""
+    tx.run(
+        "update hosts set fingerprint = ?, session = session + 1, connected_at = null,"
+        " version = version + 1, updated_at = ? where id = ? and customer_id = ?",
+        fingerprint,
+        tx.now,
+        row.id,
+        row.customer_id,
+    )
+
+
+def mark_deleted(tx: Tx, row: HostRow) -> None:
+    tx.run(
+        "update hosts set deleted_at = ?, connected_at = null, session = session + 1"
+        " where id = ? and customer_id = ?",
+        tx.now,
+        row.id,
+        row.customer_id,
+    )
+
+
+def page(tx: Tx, customer_id: str, listing: Listing) -> list[HostRow]:
+    sql = clauses(listing)
+    return tx.all(
+        HostRow,
+        f"select {_HOST} from hosts where customer_id = ? and deleted_at is null"
+        f"{sql.where}{sql.page}",
+        customer_id,
+        *sql.params,
+        *sql.page_params,
+    )
+
+
+def count(tx: Tx, customer_id: str, listing: Listing) -> int:
+    sql = clauses(listing)
+    return int(
+        tx.value(
+            f"select count(*) from hosts where customer_id = ? and deleted_at is null{sql.where}",
+            customer_id,
+            *sql.params,
+        )
+    )
+
+
+def tags_text(tags: list[str]) -> str:
+    return msgspec.json.encode(tags).decode()

@@ -1,0 +1,362 @@
+"""Jobs over HTTP: making, reading and changing them."""
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from belvedere.access import customers
+from belvedere.access.model import Actor, Level
+from belvedere.base.errors import Forbidden, Invalid
+from belvedere.jobs import log as joblog
+from belvedere.jobs import reading, record, retention, service, waiting
+from belvedere.jobs.create import Created, NewJob, create
+from belvedere.jobs.model import FINAL
+from belvedere.jobs.once import Once
+from belvedere.jobs.record import JobRecord
+from belvedere.jobs.store import find
+from belvedere.rest import arguments, filters, lists
+from belvedere.rest.arguments import Given
+from belvedere.rest.route import Ask, Handler, Reply, Route
+
+# result.log in a record holds this much of the end.
+LOG_IN_RECORD = 256 * 1024
+FILES = 32 << 20
+
+# Creating
+
+
+class CreateJob(msgspec.Struct):
+    """What a run request may hold; forms and query strings carry the same names."""
+
+    task: str = ""
+    task_arguments: list[Any] | None = None
+    customer: str | None = None
+    lifecycle: str | None = None
+    wait_result: bool | None = None
+
+
+async def create_job(ask: Ask) -> Reply:
+    given = _given(ask)
+    return await _run(ask, ask.actor, given, _task_id(given))
+
+
+async def create_for_task(ask: Ask) -> Reply:
+    return await _run(ask, ask.actor, _given(ask), ask.path["id"])
+
+
+async def create_by_secret(ask: Ask) -> Reply:
+    given = _given(ask)
+    if ask.customer is None:
+        raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
+    return await _run_by_secret(ask, given, _task_id(given))
+
+
+async def create_for_task_by_secret(ask: Ask) -> Reply:
+    return await _run_by_secret(ask, _given(ask), ask.path["id"])
+
+
+def _given(ask: Ask) -> Given:
+    given = arguments.read(ask.request.headers.get("content-type", ""), ask.raw, ask.query)
+    names = {name.lower() for name in (ask.customer, given.customer) if name}
+    if len(names) > 1:
+        raise Invalid("Two different organizations were named.", code="two_customers")
+    ask.customer = names.pop() if names else None
+    if ask.actor.customer_name and ask.customer not in (None, ask.actor.customer_name.lower()):
+        raise Forbidden("This credential does not open that organization.", code="other_customer")
+    return given
+
+
+def _task_id(given: Given) -> str:
+    if not given.task:
+        raise Invalid("Say which task to run: task is required.", code="task_required")
+    return given.task
+
+
+async def _run_by_secret(ask: Ask, given: Given, task_id: str) -> Reply:
+    limits = ask.house.limits
+    limits.check(ask.actor.address)
+    customer = await ask.house.db.read(_customer, ask.customer, task_id)
+    try:
+        actor = Actor(
+            customer_id=customer[0] if customer else "",
+            customer_name=customer[1] if customer else "",
+            level=Level.ANONYMOUS,
+            kind="secret",
+            address=ask.actor.address,
+        )
+        return await _run(ask, actor, given, task_id, secret=ask.path["secret"])
+    except Forbidden:
+        limits.wrong(ask.actor.address)
+        raise
+
+
+def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None:
+    """The organization as named, or else the task's own."""
+    if name is not None:
+        found = customers.by_name(tx, name)
+        return (found.id, found.name) if found is not None and found.enabled else None
+    row: tuple[str, str] | None = tx.row(
+        "select c.id, c.name from customers c join tasks t on t.customer_id = c.id"
+        " where t.id = ? and c.enabled = 1",
+        task_id,
+    )
+    return row
+
+
+async def _run(
+    ask: Ask, actor: Actor, given: Given, task_id: str, secret: str | None = None
+) -> Reply:
+    wanted = NewJob(
+        actor=actor,
+        task_id=task_id,
+        given=given.arguments,
+        origin="user" if secret is None else "secret",
+        secret=secret,
+        keys=ask.house.keys if secret is not None else None,
+        once=_once(ask),
+        lifecycle=given.rest.get("lifecycle") or ask.first("lifecycle"),
+    )
+    made: Created = await ask.house.db.join(create, wanted)
+    headers = {"Idempotency-Replayed": "true"} if made.replayed else {}
+    if _wants_result(ask, given):
+        return await _wait(ask, actor, made, headers)
+    return Reply(_created(made, actor), headers=headers)
+
+
+def _once(ask: Ask) -> Once | None:
+    key = ask.request.headers.get("idempotency-key")
+    if key is None:
+        return None
+    if not 1 <= len(key) <= 255:
+        raise Invalid("Idempotency-Key has 1 to 255 characters.", code="invalid_key")
+    said = hashlib.sha256(ask.raw)
+    for name in sorted(ask.query):
+        if name not in ("access_token", "wait_result", "wait_timeout"):
+            said.update(f"\0{name}={ask.query[name]}".encode())
+    return Once(f"{ask.route.method} {ask.route.path}", key, said.hexdigest())
+
+
+def _created(made: Created, actor: Actor) -> JobRecord:
+    job = made.job
+    found = record.light(job, actor.customer_name, job.created_at)
+    record.with_task(found, made.task.id, made.task.spec, made.arguments)
+    found.output = None
+    found.host = made.host
+    return found
+
+
+def _wants_result(ask: Ask, given: Given) -> bool:
+    asked = ask.first("wait_result") or given.rest.get("wait_result")
+    return asked is True or str(asked).lower() in ("true", "1")
+
+
+async def _wait(ask: Ask, actor: Actor, made: Created, headers: dict[str, str]) -> Reply:
+    within = waiting.seconds(ask.first("wait_timeout"))
+    # Whoever may start a job by its secret may also wait for that job's end.
+    watcher = actor if actor.kind != "secret" else _watcher(actor)
+    found = await waiting.until_over(ask.house, watcher, made.job.id, within)
+    await _with_log(ask, found, made.job.id)
+    return Reply(found, 200 if found.lifecycle in FINAL else 202, headers)
+
+
+def _watcher(actor: Actor) -> Actor:
+    return msgspec.structs.replace(actor, level=Level.MANAGER)
+
+
+# Reading
+
+
+async def list_jobs(ask: Ask) -> Reply:
+    listing = filters.read(ask.query, reading.listable(ask.house.db.sql.engine))
+    records, total = await ask.house.db.read(reading.page, ask.actor, listing)
+    return lists.answer(ask, listing, records, total)
+
+
+async def show(ask: Ask) -> JobRecord:
+    found: JobRecord = await ask.house.db.read(reading.show, ask.actor, ask.path["id"])
+    await _with_log(ask, found, found.id)
+    return found
+
+
+async def _with_log(ask: Ask, found: JobRecord, job_id: str) -> None:
+    """Long logs live in the log store; the record carries their end."""
+    result = found.result
+    if not isinstance(result, dict) or result.get("log") or not result.get("log_bytes"):
+        return
+    fence = await ask.house.db.read(_fence, found.customer_id, job_id)
+    tail = await ask.house.logs.read(joblog.tail, fence, LOG_IN_RECORD)
+    result["log"] = tail.decode("utf-8", "replace")
+
+
+def _fence(tx: Any, customer_id: str, job_id: str) -> int:
+    return find(tx, customer_id, job_id).fence
+
+
+async def lifecycle(ask: Ask) -> Reply:
+    word = await ask.house.db.read(reading.lifecycle_of, ask.actor, ask.path["id"])
+    return Reply(word)
+
+
+# Changing
+
+
+class GiveInput(msgspec.Struct):
+    """The values that the job waits for, under either name."""
+
+    args: list[Any] | None = None
+    task_arguments: list[Any] | None = None
+    customer: str | None = None
+
+
+class Resolve(msgspec.Struct, forbid_unknown_fields=True):
+    """How the job ended, as a person knows it."""
+
+    outcome: str
+    note: str = ""
+
+
+class Restart(msgspec.Struct):
+    """Other values for the new job; the old ones when left out."""
+
+    task_arguments: list[Any] | None = None
+    customer: str | None = None
+
+
+async def cancel(ask: Ask) -> JobRecord:
+    return await _changed(ask, service.cancel)
+
+
+async def approve(ask: Ask) -> JobRecord:
+    return await _changed(ask, service.approve)
+
+
+async def reject(ask: Ask) -> JobRecord:
+    return await _changed(ask, service.reject)
+
+
+async def synced(ask: Ask) -> JobRecord:
+    return await _changed(ask, service.sync)
+
+
+async def give_input(ask: Ask) -> JobRecord:
+    values = ask.body.args if ask.body.args is not None else ask.body.task_arguments
+    if values is None:
+        raise Invalid("Send the values: args is required.", code="missing_arguments")
+    return await _changed(ask, service.give_input, values)
+
+
+async def resolve(ask: Ask) -> JobRecord:
+    return await _changed(ask, service.resolve, ask.body.outcome, ask.body.note)
+
+
+async def _changed(ask: Ask, verb: Any, *args: Any) -> JobRecord:
+    await ask.house.db.write(verb, ask.actor, ask.path["id"], *args)
+    return await show(ask)
+
+
+async def restart(ask: Ask) -> Reply:
+    old: JobRecord = await ask.house.db.read(reading.show, ask.actor, ask.path["id"])
+    wanted = await ask.house.db.read(
+        service.restart, ask.actor, old.id, ask.body.task_arguments, _once(ask)
+    )
+    made = await ask.house.db.join(create, wanted)
+    return Reply(_created(made, ask.actor))
+
+
+async def delete_finished(ask: Ask) -> dict[str, int]:
+    kind, object_id = ask.first("type"), ask.first("id")
+    return await _deleted(ask, kind, object_id)
+
+
+async def delete_of_task(ask: Ask) -> dict[str, int]:
+    return await _deleted(ask, "Task", ask.path["id"])
+
+
+async def _deleted(ask: Ask, kind: str | None, object_id: str | None) -> dict[str, int]:
+    count = await ask.house.db.write(retention.delete_finished, ask.actor, kind, object_id)
+    return {"deletedCount": count}
+
+
+def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
+    return Route(
+        "POST",
+        path,
+        level,
+        handler,
+        summary,
+        body=CreateJob,
+        raw_body=True,
+        answer=JobRecord,
+        codes=("task_disabled", "idempotency_key_reused", "too_large", "unsupported_media_type"),
+        needs_customer=path.startswith("/job/secret"),
+        max_body=FILES,
+        query=(
+            ("task_arguments[]", "one argument; repeat it for more"),
+            ("wait_result", "true: answer when the job is over, 202 when it takes longer"),
+            ("wait_timeout", "seconds to wait, at most 300"),
+        ),
+    )
+
+
+def _move(
+    what: str, level: str, handler: Handler, summary: str, body: Any = None, *, known: bool = True
+) -> Route:
+    return Route(
+        "PUT",
+        f"/job/{{id}}/{what}",
+        level,
+        handler,
+        summary,
+        body=body,
+        exact_numbers=body is not None,
+        answer=JobRecord,
+        codes=("wrong_lifecycle",),
+        known=known,
+    )
+
+
+def _read(path: str, level: str, handler: Handler, summary: str, answer: Any) -> Route:
+    return Route("GET", path, level, handler, summary, answer=answer)
+
+
+def _delete(path: str, handler: Handler, summary: str, query: Any = ()) -> Route:
+    return Route("DELETE", path, "admin", handler, summary, answer=dict[str, int], query=query)
+
+
+_NARROW = (("type", "Task or Workflow"), ("id", "only this task's or workflow's"))
+_INCLUDE = ("include[field]", "1: also task, result, output, attempts, task_arguments_values")
+
+ROUTES: tuple[Route, ...] = (
+    _run_route("/job", "user", create_job, "Run a task."),
+    _run_route("/task/{id}/job", "user", create_for_task, "Run this task."),
+    _run_route(
+        "/job/secret/{secret}", "anonymous", create_by_secret, "Run a task with its secret key."
+    ),
+    _run_route(
+        "/task/{id}/secret/{secret}/job",
+        "anonymous",
+        create_for_task_by_secret,
+        "Run this task with its secret key.",
+    ),
+    Route(
+        "GET",
+        "/job",
+        "viewer",
+        list_jobs,
+        "Jobs, newest first, at most 1,000.",
+        answer=list[JobRecord],
+        query=(*lists.QUERY, _INCLUDE),
+    ),
+    _read("/job/{id}", "viewer", show, "One job.", JobRecord),
+    _read("/job/{id}/lifecycle", "user", lifecycle, "Its lifecycle, a bare word.", str),
+    _move("cancel", "user", cancel, "Cancel the job."),
+    _move("approve", "viewer", approve, "Approve it."),
+    _move("reject", "viewer", reject, "Reject it."),
+    _move("synced", "user", synced, "Let a syncing job run."),
+    _move("input", "user", give_input, "Give the input it waits for.", GiveInput),
+    _move("resolve", "user", resolve, "Say how a lost job ended.", Resolve, known=False),
+    _move("restart", "user", restart, "Run it again as a new job.", Restart),
+    _delete("/job/finished", delete_finished, "Delete the history of ended jobs.", _NARROW),
+    _delete("/task/{id}/job", delete_of_task, "Delete this task's history."),
+)

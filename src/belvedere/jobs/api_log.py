@@ -1,0 +1,100 @@
+"""A job's log over HTTP."""
+
+import re
+from typing import Any
+
+import msgspec
+
+from belvedere.base.errors import Invalid
+from belvedere.jobs import follow
+from belvedere.jobs import log as joblog
+from belvedere.rest.route import Ask, Reply, Route
+
+_RANGE = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")
+PLAIN = "text/plain; charset=utf-8"
+STREAM = {"x-accel-buffering": "no"}
+
+
+class Hit(msgspec.Struct):
+    line: int
+    text: str
+
+
+async def show(ask: Ask) -> Reply:
+    found = await _source(ask)
+    if ask.first("follow") in ("true", "1"):
+        start = _offset(ask, ask.request.headers.get("last-event-id"))
+        body = follow.live(ask.house, ask.actor, found, start)
+        return Reply(body, headers=STREAM, media_type="text/event-stream")
+    wanted = _RANGE.fullmatch(ask.request.headers.get("range", ""))
+    if wanted is not None:
+        return await _part(ask, found, int(wanted[1]), wanted[2])
+    body = follow.text(ask.house, found, _offset(ask, None), None)
+    return Reply(body, media_type=PLAIN)
+
+
+async def _source(ask: Ask) -> follow.Source:
+    text = ask.first("attempt")
+    if text is not None and not text.isdigit():
+        raise Invalid("attempt is a number.", code="invalid_query")
+    number = None if text is None else int(text)
+    found: follow.Source = await ask.house.db.read(follow.source, ask.actor, ask.path["id"], number)
+    return found
+
+
+def _offset(ask: Ask, last_event_id: str | None) -> int:
+    text = last_event_id or ask.first("offset") or "0"
+    if not text.isdigit() or len(text) > 18:
+        raise Invalid("offset is a number of bytes.", code="invalid_query")
+    return int(text)
+
+
+async def _part(ask: Ask, found: follow.Source, start: int, last: str) -> Reply:
+    total = await _total(ask, found)
+    end = min(total, int(last) + 1) if last else total
+    if start >= total or end <= start:
+        return Reply("", 416, {"content-range": f"bytes */{total}"}, PLAIN)
+    headers = {"content-range": f"bytes {start}-{end - 1}/{total}"}
+    return Reply(follow.text(ask.house, found, start, end), 206, headers, PLAIN)
+
+
+async def _total(ask: Ask, found: follow.Source) -> int:
+    if found.small is not None:
+        return len(found.small)
+    log = await ask.house.logs.read(joblog.find, found.fence)
+    return log.bytes_seen if log is not None else 0
+
+
+async def search(ask: Ask) -> list[dict[str, Any]]:
+    wanted = ask.first("q")
+    if not wanted:
+        raise Invalid("Say what to look for: ?q=<text>.", code="invalid_query")
+    return await follow.search(ask.house, await _source(ask), wanted)
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/job/{id}/log",
+        "viewer",
+        show,
+        "The job's output as text, or live.",
+        answer=bytes,
+        known=False,
+        query=(
+            ("follow", "true: server-sent events until the job is over"),
+            ("offset", "begin at this byte of the stream as produced"),
+            ("attempt", "the log of an earlier attempt, by number"),
+        ),
+    ),
+    Route(
+        "GET",
+        "/job/{id}/log/search",
+        "viewer",
+        search,
+        "Lines of the output that hold a text.",
+        answer=list[Hit],
+        known=False,
+        query=(("q", "the text, without regard to case"),),
+    ),
+)

@@ -1,0 +1,243 @@
+"""Making jobs: the task is found, the caller may run it, the arguments fit; then one insert."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from belvedere import access
+from belvedere.access import secret_keys
+from belvedere.access.keys import Keys
+from belvedere.access.model import Actor
+from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
+from belvedere.base.ids import new_id
+from belvedere.db import Tx
+from belvedere.hosts import store as host_store
+from belvedere.hosts.model import HostRecord
+from belvedere.hosts.model import record as host_record
+from belvedere.jobs import changes, once, scraper, specs, store
+from belvedere.jobs.model import DEFAULT_TIMEOUT, JobRow, Lifecycle, State
+from belvedere.jobs.once import Key, Once
+from belvedere.tasks import arguments
+from belvedere.tasks.store import Runnable, runnable
+
+TYPES = {
+    "script": "ScriptJob",
+    "scraper": "ScraperJob",
+    "approval": "ApprovalJob",
+    "dummy": "DummyJob",
+    "notification": "NotificationJob",
+}
+MAY_ASK = {"ready": None, "onhold": Lifecycle.ONHOLD, "syncing": Lifecycle.SYNCING}
+
+
+Tasks = dict[tuple[str, str], "tuple[Runnable, HostRecord | None] | None"]
+
+
+class NewJob(msgspec.Struct):
+    """One request to run a task."""
+
+    actor: Actor
+    task_id: str
+    given: list[Any] | None
+    origin: str = "user"
+    # The task's secret key, where it stands in for a level; checked in this very transaction.
+    secret: str | None = None
+    keys: Keys | None = None
+    once: Once | None = None
+    lifecycle: str | None = None
+    restarted_from: str | None = None
+    # Values of the job that is restarted, and the version of the task that they were fitted to.
+    kept: tuple[int | None, str] | None = None
+    # Values by index over all definitions (webhooks, workflow outputs), extra ones ignored.
+    by_index: bool = False
+
+
+class Created(msgspec.Struct):
+    """A job that is now durable, with what its record needs."""
+
+    job: JobRow
+    arguments: str
+    task: Runnable
+    host: HostRecord | None
+    replayed: bool = False
+
+
+def create(tx: Tx, wanted: list[NewJob]) -> Sequence[Created | Exception]:
+    """Make a set of jobs; a refused one harms no other."""
+    tasks: Tasks = {}
+    answers: list[Created | Exception] = []
+    fresh: list[tuple[NewJob, Created]] = []
+    by_key: dict[Key, tuple[Once, Created]] = {}
+    for item in wanted:
+        try:
+            made = _again(tx, item, by_key) or _make(tx, item, tasks)
+            if not made.replayed:
+                fresh.append((item, made))
+                if item.once is not None:
+                    by_key[_key(item)] = (item.once, made)
+            answers.append(made)
+        except Refused as refusal:
+            answers.append(refusal)
+    _write(tx, fresh)
+    return answers
+
+
+def _write(tx: Tx, fresh: list[tuple[NewJob, Created]]) -> None:
+    jobs = [made.job for _, made in fresh]
+    store.insert(
+        tx,
+        [
+            (made.job, made.arguments, made.arguments if made.job.is_over else None)
+            for _, made in fresh
+        ],
+    )
+    changes.tell(tx, "created", jobs)
+    once.remember(
+        tx,
+        [(_key(item), item.once, made.job.id) for item, made in fresh if item.once is not None],
+    )
+    tx.rung.update(f"host:{job.host_id}" for job in jobs if job.lifecycle == Lifecycle.READY)
+
+
+def _make(tx: Tx, item: NewJob, tasks: Tasks) -> Created:
+    task, host = _task(tx, item, tasks)
+    if not task.enabled:
+        raise Conflict("The task is disabled; enable it before running it.", code="task_disabled")
+    if task.lacks_host:
+        raise Conflict("The task's host was deleted; give it another one.", code="host_gone")
+    if item.lifecycle is not None and item.lifecycle not in MAY_ASK:
+        raise Invalid(f"A job cannot be created as {item.lifecycle!r}.", code="invalid_lifecycle")
+    lifecycle = _first_lifecycle(item, task)
+    text = _fitted(tx, item, task, lifecycle)
+    return Created(_row(item, task, lifecycle, tx.now), text, task, host)
+
+
+def _find(tx: Tx, customer_id: str, task_id: str) -> "tuple[Runnable, HostRecord | None] | None":
+    task = runnable(tx, customer_id, task_id)
+    if task is None:
+        return None
+    return task, _host(tx, customer_id, task)
+
+
+def _host(tx: Tx, customer_id: str, task: Runnable) -> HostRecord | None:
+    if task.host_id is None or task.hostname is None:
+        return None
+    name = tx.value("select name from customers where id = ?", customer_id)
+    return host_record(host_store.find(tx, customer_id, task.host_id), name)
+
+
+def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[Runnable, HostRecord | None]:
+    """The task, for somebody who may run it; how a refusal looks depends on the door."""
+    actor = item.actor
+    key = (actor.customer_id, item.task_id)
+    if key not in tasks:
+        tasks[key] = _find(tx, *key)
+    task = tasks[key]
+    if item.secret is not None:
+        assert item.keys is not None
+        fits = secret_keys.check(tx, item.keys, *key[:1], "task", item.task_id, item.secret)
+        if task is None or not fits:
+            raise Forbidden("The secret does not fit.", code="wrong_secret")
+        return task
+    acl = [] if actor.runs_all else access.acl_of(tx, actor.customer_id, "task", item.task_id)
+    if task is None or not (actor.sees_all or access.may_see(actor, acl)):
+        raise NotFound("There is no such task.", code="task_not_found")
+    if not access.may_run(actor, acl):
+        raise Forbidden("The task's ACL does not let you run it.", code="may_not_run")
+    return task
+
+
+def _first_lifecycle(item: NewJob, task: Runnable) -> Lifecycle:
+    asked = MAY_ASK.get(item.lifecycle or "ready")
+    match task.type:
+        case "approval":
+            return Lifecycle.ONHOLD
+        case "notification":
+            return Lifecycle.FINISHED
+        case "dummy":
+            return Lifecycle.FINISHED if item.origin == "user" else Lifecycle.ONHOLD
+    if task.spec.user_inputs and item.origin != "user":
+        return Lifecycle.ONHOLD
+    return asked or Lifecycle.READY
+
+
+def _fitted(tx: Tx, item: NewJob, task: Runnable, lifecycle: Lifecycle) -> str:
+    if item.kept is not None and item.kept[0] == task.version:
+        return item.kept[1]
+    if lifecycle is Lifecycle.ONHOLD and item.given is None:
+        return "[]"
+    values = arguments.fit(task.spec.task_arguments, item.given or [], by_index=item.by_index)
+    return store.json_list(arguments.keep_files(tx, values))
+
+
+def _row(item: NewJob, task: Runnable, lifecycle: Lifecycle, now: int) -> JobRow:
+    actor, spec = item.actor, task.spec
+    over = lifecycle is Lifecycle.FINISHED
+    return JobRow(
+        id=new_id(),
+        customer_id=actor.customer_id,
+        task_id=task.id,
+        task_version=task.version,
+        workflow_id=None,
+        workflow_job_id=None,
+        host_id=task.host_id,
+        script_id=task.script_id,
+        script_sha256=scraper.SHA256 if task.type == "scraper" else task.script_sha256,
+        script_filename=scraper.FILENAME if task.type == "scraper" else task.script_filename,
+        type=TYPES[task.type],
+        name=task.name,
+        lifecycle=lifecycle.value,
+        state=(State.SUCCESS if over else State.IN_PROGRESS).value,
+        version=1,
+        fence=0,
+        attempts=0,
+        origin=item.origin,
+        user_id=actor.user_id,
+        username=actor.username,
+        email=actor.email,
+        notify=int(spec.notify),
+        ran="no",
+        reason=None,
+        trigger_name="success" if over else None,
+        timeout=spec.timeout or DEFAULT_TIMEOUT,
+        concurrency=spec.concurrency,
+        not_before_at=0,
+        expires_at=now + specs.expires_ms(spec),
+        cancel_requested_at=None,
+        canceled_by=None,
+        unreachable_at=None,
+        reconciled=0,
+        resolved_by=None,
+        restarted_from=item.restarted_from,
+        created_at=now,
+        updated_at=now,
+        assigned_at=None,
+        started_at=None,
+        ended_at=now if over else None,
+        deadline_at=None,
+    )
+
+
+def _key(item: NewJob) -> Key:
+    """Whose key it is: the principal's, or the secret's where nobody signed in."""
+    assert item.once is not None
+    who = item.actor.principal if item.secret is None else f"secret:{item.task_id}"
+    return (item.actor.customer_id, who, item.once.route, item.once.key)
+
+
+def _again(tx: Tx, item: NewJob, by_key: dict[Key, tuple[Once, Created]]) -> Created | None:
+    """The job that this key made before, perhaps a moment ago in this same set."""
+    if item.once is None:
+        return None
+    if (earlier := by_key.get(_key(item))) is not None:
+        once.check_same(earlier[0].body_digest, item.once)
+        return msgspec.structs.replace(earlier[1], replayed=True)
+    job_id = once.made_before(tx, _key(item), item.once)
+    if job_id is None:
+        return None
+    job = store.find(tx, item.actor.customer_id, job_id)
+    task = runnable(tx, job.customer_id, job.task_id or "", also_deleted=True)
+    assert task is not None
+    host = _host(tx, job.customer_id, task)
+    return Created(job, store.heavy(tx, job_id).arguments, task, host, replayed=True)

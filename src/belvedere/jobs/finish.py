@@ -1,0 +1,190 @@
+"""The end of an attempt: the report meets the fence, the verdict is written once."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from belvedere.base import text
+from belvedere.base.clock import Millis
+from belvedere.db import Tx
+from belvedere.jobs import changes, specs, store
+from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
+from belvedere.jobs.store import Attempt
+from belvedere.jobs.verdict import Verdict, decide, is_bad, result_of
+from belvedere.protocol import Report
+from belvedere.tasks.model import TaskSpec
+
+
+class Reported(msgspec.Struct):
+    """A report as it arrived from the agent of one host."""
+
+    host_id: str
+    fence: int
+    report: Report
+
+
+class Outcome(msgspec.Struct):
+    """What became of a report: settled means that the agent may forget it."""
+
+    fence: int
+    job: JobRow | None
+    # counted: it made the verdict. late: kept on its attempt only. foreign: not this host's.
+    as_: str
+
+
+class _End(msgspec.Struct):
+    """What one counted report writes."""
+
+    job: JobRow
+    attempt: Attempt
+    report: Report
+    event: str
+    output: list[str] | None
+    attempt_state: str
+    keeps_result: bool
+
+
+def finish(tx: Tx, reported: list[Reported]) -> Sequence[Outcome | Exception]:
+    """Settle a set of reports; safe to repeat, since a fence counts once."""
+    attempts = store.attempts_by_fence(tx, [item.fence for item in reported])
+    jobs = store.lock_many(tx, sorted({attempt.job_id for attempt in attempts.values()}))
+    # Read again under the locks: what was live a moment ago may have been settled meanwhile.
+    attempts = store.attempts_by_fence(tx, list(attempts))
+    known = specs.of_jobs(tx, list(jobs.values())) if jobs else {}
+    outcomes: list[Outcome | Exception] = []
+    ends: list[_End] = []
+    seen: set[int] = set()
+    for item in reported:
+        attempt = attempts.get(item.fence)
+        job = jobs.get(attempt.job_id) if attempt else None
+        if attempt is None or job is None or attempt.host_id != item.host_id:
+            outcomes.append(Outcome(item.fence, None, "foreign"))
+        elif item.fence in seen or not _counts(job, attempt):
+            _keep_late(tx, attempt, item.report)
+            outcomes.append(Outcome(item.fence, job, "late"))
+        else:
+            seen.add(item.fence)
+            ends.append(_end(job, attempt, item.report, known[job.id], tx.now))
+            outcomes.append(Outcome(item.fence, job, "counted"))
+    _write(tx, ends)
+    return outcomes
+
+
+def _counts(job: JobRow, attempt: Attempt) -> bool:
+    """The current attempt of an assigned job, or of one that was given up as lost."""
+    if job.fence != attempt.fence:
+        return False
+    return (job.lifecycle == Lifecycle.ASSIGNED and attempt.state == "live") or (
+        job.is_lost and attempt.state == "lost"
+    )
+
+
+def _keep_late(tx: Tx, attempt: Attempt, report: Report) -> None:
+    tx.run(
+        "update attempts set report = coalesce(report, ?) where fence = ?",
+        store.encode(report).decode(),
+        attempt.fence,
+    )
+
+
+def _end(job: JobRow, attempt: Attempt, report: Report, spec: TaskSpec, now: Millis) -> _End:
+    if report.ending == "unknown":
+        return _lose(job, attempt, report, spec, now)
+    verdict = decide(
+        report,
+        ignore_exit_code=spec.ignore_exit_code,
+        default_state=spec.default_state_evaluation,
+    )
+    if job.is_lost:
+        return _reconcile(job, attempt, report, verdict, now)
+    if is_bad(verdict) and job.cancel_requested_at is None and _retries_left(job, spec):
+        return _retry(job, attempt, report, spec, now, "ended")
+    check_move(job, "finish", verdict.lifecycle, verdict.state)
+    store.step(job, verdict.lifecycle, verdict.state, now)
+    _settle(job, report, verdict, now)
+    return _End(job, attempt, report, "finished", verdict.output, "ended", True)
+
+
+def _settle(job: JobRow, report: Report, verdict: Verdict, now: Millis) -> None:
+    job.trigger_name = verdict.trigger_name
+    job.ran = "no" if report.ending == "error" else "yes"
+    job.reason = report.reason or None
+    job.ended_at = now
+    job.unreachable_at = None
+    if job.started_at is None and report.ending != "error":
+        job.started_at = now - report.elapsed_ns // 1_000_000
+
+
+def _reconcile(
+    job: JobRow, attempt: Attempt, report: Report, verdict: Verdict, now: Millis
+) -> _End:
+    check_move(job, "reconcile", Lifecycle.FINISHED, verdict.state)
+    store.step(job, Lifecycle.FINISHED, verdict.state, now)
+    _settle(job, report, verdict, now)
+    job.reconciled = 1
+    return _End(job, attempt, report, "reconciled", verdict.output, "ended", True)
+
+
+def _retries_left(job: JobRow, spec: TaskSpec) -> bool:
+    return spec.retry is not None and job.attempts <= spec.retry.times
+
+
+def _retry(
+    job: JobRow, attempt: Attempt, report: Report, spec: TaskSpec, now: Millis, state: str
+) -> _End:
+    assert spec.retry is not None
+    check_move(job, "retry", Lifecycle.READY, State.IN_PROGRESS)
+    store.step(job, Lifecycle.READY, State.IN_PROGRESS, now)
+    job.not_before_at = now + round(
+        spec.retry.delay * spec.retry.backoff ** max(0, job.attempts - 1)
+    )
+    job.expires_at = max(job.expires_at, job.not_before_at + specs.expires_ms(spec))
+    job.unreachable_at = None
+    return _End(job, attempt, report, "retried", None, state, False)
+
+
+def _lose(job: JobRow, attempt: Attempt, report: Report, spec: TaskSpec, now: Millis) -> _End:
+    if job.is_lost:
+        return _End(job, attempt, report, "", None, "lost", False)
+    may_repeat = spec.retry is not None and spec.retry.on_lost and not job.cancel_requested_at
+    if may_repeat and _retries_left(job, spec):
+        return _retry(job, attempt, report, spec, now, "lost")
+    lose(job, report.reason or "no_trace", now)
+    return _End(job, attempt, report, "lost", None, "lost", False)
+
+
+def lose(job: JobRow, reason: str, now: Millis) -> None:
+    """Give up waiting for the truth: it may or may not have run."""
+    check_move(job, "lose", Lifecycle.TERMINATED, State.LOST)
+    store.step(job, Lifecycle.TERMINATED, State.LOST, now)
+    job.reason = reason
+    job.trigger_name = "lost"
+    job.ended_at = now
+
+
+def _write(tx: Tx, ends: list[_End]) -> None:
+    moved = [end for end in ends if end.event]
+    store.save(tx, [end.job for end in moved])
+    store.save_end(tx, [_columns(end) for end in ends if end.keeps_result])
+    store.close_attempts(tx, [_attempt_end(end, tx.now) for end in ends])
+    for event in dict.fromkeys(end.event for end in moved):
+        changes.tell(tx, event, [end.job for end in moved if end.event == event])
+    for end in moved:
+        # A place is free again, and a task at its limit may go on.
+        tx.rung.add(f"host:{end.job.host_id}")
+
+
+def _columns(end: _End) -> tuple[str, str | None, str | None, str | None]:
+    log = end.report.log
+    return (
+        end.job.id,
+        store.encode(result_of(end.report)).decode(),
+        None if end.output is None else store.encode(end.output).decode(),
+        None if log is None else text.clean(log),
+    )
+
+
+def _attempt_end(end: _End, now: Millis) -> tuple[int, str, int, int | None, str | None]:
+    # The job's own row holds the last attempt's result; earlier ones keep theirs here.
+    report = None if end.keeps_result else store.encode(end.report).decode()
+    return end.attempt.fence, end.attempt_state, now, end.job.started_at, report

@@ -1,0 +1,185 @@
+"""A job's log over HTTP: as text, by range, by search, or live as server-sent events."""
+
+import asyncio
+import codecs
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from belvedere.access.model import Actor
+from belvedere.base.errors import Invalid
+from belvedere.db import Tx
+from belvedere.jobs import log as joblog
+from belvedere.jobs import sight, store
+from belvedere.jobs.model import JobRow
+
+encode = msgspec.json.Encoder().encode
+# Without a ring from the agent's own server: this often a look.
+LOOK_S = 1.0
+# Proxies close what is silent for a minute.
+PULSE_S = 15.0
+MOST_FOUND = 1_000
+
+
+class Source(msgspec.Struct):
+    """Where a job's log comes from at this moment."""
+
+    job: JobRow
+    fence: int
+    # Small logs lie in the job's row; None: look into the log store.
+    small: bytes | None
+    result: dict[str, Any]
+
+
+def source(tx: Tx, actor: Actor, job_id: str, number: int | None) -> Source:
+    """The log of one attempt, the newest unless told."""
+    job = sight.to_see(tx, actor, job_id)
+    fence = job.fence
+    if number is not None:
+        fences = [row.fence for row in store.attempts_of(tx, job_id) if row.number == number]
+        if not fences:
+            raise Invalid(f"The job has no attempt {number}.", code="no_such_attempt")
+        fence = fences[0]
+    if fence != job.fence:
+        report = tx.value("select report from attempts where fence = ?", fence)
+        kept = msgspec.json.decode(report) if report else {}
+        text = kept.get("log")
+        return Source(job, fence, None if text is None else text.encode(), kept)
+    heavy = store.heavy(tx, job.id)
+    result = msgspec.json.decode(heavy.result) if heavy.result else {}
+    return Source(job, fence, None if heavy.log is None else heavy.log.encode(), result)
+
+
+def is_ended(found: Source) -> bool:
+    return found.job.is_over or found.job.fence != found.fence
+
+
+async def text(house: Any, found: Source, start: int, end: int | None) -> AsyncIterator[bytes]:
+    """Bytes of the stream as produced from `start` up to `end`, cuts marked."""
+    if found.small is not None:
+        yield found.small[start:end]
+        return
+    at = start
+    while end is None or at < end:
+        chunks = await house.logs.read(joblog.chunks, found.fence, at)
+        if not chunks:
+            return
+        for after, _, data in joblog.pieces(chunks, at):
+            yield data if end is None or after <= end else data[: len(data) - (after - end)]
+            at = after
+
+
+async def live(house: Any, actor: Actor, found: Source, start: int) -> AsyncIterator[bytes]:
+    """Server-sent events: `output` with the next offset as id, `end` with the totals."""
+    rang = asyncio.Event()
+    undo = [
+        house.hub.listen(f"log:{found.job.id}", lambda _: rang.set()),
+        await house.feed.listen(
+            lambda events: rang.set() if any(e.object_id == found.job.id for e in events) else None
+        ),
+    ]
+    at, quiet = start, 0.0
+    try:
+        while True:
+            rang.clear()
+            found = await house.db.read(source, actor, found.job.id, None)
+            sent = at
+            async for event, after in _new_output(house, found, at):
+                at = after
+                yield event
+            if is_ended(found):
+                yield await _end(house, found, at)
+                return
+            quiet = 0.0 if at > sent else quiet + LOOK_S
+            if quiet >= PULSE_S:
+                quiet = 0.0
+                yield b": still here\n\n"
+            await _wait(rang)
+    finally:
+        for call in undo:
+            call()
+
+
+async def _wait(rang: asyncio.Event) -> None:
+    try:
+        await asyncio.wait_for(rang.wait(), LOOK_S)
+    except TimeoutError:
+        return
+
+
+async def _new_output(house: Any, found: Source, at: int) -> AsyncIterator[tuple[bytes, int]]:
+    """Events for what came since `at`; a character cut by a chunk's end waits for its rest."""
+    if found.small is not None:
+        if at < len(found.small):
+            end = len(found.small)
+            yield _output(found.small[at:].decode("utf-8", "replace"), end), end
+        return
+    while True:
+        chunks = await house.logs.read(joblog.chunks, found.fence, at)
+        sent = at
+        for after, _, data in joblog.pieces(chunks, at):
+            decoder = codecs.getincrementaldecoder("utf-8")("replace")
+            said = decoder.decode(data, final=is_ended(found))
+            at = after - len(decoder.getstate()[0])
+            if said:
+                yield _output(said, at), at
+        if at == sent:
+            return
+
+
+def _output(said: str, after: int) -> bytes:
+    return f"id: {after}\nevent: output\ndata: ".encode() + encode(said) + b"\n\n"
+
+
+async def _end(house: Any, found: Source, at: int) -> bytes:
+    log = await house.logs.read(joblog.find, found.fence)
+    result = found.result
+    total = result.get("log_bytes", result.get("bytes_total", log.bytes_seen if log else 0))
+    kept = len(found.small) if found.small is not None else (log.bytes_kept if log else 0)
+    told = {
+        "lifecycle": found.job.lifecycle,
+        "state": found.job.state,
+        "bytes": total,
+        "kept": min(kept, total) if total else kept,
+        "sha256": result.get("log_sha256", result.get("sha256", "")),
+        "complete": found.small is not None or bool(log and log.is_complete) or total == 0,
+    }
+    return f"id: {at}\nevent: end\ndata: ".encode() + encode(told) + b"\n\n"
+
+
+async def search(house: Any, found: Source, wanted: str) -> list[dict[str, Any]]:
+    """Lines that hold the text, with their numbers in the stream as produced."""
+    needle = wanted.lower().encode()
+    hits: list[dict[str, Any]] = []
+    rest, line = b"", 0
+    async for at_line, data in _lines_source(house, found):
+        if at_line is not None:
+            line, rest = at_line, b""
+        lines = (rest + data).split(b"\n")
+        rest = lines.pop()[-65_536:]
+        for text_line in lines:
+            line += 1
+            if needle in text_line.lower():
+                hits.append(_hit(line, text_line))
+            if len(hits) >= MOST_FOUND:
+                return hits
+    if rest and needle in rest.lower():
+        hits.append(_hit(line + 1, rest))
+    return hits
+
+
+def _hit(line: int, text_line: bytes) -> dict[str, Any]:
+    return {"line": line, "text": text_line[:1_000].decode("utf-8", "replace")}
+
+
+async def _lines_source(house: Any, found: Source) -> AsyncIterator[tuple[int | None, bytes]]:
+    """Data in order; with a line number where a cut makes counting start anew."""
+    if found.small is not None:
+        yield 0, found.small
+        return
+    at = 0
+    while chunks := await house.logs.read(joblog.chunks, found.fence, at):
+        for chunk in chunks:
+            yield chunk.at_line if chunk.at_byte > at or at == 0 else None, chunk.data
+            at = chunk.at_byte + chunk.size

@@ -1,0 +1,186 @@
+"""Output of scripts: chunks by byte offset in the log store, the middle cut when it is long.
+
+Offsets and line numbers count the stream as produced, also across the cut.
+"""
+
+import zlib
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from belvedere.db import Tx, columns
+
+KEEP = 16 * 1024 * 1024
+KEEP_HEAD = 1024 * 1024
+
+
+class Log(msgspec.Struct):
+    """One attempt's log."""
+
+    fence: int
+    job_id: str
+    # Bytes that arrived or were skipped so far: the next offset we lack.
+    bytes_seen: int
+    bytes_kept: int
+    lines_seen: int
+    bytes_total: int | None
+    lines_total: int | None
+    sha256: str | None
+
+    @property
+    def is_complete(self) -> bool:
+        return self.bytes_total is not None and self.bytes_kept == self.bytes_total
+
+
+class Chunk(msgspec.Struct):
+    at_byte: int
+    at_line: int
+    size: int
+    data: bytes
+
+
+class Output(msgspec.Struct):
+    """A piece of a stream as the agent sent it."""
+
+    fence: int
+    job_id: str
+    at_byte: int
+    at_line: int
+    data: bytes
+
+
+def find(tx: Tx, fence: int) -> Log | None:
+    return tx.one(Log, f"select {columns(Log)} from logs where fence = ?", fence)
+
+
+def append(tx: Tx, pieces: list[Output]) -> Sequence[int]:
+    """Add pieces in order; what was there already is skipped. The next offset for each piece."""
+    logs: dict[int, Log] = {}
+    for piece in pieces:
+        if piece.fence not in logs:
+            logs[piece.fence] = find(tx, piece.fence) or _new(tx, piece)
+        _add(tx, logs[piece.fence], piece)
+    for log in logs.values():
+        if log.bytes_kept > KEEP:
+            _cut(tx, log)
+        _save(tx, log)
+    return [logs[piece.fence].bytes_seen for piece in pieces]
+
+
+def _new(tx: Tx, piece: Output) -> Log:
+    tx.run("insert into logs (fence, job_id) values (?, ?)", piece.fence, piece.job_id)
+    return Log(piece.fence, piece.job_id, 0, 0, 0, None, None, None)
+
+
+def _add(tx: Tx, log: Log, piece: Output) -> None:
+    skip = max(0, log.bytes_seen - piece.at_byte)
+    data = piece.data[skip:]
+    if not data:
+        return
+    at_line = piece.at_line + piece.data[:skip].count(b"\n")
+    # A piece from further on leaves a gap: the agent's spool had to drop its middle.
+    at_byte = max(piece.at_byte, log.bytes_seen)
+    tx.run(
+        "insert into log_chunks (fence, at_byte, at_line, size, data) values (?, ?, ?, ?, ?)",
+        log.fence,
+        at_byte,
+        at_line,
+        len(data),
+        zlib.compress(data, 1),
+    )
+    log.bytes_seen = at_byte + len(data)
+    log.bytes_kept += len(data)
+    log.lines_seen = at_line + data.count(b"\n")
+
+
+def _cut(tx: Tx, log: Log) -> None:
+    """Drop the oldest chunks after the head until the rest fits."""
+    rows = tx.rows(
+        "select at_byte, size from log_chunks where fence = ? and at_byte >= ? order by at_byte",
+        log.fence,
+        KEEP_HEAD,
+    )
+    for at_byte, size in rows:
+        if log.bytes_kept <= KEEP:
+            break
+        tx.run("delete from log_chunks where fence = ? and at_byte = ?", log.fence, at_byte)
+        log.bytes_kept -= size
+
+
+def _save(tx: Tx, log: Log) -> None:
+    tx.run(
+        "update logs set bytes_seen = ?, bytes_kept = ?, lines_seen = ? where fence = ?",
+        log.bytes_seen,
+        log.bytes_kept,
+        log.lines_seen,
+        log.fence,
+    )
+
+
+def close(tx: Tx, fence: int, bytes_total: int, lines_total: int, sha256: str) -> None:
+    """The stream ended: this is all there ever was of it."""
+    tx.run(
+        "update logs set bytes_total = ?, lines_total = ?, sha256 = ? where fence = ?",
+        bytes_total,
+        lines_total,
+        sha256,
+        fence,
+    )
+
+
+def chunks(tx: Tx, fence: int, start: int, limit: int = 32) -> list[Chunk]:
+    """Chunks that hold or follow the byte `start`."""
+    rows = tx.all(
+        Chunk,
+        f"select {columns(Chunk)} from log_chunks where fence = ? and at_byte + size > ?"
+        " order by at_byte limit ?",
+        fence,
+        start,
+        limit,
+    )
+    for chunk in rows:
+        chunk.data = zlib.decompress(chunk.data)
+    return rows
+
+
+def tail(tx: Tx, fence: int, size: int) -> bytes:
+    """The last `size` bytes that are kept."""
+    rows = tx.rows(
+        "select data, size from log_chunks where fence = ? order by at_byte desc limit ?",
+        fence,
+        2 + size // 1024,
+    )
+    parts: list[bytes] = []
+    missing = size
+    for data, length in rows:
+        if missing <= 0:
+            break
+        parts.append(zlib.decompress(data)[-missing:])
+        missing -= length
+    return b"".join(reversed(parts))
+
+
+def mark(start: int, end: int) -> bytes:
+    """What stands where a piece was cut out."""
+    return f"\n[… {end - start} bytes were cut here: {start} to {end} …]\n".encode()
+
+
+def forget(tx: Tx, job_ids: list[str]) -> None:
+    """Drop the logs of purged jobs."""
+    for job_id in job_ids:
+        fences = [fence for (fence,) in tx.rows("select fence from logs where job_id = ?", job_id)]
+        for fence in fences:
+            tx.run("delete from log_chunks where fence = ?", fence)
+            tx.run("delete from logs where fence = ?", fence)
+
+
+def pieces(found: list[Chunk], start: int) -> Iterator[tuple[int, int, bytes]]:
+    """(offset after, lines before, bytes), gaps marked, beginning at `start`."""
+    at = start
+    for chunk in found:
+        if chunk.at_byte > at:
+            yield chunk.at_byte, chunk.at_line, mark(at, chunk.at_byte)
+        skip = max(0, at - chunk.at_byte)
+        lines = chunk.at_line + chunk.data[:skip].count(b"\n")
+        at = chunk.at_byte + chunk.size
+        yield at, lines, chunk.data[skip:]

@@ -1,0 +1,73 @@
+"""From a claimed job to the order that its agent gets."""
+
+import shlex
+from typing import Any
+
+import msgspec
+
+from belvedere.base import text
+from belvedere.jobs import scraper, specs
+from belvedere.jobs.queue import Claimed
+from belvedere.protocol import BlobArgument, Order
+
+_arguments = msgspec.json.Decoder(list[Any]).decode
+
+
+def order_of(claimed: Claimed, session: int, base_url: str) -> Order:
+    job, spec = claimed.job, claimed.spec
+    words, blobs = _argv(claimed.arguments)
+    runas = shlex.split(spec.script_runas) if spec.script_runas else []
+    if job.type == "ScraperJob":
+        words, blobs, runas = [scraper.argument(spec, job.timeout)], [], scraper.RUNAS
+    return Order(
+        session=session,
+        fence=job.fence,
+        job_id=job.id,
+        sha256=job.script_sha256 or "",
+        filename=job.script_filename or "script",
+        runas=runas,
+        arguments=words,
+        env=_environment(claimed, base_url),
+        timeout_ms=job.timeout,
+        grace_ms=specs.grace_ms(spec),
+        daemonize=spec.daemonize,
+        os_user=spec.os_user,
+        blobs=blobs,
+    )
+
+
+def _argv(arguments: str) -> tuple[list[str], list[BlobArgument]]:
+    if arguments == "[]":
+        return [], []
+    words: list[str] = []
+    blobs: list[BlobArgument] = []
+    for index, value in enumerate(_arguments(arguments)):
+        if isinstance(value, dict):
+            blobs.append(BlobArgument(index, value["blob"], value["filename"]))
+            words.append("")
+        else:
+            words.append(value)
+    return words, blobs
+
+
+def _environment(claimed: Claimed, base_url: str) -> dict[str, str]:
+    """The job's context: ours as plain words, the original system's as JSON texts."""
+    job = claimed.job
+    user = {"id": job.user_id, "email": job.email, "username": job.username}
+    flow = {"job_id": job.workflow_job_id, "id": job.workflow_id}
+    return {
+        "BELVEDERE_URL": base_url,
+        "BELVEDERE_CUSTOMER": claimed.customer_name,
+        "BELVEDERE_JOB_ID": job.id,
+        "BELVEDERE_TASK_ID": job.task_id or "",
+        "BELVEDERE_ATTEMPT": str(job.attempts),
+        "BELVEDERE_ORIGIN": job.origin,
+        "BELVEDERE_USER_ID": job.user_id,
+        "BELVEDERE_USER_EMAIL": job.email,
+        "THEEYE_JOB": text.compact({"id": job.id, "task_id": job.task_id}),
+        "THEEYE_JOB_USER": text.compact(user),
+        "THEEYE_JOB_WORKFLOW": text.compact(flow),
+        "THEEYE_ORGANIZATION_NAME": text.compact(claimed.customer_name),
+        "THEEYE_API_URL": text.compact(base_url),
+        **claimed.spec.env,
+    }

@@ -1,0 +1,172 @@
+"""Handing ready jobs to the one agent that may run them."""
+
+import msgspec
+
+from belvedere.base.clock import Millis
+from belvedere.db import Tx, columns
+from belvedere.jobs import changes, specs, store
+from belvedere.jobs.model import JobRow, Lifecycle, State
+from belvedere.jobs.store import Attempt
+from belvedere.tasks.model import TaskSpec
+
+# Candidates looked at beyond the free slots: enough to pass over a task that is at its limit.
+LOOKAHEAD = 64
+
+
+class Claimed(msgspec.Struct):
+    """A job that its agent may now run, with everything the order needs."""
+
+    job: JobRow
+    arguments: str
+    spec: TaskSpec
+    customer_name: str
+
+
+class _Host(msgspec.Struct):
+    session: int
+    journal_id: str
+    enabled: int
+    draining: int
+    slots: int
+    customer_name: str
+
+
+def wake(tx: Tx, host_ids: list[str]) -> list[None]:
+    """Let the end of this transaction look for work: it claims for every host that was rung."""
+    tx.rung.update(f"host:{host_id}" for host_id in host_ids)
+    return [None for _ in host_ids]
+
+
+def waiting_hosts(tx: Tx) -> list[str]:
+    """Hosts with something to run now; the backstop for a doorbell that was missed."""
+    return [
+        host_id
+        for (host_id,) in tx.rows(
+            "select distinct host_id from jobs where lifecycle = 'ready' and not_before_at <= ?",
+            tx.now,
+        )
+    ]
+
+
+def claim(tx: Tx, host_id: str, session: int) -> list[Claimed]:
+    """Assign ready jobs to the free slots of this session of the host's agent, oldest first."""
+    host = _lock_host(tx, host_id)
+    if host is None or host.session != session or not host.enabled or host.draining:
+        return []
+    limit = host.slots - _live(tx, host_id)
+    if limit <= 0:
+        return []
+    jobs = _within_limits(tx, _candidates(tx, host_id, limit), limit)
+    if not jobs:
+        return []
+    known = specs.of_jobs(tx, jobs)
+    arguments = _arguments(tx, jobs)
+    for job, fence in zip(jobs, store.reserve_fences(tx, len(jobs)), strict=True):
+        _assign(job, fence, known[job.id], tx.now)
+    store.insert_attempts(tx, [_attempt(job, host_id, host, tx.now) for job in jobs])
+    store.save(tx, jobs)
+    changes.tell(tx, "assigned", jobs)
+    return [Claimed(job, arguments[job.id], known[job.id], host.customer_name) for job in jobs]
+
+
+def _lock_host(tx: Tx, host_id: str) -> _Host | None:
+    # The row lock makes the counting of limits below safe on PostgreSQL: one claim per host.
+    return tx.one(
+        _Host,
+        "select h.session, h.journal_id, h.enabled, h.draining, h.slots, c.name from hosts h"
+        " join customers c on c.id = h.customer_id"
+        " where h.id = ? and h.deleted_at is null and c.enabled = 1"
+        f"{tx.sql.lock_rows}{' of h' if tx.sql.lock_rows else ''}",
+        host_id,
+    )
+
+
+def _live(tx: Tx, host_id: str) -> int:
+    # Counted, never kept in memory: a counter could drift, these rows cannot.
+    return int(
+        tx.value("select count(*) from attempts where host_id = ? and state = 'live'", host_id)
+    )
+
+
+def _candidates(tx: Tx, host_id: str, limit: int) -> list[JobRow]:
+    full = [
+        task_id
+        for (task_id,) in tx.rows(
+            "select task_id from jobs where host_id = ? and lifecycle = 'assigned'"
+            " group by task_id having count(*) >= min(coalesce(concurrency, 1000000000))",
+            host_id,
+        )
+    ]
+    return tx.all(
+        JobRow,
+        f"select {columns(JobRow)} from jobs where host_id = ? and lifecycle = 'ready'"
+        f" and not_before_at <= ? and task_id not in {tx.sql.texts}"
+        f" order by id limit ?{tx.sql.skip_locked}",
+        host_id,
+        tx.now,
+        store.json_list(full),
+        limit + LOOKAHEAD,
+    )
+
+
+def _within_limits(tx: Tx, candidates: list[JobRow], limit: int) -> list[JobRow]:
+    """The first ones that keep every task within its concurrency, counted from live rows."""
+    running: dict[str, int] = {}
+    chosen: list[JobRow] = []
+    for job in candidates:
+        if len(chosen) == limit:
+            break
+        if job.concurrency is not None:
+            task = job.task_id or ""
+            if task not in running:
+                running[task] = _running(tx, job.host_id or "", task)
+            if running[task] >= job.concurrency:
+                continue
+            running[task] += 1
+        chosen.append(job)
+    return chosen
+
+
+def _running(tx: Tx, host_id: str, task_id: str) -> int:
+    return int(
+        tx.value(
+            "select count(*) from jobs"
+            " where host_id = ? and task_id = ? and lifecycle = 'assigned'",
+            host_id,
+            task_id,
+        )
+    )
+
+
+def _arguments(tx: Tx, jobs: list[JobRow]) -> dict[str, str]:
+    rows = tx.rows(
+        f"select id, arguments from jobs where id in {tx.sql.texts}",
+        store.json_list([job.id for job in jobs]),
+    )
+    return {job_id: arguments for job_id, arguments in rows}
+
+
+def _assign(job: JobRow, fence: int, spec: TaskSpec, now: Millis) -> None:
+    store.step(job, Lifecycle.ASSIGNED, State.IN_PROGRESS, now)
+    job.fence = fence
+    job.attempts += 1
+    job.ran = "maybe"
+    job.reason = None
+    job.assigned_at = now
+    job.started_at = None
+    job.deadline_at = now + job.timeout + specs.grace_ms(spec)
+
+
+def _attempt(job: JobRow, host_id: str, host: _Host, now: Millis) -> Attempt:
+    return Attempt(
+        fence=job.fence,
+        job_id=job.id,
+        number=job.attempts,
+        host_id=host_id,
+        session=host.session,
+        journal_id=host.journal_id,
+        state="live",
+        claimed_at=now,
+        started_at=None,
+        ended_at=None,
+    )

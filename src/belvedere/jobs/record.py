@@ -1,0 +1,186 @@
+"""A job as the interface shows it."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from belvedere.base.clock import iso, iso_or_none
+from belvedere.jobs.model import JobRow, Lifecycle
+from belvedere.jobs.store import Attempt
+from belvedere.tasks.arguments import masked
+from belvedere.tasks.model import TaskSpec, shown
+
+
+class UserRecord(msgspec.Struct):
+    id: str
+    username: str
+    email: str
+
+
+class TaskInJob(msgspec.Struct):
+    """What of the task a job shows."""
+
+    id: str
+    task_arguments: list[Any]
+    output_parameters: list[Any]
+    name: str = ""
+    type: str = ""
+    approvers: list[str] = []
+
+
+class AttemptRecord(msgspec.Struct):
+    number: int
+    fence: int
+    state: str
+    claimed_at: str
+    started_at: str | None
+    ended_at: str | None
+
+
+class JobRecord(msgspec.Struct):
+    """A job. Lists leave the heavy fields out unless `include[...]` asks for them."""
+
+    id: str
+    type_: str = msgspec.field(name="_type")
+    name: str
+    task_id: str | None
+    host_id: str | None
+    # A host object in the answer to creation, the host's id elsewhere.
+    host: Any
+    script_id: str | None
+    script_runas: str
+    lifecycle: str
+    state: str
+    trigger_name: str | None
+    origin: str
+    notify: bool
+    customer_id: str
+    customer_name: str
+    user_id: str
+    user: UserRecord
+    workflow_id: str | None
+    workflow_job_id: str | None
+    timeout: int
+    version: int
+    ran: str
+    reason: str | None
+    waiting_reason: str | None
+    waiting_detail: dict[str, Any] | None
+    attempt_count: int
+    cancel_requested: bool
+    canceled_by: str | None
+    unreachable_since: str | None
+    reconciled: bool
+    resolved_by: str | None
+    restarted_from: str | None
+    script_sha256: str | None
+    task_version: int | None
+    creation_date: str
+    last_update: str
+    assigned_at: str | None
+    started_at: str | None
+    ended_at: str | None
+    not_before: str | None
+    expires_at: str
+    task: TaskInJob | None | UnsetType = UNSET
+    task_arguments_values: list[Any] | UnsetType = UNSET
+    output: Any = UNSET
+    result: dict[str, Any] | UnsetType = UNSET
+    attempts: list[AttemptRecord] | UnsetType = UNSET
+
+
+def light(job: JobRow, customer_name: str, now: int, runas: str = "") -> JobRecord:
+    """The record as lists show it."""
+    reason, detail = waiting(job, now)
+    return JobRecord(
+        id=job.id,
+        type_=job.type,
+        name=job.name,
+        task_id=job.task_id,
+        host_id=job.host_id,
+        host=job.host_id,
+        script_id=job.script_id,
+        script_runas=runas,
+        lifecycle=job.lifecycle,
+        state=job.state,
+        trigger_name=job.trigger_name,
+        origin=job.origin,
+        notify=bool(job.notify),
+        customer_id=job.customer_id,
+        customer_name=customer_name,
+        user_id=job.user_id,
+        user=UserRecord(job.user_id, job.username, job.email),
+        workflow_id=job.workflow_id,
+        workflow_job_id=job.workflow_job_id,
+        timeout=job.timeout,
+        version=job.version,
+        ran=job.ran,
+        reason=job.reason,
+        waiting_reason=reason,
+        waiting_detail=detail,
+        attempt_count=job.attempts,
+        cancel_requested=job.cancel_requested_at is not None,
+        canceled_by=job.canceled_by,
+        unreachable_since=iso_or_none(job.unreachable_at),
+        reconciled=bool(job.reconciled),
+        resolved_by=job.resolved_by,
+        restarted_from=job.restarted_from,
+        script_sha256=job.script_sha256,
+        task_version=job.task_version,
+        creation_date=iso(job.created_at),
+        last_update=iso(job.updated_at),
+        assigned_at=iso_or_none(job.assigned_at),
+        started_at=iso_or_none(job.started_at),
+        ended_at=iso_or_none(job.ended_at),
+        not_before=iso(job.not_before_at) if job.not_before_at > now else None,
+        expires_at=iso(job.expires_at),
+    )
+
+
+def waiting(job: JobRow, now: int) -> tuple[str | None, dict[str, Any] | None]:
+    """Why a job does not run, as far as its own row tells."""
+    if job.is_lost:
+        return "lost", {"reason": job.reason}
+    match job.lifecycle:
+        case Lifecycle.ASSIGNED if job.unreachable_at is not None:
+            return "unreachable", {"since": iso(job.unreachable_at)}
+        case Lifecycle.ASSIGNED if job.cancel_requested_at is not None:
+            return "canceling", {"since": iso(job.cancel_requested_at)}
+        case Lifecycle.READY if job.not_before_at > now:
+            return "retry_at", {"at": iso(job.not_before_at)}
+        case Lifecycle.READY:
+            return "queued", None
+        case Lifecycle.SYNCING:
+            return "syncing", None
+        case Lifecycle.ONHOLD if job.type == "ApprovalJob":
+            return "approval", {"until": iso(job.expires_at)}
+        case Lifecycle.ONHOLD:
+            return "input", {"until": iso(job.expires_at)}
+    return None, None
+
+
+def with_task(record: JobRecord, task_id: str, spec: TaskSpec, arguments: str) -> JobRecord:
+    """Add the definition and the values given; what is masked there is masked here."""
+    record.script_runas = spec.script_runas
+    record.task = TaskInJob(
+        id=task_id,
+        task_arguments=shown(spec.task_arguments),
+        output_parameters=spec.output_parameters,
+        name=record.name,
+        type=spec.type,
+        approvers=spec.approvers,
+    )
+    record.task_arguments_values = masked(spec.task_arguments, msgspec.json.decode(arguments))
+    return record
+
+
+def attempt(row: Attempt) -> AttemptRecord:
+    return AttemptRecord(
+        number=row.number,
+        fence=row.fence,
+        state=row.state,
+        claimed_at=iso(row.claimed_at),
+        started_at=iso_or_none(row.started_at),
+        ended_at=iso_or_none(row.ended_at),
+    )

@@ -1,0 +1,137 @@
+"""Forgetting old jobs: marks that readers obey at once, rows that go later in small batches."""
+
+import msgspec
+
+from belvedere.access import audit
+from belvedere.access.model import Actor
+from belvedere.base.clock import DAY
+from belvedere.base.errors import Invalid
+from belvedere.db import Tx
+from belvedere.jobs import log as joblog
+from belvedere.jobs import store
+from belvedere.tasks.model import TaskSpec
+
+BATCH = 500
+_spec = msgspec.json.Decoder(TaskSpec).decode
+
+_OVER = "lifecycle in ('finished', 'canceled', 'terminated', 'expired') and state <> 'lost'"
+
+
+def delete_finished(tx: Tx, actor: Actor, kind: str | None, object_id: str | None) -> int:
+    """Make finished jobs disappear for every reader; how many there were."""
+    column = _column(kind, object_id)
+    where = f"customer_id = ? and {_OVER} and ended_at > ?"
+    until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
+    params: list[object] = [actor.customer_id, until]
+    if column is not None:
+        where, params = f"{where} and {column} = ?", [*params, object_id]
+    count = int(tx.value(f"select count(*) from jobs where {where}", *params))
+    if column is None:
+        _raise_mark(tx, actor.customer_id)
+    else:
+        rows = tx.rows(f"select id from jobs where {where}", *params)
+        drop(tx, [job_id for (job_id,) in rows])
+    told = {"type": kind, "id": object_id, "deleted": count}
+    audit.record(tx, actor, "job.delete_finished", "job", object_id or "", None, told)
+    return count
+
+
+def _column(kind: str | None, object_id: str | None) -> str | None:
+    if kind is None and object_id is None:
+        return None
+    if not kind or object_id is None:
+        raise Invalid("Give both type and id, or neither.", code="invalid_query")
+    if "task" in kind.lower():
+        return "task_id"
+    if "workflow" in kind.lower():
+        return "workflow_id"
+    raise Invalid("type is Task or Workflow.", code="invalid_query")
+
+
+def _raise_mark(tx: Tx, customer_id: str) -> None:
+    tx.run("update customers set purged_until = ? where id = ?", tx.now, customer_id)
+    tx.run(
+        "insert into meta (name, value) values (?, ?)"
+        " on conflict (name) do update set value = excluded.value",
+        f"purge:{customer_id}",
+        str(tx.now),
+    )
+
+
+def drop(tx: Tx, job_ids: list[str]) -> None:
+    """Remove jobs with their attempts and events; their logs go through `forget_logs`."""
+    ids = store.json_list(job_ids)
+    tx.run(f"delete from attempts where job_id in {tx.sql.texts}", ids)
+    tx.run(f"delete from events where object_id in {tx.sql.texts}", ids)
+    tx.run(f"delete from jobs where id in {tx.sql.texts}", ids)
+
+
+def forget_logs(tx: Tx, job_ids: list[str]) -> None:
+    joblog.forget(tx, job_ids)
+
+
+def purge(tx: Tx) -> list[str]:
+    """Drop one batch of what is marked or over its task's limits; the ids that went."""
+    job_ids = _marked(tx) or _over_limits(tx)
+    if job_ids:
+        drop(tx, job_ids)
+    return job_ids
+
+
+def _marked(tx: Tx) -> list[str]:
+    for name, value in tx.rows("select name, value from meta where name like 'purge:%'"):
+        rows = tx.rows(
+            f"select id from jobs where customer_id = ? and {_OVER} and ended_at <= ?"
+            " order by id limit ?",
+            name.removeprefix("purge:"),
+            int(value),
+            BATCH,
+        )
+        if rows:
+            return [job_id for (job_id,) in rows]
+        tx.run("delete from meta where name = ?", name)
+    return []
+
+
+def _over_limits(tx: Tx) -> list[str]:
+    """Look at the tasks that ran since the last look."""
+    cursor = tx.value("select value from meta where name = 'retention'") or ""
+    rows = tx.rows(
+        "select id, task_id from jobs where id > ? and task_id is not null order by id limit ?",
+        cursor,
+        BATCH,
+    )
+    if not rows:
+        return []
+    for task_id in sorted({task_id for _, task_id in rows}):
+        found = _beyond(tx, task_id)
+        if found:
+            return found
+    _remember(tx, rows[-1][0])
+    return []
+
+
+def _beyond(tx: Tx, task_id: str) -> list[str]:
+    text = tx.value("select spec from tasks where id = ?", task_id)
+    history = _spec(text).history
+    by_count = tx.rows(
+        f"select id from jobs where task_id = ? and {_OVER} order by id desc limit ? offset ?",
+        task_id,
+        BATCH,
+        history.count,
+    )
+    by_age = tx.rows(
+        f"select id from jobs where task_id = ? and {_OVER} and ended_at < ? order by id limit ?",
+        task_id,
+        tx.now - history.days * DAY,
+        BATCH,
+    )
+    return list(dict.fromkeys(job_id for (job_id,) in [*by_count, *by_age]))
+
+
+def _remember(tx: Tx, job_id: str) -> None:
+    tx.run(
+        "insert into meta (name, value) values ('retention', ?)"
+        " on conflict (name) do update set value = excluded.value",
+        job_id,
+    )

@@ -1,0 +1,124 @@
+"""What a returning agent's journal says about the jobs that it holds, or never had."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from belvedere.db import Tx
+from belvedere.jobs import changes, specs, store
+from belvedere.jobs.finish import Reported, finish
+from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
+from belvedere.jobs.store import Attempt
+from belvedere.protocol import Entry, Report
+
+
+class Reunion(msgspec.Struct):
+    """What the server tells the agent after its hello."""
+
+    # Fences that nobody waits for any more: stop what still runs, forget them.
+    stop: list[int] = []
+    # Live fences whose job is to be cancelled.
+    cancel: list[int] = []
+    # Live attempts that go on: their number is taken from the free slots.
+    live: list[int] = []
+
+
+def reunite(tx: Tx, host_id: str, journal_id: str, entries: Sequence[Entry]) -> Reunion:
+    """Compare the journal with the live attempts of the host; each ends up certain or lost."""
+    held = {entry.fence: entry.state for entry in entries}
+    attempts = store.live_attempts(tx, host_id)
+    jobs = store.lock_many(tx, [attempt.job_id for attempt in attempts])
+    told = Reunion(stop=[], cancel=[], live=[])
+    for attempt in attempts:
+        job = jobs[attempt.job_id]
+        if attempt.fence in held:
+            _still_there(tx, job)
+            told.live.append(attempt.fence)
+            if job.cancel_requested_at is not None:
+                told.cancel.append(attempt.fence)
+        elif attempt.journal_id == journal_id:
+            _never_accepted(tx, job, attempt)
+        else:
+            # Another journal is no evidence: it may have run under the old one.
+            _without_trace(tx, attempt)
+    told.stop = _superseded(tx, held, {attempt.fence for attempt in attempts})
+    return told
+
+
+def _still_there(tx: Tx, job: JobRow) -> None:
+    if job.unreachable_at is None:
+        return
+    job.unreachable_at = None
+    job.version += 1
+    job.updated_at = tx.now
+    store.save(tx, [job])
+    changes.tell(tx, "reachable", [job])
+
+
+def _never_accepted(tx: Tx, job: JobRow, attempt: Attempt) -> None:
+    """Certain: this journal would know the fence had the agent accepted it."""
+    canceled = job.cancel_requested_at is not None
+    lifecycle = Lifecycle.CANCELED if canceled else Lifecycle.READY
+    state = State.CANCELED if canceled else State.IN_PROGRESS
+    check_move(job, "return", lifecycle, state)
+    store.step(job, lifecycle, state, tx.now)
+    job.ran = "no"
+    job.unreachable_at = None
+    job.assigned_at = job.deadline_at = None
+    if canceled:
+        job.ended_at, job.trigger_name = tx.now, "canceled"
+    else:
+        # The attempt never happened: it does not use up a retry.
+        job.attempts -= 1
+    store.save(tx, [job])
+    store.end_attempt(tx, job, "returned")
+    changes.tell(tx, "canceled" if canceled else "returned", [job])
+    tx.rung.add(f"host:{job.host_id}")
+
+
+def _without_trace(tx: Tx, attempt: Attempt) -> None:
+    report = Report(ending="unknown", reason="journal_lost")
+    finish(tx, [Reported(attempt.host_id, attempt.fence, report)])
+
+
+def _superseded(tx: Tx, held: Mapping[int, str], live: set[int]) -> list[int]:
+    """Live on the agent, but not what the server waits for. A lost one may still come true."""
+    strangers = [fence for fence, state in held.items() if state == "live" and fence not in live]
+    if not strangers:
+        return []
+    attempts = store.attempts_by_fence(tx, strangers)
+    return [fence for fence in strangers if not _may_come_true(tx, attempts.get(fence))]
+
+
+def _may_come_true(tx: Tx, attempt: Attempt | None) -> bool:
+    if attempt is None or attempt.state != "lost":
+        return False
+    job = store.lock_many(tx, [attempt.job_id]).get(attempt.job_id)
+    return job is not None and job.is_lost and job.fence == attempt.fence
+
+
+def started(tx: Tx, begun: list[tuple[str, int, int]]) -> list[None]:
+    """(host, fence, milliseconds ago): the process runs; its deadline counts from then."""
+    attempts = store.attempts_by_fence(tx, [fence for _, fence, _ in begun])
+    jobs = store.lock_many(tx, sorted({attempt.job_id for attempt in attempts.values()}))
+    known = specs.of_jobs(tx, list(jobs.values())) if jobs else {}
+    moved = []
+    for host_id, fence, ago in begun:
+        attempt = attempts.get(fence)
+        job = jobs.get(attempt.job_id) if attempt else None
+        if attempt is None or job is None or attempt.host_id != host_id:
+            continue
+        if job.fence != fence or job.lifecycle != Lifecycle.ASSIGNED or job.started_at:
+            continue
+        job.started_at = tx.now - ago
+        job.deadline_at = job.started_at + job.timeout + specs.grace_ms(known[job.id])
+        job.version += 1
+        job.updated_at = tx.now
+        moved.append(job)
+    store.save(tx, moved)
+    tx.many(
+        "update attempts set started_at = ? where fence = ?",
+        [(job.started_at, job.fence) for job in moved],
+    )
+    changes.tell(tx, "started", moved)
+    return [None for _ in begun]

@@ -1,0 +1,46 @@
+"""One HTTP request made by a host: a script of our own, run like any other.
+
+The text of `scraper_script.py` goes to the agent as a script, so that a request is journalled,
+timed out, cancelled and reported exactly as scripts are.
+"""
+
+import hashlib
+from importlib.resources import files
+
+from belvedere.base import text
+from belvedere.db import Tx
+from belvedere.files import store_content
+from belvedere.tasks.model import TaskSpec
+
+FILENAME = "scraper.py"
+# The agent's own interpreter: the one Python that is certainly there.
+RUNAS = ["%python%", "-I", "%script%"]
+
+
+def source() -> bytes:
+    return files("belvedere.jobs").joinpath("scraper_script.py").read_bytes()
+
+
+SHA256 = hashlib.sha256(source()).hexdigest()
+
+
+def keep_source(tx: Tx) -> None:
+    """Agents fetch it by its hash; called once when a server starts."""
+    assert store_content(tx, source()) == SHA256
+
+
+def argument(spec: TaskSpec, timeout_ms: int) -> str:
+    """What the script needs to know, as its one argument."""
+    return text.compact(
+        {
+            "url": spec.url,
+            "method": spec.method,
+            "headers": spec.headers,
+            "body": spec.body,
+            "json": spec.json,
+            "status_code": spec.status_code,
+            "pattern": spec.pattern if spec.parser in ("", "pattern") else "",
+            "keeps_body": spec.register_body,
+            "timeout_s": timeout_ms / 1_000,
+        }
+    )

@@ -1,0 +1,165 @@
+"""What people do to jobs: cancel, resolve, approve, reject, input, sync. One transaction each."""
+
+import json
+from typing import Any
+
+from belvedere.access import audit
+from belvedere.access.model import Actor
+from belvedere.base.errors import Conflict, Forbidden, Invalid
+from belvedere.db import Tx
+from belvedere.jobs import changes, sight, specs, store
+from belvedere.jobs.create import NewJob
+from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
+from belvedere.jobs.once import Once
+from belvedere.tasks import arguments
+
+OUTCOMES = {"normal": State.NORMAL, "success": State.SUCCESS, "failure": State.FAILURE}
+
+
+def cancel(tx: Tx, actor: Actor, job_id: str) -> JobRow:
+    """A waiting job ends now; a running one is stopped by its agent, which then says so."""
+    job = sight.to_run(tx, actor, job_id)
+    if not actor.runs_all and job.task_id and not specs.of_job(tx, job).cancellable:
+        raise Forbidden("This task's jobs cannot be cancelled.", code="not_cancellable")
+    if job.lifecycle == Lifecycle.ASSIGNED:
+        return _request_cancel(tx, actor, job)
+    check_move(job, "cancel", Lifecycle.CANCELED, State.CANCELED)
+    store.step(job, Lifecycle.CANCELED, State.CANCELED, tx.now)
+    job.canceled_by = name_of(actor)
+    job.trigger_name = "canceled"
+    job.ended_at = tx.now
+    return _saved(tx, job, "canceled")
+
+
+def _request_cancel(tx: Tx, actor: Actor, job: JobRow) -> JobRow:
+    if job.cancel_requested_at is not None:
+        return job
+    job.cancel_requested_at = tx.now
+    job.canceled_by = name_of(actor)
+    job.version += 1
+    job.updated_at = tx.now
+    tx.rung.add(f"cancel:{job.host_id}")
+    return _saved(tx, job, "cancel_requested")
+
+
+def resolve(tx: Tx, actor: Actor, job_id: str, outcome: str, note: str) -> JobRow:
+    """A person says how a job ended that cannot tell any more."""
+    job = sight.to_run(tx, actor, job_id)
+    if outcome not in OUTCOMES:
+        raise Invalid(f"outcome is one of {', '.join(OUTCOMES)}.", code="invalid_outcome")
+    if job.lifecycle == Lifecycle.ASSIGNED and job.unreachable_at is None:
+        raise Conflict(
+            "The job's agent can be reached and will tell the end itself; cancel it instead.",
+            code="still_reachable",
+        )
+    state = OUTCOMES[outcome]
+    check_move(job, "resolve", Lifecycle.FINISHED, state)
+    before = {"lifecycle": job.lifecycle, "state": job.state}
+    store.step(job, Lifecycle.FINISHED, state, tx.now)
+    job.resolved_by = name_of(actor)
+    job.reason = note or job.reason
+    job.trigger_name = "failure" if state is State.FAILURE else "success"
+    job.unreachable_at = None
+    job.ended_at = tx.now
+    store.end_attempt(tx, job, "resolved")
+    after = {"lifecycle": job.lifecycle, "state": job.state, "note": note}
+    audit.record(tx, actor, "job.resolve", "job", job.id, before, after)
+    # An agent that still runs it is told to stop.
+    tx.rung.add(f"cancel:{job.host_id}")
+    return _saved(tx, job, "resolved")
+
+
+def approve(tx: Tx, actor: Actor, job_id: str) -> JobRow:
+    return _vote(tx, actor, job_id, "approve", State.SUCCESS)
+
+
+def reject(tx: Tx, actor: Actor, job_id: str) -> JobRow:
+    return _vote(tx, actor, job_id, "reject", State.FAILURE)
+
+
+def _vote(tx: Tx, actor: Actor, job_id: str, verb: str, state: State) -> JobRow:
+    job = sight.to_approve(tx, actor, job_id)
+    if job.type != "ApprovalJob":
+        raise Invalid("This job asks for no approval.", code="not_an_approval")
+    if not sight.is_approver(tx, actor, job):
+        raise Forbidden("Only the job's approvers may decide it.", code="not_an_approver")
+    check_move(job, verb, Lifecycle.FINISHED, state)
+    end_by_vote(tx, job, state, {"user": user_of(actor)})
+    audit.record(tx, actor, f"job.{verb}", "job", job.id, None, {"state": job.state})
+    return _saved(tx, job, f"{verb.removesuffix('e')}ed")
+
+
+def end_by_vote(tx: Tx, job: JobRow, state: State, result: dict[str, Any]) -> None:
+    """Finish an approval; its arguments go on to whatever follows."""
+    store.step(job, Lifecycle.FINISHED, state, tx.now)
+    job.trigger_name = "success" if state is State.SUCCESS else "failure"
+    job.ended_at = tx.now
+    output = store.heavy(tx, job.id).arguments
+    store.save_end(tx, [(job.id, store.encode(result).decode(), output, None)])
+
+
+def give_input(tx: Tx, actor: Actor, job_id: str, given: list[Any]) -> JobRow:
+    """The values that a job on hold waits for."""
+    job = sight.to_run(tx, actor, job_id)
+    if job.type not in ("ScriptJob", "DummyJob", "ScraperJob"):
+        raise Invalid("This kind of job takes no input.", code="takes_no_input")
+    if job.lifecycle != Lifecycle.ONHOLD:
+        check_move(job, "input", Lifecycle.READY, State.IN_PROGRESS)
+    spec = specs.of_job(tx, job)
+    values = arguments.keep_files(tx, arguments.fit(spec.task_arguments, given))
+    text = store.json_list(values)
+    store.save_arguments(tx, job.id, text)
+    if job.type == "DummyJob":
+        check_move(job, "input", Lifecycle.FINISHED, State.SUCCESS)
+        store.step(job, Lifecycle.FINISHED, State.SUCCESS, tx.now)
+        job.trigger_name, job.ended_at = "success", tx.now
+        store.save_end(tx, [(job.id, None, text, None)])
+        return _saved(tx, job, "finished")
+    return _make_ready(tx, job, "input")
+
+
+def sync(tx: Tx, actor: Actor, job_id: str) -> JobRow:
+    """What the caller wanted to bring along is there: the job may run."""
+    return _make_ready(tx, sight.to_run(tx, actor, job_id), "sync")
+
+
+def _make_ready(tx: Tx, job: JobRow, trigger: str) -> JobRow:
+    check_move(job, trigger, Lifecycle.READY, State.IN_PROGRESS)
+    store.step(job, Lifecycle.READY, State.IN_PROGRESS, tx.now)
+    tx.rung.add(f"host:{job.host_id}")
+    return _saved(tx, job, "ready")
+
+
+def _saved(tx: Tx, job: JobRow, event: str) -> JobRow:
+    store.save(tx, [job])
+    changes.tell(tx, event, [job])
+    return job
+
+
+def name_of(actor: Actor) -> str:
+    return actor.email or actor.username or actor.kind
+
+
+def user_of(actor: Actor) -> dict[str, str]:
+    return {"id": actor.user_id, "username": actor.username, "email": actor.email}
+
+
+def restart(
+    tx: Tx, actor: Actor, job_id: str, given: list[Any] | None, once: Once | None
+) -> NewJob:
+    """The request that runs an ended job once more, with its own values unless others are given."""
+    job = store.find(tx, actor.customer_id, job_id)
+    if not job.is_over:
+        raise Conflict("Only a job that is over can be restarted.", code="wrong_lifecycle")
+    if job.task_id is None:
+        raise Invalid("This kind of job cannot be restarted.", code="not_restartable")
+    kept = store.heavy(tx, job.id).arguments
+    return NewJob(
+        actor=actor,
+        task_id=job.task_id,
+        given=json.loads(kept) if given is None else given,
+        once=once,
+        restarted_from=job.id,
+        kept=(job.task_version, kept) if given is None else None,
+        by_index=given is None,
+    )

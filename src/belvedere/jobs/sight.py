@@ -1,0 +1,72 @@
+"""Who may see which job. A job carries the ACL of what ran."""
+
+from typing import Any
+
+from belvedere import access
+from belvedere.access.model import Actor, Level
+from belvedere.base.errors import Forbidden, NotFound
+from belvedere.db import Tx
+from belvedere.jobs import specs, store
+from belvedere.jobs.model import JobRow
+
+
+def to_see(tx: Tx, actor: Actor, job_id: str) -> JobRow:
+    """The job, or NotFound, exactly as if it did not exist."""
+    job = store.find(tx, actor.customer_id, job_id)
+    if not _sees(tx, actor, job):
+        raise NotFound("There is no such job.", code="job_not_found")
+    return job
+
+
+def to_run(tx: Tx, actor: Actor, job_id: str) -> JobRow:
+    """The job, locked, for somebody who may run what it runs."""
+    job = store.lock(tx, actor.customer_id, job_id)
+    if not _sees(tx, actor, job):
+        raise NotFound("There is no such job.", code="job_not_found")
+    if not access.may_run(actor, _acl(tx, job)):
+        raise Forbidden("Your level lets you see this job, not change it.", code="may_not_run")
+    return job
+
+
+def to_approve(tx: Tx, actor: Actor, job_id: str) -> JobRow:
+    job = store.lock(tx, actor.customer_id, job_id)
+    if not _sees(tx, actor, job):
+        raise NotFound("There is no such job.", code="job_not_found")
+    return job
+
+
+def _acl(tx: Tx, job: JobRow) -> list[str]:
+    if job.workflow_id is not None:
+        return access.acl_of(tx, job.customer_id, "workflow", job.workflow_id)
+    return access.acl_of(tx, job.customer_id, "task", job.task_id or "")
+
+
+def _sees(tx: Tx, actor: Actor, job: JobRow) -> bool:
+    if actor.level is Level.AGENT:
+        return job.host_id == actor.host_id
+    if actor.sees_all or (job.user_id and job.user_id == actor.user_id):
+        return True
+    return access.may_see(actor, _acl(tx, job)) or is_approver(tx, actor, job)
+
+
+def is_approver(tx: Tx, actor: Actor, job: JobRow) -> bool:
+    """Named by the task (user id or member tag), or the one who started it."""
+    if job.type != "ApprovalJob":
+        return False
+    spec = specs.of_job(tx, job)
+    if spec.approvals_target == "initiator":
+        return bool(actor.user_id) and actor.user_id == job.user_id
+    named = {entry.lower() for entry in spec.approvers}
+    return actor.user_id in named or bool(named.intersection(actor.entries))
+
+
+def visible(actor: Actor) -> tuple[str, list[Any]]:
+    """The same rule as a predicate on `jobs j`, for lists."""
+    if actor.sees_all:
+        return "1 = 1", []
+    tasks, task_params = access.visible(actor, "task", "j.task_id")
+    flows, flow_params = access.visible(actor, "workflow", "j.workflow_id")
+    return (
+        f"(j.user_id = ? or (j.workflow_id is null and {tasks}) or {flows})",
+        [actor.user_id or "-", *task_params, *flow_params],
+    )

@@ -1,0 +1,221 @@
+"""The rows of jobs and attempts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from belvedere.base.errors import NotFound
+from belvedere.db import Tx, columns
+from belvedere.jobs.model import JobRow, Lifecycle, State
+
+encode = msgspec.json.Encoder().encode
+JOB = columns(JobRow)
+_INSERT = (
+    f"insert into jobs ({JOB}, arguments, output) values"
+    f" ({', '.join('?' for _ in JobRow.__struct_fields__)}, ?, ?)"
+)
+
+
+class Attempt(msgspec.Struct):
+    """One permission to run, in the order of the select."""
+
+    fence: int
+    job_id: str
+    number: int
+    host_id: str
+    session: int
+    journal_id: str
+    state: str
+    claimed_at: int
+    started_at: int | None
+    ended_at: int | None
+
+
+class Heavy(msgspec.Struct):
+    """The large columns of one job."""
+
+    arguments: str
+    result: str | None
+    output: str | None
+    log: str | None
+
+
+def json_list(values: Sequence[Any]) -> str:
+    return encode(list(values)).decode()
+
+
+def insert(tx: Tx, jobs: Sequence[tuple[JobRow, str, str | None]]) -> None:
+    """Each with its arguments and, for those born finished, its output."""
+    tx.many(_INSERT, [(*msgspec.structs.astuple(job), *rest) for job, *rest in jobs])
+
+
+def find(tx: Tx, customer_id: str, job_id: str) -> JobRow:
+    """A job that readers may see: purged history is not there."""
+    job = tx.one(
+        JobRow,
+        f"select {columns(JobRow, 'j.')} from jobs j join customers c on c.id = j.customer_id"
+        f" where j.id = ? and j.customer_id = ? and {UNPURGED}",
+        job_id,
+        customer_id,
+    )
+    if job is None:
+        raise NotFound("There is no such job.", code="job_not_found")
+    return job
+
+
+# A mass delete only raises a mark; the rows go later. What nobody has settled yet stays.
+UNPURGED = "(j.ended_at is null or j.ended_at > c.purged_until or j.state = 'lost')"
+
+
+def lock(tx: Tx, customer_id: str, job_id: str) -> JobRow:
+    """The same, held until the transaction ends."""
+    find(tx, customer_id, job_id)
+    job = tx.one(JobRow, f"select {JOB} from jobs where id = ?{tx.sql.lock_rows}", job_id)
+    if job is None:
+        raise NotFound("There is no such job.", code="job_not_found")
+    return job
+
+
+def lock_many(tx: Tx, job_ids: Sequence[str]) -> dict[str, JobRow]:
+    """Jobs by id, held; in the order of ids, so that two transactions cannot wait in a ring."""
+    rows = tx.all(
+        JobRow,
+        f"select {JOB} from jobs where id in {tx.sql.texts} order by id{tx.sql.lock_rows}",
+        json_list(job_ids),
+    )
+    return {job.id: job for job in rows}
+
+
+def heavy(tx: Tx, job_id: str) -> Heavy:
+    found = tx.one(Heavy, f"select {columns(Heavy)} from jobs where id = ?", job_id)
+    assert found is not None
+    return found
+
+
+_SAVE = (
+    "update jobs set lifecycle = ?, state = ?, version = ?, fence = ?, attempts = ?, ran = ?,"
+    " reason = ?, trigger_name = ?, timeout = ?, not_before_at = ?, expires_at = ?,"
+    " cancel_requested_at = ?, canceled_by = ?, unreachable_at = ?, reconciled = ?,"
+    " resolved_by = ?, updated_at = ?, assigned_at = ?, started_at = ?, ended_at = ?,"
+    " deadline_at = ?, script_sha256 = ?, script_filename = ?, task_version = ?"
+    " where id = ? and version = ?"
+)
+
+
+def _saved(job: JobRow) -> tuple[Any, ...]:
+    return (
+        job.lifecycle,
+        job.state,
+        job.version,
+        job.fence,
+        job.attempts,
+        job.ran,
+        job.reason,
+        job.trigger_name,
+        job.timeout,
+        job.not_before_at,
+        job.expires_at,
+        job.cancel_requested_at,
+        job.canceled_by,
+        job.unreachable_at,
+        job.reconciled,
+        job.resolved_by,
+        job.updated_at,
+        job.assigned_at,
+        job.started_at,
+        job.ended_at,
+        job.deadline_at,
+        job.script_sha256,
+        job.script_filename,
+        job.task_version,
+        job.id,
+        job.version - 1,
+    )
+
+
+def save(tx: Tx, jobs: Sequence[JobRow]) -> None:
+    """Write back jobs that this transaction has locked; each must carry its next version."""
+    tx.many(_SAVE, [_saved(job) for job in jobs])
+
+
+def save_end(tx: Tx, ends: Sequence[tuple[str, str | None, str | None, str | None]]) -> None:
+    """(job id, result, output, log) of jobs that ended."""
+    tx.many(
+        "update jobs set result = ?, output = ?, log = ? where id = ?",
+        [(result, output, log, job_id) for job_id, result, output, log in ends],
+    )
+
+
+def save_arguments(tx: Tx, job_id: str, arguments: str) -> None:
+    tx.run("update jobs set arguments = ? where id = ?", arguments, job_id)
+
+
+# Attempts ---------------------------------------------------------------------------------------
+
+
+def attempts_by_fence(tx: Tx, fences: Sequence[int]) -> dict[int, Attempt]:
+    rows = tx.all(
+        Attempt,
+        f"select {columns(Attempt)} from attempts where fence in {tx.sql.numbers}",
+        json_list(fences),
+    )
+    return {attempt.fence: attempt for attempt in rows}
+
+
+def attempts_of(tx: Tx, job_id: str) -> list[Attempt]:
+    return tx.all(
+        Attempt,
+        f"select {columns(Attempt)} from attempts where job_id = ? order by number",
+        job_id,
+    )
+
+
+def live_attempts(tx: Tx, host_id: str) -> list[Attempt]:
+    return tx.all(
+        Attempt,
+        f"select {columns(Attempt)} from attempts"
+        " where host_id = ? and state = 'live' order by fence",
+        host_id,
+    )
+
+
+def insert_attempts(tx: Tx, attempts: Sequence[Attempt]) -> None:
+    tx.many(
+        f"insert into attempts ({columns(Attempt)}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [msgspec.structs.astuple(attempt) for attempt in attempts],
+    )
+
+
+def close_attempts(tx: Tx, ends: Sequence[tuple[int, str, int, int | None, str | None]]) -> None:
+    """(fence, state, ended_at, started_at, report)."""
+    tx.many(
+        "update attempts set state = ?, ended_at = ?, started_at = coalesce(?, started_at),"
+        " report = coalesce(?, report) where fence = ?",
+        [(state, ended, started, report, fence) for fence, state, ended, started, report in ends],
+    )
+
+
+def end_attempt(tx: Tx, job: JobRow, state: str) -> None:
+    """Close the live attempt of a job that ends without a report."""
+    tx.run(
+        "update attempts set state = ?, ended_at = ? where fence = ? and state = 'live'",
+        state,
+        tx.now,
+        job.fence,
+    )
+
+
+def reserve_fences(tx: Tx, count: int) -> list[int]:
+    """New fences, each larger than any before; the epoch stands in the upper bits."""
+    epoch = int(tx.value("select value from meta where name = 'epoch'") or 1)
+    highest = int(tx.value(tx.sql.next_fences, count))
+    return [(epoch << 40) | number for number in range(highest - count + 1, highest + 1)]
+
+
+def step(job: JobRow, lifecycle: Lifecycle, state: State, now: int) -> None:
+    """Put a job that may move into its next place; the row is written by `save`."""
+    job.lifecycle = lifecycle.value
+    job.state = state.value
+    job.version += 1
+    job.updated_at = now

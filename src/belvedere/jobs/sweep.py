@@ -1,0 +1,129 @@
+"""What time does to jobs: nothing waits for ever. Each verb takes a small batch."""
+
+from belvedere.base.clock import DAY, MINUTE, Millis
+from belvedere.db import Tx, columns
+from belvedere.jobs import changes, store
+from belvedere.jobs.finish import Reported, finish
+from belvedere.jobs.model import LOST_AFTER, JobRow, Lifecycle, State, check_move
+from belvedere.protocol import Report
+
+BATCH = 200
+# An agent that speaks but never tells the end of a job: the backstop.
+SILENT_AGENT: Millis = 10 * MINUTE
+# Idempotency keys are remembered this long.
+KEY_LIFE: Millis = DAY
+
+
+def expire(tx: Tx) -> int:
+    """End jobs that waited too long, or whose host or task is gone."""
+    jobs = tx.all(
+        JobRow,
+        f"select {columns(JobRow)} from jobs where"
+        " lifecycle in ('ready', 'onhold', 'syncing') and expires_at <= ?"
+        f" order by expires_at limit ?{tx.sql.skip_locked}",
+        tx.now,
+        BATCH,
+    )
+    for job in jobs:
+        end_waiting(job, job.reason or "expired_in_queue", tx.now)
+    store.save(tx, jobs)
+    changes.tell(tx, "expired", jobs)
+    return len(jobs)
+
+
+def end_waiting(job: JobRow, reason: str, now: Millis) -> None:
+    check_move(job, "expire", Lifecycle.EXPIRED, State.CANCELED)
+    store.step(job, Lifecycle.EXPIRED, State.CANCELED, now)
+    job.reason = reason
+    job.trigger_name = "canceled"
+    job.ended_at = now
+
+
+def abandon(tx: Tx, column: str, object_id: str) -> int:
+    """Its host (`host_id`) or task (`task_id`) was deleted: what waits for it ends at once."""
+    assert column in ("host_id", "task_id")
+    jobs = tx.all(
+        JobRow,
+        f"select {columns(JobRow)} from jobs where {column} = ?"
+        f" and lifecycle in ('ready', 'onhold', 'syncing') order by id{tx.sql.lock_rows}",
+        object_id,
+    )
+    for job in jobs:
+        end_waiting(job, f"{column.removesuffix('_id')}_deleted", tx.now)
+    store.save(tx, jobs)
+    changes.tell(tx, "expired", jobs)
+    return len(jobs)
+
+
+def mark_unreachable(tx: Tx) -> int:
+    """Jobs of hosts that fell silent get a mark, not a verdict."""
+    jobs = tx.all(
+        JobRow,
+        f"select {columns(JobRow, 'j.')} from jobs j join hosts h on h.id = j.host_id"
+        " where j.lifecycle = 'assigned' and j.unreachable_at is null and h.gone_at is not null"
+        f" order by j.id limit ?{tx.sql.skip_locked_jobs}",
+        BATCH,
+    )
+    for job in jobs:
+        job.unreachable_at = tx.now
+        job.version += 1
+        job.updated_at = tx.now
+    store.save(tx, jobs)
+    changes.tell(tx, "unreachable", jobs)
+    return len(jobs)
+
+
+def lose_overdue(tx: Tx) -> int:
+    """Deadline and a minute gone by without a word: lost, never failed."""
+    rows = tx.rows(
+        "select j.host_id, j.fence from jobs j join hosts h on h.id = j.host_id"
+        " where j.lifecycle = 'assigned' and j.deadline_at < ?"
+        " and (h.gone_at is not null or j.deadline_at < ?) order by j.id limit ?",
+        tx.now - LOST_AFTER,
+        tx.now - LOST_AFTER - SILENT_AGENT,
+        BATCH,
+    )
+    report = Report(ending="unknown", reason="agent_unreachable")
+    finish(tx, [Reported(host_id, fence, report) for host_id, fence in rows])
+    return len(rows)
+
+
+def forget_keys(tx: Tx) -> int:
+    return tx.run(
+        "delete from idempotency where (customer_id, principal, route, idempotency_key) in ("
+        "select customer_id, principal, route, idempotency_key from idempotency"
+        " where created_at < ? order by created_at limit ?)",
+        tx.now - KEY_LIFE,
+        BATCH,
+    )
+
+
+# Questions for the loops: a cheap read spares an idle server its empty writes.
+
+
+def any_expired(tx: Tx) -> bool:
+    return bool(
+        tx.row(
+            "select 1 from jobs where lifecycle in ('ready', 'onhold', 'syncing')"
+            " and expires_at <= ? limit 1",
+            tx.now,
+        )
+    )
+
+
+def any_unreachable(tx: Tx) -> bool:
+    return bool(
+        tx.row(
+            "select 1 from jobs j join hosts h on h.id = j.host_id where j.lifecycle = 'assigned'"
+            " and j.unreachable_at is null and h.gone_at is not null limit 1"
+        )
+    )
+
+
+def any_overdue(tx: Tx) -> bool:
+    return bool(
+        tx.row(
+            "select 1 from jobs where lifecycle = 'assigned' and deadline_at < ? limit 1",
+            tx.now - LOST_AFTER,
+        )
+    )

@@ -1,0 +1,74 @@
+"""A listing as SQL. Column text comes only from the declaration, values only as parameters."""
+
+from dataclasses import dataclass
+
+from belvedere.rest.filters import Condition, Listable, Listing, declared
+
+SIGNS = {"$eq": "=", "$ne": "=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
+
+Param = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """SQL to follow a `where` that already holds a condition: `… where x = ?{where}{page}`."""
+
+    where: str
+    params: tuple[Param, ...]
+    # Keyset, order and limit; a count leaves this off.
+    page: str
+    page_params: tuple[Param, ...]
+
+
+def clauses(listing: Listing) -> Clauses:
+    tests = [_test(listing.of, condition) for condition in listing.conditions]
+    page, page_params = _page(listing)
+    return Clauses(
+        where="".join(f" and {test}" for test in tests),
+        params=tuple(value for condition in listing.conditions for value in condition.values),
+        page=page,
+        page_params=page_params,
+    )
+
+
+def _test(of: Listable, condition: Condition) -> str:
+    if condition.operator == "$in":
+        test = f"in ({', '.join('?' * len(condition.values))})"
+    else:
+        test = f"{SIGNS[condition.operator]} ?"
+    column = _column(of, condition.field)
+    text = column.replace("{test}", test) if "{test}" in column else f"{column} {test}"
+    # A missing value counts as different too, hence no `<>`.
+    return f"(({text}) is not true)" if condition.operator == "$ne" else f"({text})"
+
+
+def _column(of: Listable, name: str) -> str:
+    found = declared(of, name)
+    assert found is not None, "a listing names only declared fields"
+    number = name.rpartition(".")[2]
+    return found.column.replace("{n}", str(int(number))) if "{n}" in found.column else found.column
+
+
+def _page(listing: Listing) -> tuple[str, tuple[Param, ...]]:
+    of = listing.of
+    sort = list(listing.sort) or [(of.order, of.newest_first)]
+    page, params = "", list[Param]()
+    if listing.after is not None:
+        page = f" and {of.fields['id'].column} {'<' if sort[0][1] else '>'} ?"
+        params.append(listing.after)
+    if all(name != "id" for name, _ in sort):
+        # Equal values must not change places between two pages.
+        sort.append(("id", of.newest_first))
+    page += " order by " + ", ".join(_order(of, name, down) for name, down in sort)
+    if listing.limit is not None:
+        page += " limit ?"
+        params.append(listing.limit)
+    return page, tuple(params)
+
+
+def _order(of: Listable, name: str, down: bool) -> str:
+    column = of.fields[name].column
+    if name == "id":
+        return f"{column}{' desc' if down else ''}"
+    # The engines disagree on where a missing value stands unless they are told.
+    return f"{column} desc nulls last" if down else f"{column} nulls first"

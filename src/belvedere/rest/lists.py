@@ -1,0 +1,34 @@
+"""The answer to a list: a plain array, with the total and the next page in its headers."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from belvedere.rest.filters import Listing
+from belvedere.rest.route import Ask, Reply
+
+QUERY = (
+    ("where[field]", "only records whose field has this value; also [$in][], [$ne], [$gt], …"),
+    ("sort[field]", "1 or -1"),
+    ("limit", "at most so many"),
+    ("after", "the id of the last record that you have; in the order of the ids only"),
+    ("count", "true: the total in X-Total-Count"),
+)
+
+
+def answer(ask: Ask, listing: Listing, records: Sequence[Any], total: int | None = None) -> Reply:
+    """Records of one page; `total` is given only when the caller asked to count."""
+    headers = {}
+    if total is not None:
+        headers["X-Total-Count"] = str(total)
+    is_by_id = (listing.sort[0][0] if listing.sort else listing.of.order) == "id"
+    if records and is_by_id and len(records) == listing.limit:
+        headers["Link"] = f'<{_next(ask, records[-1].id)}>; rel="next"'
+    return Reply(body=records, headers=headers)
+
+
+def _next(ask: Ask, last_id: str) -> str:
+    # The path as it was asked, without the host: a proxy may have another name for us. The
+    # token stays behind, addresses of next pages end up in logs.
+    kept = {n: v for n, v in ask.query.items() if n not in ("after", "access_token")}
+    return f"{ask.request.url.path}?{urlencode({**kept, 'after': [last_id]}, doseq=True)}"

@@ -1,0 +1,42 @@
+"""Single values out of a query string, each refused by the name of its parameter."""
+
+import re
+
+from belvedere.base.clock import parse_iso
+from belvedere.base.errors import Fault, Invalid
+
+WIDEST = 2**63
+BOOLS = {"true": 1, "1": 1, "false": 0, "0": 0}
+
+
+def bad(name: str, message: str, code: str = "bad_query") -> Invalid:
+    return Invalid(message, code=code, faults=(Fault(name, message),))
+
+
+def text(name: str, value: str) -> str:
+    # Neither is text to PostgreSQL; refused here so that both engines say the same.
+    if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise bad(name, f"{name} holds characters that are no text.")
+    return value
+
+
+def whole(name: str, value: str) -> int:
+    if not re.fullmatch(r"-?[0-9]{1,19}", value) or not -WIDEST <= int(value) < WIDEST:
+        raise bad(name, f"{name} takes a whole number.")
+    return int(value)
+
+
+def yes_or_no(name: str, value: str) -> int:
+    if value.lower() not in BOOLS:
+        raise bad(name, f"{name} takes true or false.")
+    return BOOLS[value.lower()]
+
+
+def time(name: str, value: str) -> int:
+    """Milliseconds, from ISO 8601 or from milliseconds as they are."""
+    if re.fullmatch(r"[0-9]{9,16}", value):
+        return int(value)
+    try:
+        return parse_iso(value)
+    except (ValueError, OverflowError):
+        raise bad(name, f"{name} takes a time such as 2026-01-31T08:00:00.000Z.") from None

@@ -1,0 +1,42 @@
+"""Texts that people give in bodies: names, descriptions, tags. Refused by the field's name."""
+
+import unicodedata
+from collections.abc import Sequence
+
+from belvedere.base.errors import Fault, Invalid
+
+MAX_LINE = 256
+MAX_PROSE = 64 * 1024
+MAX_TAGS = 64
+MAX_TAG = 64
+
+
+def bad(field: str, message: str) -> Invalid:
+    return Invalid(f"{field}: {message}", code="invalid_body", faults=(Fault(field, message),))
+
+
+def line(field: str, text: str, *, most: int = MAX_LINE, least: int = 0) -> str:
+    """One line of printable text without blanks around it."""
+    found = unicodedata.normalize("NFC", text).strip()
+    if not found.isprintable():
+        raise bad(field, "Give one line of printable text.")
+    if not least <= len(found) <= most:
+        raise bad(field, f"Give {least} to {most} characters.")
+    return found
+
+
+def prose(field: str, text: str, *, most: int = MAX_PROSE) -> str:
+    """Any text that both databases can hold."""
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise bad(field, "The text holds characters that are no text.")
+    if len(text) > most:
+        raise bad(field, f"Give at most {most} characters.")
+    return text
+
+
+def tags(field: str, texts: Sequence[str]) -> list[str]:
+    """Each once, in the order given."""
+    if len(texts) > MAX_TAGS:
+        raise bad(field, f"Give at most {MAX_TAGS} tags.")
+    found = (line(f"{field}[{n}]", tag, most=MAX_TAG, least=1) for n, tag in enumerate(texts))
+    return list(dict.fromkeys(found))

@@ -1,0 +1,68 @@
+"""The server's own doors: health, readiness, the interface's description."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere import __version__
+from belvedere.base.clock import iso
+from belvedere.base.errors import Unauthenticated
+from belvedere.db import Tx
+from belvedere.rest.route import Ask, Reply, Route
+from belvedere.server import openapi, reading_page
+
+
+class Health(msgspec.Struct):
+    status: str
+    version: str
+    time: str
+
+
+class Ready(msgspec.Struct):
+    status: str
+    database: str
+    agents: int
+
+
+async def health(ask: Ask) -> Health:
+    return Health("ok", __version__, iso(ask.house.clock()))
+
+
+async def ready(ask: Ask) -> Ready:
+    """The database answers and takes writes."""
+    if not ask.house.settings.ready:
+        raise Unauthenticated("This server does not tell strangers whether it is ready.")
+    await ask.house.db.write(_touch)
+    return Ready("ok", ask.house.db.sql.engine, len(ask.house.links))
+
+
+def _touch(tx: Tx) -> None:
+    tx.run(
+        "insert into meta (name, value) values ('ready', ?)"
+        " on conflict (name) do update set value = excluded.value",
+        str(tx.now),
+    )
+
+
+async def description(ask: Ask) -> dict[str, Any]:
+    return openapi.document(ask.house.table, ask.house.settings.base_url)
+
+
+async def docs(ask: Ask) -> Reply:
+    page = reading_page.html(ask.house.table)
+    headers = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"}
+    return Reply(page, headers=headers, media_type="text/html; charset=utf-8")
+
+
+def _own(path: str, handler: Any, summary: str, answer: Any) -> Route:
+    return Route(
+        "GET", path, "anonymous", handler, summary, style="plain", known=False, answer=answer
+    )
+
+
+ROUTES = (
+    _own("/-/health", health, "The server runs.", Health),
+    _own("/-/ready", ready, "The database answers.", Ready),
+    _own("/-/openapi.json", description, "This interface as OpenAPI 3.1.", dict[str, Any]),
+    _own("/-/docs", docs, "This interface to read.", bytes),
+)

@@ -1,0 +1,187 @@
+"""The front door: every request passes here, in one order, and leaves in one shape."""
+
+import itertools
+import logging
+import secrets
+import time
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+
+from belvedere.access.model import Actor, Level
+from belvedere.base.errors import Invalid, Refused, Unauthenticated
+from belvedere.rest.route import Ask, Reply, Route
+from belvedere.server import auth, body, errors
+from belvedere.server.house import House
+from belvedere.server.table import Match, Table
+
+log = logging.getLogger("belvedere.access")
+encode = msgspec.json.Encoder().encode
+
+# Nothing we answer is for caches, frames, other sites or guessing of types.
+MANNERS = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+)
+JSON_TYPE = (b"content-type", b"application/json")
+SLOW_S = 2.0
+
+
+class App:
+    """An ASGI application over the house and its route table."""
+
+    def __init__(self, house: House, table: Table, agents: Any = None) -> None:
+        self.house = house
+        self.table = table
+        self.agents = agents
+        self._origins = frozenset(
+            origin.strip().encode() for origin in house.settings.origins.split(",") if origin
+        )
+        self._proxies = frozenset(
+            proxy.strip() for proxy in house.settings.proxies.split(",") if proxy
+        )
+        self._number = itertools.count(1)
+        self._mark = secrets.token_hex(4)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            await self._serve(scope, receive, send)
+        elif scope["type"] == "websocket" and self.agents is not None:
+            await self.agents(self, scope, receive, send)
+
+    async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
+        began = time.perf_counter()
+        request_id = f"{self._mark}{next(self._number):08x}"
+        headers = dict(scope["headers"])
+        template = "-"
+        try:
+            if scope["method"] == "OPTIONS":
+                reply = self._preflight(scope)
+            else:
+                match = self.table.match(scope["method"], scope["raw_path"])
+                template = match.route.path
+                reply = await self._answer(match, scope, receive, headers)
+        except Refused as refusal:
+            reply = Reply(
+                errors.body_of(refusal, request_id),
+                errors.status_of(refusal),
+                errors.headers_of(refusal),
+            )
+        except Exception as fault:
+            reply = Reply(errors.failure(fault, template, request_id), 500)
+        await self._send(reply, headers, request_id, send)
+        self._note(scope["method"], template, reply.status, time.perf_counter() - began, request_id)
+
+    async def _answer(
+        self, match: Match, scope: Any, receive: Any, headers: dict[bytes, bytes]
+    ) -> Reply:
+        route = match.route
+        query = body.query_of(scope["query_string"])
+        actor = await self._actor(route, scope, headers, query)
+        named = auth.one_name(match.customer, *query.get("customer", ()))
+        ask = Ask(Request(scope, receive), route, actor, self.house, match.path, query)
+        if route.level != Level.ANONYMOUS:
+            auth.check_customer(actor, named)
+        if route.body is not None or route.raw_body:
+            ask.raw = await body.read(receive, headers, route.max_body)
+        if route.raw_body:
+            ask.customer = named
+        elif route.body is not None:
+            self._check_body(ask, headers, named)
+        return _reply(await route.handler(ask))
+
+    def _check_body(self, ask: Ask, headers: dict[bytes, bytes], named: str | None) -> None:
+        ask.body = body.checked(ask.route, ask.raw, headers)
+        said = getattr(ask.body, "customer", None)
+        ask.customer = auth.one_name(named, said if isinstance(said, str) else None)
+        if ask.route.level != Level.ANONYMOUS:
+            auth.check_customer(ask.actor, ask.customer)
+
+    async def _actor(
+        self, route: Route, scope: Any, headers: dict[bytes, bytes], query: dict[str, list[str]]
+    ) -> Actor:
+        address = self.address(scope, headers)
+        if route.level == Level.ANONYMOUS:
+            return msgspec.structs.replace(auth.ANYONE, address=address)
+        token = auth.token_of(headers, query, route)
+        if token is None:
+            raise Unauthenticated("Send an access token: Authorization: Bearer <token>.")
+        if b"authorization" not in headers and "access_token" not in query:
+            auth.check_origin(scope["method"], headers)
+        actor = await self.house.credentials.actor(token, self.house.clock())
+        auth.check_level(actor, route)
+        return msgspec.structs.replace(actor, address=address)
+
+    def address(self, scope: Any, headers: dict[bytes, bytes]) -> str:
+        """Who calls: the peer, or what a proxy that we trust says of it."""
+        peer = scope["client"][0] if scope.get("client") else "local"
+        if peer in self._proxies:
+            told = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
+            return told[-1].strip() or peer
+        return peer
+
+    def _preflight(self, scope: Any) -> Reply:
+        allowed = self.table.methods(scope["raw_path"])
+        return Reply(
+            status=204,
+            headers={
+                "allow": ", ".join((*allowed, "OPTIONS")),
+                "access-control-allow-methods": ", ".join(allowed),
+                "access-control-allow-headers": "authorization, content-type, idempotency-key,"
+                " if-match, last-event-id",
+                "access-control-max-age": "600",
+            },
+        )
+
+    async def _send(
+        self, reply: Reply, asked: dict[bytes, bytes], request_id: str, send: Any
+    ) -> None:
+        headers = [*MANNERS, (b"x-request-id", request_id.encode())]
+        headers += [(k.encode(), v.encode()) for k, v in reply.headers.items()]
+        origin = asked.get(b"origin")
+        if origin is not None and origin in self._origins:
+            headers += [(b"access-control-allow-origin", origin), (b"vary", b"origin")]
+        if hasattr(reply.body, "__aiter__"):
+            await _stream(reply, headers, send)
+            return
+        if reply.media_type == "application/json":
+            headers.append(JSON_TYPE)
+            data = b"" if reply.status == 204 else encode(reply.body)
+        else:
+            headers.append((b"content-type", reply.media_type.encode()))
+            data = reply.body.encode() if isinstance(reply.body, str) else reply.body or b""
+        if reply.status != 204:
+            headers.append((b"content-length", str(len(data)).encode()))
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": data})
+
+    def _note(self, method: str, template: str, status: int, took: float, request_id: str) -> None:
+        """The access log: the route's template, never the path or the query."""
+        level = logging.INFO if status >= 500 or took > SLOW_S else logging.DEBUG
+        if log.isEnabledFor(level):
+            log.log(level, "%s %s %s %.1f ms %s", method, template, status, took * 1e3, request_id)
+
+
+async def _stream(reply: Reply, headers: list[tuple[bytes, bytes]], send: Any) -> None:
+    headers.append((b"content-type", reply.media_type.encode()))
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    try:
+        async for part in reply.body:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+    finally:
+        await reply.body.aclose()
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _reply(answer: Any) -> Reply:
+    return answer if isinstance(answer, Reply) else Reply(answer)
+
+
+def require_customer(ask: Ask) -> str:
+    """Secret routes: the organization must be named."""
+    if ask.customer is None:
+        raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
+    return ask.customer

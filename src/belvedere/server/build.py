@@ -1,0 +1,97 @@
+"""Building the house: databases open and up to date, keys proven, rooms connected."""
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from belvedere.access.keys import Keys, load_secret
+from belvedere.access.limits import Limits
+from belvedere.base.clock import wall
+from belvedere.db import Database, Tx
+from belvedere.db.migrate import migrate, open_database
+from belvedere.events.hub import Hub
+from belvedere.jobs import queue, scraper
+from belvedere.server import routes
+from belvedere.server.auth import Credentials
+from belvedere.server.feed import Feed
+from belvedere.server.house import House
+from belvedere.server.links import Links
+from belvedere.server.settings import Settings
+from belvedere.server.table import Table
+
+if TYPE_CHECKING:
+    from belvedere.db.doorbell import Doorbell
+
+
+def open_databases(settings: Settings) -> tuple[Database, Database]:
+    """The main database and the log store, migrated. On PostgreSQL they are one."""
+    folder = settings.folder
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    old = os.umask(0o077)
+    try:
+        db = open_database(settings.database_url)
+        migrate(db)
+        if db.sql.engine == "postgres":
+            migrate(db, "logs")
+            return db, db
+        logs = open_database(str(folder / "logs.db"))
+        migrate(logs, "logs")
+        return db, logs
+    finally:
+        os.umask(old)
+
+
+def build(settings: Settings) -> House:
+    """Everything but the sockets."""
+    routes.check(routes.ROUTES)
+    db, logs = open_databases(settings)
+    keys = Keys(load_secret(settings.folder, settings.secret_key))
+    db.write_now(keys.prove)
+    db.write_now(_start_epoch)
+    db.write_now(scraper.keep_source)
+    hub = Hub()
+    house = House(settings, db, logs, keys, hub, Limits(wall), wall, wall())
+    house.table = Table(routes.ROUTES)
+    house.links = Links(settings.base_url)
+    house.feed = Feed(db, hub)
+    house.credentials = Credentials(db, keys)
+    hub.listen("access", house.credentials.forget)
+    db.closing = house.links.close_transaction
+    db.on_rung = hub.ring
+    return house
+
+
+def _start_epoch(tx: Tx) -> None:
+    tx.run("insert into meta (name, value) values ('epoch', '1') on conflict (name) do nothing")
+
+
+def connect_doorbell(house: House) -> "Doorbell | None":
+    """Several servers on one PostgreSQL ring each other."""
+    if house.db.sql.engine != "postgres":
+        return None
+    from belvedere.db.doorbell import Doorbell
+    from belvedere.db.postgres import Postgres
+
+    assert isinstance(house.db, Postgres)
+    loop = asyncio.get_running_loop()
+
+    def heard(topics: set[str]) -> None:
+        loop.call_soon_threadsafe(_heard, house, topics)
+
+    bell = Doorbell(house.db, heard)
+
+    def rung(topics: set[str]) -> None:
+        house.hub.ring(topics)
+        bell.ring(topics)
+
+    house.db.on_rung = rung
+    bell.start()
+    return bell
+
+
+def _heard(house: House, topics: set[str]) -> None:
+    """Another server did something: listeners wake, and its new work may be for agents here."""
+    house.hub.ring(topics)
+    for topic in topics:
+        if topic.startswith("host:") and house.links.of(topic[5:]) is not None:
+            house.db.join(queue.wake, topic[5:])

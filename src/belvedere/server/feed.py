@@ -1,0 +1,62 @@
+"""The tail of the event log, read once per server for everybody who listens here."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+
+from belvedere import events
+from belvedere.db import Database
+from belvedere.events import Event
+from belvedere.events.hub import Hub
+
+log = logging.getLogger("belvedere.events")
+Listener = Callable[[list[Event]], None]
+POLL_S = 1.0
+
+
+class Feed:
+    """Follows the log while anybody listens; costs nothing while nobody does."""
+
+    def __init__(self, db: Database, hub: Hub) -> None:
+        self._db = db
+        self._hub = hub
+        self._listeners: set[Listener] = set()
+        self._cursor: tuple[int, int] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def listen(self, listener: Listener) -> Callable[[], None]:
+        """From now on, every event; returns undo."""
+        if self._cursor is None or self._task is None:
+            self._cursor = await self._db.read(events.newest)
+        self._listeners.add(listener)
+        if self._task is None:
+            self._task = asyncio.create_task(self._follow())
+        return lambda: self._listeners.discard(listener)
+
+    async def _follow(self) -> None:
+        rang = asyncio.Event()
+        undo = self._hub.listen("events", lambda _: rang.set())
+        try:
+            while self._listeners:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(rang.wait(), POLL_S)
+                rang.clear()
+                await self._catch_up()
+        finally:
+            undo()
+            self._task = None
+
+    async def _catch_up(self) -> None:
+        while self._cursor is not None:
+            try:
+                found = await self._db.read(events.after, *self._cursor)
+            except Exception:
+                # The database is away; the next turn tries again from the same cursor.
+                log.exception("the event log could not be read")
+                return
+            if not found:
+                return
+            self._cursor = (found[-1].xid, found[-1].id)
+            for listener in tuple(self._listeners):
+                listener(found)

@@ -1,0 +1,62 @@
+"""The first start: an organization, its owner, a token if one was given. Told once."""
+
+import secrets
+from dataclasses import dataclass
+
+from belvedere.access import customers, passwords, tokens
+from belvedere.access.model import Actor
+from belvedere.base.errors import Conflict
+from belvedere.db import Tx
+from belvedere.server.house import House
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """What a person must know to sign in; the password is nowhere else."""
+
+    customer: str
+    email: str
+    # None: it was given by the environment, so nobody needs to be told.
+    password: str | None
+
+
+def is_empty(tx: Tx) -> bool:
+    return tx.row("select 1 from customers limit 1") is None
+
+
+def set_up(house: House) -> Welcome | None:
+    """Make the first organization when there is none; None when there is one already."""
+    if not house.db.write_now(is_empty):
+        return None
+    settings = house.settings
+    given = settings.admin_password
+    if given:
+        passwords.check(given)
+    password = given or secrets.token_urlsafe(15)
+    try:
+        house.db.write_now(_found, house, passwords.digest(password))
+    except Conflict:
+        # Another server of the same database was faster.
+        return None
+    return Welcome(settings.customer, settings.admin_email, None if given else password)
+
+
+def _found(tx: Tx, house: House, password_hash: str) -> None:
+    settings = house.settings
+    made = customers.create_organization(
+        tx,
+        house.keys,
+        settings.customer,
+        settings.admin_email,
+        reserved=house.table.reserved,
+        password_hash=password_hash,
+    )
+    if settings.access_token:
+        actor = customers.operator(made.customer)
+        tokens.adopt_token(tx, house.keys, actor, "set-up", settings.access_token)
+
+
+def operator_of(tx: Tx, name: str) -> Actor | None:
+    """The operator's actor in an organization."""
+    found = customers.by_name(tx, name)
+    return None if found is None else customers.operator(found)

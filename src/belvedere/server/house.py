@@ -1,0 +1,35 @@
+"""What one server process holds: built once, handed to every room."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from belvedere.access.keys import Keys
+from belvedere.access.limits import Limits
+from belvedere.base.clock import Clock, Millis, wall
+from belvedere.db import Database
+from belvedere.events.hub import Hub
+from belvedere.server.settings import Settings
+
+if TYPE_CHECKING:
+    from belvedere.server.auth import Credentials
+    from belvedere.server.feed import Feed
+    from belvedere.server.links import Links
+    from belvedere.server.table import Table
+
+
+@dataclass(slots=True)
+class House:
+    """The open databases, the keys, the doorbell, and who is connected."""
+
+    settings: Settings
+    db: Database
+    logs: Database
+    keys: Keys
+    hub: Hub
+    limits: Limits
+    clock: Clock = wall
+    started_at: Millis = 0
+    links: "Links" = field(init=False)
+    feed: "Feed" = field(init=False)
+    credentials: "Credentials" = field(init=False)
+    table: "Table" = field(init=False)

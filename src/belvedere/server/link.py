@@ -1,0 +1,281 @@
+"""One agent's WebSocket, from its hello to the end."""
+
+import asyncio
+import logging
+from typing import Any
+
+import msgspec
+
+from belvedere import files, hosts
+from belvedere.access.model import Actor
+from belvedere.db import Tx
+from belvedere.jobs import finish, reunion
+from belvedere.jobs import log as joblog
+from belvedere.jobs import store as job_store
+from belvedere.protocol import (
+    CHUNK,
+    OUTPUT,
+    VERSION,
+    Ack,
+    Beat,
+    Cancel,
+    Credit,
+    Ended,
+    FromServer,
+    Hello,
+    Kept,
+    Missing,
+    Order,
+    Started,
+    Stop,
+    Want,
+    Welcome,
+    pack_blob,
+    unpack_output,
+)
+from belvedere.server.house import House
+
+log = logging.getLogger("belvedere.agents")
+encode = msgspec.json.Encoder().encode
+
+BEAT_MS = 10_000
+CREDIT = 4 * 1024 * 1024
+SHAPES: dict[str, Any] = {
+    "hello": Hello,
+    "started": Started,
+    "ended": Ended,
+    "beat": Beat,
+    "want": Want,
+}
+
+
+class Goodbye(Exception):
+    """The link must end; the code and words go to the agent."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+class Link:
+    """A connected agent: what it was given, what it owes, what waits to be sent."""
+
+    def __init__(self, house: House, actor: Actor, send: Any) -> None:
+        self.house = house
+        self.host_id = actor.host_id
+        self.address = actor.address
+        self.session = 0
+        self.is_closing = False
+        self._send = send
+        self._outbox: list[FromServer] = []
+        self._frames: list[bytes] = []
+        self._wake = asyncio.Event()
+        self._goodbye: Goodbye | None = None
+        # Fences that this agent may speak for, with their jobs.
+        self._jobs: dict[int, str] = {}
+        self._canceled: set[int] = set()
+        # The newest unfinished write of a fence's output.
+        self._writing: dict[int, asyncio.Future[int]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # What goes out
+
+    def push(self, *messages: FromServer) -> None:
+        self._outbox.extend(messages)
+        self._wake.set()
+
+    def give(self, orders: list[Order]) -> None:
+        """Orders that are durable now."""
+        for order in orders:
+            self._jobs[order.fence] = order.job_id
+        self.push(*orders)
+
+    def close(self, code: int, reason: str) -> None:
+        self.is_closing = True
+        self._goodbye = Goodbye(code, reason)
+        self._wake.set()
+
+    async def send_loop(self) -> None:
+        """Everything that waits leaves in one frame."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._outbox or self._frames:
+                messages, self._outbox = self._outbox, []
+                frames, self._frames = self._frames, []
+                if messages:
+                    await self._send({"type": "websocket.send", "text": encode(messages).decode()})
+                for frame in frames:
+                    await self._send({"type": "websocket.send", "bytes": frame})
+            if self._goodbye is not None:
+                raise self._goodbye
+
+    # What comes in
+
+    async def greet(self, hello: Hello) -> None:
+        """Open the session: the journal settles what the last one left open."""
+        if hello.protocol != VERSION:
+            raise Goodbye(4400, f"This server speaks protocol {VERSION}; update the agent.")
+        self.session, told, held = await self.house.db.write(
+            _greet, self.host_id, hello, self.address
+        )
+        self._jobs.update(held)
+        resume = await self.house.logs.read(_resume, list(held))
+        self.push(Welcome(self.session, self.host_id, BEAT_MS, CREDIT, resume))
+        self.push(*[Stop(fence) for fence in told.stop])
+        self.push(*[Cancel(fence) for fence in told.cancel])
+        self._canceled.update(told.cancel)
+
+    def receive(self, frame: str | bytes) -> None:
+        if isinstance(frame, bytes):
+            self._receive_output(frame)
+            return
+        for raw in msgspec.json.decode(frame):
+            shape = SHAPES.get(raw.get("kind"))
+            if shape is None:
+                log.warning("an agent sent an unknown message: %.40r", raw.get("kind"))
+                continue
+            self._receive(msgspec.convert(raw, shape))
+
+    def _receive(self, message: Any) -> None:
+        match message:
+            case Ended():
+                self._receive_end(message)
+            case Started():
+                if message.fence in self._jobs:
+                    begun = (self.host_id, message.fence, message.ago_ms)
+                    self._watch(self.house.db.join(reunion.started, begun))
+            case Beat():
+                pass
+            case Want():
+                self._spawn(self._send_blob(message.sha256))
+            case Hello():
+                raise Goodbye(4400, "A second hello.")
+
+    def _receive_end(self, ended: Ended) -> None:
+        if ended.fence not in self._jobs or ended.report.log is not None:
+            self._settle(ended)
+        else:
+            self._spawn(self._settle_streamed(ended))
+
+    def _settle(self, ended: Ended) -> None:
+        item = finish.Reported(self.host_id, ended.fence, ended.report)
+        future = self.house.db.join(finish.finish, item)
+        future.add_done_callback(lambda done: self._settled(ended.fence, done))
+
+    def _settled(self, fence: int, done: "asyncio.Future[finish.Outcome]") -> None:
+        if done.cancelled() or done.exception() is not None:
+            # Not acknowledged, so it comes again; a database that is away must not lose an end.
+            self.close(4503, "the server could not store an end; come back")
+            return
+        self._jobs.pop(fence, None)
+        self._canceled.discard(fence)
+        self.push(Ack([fence]))
+
+    async def _settle_streamed(self, ended: Ended) -> None:
+        """All output first: the end of a stream is told when its bytes are durable."""
+        writing = self._writing.pop(ended.fence, None)
+        if writing is not None:
+            await writing
+        report = ended.report
+        await self.house.logs.write(
+            joblog.close, ended.fence, report.bytes_total, report.lines_total, report.sha256
+        )
+        self._settle(ended)
+
+    def _receive_output(self, frame: bytes) -> None:
+        if not frame or frame[0] != OUTPUT:
+            raise Goodbye(4400, "An unknown frame.")
+        fence, at_byte, at_line, data = unpack_output(frame)
+        self.push(Credit(len(data))) if fence not in self._jobs else self._keep(
+            joblog.Output(fence, self._jobs[fence], at_byte, at_line, data)
+        )
+
+    def _keep(self, piece: joblog.Output) -> None:
+        future = self.house.logs.join(joblog.append, piece)
+        self._writing[piece.fence] = future
+        future.add_done_callback(lambda done: self._kept(piece, done))
+
+    def _kept(self, piece: joblog.Output, done: "asyncio.Future[int]") -> None:
+        if done.cancelled() or done.exception() is not None:
+            self.close(4503, "the server could not store output; come back")
+            return
+        if self._writing.get(piece.fence) is done:
+            del self._writing[piece.fence]
+        self.push(Kept(piece.fence, done.result()), Credit(len(piece.data)))
+        self.house.hub.ring((f"log:{piece.job_id}",))
+
+    async def _send_blob(self, sha256: str) -> None:
+        content = await self.house.db.read(files.content_of, sha256)
+        if content is None:
+            self.push(Missing(sha256))
+            return
+        for start in range(0, max(1, len(content)), CHUNK):
+            last = start + CHUNK >= len(content)
+            self._frames.append(pack_blob(sha256, content[start : start + CHUNK], last=last))
+        self._wake.set()
+
+    # What people want of running jobs
+
+    def rung(self, _: str) -> None:
+        """A cancel or a verdict by a person may concern a job that runs here."""
+        self._spawn(self._look_at_wishes())
+
+    async def _look_at_wishes(self) -> None:
+        wishes = await self.house.db.read(_wishes, self.host_id)
+        cancel = [f for f in wishes if wishes[f] and f in self._jobs and f not in self._canceled]
+        self._canceled.update(cancel)
+        stop = [fence for fence in self._jobs if fence not in wishes]
+        settled = await self.house.db.read(_settled_fences, stop) if stop else []
+        self.push(*[Cancel(fence) for fence in cancel], *[Stop(fence) for fence in settled])
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._spawned)
+
+    def _spawned(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.warning("link of host %s: %s", self.host_id, task.exception())
+            self.close(4503, "the server stumbled; come back")
+
+    def _watch(self, future: "asyncio.Future[Any]") -> None:
+        # Only to mark an exception as seen: a missed `started` is told again by the end.
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def end(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+
+def _greet(
+    tx: Tx, host_id: str, hello: Hello, address: str
+) -> tuple[int, reunion.Reunion, dict[int, str]]:
+    session = hosts.connect(tx, host_id, hello, address)
+    told = reunion.reunite(tx, host_id, hello.journal_id, hello.entries)
+    fences = [entry.fence for entry in hello.entries]
+    held = job_store.attempts_by_fence(tx, fences)
+    jobs = {fence: a.job_id for fence, a in held.items() if a.host_id == host_id}
+    return session, told, jobs
+
+
+def _resume(tx: Tx, fences: list[int]) -> dict[str, int]:
+    found = {fence: joblog.find(tx, fence) for fence in fences}
+    return {str(fence): log.bytes_seen if log else 0 for fence, log in found.items()}
+
+
+def _wishes(tx: Tx, host_id: str) -> dict[int, bool]:
+    """Fences that the server waits for, and whether they are to be cancelled."""
+    rows = tx.rows(
+        "select fence, cancel_requested_at from jobs where host_id = ? and lifecycle = 'assigned'",
+        host_id,
+    )
+    return {fence: at is not None for fence, at in rows}
+
+
+def _settled_fences(tx: Tx, fences: list[int]) -> list[int]:
+    """Those whose attempt a person has settled: nobody waits for them any more."""
+    found = job_store.attempts_by_fence(tx, fences)
+    return [fence for fence, attempt in found.items() if attempt.state == "resolved"]

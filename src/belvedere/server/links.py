@@ -1,0 +1,66 @@
+"""The agents that hang on this server, by host; and the claim that ends every transaction."""
+
+from typing import TYPE_CHECKING
+
+from belvedere.base.clock import Millis
+from belvedere.db import Tx
+from belvedere.jobs import queue
+from belvedere.jobs.order import order_of
+
+if TYPE_CHECKING:
+    from belvedere.server.link import Link
+
+
+class Links:
+    """At most one link per host; the newest wins."""
+
+    def __init__(self, base_url: str) -> None:
+        self._base_url = base_url
+        self._by_host: dict[str, Link] = {}
+        self._seen: dict[tuple[str, int], Millis] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_host)
+
+    def add(self, link: "Link") -> None:
+        older = self._by_host.get(link.host_id)
+        self._by_host[link.host_id] = link
+        if older is not None:
+            older.close(4409, "another connection of this host took over")
+
+    def remove(self, link: "Link") -> bool:
+        if self._by_host.get(link.host_id) is link:
+            del self._by_host[link.host_id]
+            return True
+        return False
+
+    def of(self, host_id: str) -> "Link | None":
+        return self._by_host.get(host_id)
+
+    def all(self) -> list["Link"]:
+        return list(self._by_host.values())
+
+    def close_transaction(self, tx: Tx) -> None:
+        """For every host rung in this transaction: claim in it, push once it is durable.
+
+        One ordinary claim per host at the end, never one per job: the queue stays in order and
+        the answer to `create` stays what create returned.
+        """
+        for topic in [topic for topic in tx.rung if topic.startswith("host:")]:
+            link = self._by_host.get(topic[5:])
+            if link is not None and not link.is_closing:
+                self._claim(tx, link)
+
+    def _claim(self, tx: Tx, link: "Link") -> None:
+        claimed = queue.claim(tx, link.host_id, link.session)
+        if not claimed:
+            return
+        orders = [order_of(item, link.session, self._base_url) for item in claimed]
+        tx.after_commit(lambda: link.give(orders))
+
+    def note_seen(self, link: "Link", now: Millis) -> None:
+        self._seen[link.host_id, link.session] = now
+
+    def take_seen(self) -> list[tuple[str, int, Millis]]:
+        seen, self._seen = self._seen, {}
+        return [(host_id, session, at) for (host_id, session), at in seen.items()]

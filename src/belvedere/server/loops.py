@@ -1,0 +1,104 @@
+"""What the server does by itself, as a table: verb, how often, how long after the start."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from belvedere import access, hosts
+from belvedere.jobs import queue, retention, sweep
+from belvedere.jobs.model import LOST_AFTER, UNREACHABLE_AFTER
+from belvedere.server.house import House
+
+log = logging.getLogger("belvedere.loops")
+
+# After a start every agent gets one full term to come back before it counts as silent.
+TERM_S = UNREACHABLE_AFTER / 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    name: str
+    every_s: float
+    work: Callable[[House], Awaitable[object]]
+    wait_s: float = 0.0
+
+
+async def wake_waiting(house: House) -> None:
+    """The backstop of the doorbell: work starts within a second or two without it."""
+    if not len(house.links):
+        return
+    for host_id in await house.db.read(queue.waiting_hosts):
+        if house.links.of(host_id) is not None:
+            await house.db.join(queue.wake, host_id)
+
+
+async def note_seen(house: House) -> None:
+    seen = house.links.take_seen()
+    if not seen:
+        return
+    for host_id in await house.db.write(hosts.seen, seen):
+        link = house.links.of(host_id)
+        if link is not None:
+            link.close(4409, "another connection of this host took over")
+
+
+async def note_uses(house: House) -> None:
+    used = house.credentials.take_used()
+    if used:
+        await house.db.write(access.touch, used)
+
+
+async def mark_silent(house: House) -> None:
+    if await house.db.read(hosts.any_silent, UNREACHABLE_AFTER):
+        await house.db.write(hosts.gone_quiet, UNREACHABLE_AFTER)
+    if await house.db.read(sweep.any_unreachable):
+        await house.db.write(sweep.mark_unreachable)
+
+
+async def lose_overdue(house: House) -> None:
+    if await house.db.read(sweep.any_overdue):
+        await house.db.write(sweep.lose_overdue)
+
+
+async def expire(house: House) -> None:
+    while await house.db.read(sweep.any_expired):
+        await house.db.write(sweep.expire)
+
+
+async def forget_old(house: House) -> None:
+    """Retention, in small batches with a breath between them."""
+    while await house.db.write(sweep.forget_keys):
+        await asyncio.sleep(0)
+    while True:
+        job_ids = await house.db.write(retention.purge)
+        if not job_ids:
+            return
+        await house.logs.write(retention.forget_logs, job_ids)
+        await asyncio.sleep(0)
+
+
+LOOPS = (
+    Loop("wake waiting hosts", 1.0, wake_waiting),
+    Loop("note what agents were seen", 5.0, note_seen),
+    Loop("note uses of credentials", 60.0, note_uses),
+    Loop("mark silent hosts and their jobs", 5.0, mark_silent, TERM_S),
+    Loop("give up overdue jobs as lost", 5.0, lose_overdue, TERM_S + LOST_AFTER / 1_000),
+    Loop("expire what waited too long", 5.0, expire),
+    Loop("forget old history", 30.0, forget_old, 10.0),
+)
+
+
+async def run(loop: Loop, house: House) -> None:
+    await asyncio.sleep(loop.wait_s)
+    while True:
+        try:
+            await loop.work(house)
+        except Exception:
+            # One bad turn (the database restarts, a full disk) must not end the loop for good.
+            log.exception("the loop %r stumbled; it goes on", loop.name)
+        await asyncio.sleep(loop.every_s)
+
+
+def start(house: House) -> list[asyncio.Task[None]]:
+    return [asyncio.create_task(run(loop, house), name=loop.name) for loop in LOOPS]

@@ -1,0 +1,147 @@
+"""Running the server: `serve` for one of many, `up` for the whole product in one command."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket as sockets
+import sys
+from collections.abc import Callable
+
+import uvicorn
+
+from belvedere.base.errors import Refused
+from belvedere.server import first_start, local_agent, loops, operator, reactions
+from belvedere.server.app import App
+from belvedere.server.build import build, connect_doorbell
+from belvedere.server.first_start import Welcome
+from belvedere.server.house import House
+from belvedere.server.settings import Settings
+from belvedere.server.socket import serve as serve_agent
+
+log = logging.getLogger("belvedere.server")
+# Running streams get this long to end when the server stops.
+FAREWELL_S = 2
+
+
+def serve(settings: Settings) -> int:
+    """`belvedere server`."""
+    return _run(settings, with_agent=False, must_set_up=bool(settings.admin_password))
+
+
+def up(settings: Settings) -> int:
+    """`belvedere up`: set itself up, serve, and run a local agent."""
+    return _run(settings, with_agent=settings.agent, must_set_up=True)
+
+
+def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
+    logging.basicConfig(
+        level=settings.log_level.upper(),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )
+    try:
+        house = build(settings)
+        welcome = first_start.set_up(house) if must_set_up else None
+        return _loop()(_serve(house, welcome, with_agent=with_agent))
+    except Refused as refusal:
+        print(f"belvedere: {refusal.message}", file=sys.stderr)
+        return 3
+
+
+def _loop() -> "Callable[..., int]":
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run
+    return uvloop.run
+
+
+async def _serve(house: House, welcome: Welcome | None, *, with_agent: bool) -> int:
+    settings = house.settings
+    listening = _listen(settings)
+    server = uvicorn.Server(_config(house))
+    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+    bell = connect_doorbell(house)
+    door = await operator.open_door(house)
+    tasks = [*loops.start(house), *reactions.start(house)]
+    serving = asyncio.create_task(server._serve([listening]))
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, lambda: setattr(server, "should_exit", True))
+    try:
+        await _until_started(server, serving)
+        if with_agent:
+            tasks.append(asyncio.create_task(local_agent.keep_running(house)))
+        _announce(house, welcome)
+        await serving
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        door.close()
+        if bell is not None:
+            bell.stop()
+        await house.db.close()
+        if house.logs is not house.db:
+            await house.logs.close()
+    return 0
+
+
+def _listen(settings: Settings) -> sockets.socket:
+    family = sockets.AF_INET6 if ":" in settings.host else sockets.AF_INET
+    listening = sockets.socket(family)
+    listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+    except OSError as fault:
+        raise Refused(
+            f"Cannot listen on {settings.host}:{settings.port} ({fault.strerror});"
+            " choose another with --port."
+        ) from None
+    # The address that people and agents use follows the port that was really given (--port 0).
+    settings.port = listening.getsockname()[1]
+    listening.listen(2048)
+    listening.setblocking(False)
+    return listening
+
+
+def _config(house: House) -> uvicorn.Config:
+    settings = house.settings
+    return uvicorn.Config(
+        App(house, house.table, serve_agent),
+        http="httptools",
+        ws="websockets-sansio",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=FAREWELL_S,
+        ws_max_size=4 << 20,
+        ws_per_message_deflate=False,
+        ssl_certfile=settings.tls_cert or None,
+        ssl_keyfile=settings.tls_key or None,
+    )
+
+
+async def _until_started(server: uvicorn.Server, serving: "asyncio.Task[None]") -> None:
+    while not server.started:
+        if serving.done():
+            await serving
+            raise Refused("The server could not start; its log says why.")
+        await asyncio.sleep(0.01)
+
+
+def _announce(house: House, welcome: Welcome | None) -> None:
+    url = house.settings.base_url
+    with contextlib.suppress(BrokenPipeError):
+        print(f"Belvedere is ready at {url}", flush=True)
+        if welcome is not None:
+            print(f"  organization  {welcome.customer}\n  e-mail        {welcome.email}")
+            if welcome.password is not None:
+                print(f"  password      {welcome.password}   (shown only now)")
+            print(f"  sign in       belvedere login --server {url} --email {welcome.email}")
+            sys.stdout.flush()

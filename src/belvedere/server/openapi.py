@@ -1,0 +1,168 @@
+"""The interface as OpenAPI 3.1, from the same table and types that check the requests."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from belvedere import __version__
+from belvedere.rest.route import Route
+from belvedere.server import errors
+from belvedere.server.table import Table, is_id_name
+
+# Which refusals any door may give, beside those that it names itself.
+ALWAYS = (400, 401, 403, 404, 405, 429, 503)
+_STATUS_OF_CODE = {kind.code: status for kind, status in errors.STATUS}
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+class FaultRecord(msgspec.Struct):
+    field: str
+    message: str
+
+
+class ErrorRecord(msgspec.Struct, rename={"status_code": "statusCode"}):
+    """The one shape of every refusal; `errors` only where fields are at fault."""
+
+    status_code: int
+    code: str
+    message: str
+    request_id: str
+    errors: list[FaultRecord] | msgspec.UnsetType = msgspec.UNSET
+
+
+def document(table: Table, base_url: str) -> dict[str, Any]:
+    shapes = _shapes(table.routes)
+    schemas, components = msgspec.json.schema_components(
+        shapes, ref_template="#/components/schemas/{name}"
+    )
+    schema_of = {_key(shape): schema for shape, schema in zip(shapes, schemas, strict=True)}
+    paths: dict[str, dict[str, Any]] = {}
+    for route in table.routes:
+        for path in _paths(route):
+            paths.setdefault(path, {})[route.method.lower()] = _operation(route, path, schema_of)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Belvedere", "version": __version__},
+        "servers": [{"url": base_url}],
+        "paths": paths,
+        "components": {"schemas": components, "securitySchemes": _SECURITY},
+    }
+
+
+_SECURITY = {
+    "token": {"type": "http", "scheme": "bearer"},
+    "query": {"type": "apiKey", "in": "query", "name": "access_token"},
+}
+
+
+def _shapes(routes: tuple[Route, ...]) -> list[Any]:
+    found: dict[str, Any] = {_key(ErrorRecord): ErrorRecord}
+    for route in routes:
+        for shape in (route.body, route.answer):
+            if shape is not None and shape is not bytes:
+                found[_key(shape)] = shape
+    return list(found.values())
+
+
+def _key(shape: Any) -> str:
+    return str(shape)
+
+
+def _paths(route: Route) -> Iterator[str]:
+    yield route.path
+    if route.style == "both":
+        yield "/{customer}" + route.path
+
+
+def _operation(route: Route, path: str, schema_of: dict[str, Any]) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": _name(route, path),
+        "summary": route.summary,
+        "description": f"Level: {route.level}.",
+        "parameters": [*_path_parameters(path), *_query_parameters(route, path)],
+        "responses": _responses(route, schema_of),
+        "security": [] if route.level == "anonymous" else [{"token": []}, {"query": []}],
+    }
+    if route.body is not None:
+        operation["requestBody"] = _request_body(route, schema_of)
+    return operation
+
+
+def _name(route: Route, path: str) -> str:
+    words = re.sub(r"[^a-zA-Z0-9]+", "_", path).strip("_")
+    return f"{route.method.lower()}_{words}"
+
+
+def _path_parameters(path: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", "pattern": "^[0-9a-f]{24}$"}
+            if is_id_name(name)
+            else {"type": "string", "minLength": 1},
+        }
+        for name in _PARAMETER.findall(path)
+    ]
+
+
+def _query_parameters(route: Route, path: str) -> list[dict[str, Any]]:
+    found = [(name, about, False) for name, about in route.query]
+    if route.style == "both" and not path.startswith("/{customer}"):
+        found.append(("customer", "the organization's name", route.needs_customer))
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "description": about,
+            "required": required,
+            "schema": {"type": "string"},
+        }
+        for name, about, required in found
+    ]
+
+
+def _request_body(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
+    schema = schema_of[_key(route.body)]
+    content = {"application/json": {"schema": schema}}
+    if route.raw_body:
+        content["application/x-www-form-urlencoded"] = {"schema": schema}
+    return {"content": content, "required": False}
+
+
+def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
+    if route.answer is bytes:
+        content: dict[str, Any] = {"text/plain": {"schema": {"type": "string"}}}
+    elif route.answer is None:
+        content = {"application/json": {}}
+    else:
+        content = {"application/json": {"schema": schema_of[_key(route.answer)]}}
+    created = not route.known and route.method == "POST"
+    answers: dict[str, Any] = {"200": {"description": "Done.", "content": content}}
+    if created:
+        answers["201"] = {"description": "Made.", "content": content}
+    refusal = {"application/json": {"schema": schema_of[_key(ErrorRecord)]}}
+    for status, codes in sorted(_refusals(route).items()):
+        answers[str(status)] = {"description": ", ".join(sorted(codes)), "content": refusal}
+    return answers
+
+
+def _refusals(route: Route) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = {status: {_WORDS[status]} for status in ALWAYS}
+    for code in route.codes:
+        found.setdefault(_STATUS_OF_CODE.get(code, 409), set()).add(code)
+    return found
+
+
+_WORDS = {
+    400: "invalid",
+    401: "unauthenticated",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    429: "too_many_requests",
+    503: "unavailable",
+}

@@ -1,0 +1,135 @@
+"""Verbs for whoever sits at the server's own machine, through a socket that only they can open.
+
+The command line never writes beside a running server: it asks it here. Without a server it opens
+the database itself.
+"""
+
+import asyncio
+import contextlib
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from belvedere.access import customers, passwords, recovery
+from belvedere.base.errors import Invalid, NotFound, Refused
+from belvedere.db import Tx
+from belvedere.server import errors
+from belvedere.server.build import build
+from belvedere.server.house import House
+from belvedere.server.settings import Settings
+
+SOCKET = "admin.sock"
+LARGEST = 64 * 1024
+
+
+def _create_organization(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+    made = customers.create_organization(
+        tx,
+        house.keys,
+        _word(payload, "name"),
+        _word(payload, "email"),
+        reserved=house.table.reserved,
+    )
+    return {
+        "id": made.customer.id,
+        "name": made.customer.name,
+        "email": made.owner.email,
+        "link": made.token and f"{house.settings.base_url}/ui/reset#{made.token}",
+        "reset_token": made.token,
+    }
+
+
+def _organizations(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+    rows = tx.rows("select id, name, enabled from customers order by id")
+    return {"organizations": [{"id": i, "name": n, "enable": bool(e)} for i, n, e in rows]}
+
+
+def _reset_password(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+    password = secrets.token_urlsafe(15)
+    user = recovery.set_password(tx, _word(payload, "email"), passwords.digest(password))
+    return {"email": user.email, "password": password}
+
+
+def _word(payload: dict[str, Any], name: str) -> str:
+    value = payload.get(name)
+    if not isinstance(value, str) or not value:
+        raise Invalid(f"{name} is required.", code="invalid_body")
+    return value
+
+
+VERBS: dict[str, Callable[[Tx, House, dict[str, Any]], dict[str, Any]]] = {
+    "/organization": _create_organization,
+    "/organizations": _organizations,
+    "/member/reset-password": _reset_password,
+}
+
+
+async def open_door(house: House) -> asyncio.AbstractServer:
+    """Listen on the data folder's socket, which only the server's own user can open."""
+    path = house.settings.folder / SOCKET
+    with contextlib.suppress(FileNotFoundError):
+        path.unlink()
+    old = os.umask(0o177)
+    try:
+        return await asyncio.start_unix_server(
+            lambda reader, writer: _answer(house, reader, writer), path=str(path)
+        )
+    finally:
+        os.umask(old)
+
+
+async def _answer(house: House, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """One small HTTP request."""
+    with contextlib.closing(writer):
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        path = head.split(" ", 2)[1]
+        size = next(
+            (
+                int(line.split(":")[1])
+                for line in head.lower().split("\r\n")
+                if line.startswith("content-length:")
+            ),
+            0,
+        )
+        body = await reader.readexactly(min(size, LARGEST))
+        status, answer = await _carry_out(house, path, body)
+        data = msgspec.json.encode(answer)
+        writer.write(
+            f"HTTP/1.1 {status} .\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(data)}\r\nconnection: close\r\n\r\n".encode()
+            + data
+        )
+        await writer.drain()
+
+
+async def _carry_out(house: House, path: str, body: bytes) -> tuple[int, Any]:
+    try:
+        if path not in VERBS:
+            raise NotFound("There is no such verb.", code="no_such_path")
+        payload = msgspec.json.decode(body or b"{}")
+        return 200, await house.db.write(VERBS[path], house, payload)
+    except Refused as refusal:
+        return errors.status_of(refusal), errors.body_of(refusal, "local")
+
+
+def offline(settings: Settings, path: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """The same without a running server."""
+    house = build(settings)
+    try:
+        return house.db.write_now(VERBS[path], house, payload)
+    finally:
+        asyncio.run(_close(house))
+
+
+async def _close(house: House) -> None:
+    await house.db.close()
+    if house.logs is not house.db:
+        await house.logs.close()
+
+
+def socket_path(settings: Settings) -> Path:
+    return settings.folder / SOCKET

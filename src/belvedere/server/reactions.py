@@ -1,0 +1,102 @@
+"""What follows from what happened, as a table: reaction, events, verb.
+
+Each reaction has a cursor in the event log; the cursor moves in the transaction of the effect, so
+that every event has its effect once, whichever server runs it and whenever it dies.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from belvedere.db import Tx
+from belvedere.events import Event, cursors
+from belvedere.jobs import sweep
+from belvedere.server.house import House
+
+log = logging.getLogger("belvedere.reactions")
+POLL_S = 5.0
+TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    name: str
+    kinds: frozenset[str]
+    verb: Callable[[Tx, Event], object]
+
+
+REACTIONS = (
+    Reaction(
+        "jobs of deleted hosts expire",
+        frozenset({"host.deleted"}),
+        lambda tx, event: sweep.abandon(tx, "host_id", event.object_id),
+    ),
+    Reaction(
+        "jobs of deleted tasks expire",
+        frozenset({"task.deleted"}),
+        lambda tx, event: sweep.abandon(tx, "task_id", event.object_id),
+    ),
+)
+
+
+def react(tx: Tx, reaction: Reaction) -> int:
+    """Take what waits; one bad event undoes the whole turn and is found by going one by one."""
+    found = cursors.take(tx, reaction.name, reaction.kinds)
+    for event in found:
+        reaction.verb(tx, event)
+        cursors.move(tx, reaction.name, event)
+    return len(found)
+
+
+def react_to_one(tx: Tx, reaction: Reaction) -> None:
+    for event in cursors.take(tx, reaction.name, reaction.kinds, limit=1):
+        reaction.verb(tx, event)
+        cursors.move(tx, reaction.name, event)
+
+
+def park_one(tx: Tx, reaction: Reaction, fault: str) -> None:
+    for event in cursors.take(tx, reaction.name, reaction.kinds, limit=1):
+        cursors.park(tx, reaction.name, event, fault)
+
+
+async def run(reaction: Reaction, house: House) -> None:
+    """Woken by the doorbell, else every few seconds."""
+    rang = asyncio.Event()
+    for kind in reaction.kinds:
+        house.hub.listen(f"events:{kind}", lambda _: rang.set())
+    tries = 0
+    while True:
+        try:
+            await _catch_up(reaction, house)
+            tries = 0
+        except Exception as fault:
+            # Our own mistake or a database that is away: try again, then set the event aside.
+            tries += 1
+            log.exception("the reaction %r stumbled (try %s)", reaction.name, tries)
+            if tries >= TRIES:
+                await _set_aside(reaction, house, fault)
+                tries = 0
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(rang.wait(), POLL_S if not tries else 1.0)
+        rang.clear()
+
+
+async def _catch_up(reaction: Reaction, house: House) -> None:
+    while await house.db.read(cursors.any_waiting, reaction.name, reaction.kinds):
+        try:
+            await house.db.write(react, reaction)
+        except Exception:
+            await house.db.write(react_to_one, reaction)
+    if await house.db.read(cursors.lags, reaction.name):
+        await house.db.write(cursors.skip, reaction.name, reaction.kinds)
+
+
+async def _set_aside(reaction: Reaction, house: House, fault: Exception) -> None:
+    with contextlib.suppress(Exception):
+        await house.db.write(park_one, reaction, repr(fault)[:500])
+
+
+def start(house: House) -> list["asyncio.Task[None]"]:
+    return [asyncio.create_task(run(reaction, house), name=reaction.name) for reaction in REACTIONS]

@@ -1,0 +1,32 @@
+"""THE table: every door of the server, from the features that keep them."""
+
+from belvedere.access.api import ROUTES as ACCESS
+from belvedere.access.model import Level
+from belvedere.files.api import ROUTES as FILES
+from belvedere.hosts.api import ROUTES as HOSTS
+from belvedere.jobs.api import ROUTES as JOBS
+from belvedere.jobs.api_agent import ROUTES as AGENT_JOBS
+from belvedere.jobs.api_log import ROUTES as JOB_LOGS
+from belvedere.rest.route import Route
+from belvedere.server.api import ROUTES as OWN
+from belvedere.server.stream import ROUTES as STREAM
+from belvedere.tasks.api import ROUTES as TASKS
+
+ROUTES: tuple[Route, ...] = (
+    *OWN,
+    *STREAM,
+    *ACCESS,
+    *HOSTS,
+    *FILES,
+    *TASKS,
+    *JOBS,
+    *JOB_LOGS,
+    *AGENT_JOBS,
+)
+
+
+def check(routes: tuple[Route, ...]) -> None:
+    """A door without a declared level stops the server."""
+    for route in routes:
+        if route.level not in set(Level):
+            raise SystemExit(f"{route.method} {route.path} declares no level")

@@ -1,0 +1,102 @@
+"""Every setting of the server, in one table: option, environment, default, meaning."""
+
+import os
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from belvedere.base.errors import Invalid
+
+
+def default_data() -> Path:
+    base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    return Path(base) / "belvedere"
+
+
+def _setting(default: Any, env: str, about: str) -> Any:
+    return field(default=default, metadata={"env": env, "about": about})
+
+
+@dataclass(slots=True)
+class Settings:
+    """How this server runs. Each field can come from its environment variable or its option."""
+
+    data: str = _setting("", "BELVEDERE_DATA", "folder of the database, keys and sockets")
+    database: str = _setting(
+        "", "BELVEDERE_DATABASE", "postgresql:// address; empty: SQLite in the data folder"
+    )
+    host: str = _setting("127.0.0.1", "BELVEDERE_HOST", "address to listen on")
+    port: int = _setting(8420, "BELVEDERE_PORT", "port to listen on")
+    url: str = _setting("", "BELVEDERE_URL", "the address people and agents use, for links")
+    tls_cert: str = _setting("", "BELVEDERE_TLS_CERT", "certificate file for https")
+    tls_key: str = _setting("", "BELVEDERE_TLS_KEY", "key file for https")
+    secret_key: str = _setting(
+        "", "BELVEDERE_SECRET_KEY", "64 hex digits; empty: secret.key in the data folder"
+    )
+    proxies: str = _setting(
+        "", "BELVEDERE_PROXIES", "addresses whose X-Forwarded-For counts, separated by commas"
+    )
+    origins: str = _setting(
+        "", "BELVEDERE_ORIGINS", "origins that browsers may call from (CORS), separated by commas"
+    )
+    ready: bool = _setting(True, "BELVEDERE_READY", "serve /-/ready without a credential")
+    secret_rate: int = _setting(
+        500, "BELVEDERE_SECRET_RATE", "requests per second and secret key before 429"
+    )
+    log_level: str = _setting("info", "BELVEDERE_LOG_LEVEL", "debug, info, warning or error")
+    agent: bool = _setting(True, "BELVEDERE_AGENT", "`up` starts a local agent")
+    demo: bool = _setting(True, "BELVEDERE_DEMO", "the first start makes sample tasks")
+    customer: str = _setting("main", "BELVEDERE_CUSTOMER", "first start: organization name")
+    admin_email: str = _setting(
+        "admin@localhost", "BELVEDERE_ADMIN_EMAIL", "first start: e-mail of the owner"
+    )
+    admin_password: str = _setting(
+        "", "BELVEDERE_ADMIN_PASSWORD", "first start: password of the owner; empty: a random one"
+    )
+    access_token: str = _setting(
+        "", "BELVEDERE_ACCESS_TOKEN", "first start: bvt_ and at least 32 characters"
+    )
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.data) if self.data else default_data()
+
+    @property
+    def database_url(self) -> str:
+        return self.database or str(self.folder / "belvedere.db")
+
+    @property
+    def base_url(self) -> str:
+        if self.url:
+            return self.url.rstrip("/")
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        return f"{'https' if self.tls_cert else 'http'}://{host}:{self.port}"
+
+
+TABLE = tuple(
+    (item.name, item.metadata["env"], item.default, item.metadata["about"])
+    for item in fields(Settings)
+)
+
+
+def load(options: dict[str, Any], environ: dict[str, str] | None = None) -> Settings:
+    """Options win over the environment, the environment over the defaults."""
+    found = os.environ if environ is None else environ
+    values: dict[str, Any] = {}
+    for name, env, default, _ in TABLE:
+        given = options.get(name)
+        if given is None and env in found:
+            given = _typed(env, found[env], default)
+        if given is not None:
+            values[name] = given
+    return Settings(**values)
+
+
+def _typed(env: str, given: str, default: Any) -> Any:
+    if isinstance(default, bool):
+        return given.lower() not in ("", "0", "false", "no", "off")
+    if isinstance(default, int):
+        if not given.isdigit():
+            raise Invalid(f"{env} must be a whole number, not {given!r}.")
+        return int(given)
+    return given

@@ -1,0 +1,106 @@
+"""The door for agents: `/-/agent`, a WebSocket that only an agent's credential opens."""
+
+import asyncio
+import contextlib
+import logging
+from typing import Any
+
+import msgspec
+
+from belvedere import hosts
+from belvedere.access.model import Actor, Level
+from belvedere.base.errors import Refused
+from belvedere.jobs import queue
+from belvedere.protocol import Hello, Refusal
+from belvedere.server import auth
+from belvedere.server.link import Goodbye, Link
+
+log = logging.getLogger("belvedere.agents")
+PATH = b"/-/agent"
+# The hello must come soon: a connection that says nothing holds nothing.
+HELLO_S = 15.0
+# Three missed beats.
+SILENCE_S = 30.0
+
+
+async def serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
+    """One connection, from handshake to close."""
+    await receive()
+    if scope["raw_path"] != PATH:
+        await send({"type": "websocket.close", "code": 4404})
+        return
+    await send({"type": "websocket.accept"})
+    try:
+        await _talk(app, scope, receive, send)
+    except Goodbye as goodbye:
+        await _close(send, goodbye.code, goodbye.reason)
+    except Refused as refusal:
+        await _close(send, 4401, refusal.message)
+    except (msgspec.DecodeError, msgspec.ValidationError) as fault:
+        await _close(send, 4400, f"A message could not be read: {fault}")
+
+
+async def _close(send: Any, code: int, reason: str) -> None:
+    # The socket may be gone already; then nobody needs the reason.
+    with contextlib.suppress(Exception):
+        refusal = msgspec.json.encode([Refusal(str(code), reason)]).decode()
+        await send({"type": "websocket.send", "text": refusal})
+        await send({"type": "websocket.close", "code": code, "reason": reason[:100]})
+
+
+async def _actor(app: Any, scope: Any) -> Actor:
+    headers = dict(scope["headers"])
+    token = auth.bearer(headers)
+    if token is None or b"origin" in headers:
+        raise Goodbye(4401, "Agents send Authorization: Bearer <agent token>.")
+    actor: Actor = await app.house.credentials.actor(token, app.house.clock())
+    if actor.level is not Level.AGENT:
+        raise Goodbye(4403, "Only an agent's credential opens this door; enrol the host first.")
+    return msgspec.structs.replace(actor, address=app.address(scope, headers))
+
+
+async def _talk(app: Any, scope: Any, receive: Any, send: Any) -> None:
+    house = app.house
+    link = Link(house, await _actor(app, scope), send)
+    frame = await asyncio.wait_for(_frame(receive), HELLO_S)
+    if frame is None:
+        return
+    first = msgspec.json.decode(frame)
+    await link.greet(msgspec.convert(first[0], Hello))
+    house.links.add(link)
+    undo = house.hub.listen(f"cancel:{link.host_id}", link.rung)
+    sender = asyncio.create_task(link.send_loop())
+    reader = asyncio.create_task(_read(app, link, receive))
+    house.db.join(queue.wake, link.host_id)
+    log.info("agent of host %s connected (session %s)", link.host_id, link.session)
+    try:
+        done, _ = await asyncio.wait({sender, reader}, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        undo()
+        for task in (sender, reader):
+            task.cancel()
+        link.is_closing = True
+        link.end()
+        if house.links.remove(link):
+            await house.db.write(hosts.disconnected, link.host_id, link.session)
+        log.info("agent of host %s left (session %s)", link.host_id, link.session)
+
+
+async def _read(app: Any, link: Link, receive: Any) -> None:
+    house = app.house
+    while True:
+        frame = await asyncio.wait_for(_frame(receive), SILENCE_S)
+        if frame is None:
+            return
+        house.links.note_seen(link, house.clock())
+        link.receive(frame)
+
+
+async def _frame(receive: Any) -> str | bytes | None:
+    message = await receive()
+    if message["type"] == "websocket.disconnect":
+        return None
+    text: str | None = message.get("text")
+    return text if text is not None else message["bytes"]

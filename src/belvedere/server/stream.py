@@ -1,0 +1,158 @@
+"""`/-/events`: what happens, live, to everybody who may see it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from belvedere import access, events
+from belvedere.access.model import Actor, Level
+from belvedere.base.clock import iso
+from belvedere.base.errors import Invalid
+from belvedere.db import Tx
+from belvedere.events import Event
+from belvedere.rest.route import Ask, Reply, Route
+
+PULSE_S = 15.0
+# A reader slower than this is told to read everything anew.
+LONGEST_QUEUE = 10_000
+# Objects whose events every member may see, and those for managers and above.
+OPEN = frozenset({"host"})
+
+
+async def follow(ask: Ask) -> Reply:
+    last = ask.request.headers.get("last-event-id") or ask.first("last_event_id")
+    body = _live(ask.house, ask.actor, _cursor(last))
+    return Reply(body, headers={"x-accel-buffering": "no"}, media_type="text/event-stream")
+
+
+def _cursor(text: str | None) -> tuple[int, int] | None:
+    if not text:
+        return None
+    xid, _, event_id = text.partition(".")
+    if not (xid.isdigit() and event_id.isdigit()):
+        raise Invalid("Last-Event-ID is not one of ours.", code="invalid_query")
+    return int(xid), int(event_id)
+
+
+async def _live(house: Any, actor: Actor, cursor: tuple[int, int] | None) -> AsyncIterator[bytes]:
+    queue: asyncio.Queue[list[Event]] = asyncio.Queue()
+    changed = asyncio.Event()
+    stop = await house.feed.listen(queue.put_nowait)
+    forget = house.hub.listen("access", lambda _: changed.set())
+    try:
+        yield b": welcome\n\n"
+        start = await house.db.read(events.newest) if cursor is None else cursor
+        if cursor is not None and not await house.db.read(_reaches_back, cursor):
+            start = await house.db.read(events.newest)
+            yield b"event: resync\ndata: {}\n\n"
+        async for part in _since(house, actor, start):
+            start = part[1]
+            yield part[0]
+        async for chunk in _tail(house, actor, start, queue, changed):
+            yield chunk
+    finally:
+        stop()
+        forget()
+
+
+def _reaches_back(tx: Tx, cursor: tuple[int, int]) -> bool:
+    """Whether the log still holds everything after the cursor."""
+    oldest = tx.row("select xid, id from events order by xid, id limit 1")
+    return oldest is None or cursor >= (oldest[0], oldest[1] - 1)
+
+
+async def _since(
+    house: Any, actor: Actor, cursor: tuple[int, int]
+) -> AsyncIterator[tuple[bytes, tuple[int, int]]]:
+    while found := await house.db.read(events.after, *cursor):
+        cursor = (found[-1].xid, found[-1].id)
+        yield await _shown(house, actor, found), cursor
+
+
+async def _tail(
+    house: Any,
+    actor: Actor,
+    cursor: tuple[int, int],
+    queue: "asyncio.Queue[list[Event]]",
+    changed: asyncio.Event,
+) -> AsyncIterator[bytes]:
+    while True:
+        try:
+            found = await asyncio.wait_for(queue.get(), PULSE_S)
+        except TimeoutError:
+            yield b": still here\n\n"
+            continue
+        if changed.is_set() or queue.qsize() > LONGEST_QUEUE:
+            # What this reader may see has changed, or it is too slow: it must look anew. The
+            # connection ends, so that the next one is let in with today's rights.
+            yield b"event: resync\ndata: {}\n\n"
+            return
+        fresh = [event for event in found if (event.xid, event.id) > cursor]
+        if fresh:
+            cursor = (fresh[-1].xid, fresh[-1].id)
+            yield await _shown(house, actor, fresh)
+
+
+async def _shown(house: Any, actor: Actor, found: list[Event]) -> bytes:
+    """The visible ones; at least the id, so that a reader's cursor moves on."""
+    mine = [event for event in found if event.customer_id == actor.customer_id]
+    if mine and not actor.sees_all:
+        mine = await house.db.read(_visible, actor, mine)
+    last = found[-1]
+    return b"".join(map(_told, mine)) + f"id: {last.xid}.{last.id}\n\n".encode()
+
+
+def _told(event: Event) -> bytes:
+    body = msgspec.json.encode(
+        {
+            "kind": event.kind,
+            "object": event.object,
+            "object_id": event.object_id,
+            "at": iso(event.at),
+            "data": msgspec.Raw(event.data.encode()),
+        }
+    )
+    return f"id: {event.xid}.{event.id}\nevent: {event.kind}\ndata: ".encode() + body + b"\n\n"
+
+
+def _visible(tx: Tx, actor: Actor, found: list[Event]) -> list[Event]:
+    seen: dict[tuple[str, str], bool] = {}
+    return [event for event in found if _may_see(tx, actor, event, seen)]
+
+
+def _may_see(tx: Tx, actor: Actor, event: Event, seen: dict[tuple[str, str], bool]) -> bool:
+    if actor.level is Level.AGENT:
+        return False
+    if event.object in OPEN:
+        return True
+    data = msgspec.json.decode(event.data)
+    if data.get("user_id") and data["user_id"] == actor.user_id:
+        return True
+    if event.object == "task":
+        about = ("task", event.object_id)
+    elif event.object == "job" and data.get("workflow_id"):
+        about = ("workflow", data["workflow_id"])
+    elif event.object == "job":
+        about = ("task", data.get("task_id") or "")
+    else:
+        return False
+    if about not in seen:
+        seen[about] = access.may_see(actor, access.acl_of(tx, actor.customer_id, *about))
+    return seen[about]
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/-/events",
+        "viewer",
+        follow,
+        "What happens, live, as server-sent events.",
+        style="plain",
+        known=False,
+        answer=bytes,
+        query=(("last_event_id", "go on after this event; also the header Last-Event-ID"),),
+    ),
+)

@@ -1,0 +1,105 @@
+"""The route table compiled: one look-up per request, both URL styles, no pattern twice."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from urllib.parse import unquote_to_bytes
+
+from belvedere.base.errors import NotAllowed, NotFound
+from belvedere.base.ids import is_id
+from belvedere.rest.route import Route
+
+
+@dataclass(slots=True)
+class _Node:
+    """One place in the tree of segments."""
+
+    words: dict[str, "_Node"] = field(default_factory=dict)
+    by_id: "_Node | None" = None
+    by_name: "_Node | None" = None
+    # method -> (route, names of the parameters on the way here)
+    routes: dict[str, tuple[Route, tuple[str, ...]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    route: Route
+    customer: str | None
+    path: dict[str, str]
+
+
+def is_id_name(name: str) -> bool:
+    return name == "id" or name.endswith("_id")
+
+
+class Table:
+    """Paths to routes. First segments of our own paths are no organization names."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self.routes = tuple(routes)
+        self.reserved = frozenset(route.path.split("/")[1] for route in self.routes) | {"ui"}
+        self._own, self._of_customer = _Node(), _Node()
+        for route in self.routes:
+            self._add(self._own, route)
+            if route.style == "both":
+                self._add(self._of_customer, route)
+
+    def _add(self, node: _Node, route: Route) -> None:
+        names: list[str] = []
+        for part in route.path.split("/")[1:]:
+            if not part.startswith("{"):
+                node = node.words.setdefault(part, _Node())
+                continue
+            names.append(part[1:-1])
+            if is_id_name(names[-1]):
+                node.by_id = node = node.by_id or _Node()
+            else:
+                node.by_name = node = node.by_name or _Node()
+        assert route.method not in node.routes, f"{route.method} {route.path} is declared twice"
+        node.routes[route.method] = (route, tuple(names))
+
+    def match(self, method: str, raw_path: bytes) -> Match:
+        """The one route for this request; NotFound or NotAllowed otherwise."""
+        try:
+            parts = [unquote_to_bytes(part).decode() for part in raw_path.split(b"/")[1:]]
+        except UnicodeDecodeError:
+            raise NotFound("The path is not UTF-8.", code="no_such_path") from None
+        customer = None
+        tree = self._own
+        if parts[0] not in self.reserved and len(parts) > 1:
+            customer, parts, tree = parts[0], parts[1:], self._of_customer
+        found = _walk(tree, parts, 0, [])
+        if found is None:
+            raise NotFound("There is nothing at this path.", code="no_such_path")
+        node, values = found
+        if method not in node.routes:
+            raise NotAllowed(tuple(sorted(node.routes)))
+        route, names = node.routes[method]
+        return Match(route, customer, dict(zip(names, values, strict=True)))
+
+    def methods(self, raw_path: bytes) -> tuple[str, ...]:
+        """What a path takes, for OPTIONS."""
+        try:
+            self.match("OPTIONS", raw_path)
+        except NotAllowed as refusal:
+            return refusal.allow
+        return ()
+
+
+def _walk(
+    node: _Node, parts: list[str], at: int, values: list[str]
+) -> tuple[_Node, list[str]] | None:
+    if at == len(parts):
+        return (node, values) if node.routes else None
+    part = parts[at]
+    word = node.words.get(part)
+    if word is not None:
+        found = _walk(word, parts, at + 1, values)
+        if found is not None:
+            return found
+    if node.by_id is not None and is_id(part):
+        found = _walk(node.by_id, parts, at + 1, [*values, part])
+        if found is not None:
+            return found
+    if node.by_name is not None and part:
+        return _walk(node.by_name, parts, at + 1, [*values, part])
+    return None

@@ -1,0 +1,184 @@
+"""Tasks over HTTP."""
+
+import msgspec
+
+from belvedere.access.api_acl import acl_routes
+from belvedere.base.clock import Millis
+from belvedere.files.service import MAX_CONTENT
+from belvedere.rest import filters, lists
+from belvedere.rest.route import Ask, Reply, Route
+from belvedere.tasks import service, store
+from belvedere.tasks.given import TaskBody
+from belvedere.tasks.record import TaskRecord, record
+
+# An inline script is a file.
+MAX_BODY = MAX_CONTENT
+
+
+class Credentials(msgspec.Struct):
+    """A task's secret key; it runs this task and nothing else."""
+
+    id: str
+    secret: str
+
+
+class RotateBody(msgspec.Struct, forbid_unknown_fields=True):
+    """For how many seconds the old key still works."""
+
+    overlap: int = 0
+
+
+class TimeoutBody(msgspec.Struct, forbid_unknown_fields=True):
+    """Milliseconds; null is the default of ten minutes."""
+
+    timeout: Millis | None
+
+
+def _record(ask: Ask, shown: service.Shown) -> msgspec.Struct:
+    view, acl = shown
+    return record(view, ask.actor, acl)
+
+
+async def list_tasks(ask: Ask) -> Reply:
+    query = dict(ask.query)
+    # The original's own parameter for this.
+    if "host" in query:
+        query["where[host_id]"] = query["host"]
+    listing = filters.read(query, store.TASKS)
+    found, total = await ask.house.db.read(service.listed, ask.actor, listing)
+    records = [_record(ask, one) for one in found]
+    return lists.answer(ask, listing, records, total)
+
+
+async def show(ask: Ask) -> msgspec.Struct:
+    return _record(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
+
+
+async def create(ask: Ask) -> msgspec.Struct:
+    made = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body)
+    return _record(ask, made)
+
+
+async def replace(ask: Ask) -> msgspec.Struct:
+    return await _change(ask, whole=True)
+
+
+async def change(ask: Ask) -> msgspec.Struct:
+    return await _change(ask, whole=False)
+
+
+async def _change(ask: Ask, *, whole: bool) -> msgspec.Struct:
+    changed = await ask.house.db.write(
+        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match, whole=whole
+    )
+    return _record(ask, changed)
+
+
+async def set_timeout(ask: Ask) -> msgspec.Struct:
+    changed = await ask.house.db.write(
+        service.set_timeout, ask.actor, ask.path["id"], ask.body.timeout, ask.if_match
+    )
+    return _record(ask, changed)
+
+
+async def delete(ask: Ask) -> msgspec.Struct:
+    return _record(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+
+
+async def reveal(ask: Ask) -> Credentials:
+    task_id = ask.path["id"]
+    secret = await ask.house.db.write(service.reveal, ask.house.keys, ask.actor, task_id)
+    return Credentials(task_id, secret)
+
+
+async def rotate(ask: Ask) -> Credentials:
+    task_id = ask.path["id"]
+    secret = await ask.house.db.write(
+        service.rotate, ask.house.keys, ask.actor, task_id, ask.body.overlap
+    )
+    return Credentials(task_id, secret)
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "GET",
+        "/task",
+        "viewer",
+        list_tasks,
+        "List the tasks that you may see",
+        answer=list[TaskRecord],
+        query=(*lists.QUERY, ("host", "only tasks of this host id")),
+    ),
+    Route("GET", "/task/{id}", "viewer", show, "Show a task", answer=TaskRecord),
+    Route(
+        "POST",
+        "/task",
+        "admin",
+        create,
+        "Make a task",
+        body=TaskBody,
+        answer=TaskRecord,
+        max_body=MAX_BODY,
+    ),
+    Route(
+        "PUT",
+        "/task/{id}",
+        "admin",
+        replace,
+        "Replace a task's definition",
+        body=TaskBody,
+        answer=TaskRecord,
+        codes=("stale",),
+        max_body=MAX_BODY,
+    ),
+    Route(
+        "PATCH",
+        "/task/{id}",
+        "admin",
+        change,
+        "Change parts of a task's definition",
+        body=TaskBody,
+        answer=TaskRecord,
+        codes=("stale",),
+        max_body=MAX_BODY,
+    ),
+    Route(
+        "PUT",
+        "/api/task/{id}/timeout",
+        "admin",
+        set_timeout,
+        "Change a task's timeout",
+        style="plain",
+        body=TimeoutBody,
+        answer=TaskRecord,
+        codes=("stale",),
+        known=False,
+    ),
+    Route(
+        "DELETE",
+        "/task/{id}",
+        "admin",
+        delete,
+        "Delete a task; what waits for it expires",
+        answer=TaskRecord,
+    ),
+    Route(
+        "GET",
+        "/task/{id}/credentials",
+        "admin",
+        reveal,
+        "Read a task's secret key; the reading is audited",
+        answer=Credentials,
+    ),
+    Route(
+        "POST",
+        "/task/{id}/credentials/rotate",
+        "admin",
+        rotate,
+        "Change a task's secret key",
+        body=RotateBody,
+        answer=Credentials,
+        known=False,
+    ),
+    *acl_routes("task", "/task/{id}/acl", store.find),
+)

@@ -1,0 +1,232 @@
+"""Checking a definition before anything is written: every fault at once, each by its field."""
+
+import math
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from belvedere.base.clock import DAY
+from belvedere.base.errors import Fault, Invalid
+from belvedere.rest import words
+from belvedere.tasks import kinds, pattern
+from belvedere.tasks.arguments import MAX_EACH
+from belvedere.tasks.model import Argument, ArgumentKind, Option, Retry, TaskSpec, Type
+
+MAX_ARGUMENTS = 100
+MAX_OPTIONS = 1_000
+MAX_JSON = 64 * 1024
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+STATES = ("", "success", "normal", "failure")
+TARGETS = ("fixed", "initiator", "assignees")
+ANSWERS = ("approve", "reject")
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")
+_OS_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}\$?")
+
+Faults = Iterator[Fault]
+
+
+def checked(spec: TaskSpec) -> TaskSpec:
+    """The definition in its final form; Invalid with a fault for every field that is wrong."""
+    faults = [*_texts(spec), *_numbers(spec), *_arguments(spec.task_arguments)]
+    faults += _BY_TYPE[spec.type](spec)
+    if faults:
+        raise refusal(faults)
+    return msgspec.structs.replace(
+        spec,
+        name=words.line("name", spec.name),
+        tags=words.tags("tags", spec.tags),
+        task_arguments=in_order(spec.task_arguments),
+    )
+
+
+def refusal(faults: Sequence[Fault]) -> Invalid:
+    first = f"{faults[0].field}: {faults[0].message}"
+    more = f" {len(faults) - 1} more fields are wrong." if len(faults) > 1 else ""
+    return Invalid(f"The task is not complete or not right. {first}{more}", faults=tuple(faults))
+
+
+def in_order(arguments: Sequence[Argument]) -> list[Argument]:
+    """By their `order`, numbered anew from 0."""
+    ordered = sorted(arguments, key=lambda one: one.order)
+    return [
+        msgspec.structs.replace(one, order=n, id=n if one.id is None else one.id)
+        for n, one in enumerate(ordered)
+    ]
+
+
+def _texts(spec: TaskSpec) -> Faults:
+    yield from _try("name", words.line, "name", spec.name, least=1)
+    yield from _try("tags", words.tags, "tags", spec.tags)
+    for name in ("short_description", "icon_color", "icon_image", "subject"):
+        yield from _try(name, words.line, name, getattr(spec, name))
+    for name in ("success_label", "failure_label", "cancel_label", "ignore_label"):
+        yield from _try(name, words.line, name, getattr(spec, name))
+    for name in ("description", "body"):
+        yield from _try(name, words.prose, name, getattr(spec, name))
+    for name in ("assigned_users", "user_inputs_members", "recipients"):
+        for n, entry in enumerate(getattr(spec, name)):
+            yield from _try(f"{name}[{n}]", words.line, name, entry, least=1)
+    yield from _json("output_parameters", spec.output_parameters)
+
+
+def _numbers(spec: TaskSpec) -> Faults:
+    if spec.timeout is not None:
+        yield from _within("timeout", spec.timeout, 1, 30 * DAY)
+    if spec.concurrency is not None:
+        yield from _within("concurrency", spec.concurrency, 1, 10_000)
+    yield from _within("grace_time", spec.grace_time, 0, 7 * 24 * 3600)
+    yield from _within("expires", spec.expires, 1_000, 365 * DAY)
+    yield from _within("history.count", spec.history.count, 0, 1_000_000)
+    yield from _within("history.days", spec.history.days, 0, 36_500)
+    if spec.retry is not None:
+        yield from _retry(spec.retry)
+
+
+def _retry(retry: Retry) -> Faults:
+    yield from _within("retry.times", retry.times, 0, 100)
+    yield from _within("retry.delay", retry.delay, 0, DAY)
+    if not (math.isfinite(retry.backoff) and 1 <= retry.backoff <= 10):
+        yield Fault("retry.backoff", "Give 1 to 10.")
+
+
+def _script(spec: TaskSpec) -> Faults:
+    yield from _choice("default_state_evaluation", spec.default_state_evaluation, STATES)
+    yield from _try("script_runas", words.line, "", spec.script_runas, most=1_024)
+    try:
+        shlex.split(spec.script_runas)
+    except ValueError:
+        yield Fault("script_runas", "A quotation mark is not closed.")
+    if spec.os_user and not _OS_USER.fullmatch(spec.os_user):
+        yield Fault("os_user", "Give the name of a user of the host.")
+    yield from _env(spec.env)
+
+
+def _env(env: dict[str, str]) -> Faults:
+    for name, value in env.items():
+        if not _ENV_NAME.fullmatch(name):
+            yield Fault(f"env.{name[:64]!r}", "A name has letters, digits and '_', no digit first.")
+        yield from _try(f"env.{name[:64]}", words.prose, "", value)
+    if sum(len(name) + len(value) for name, value in env.items()) > MAX_EACH:
+        yield Fault("env", f"Give at most {MAX_EACH} characters in all.")
+
+
+def _scraper(spec: TaskSpec) -> Faults:
+    if not _is_address(spec.url):
+        yield Fault("url", "Give an address such as https://example.com/health.")
+    yield from _choice("method", spec.method, METHODS)
+    yield from _choice("parser", spec.parser, ("", "pattern"))
+    yield from _try("status_code", pattern.compiled, spec.status_code)
+    yield from _try("pattern", pattern.compiled, spec.pattern)
+    for name, value in spec.headers.items():
+        if not _HEADER.fullmatch(name) or not value.isprintable():
+            yield Fault(f"headers.{name[:64]!r}", "This is no header.")
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018  (reading it checks it)
+    except ValueError:
+        return False
+    is_plain = url.isprintable() and " " not in url and len(url) <= 2_048
+    return is_plain and parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def _approval(spec: TaskSpec) -> Faults:
+    yield from _choice("approvals_target", spec.approvals_target, TARGETS)
+    yield from _choice("default_answer", spec.default_answer, ANSWERS)
+    if spec.approvals_target == "fixed" and not spec.approvers:
+        yield Fault("approvers", "Name at least one member who may approve.")
+
+
+def _notification(spec: TaskSpec) -> Faults:
+    if not spec.subject.strip():
+        yield Fault("subject", "Give the subject.")
+
+
+_BY_TYPE: dict[Type, Callable[[TaskSpec], Faults]] = {
+    Type.SCRIPT: _script,
+    Type.SCRAPER: _scraper,
+    Type.APPROVAL: _approval,
+    Type.DUMMY: lambda spec: iter(()),
+    Type.NOTIFICATION: _notification,
+}
+
+
+def _arguments(arguments: Sequence[Argument]) -> Faults:
+    if len(arguments) > MAX_ARGUMENTS:
+        yield Fault("task_arguments", f"Define at most {MAX_ARGUMENTS} arguments.")
+        return
+    for n, argument in enumerate(arguments):
+        for fault in _argument(argument):
+            yield Fault(f"task_arguments[{n}].{fault.field}", fault.message)
+
+
+def _argument(argument: Argument) -> Faults:
+    for name in ("label", "endpoint_url", "id_attribute", "text_attribute"):
+        most = 2_048 if name == "endpoint_url" else words.MAX_LINE
+        yield from _try(name, words.line, name, getattr(argument, name), most=most)
+    yield from _try("help", words.prose, "help", argument.help)
+    yield from _json("value", argument.value)
+    yield from _lengths(argument)
+    if argument.type is ArgumentKind.REGEXP or argument.pattern:
+        yield from _try("pattern", pattern.compiled, argument.pattern)
+    if argument.type is ArgumentKind.REGEXP and not argument.pattern:
+        yield Fault("pattern", "Give the pattern that a value must fit.")
+    if argument.type is ArgumentKind.SELECT:
+        yield from _options(argument.options)
+
+
+def _lengths(argument: Argument) -> Faults:
+    for name in ("charsmin", "charsmax"):
+        if getattr(argument, name) is not None:
+            yield from _within(name, getattr(argument, name), 0, MAX_EACH)
+    least, most = argument.charsmin, argument.charsmax
+    if least is not None and most is not None and least > most:
+        yield Fault("charsmax", "This is less than charsmin.")
+
+
+def _options(options: Sequence[Option]) -> Faults:
+    if not 1 <= len(options) <= MAX_OPTIONS:
+        yield Fault("options", f"Give 1 to {MAX_OPTIONS} options.")
+    ids = [kinds.text_of(option.id) for option in options]
+    if len(set(ids)) != len(ids):
+        yield Fault("options", "Two options have the same id.")
+    for text in (*ids, *(option.label for option in options)):
+        yield from _try("options", words.prose, "options", text, most=1_024)
+
+
+def _json(field: str, value: Any) -> Faults:
+    """Anything, but of a size and of texts that both databases can keep."""
+    try:
+        text = kinds.text_of(value)
+    except kinds.Unfit as fault:
+        yield Fault(field, f"The value {fault}.")
+        return
+    if len(text) > MAX_JSON:
+        yield Fault(field, f"Give at most {MAX_JSON} characters.")
+    if "\0" in text or "\\u0000" in text:
+        yield Fault(field, "The value holds a NUL, which no program can be given.")
+
+
+def _within(field: str, value: int, least: int, most: int) -> Faults:
+    if not least <= value <= most:
+        yield Fault(field, f"Give {least} to {most}.")
+
+
+def _choice(field: str, value: str, allowed: Sequence[str]) -> Faults:
+    if value not in allowed:
+        yield Fault(field, f"Give one of {', '.join(word for word in allowed if word)}.")
+
+
+def _try(field: str, check: Callable[..., object], *given: Any, **limits: int) -> Faults:
+    """A check that raises, as a fault of this field."""
+    try:
+        check(*given, **limits)
+    except Invalid as refused:
+        yield Fault(field, refused.faults[0].message if refused.faults else refused.message)

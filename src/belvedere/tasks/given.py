@@ -1,0 +1,98 @@
+"""A task as it is sent: any part of the definition, under the names that clients use."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from belvedere.base.errors import Fault
+from belvedere.tasks.definition import refusal
+from belvedere.tasks.model import MASK, Argument, TaskSpec
+
+# Here null is a value of its own; elsewhere it says the same as leaving the field out.
+NULLABLE = frozenset({"timeout", "concurrency", "retry"})
+
+
+class ScriptBody(msgspec.Struct):
+    """A script inside a task: by id, or with its text (`source`) or base64 (`data`)."""
+
+    id: str | None = None
+    also_id: str | None = msgspec.field(name="_id", default=None)
+    filename: str | UnsetType = UNSET
+    source: str | UnsetType = UNSET
+    data: str | UnsetType = UNSET
+
+    @property
+    def is_inline(self) -> bool:
+        return self.source is not UNSET or self.data is not UNSET
+
+
+class HostBody(msgspec.Struct):
+    """A host inside a task, as records show it."""
+
+    id: str | None = None
+    also_id: str | None = msgspec.field(name="_id", default=None)
+
+
+class _More(msgspec.Struct, kw_only=True):
+    """What a body may hold beside the definition itself."""
+
+    hostname: str | None = None
+    host: str | HostBody | None = None
+    script: str | ScriptBody | None = None
+    multitasking: bool | None = None
+    acl: list[str] | None = None
+
+
+# Every field of the definition, each optional: one list of fields, kept in tasks/model.py.
+TaskBody: Any = msgspec.defstruct(
+    "TaskBody",
+    [
+        (
+            field.name,
+            field.type | None | UnsetType,
+            msgspec.field(name=field.encode_name, default=UNSET),
+        )
+        for field in msgspec.structs.fields(TaskSpec)
+    ],
+    bases=(_More,),
+    kw_only=True,
+    module=__name__,
+    namespace={"__doc__": "A task's definition, or any part of it."},
+)
+
+
+def definition_in(body: Any) -> dict[str, Any]:
+    """The fields of the definition that the body holds."""
+    return {
+        name: value
+        for name in TaskSpec.__struct_fields__
+        if (value := getattr(body, name)) is not UNSET and (value is not None or name in NULLABLE)
+    }
+
+
+def concurrency(given: dict[str, Any], multitasking: bool | None, old: int | None) -> int | None:
+    """One number out of the two fields; where they disagree, the one that was changed counts."""
+    new: int | None = given.get("concurrency", old)
+    if multitasking is None or multitasking == _is_many(new):
+        return new
+    if new == old:
+        return None if multitasking else 1
+    if multitasking == _is_many(old):
+        return new
+    raise refusal([Fault("multitasking", "This contradicts concurrency; give one of them.")])
+
+
+def _is_many(number: int | None) -> bool:
+    return number is None or number > 1
+
+
+def unmasked(new: list[Argument], old: list[Argument]) -> list[Argument]:
+    """Put hidden values back where a record was sent as it had been shown."""
+    hidden = {(one.id, one.label): one.value for one in old if one.masked}
+    return [
+        msgspec.structs.replace(one, value=hidden.get((one.id, one.label)))
+        if one.masked and one.value == MASK
+        else one
+        for one in new
+    ]

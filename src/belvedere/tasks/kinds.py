@@ -1,0 +1,173 @@
+"""What each kind of argument takes: one check per kind, each says in words what is wrong."""
+
+import base64
+import binascii
+import json
+import mimetypes
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+from belvedere.base import text
+from belvedere.base.errors import Invalid
+from belvedere.rest.multipart import clean_name
+from belvedere.tasks import pattern
+from belvedere.tasks.model import Argument, ArgumentKind
+
+MAX_FILE = 32 << 20
+_EMAIL = re.compile(r"[^\s@<>,;:\"\\]{1,64}@[^\s@<>,;:\"\\]{1,189}")
+
+
+class FileValue(msgspec.Struct, frozen=True):
+    """An argument that is a file; the agent writes it down and passes its path."""
+
+    filename: str
+    mimetype: str
+    content: bytes
+
+
+class Unfit(Exception):
+    """The value does not fit; the text completes "The argument …"."""
+
+
+Value = str | FileValue
+Check = Callable[[Argument, str, Any], Value]
+
+
+def fitted(definition: Argument, given: Any) -> Value:
+    """The value as the script gets it; Unfit when the definition does not allow it."""
+    as_text = text_of(given)
+    check = CHECKS[definition.type]
+    return check(definition, as_text, given)
+
+
+def text_of(given: Any) -> str:
+    """Strings as they are, everything else as its JSON text."""
+    if isinstance(given, str):
+        return str(given)
+    try:
+        return text.compact(given)
+    except RecursionError:
+        raise Unfit("is nested too deeply") from None
+    except (TypeError, ValueError):
+        raise Unfit("is no JSON value") from None
+
+
+def fixed(definition: Argument) -> str:
+    return "" if definition.value is None else text_of(definition.value)
+
+
+def _text(definition: Argument, as_text: str, given: Any) -> str:
+    least, most = definition.charsmin, definition.charsmax
+    if least is not None and len(as_text) < least:
+        raise Unfit(f"has fewer than {least} characters")
+    if most is not None and len(as_text) > most:
+        raise Unfit(f"has more than {most} characters")
+    return as_text
+
+
+def _boolean(definition: Argument, as_text: str, given: Any) -> str:
+    if as_text not in ("true", "false"):
+        raise Unfit("is neither true nor false")
+    return as_text
+
+
+def _json(definition: Argument, as_text: str, given: Any) -> str:
+    try:
+        text.parse(as_text)
+    except Invalid as fault:
+        raise Unfit(f"is not JSON ({fault.message})") from None
+    return as_text
+
+
+def _select(definition: Argument, as_text: str, given: Any) -> str:
+    allowed = {text_of(option.id) for option in definition.options}
+    chosen = _several(as_text, given) if definition.multiple else [as_text]
+    strange = [value for value in chosen if value not in allowed]
+    if strange:
+        raise Unfit(f"is not one of {', '.join(sorted(allowed)[:20])}")
+    return text.compact(chosen) if definition.multiple else as_text
+
+
+def _remote_options(definition: Argument, as_text: str, given: Any) -> str:
+    """Only the form knows what the remote side offered; the server calls nobody."""
+    return text.compact(_several(as_text, given)) if definition.multiple else as_text
+
+
+def _several(as_text: str, given: Any) -> Sequence[str]:
+    """A list of choices, or its JSON text; a single choice counts as a list of one."""
+    values = given
+    if isinstance(given, str):
+        try:
+            values = json.loads(as_text, parse_int=str, parse_float=str)
+        except (ValueError, RecursionError):
+            values = [as_text]
+    if not isinstance(values, list):
+        values = [as_text]
+    return [text_of(value) for value in values]
+
+
+def _date(definition: Argument, as_text: str, given: Any) -> str:
+    try:
+        datetime.fromisoformat(as_text)
+    except ValueError:
+        raise Unfit("is not a date such as 2026-01-31 or 2026-01-31T08:00:00Z") from None
+    return as_text
+
+
+def _email(definition: Argument, as_text: str, given: Any) -> str:
+    if not _EMAIL.fullmatch(as_text):
+        raise Unfit("is not an e-mail address")
+    return as_text
+
+
+def _regexp(definition: Argument, as_text: str, given: Any) -> str:
+    if len(as_text) > pattern.MAX_TEXT:
+        raise Unfit(f"has more than {pattern.MAX_TEXT} characters")
+    if not pattern.compiled(definition.pattern).matches(as_text):
+        raise Unfit(f"does not fit the pattern {definition.pattern}")
+    return _text(definition, as_text, given)
+
+
+def _file(definition: Argument, as_text: str, given: Any) -> FileValue:
+    """A data URL: `data:text/plain;name=a.txt;base64,SGk=`."""
+    head, comma, data = as_text.partition(",")
+    words = head.removeprefix("data:").split(";")
+    if not (head.startswith("data:") and comma and words[-1] == "base64"):
+        raise Unfit("is not a file; send it as data:<type>;name=<name>;base64,<content>")
+    if len(data) * 3 // 4 > MAX_FILE:
+        raise Unfit(f"is a file of more than {MAX_FILE} bytes")
+    try:
+        content = base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        raise Unfit("is a file whose content is not base64") from None
+    return FileValue(_filename(words), words[0] or "application/octet-stream", content)
+
+
+def _filename(words: Sequence[str]) -> str:
+    named = [word[5:] for word in words if word[:5].lower() == "name="]
+    if not named:
+        return f"file{mimetypes.guess_extension(words[0]) or ''}"
+    try:
+        return clean_name(unquote(named[0]))
+    except Invalid as fault:
+        raise Unfit(f"has a bad file name ({fault.message})") from None
+
+
+CHECKS: dict[ArgumentKind, Check] = {
+    ArgumentKind.FIXED: lambda definition, as_text, given: fixed(definition),
+    ArgumentKind.INPUT: _text,
+    ArgumentKind.TEXTAREA: _text,
+    ArgumentKind.BOOLEAN: _boolean,
+    ArgumentKind.JSON: _json,
+    ArgumentKind.SELECT: _select,
+    ArgumentKind.DATE: _date,
+    ArgumentKind.EMAIL: _email,
+    ArgumentKind.REGEXP: _regexp,
+    ArgumentKind.FILE: _file,
+    ArgumentKind.REMOTE_OPTIONS: _remote_options,
+}

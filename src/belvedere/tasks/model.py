@@ -1,0 +1,191 @@
+"""What can be run: the definition of a task, as its versions keep it."""
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from belvedere.base.clock import DAY, Millis
+
+
+class Type(StrEnum):
+    SCRIPT = "script"
+    SCRAPER = "scraper"
+    APPROVAL = "approval"
+    DUMMY = "dummy"
+    NOTIFICATION = "notification"
+
+    @property
+    def needs_host(self) -> bool:
+        return self in (Type.SCRIPT, Type.SCRAPER)
+
+
+class ArgumentKind(StrEnum):
+    FIXED = "fixed"
+    INPUT = "input"
+    TEXTAREA = "textarea"
+    BOOLEAN = "boolean"
+    JSON = "json"
+    SELECT = "select"
+    DATE = "date"
+    EMAIL = "email"
+    REGEXP = "regexp"
+    FILE = "file"
+    REMOTE_OPTIONS = "remote-options"
+
+
+class Option(msgspec.Struct, frozen=True):
+    """One choice of a select argument; its id is the value."""
+
+    id: str | int | float = ""
+    label: str = ""
+    order: int = 0
+
+
+class Argument(msgspec.Struct, frozen=True):
+    """The definition of one argument."""
+
+    type: ArgumentKind
+    label: str = ""
+    id: int | None = None
+    order: int = 0
+    # A fixed argument's value, or what a form proposes.
+    value: Any = None
+    help: str = ""
+    readonly: bool = False
+    required: bool = True
+    # A select or remote-options argument takes a list.
+    multiple: bool = False
+    options: list[Option] = []
+    endpoint_url: str = ""
+    id_attribute: str = ""
+    text_attribute: str = ""
+    # Its values are never shown again.
+    masked: bool = False
+    charsmin: int | None = None
+    charsmax: int | None = None
+    pattern: str = ""
+
+
+class Retry(msgspec.Struct, frozen=True):
+    """Run again after a bad end: so many times, after so many milliseconds, growing by a factor."""
+
+    times: int = 0
+    delay: Millis = 0
+    backoff: float = 1.0
+    # Also when nobody knows whether it ran.
+    on_lost: bool = False
+
+
+class History(msgspec.Struct, frozen=True):
+    """How many finished jobs are kept, and for how long."""
+
+    count: int = 1_000
+    days: int = 90
+
+
+class TaskSpec(msgspec.Struct, omit_defaults=True):
+    """A whole definition. Kept with each version, so that a job runs what it was made from."""
+
+    name: str
+    type: Type
+    host_id: str | None = None
+    script_id: str | None = None
+    enable: bool = True
+    description: str = ""
+    short_description: str = ""
+    icon_color: str = ""
+    icon_image: str = ""
+    tags: list[str] = []
+    task_arguments: list[Argument] = []
+    output_parameters: list[Any] = []
+    # Milliseconds; None is ten minutes.
+    timeout: Millis | None = None
+    # How many jobs may run at once; None: any number.
+    concurrency: int | None = None
+    retry: Retry | None = None
+    # Seconds that a triggered run waits first.
+    grace_time: int = 0
+    cancellable: bool = True
+    # How long a job may wait in the queue.
+    expires: Millis = 7 * DAY
+    history: History = History()
+    daemonize: bool = False
+    default_state_evaluation: str = ""
+    ignore_exit_code: bool = False
+    env: dict[str, str] = {}
+    notify: bool = True
+    show_result: bool = False
+    user_inputs: bool = False
+    user_inputs_members: list[str] = []
+    assigned_users: list[str] = []
+    # script
+    script_runas: str = ""
+    os_user: str = ""
+    # scraper; `body` also notification
+    url: str = ""
+    method: str = "GET"
+    headers: dict[str, str] = {}
+    body: str = ""
+    parser: str = ""
+    pattern: str = ""
+    status_code: str = ""
+    gzip: bool = False
+    json: bool = False
+    register_body: bool = False
+    # approval: user ids and member tags
+    approvers: list[str] = []
+    approvals_target: str = "fixed"
+    # approve or reject, when nobody has answered in time
+    default_answer: str = "reject"
+    success_label: str = ""
+    failure_label: str = ""
+    cancel_label: str = ""
+    ignore_label: str = ""
+    # notification
+    subject: str = ""
+    recipients: list[str] = []
+    notification_types: dict[str, bool] = msgspec.field(name="notificationTypes", default={})
+
+
+# Fields that mean something only for some types; a record shows them only there.
+ONLY: dict[str, frozenset[Type]] = {
+    name: frozenset(types)
+    for names, types in (
+        (("host_id",), (Type.SCRIPT, Type.SCRAPER)),
+        (("script_id", "script_runas", "os_user", "daemonize"), (Type.SCRIPT,)),
+        (("default_state_evaluation", "ignore_exit_code", "env"), (Type.SCRIPT,)),
+        (("url", "method", "headers", "parser", "pattern", "status_code"), (Type.SCRAPER,)),
+        (("gzip", "json", "register_body"), (Type.SCRAPER,)),
+        (("body",), (Type.SCRAPER, Type.NOTIFICATION)),
+        (("approvers", "approvals_target", "default_answer"), (Type.APPROVAL,)),
+        (("success_label", "failure_label", "cancel_label", "ignore_label"), (Type.APPROVAL,)),
+        (("subject", "recipients", "notification_types"), (Type.NOTIFICATION,)),
+    )
+    for name in names
+}
+
+KIND_NAMES = {
+    Type.SCRIPT: "ScriptTask",
+    Type.SCRAPER: "ScraperTask",
+    Type.APPROVAL: "ApprovalTask",
+    Type.DUMMY: "DummyTask",
+    Type.NOTIFICATION: "NotificationTask",
+}
+
+MASK = "***"
+
+decode = msgspec.json.Decoder(TaskSpec).decode
+_encode = msgspec.json.Encoder().encode
+
+
+def encode(spec: TaskSpec) -> str:
+    return _encode(spec).decode()
+
+
+def shown(arguments: list[Argument]) -> list[Argument]:
+    """Definitions as records show them: a masked argument keeps its value to itself."""
+    return [
+        msgspec.structs.replace(one, value=MASK) if one.masked and one.value is not None else one
+        for one in arguments
+    ]

@@ -1,0 +1,108 @@
+"""A task as the interface shows it."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from belvedere.access import Actor
+from belvedere.base.clock import iso
+from belvedere.tasks.model import KIND_NAMES, ONLY, TaskSpec, decode, shown
+from belvedere.tasks.store import TaskView
+
+
+class HostInTask(msgspec.Struct):
+    id: str
+    also_id: str = msgspec.field(name="_id")
+    hostname: str
+
+
+class ScriptInTask(msgspec.Struct):
+    id: str
+    also_id: str = msgspec.field(name="_id")
+    filename: str
+
+
+class _More(msgspec.Struct, kw_only=True):
+    """What a record shows beside the definition."""
+
+    id: str
+    kind: str = msgspec.field(name="_type")
+    hostname: str
+    multitasking: bool
+    acl: list[str]
+    schedules: list[Any]
+    triggers: list[Any]
+    version: int
+    customer_id: str
+    customer_name: str
+    creation_date: str
+    last_update: str
+    host: HostInTask | None | UnsetType = UNSET
+    script: ScriptInTask | None | UnsetType = UNSET
+    script_name: str | UnsetType = UNSET
+
+
+def _field(field: msgspec.structs.FieldInfo) -> tuple[str, Any, Any]:
+    if field.name in ONLY:
+        optional = msgspec.field(name=field.encode_name, default=UNSET)
+        return field.name, field.type | UnsetType, optional
+    return field.name, field.type, msgspec.field(name=field.encode_name)
+
+
+# The fields of the definition, those of other types left out.
+TaskRecord: Any = msgspec.defstruct(
+    "TaskRecord",
+    [_field(field) for field in msgspec.structs.fields(TaskSpec)],
+    bases=(_More,),
+    kw_only=True,
+    module=__name__,
+    namespace={"__doc__": "A task. Fields that belong to other types are left out."},
+)
+
+
+def record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
+    spec = decode(view.spec)
+    values = {
+        name: getattr(spec, name)
+        for name in TaskSpec.__struct_fields__
+        if name not in ONLY or spec.type in ONLY[name]
+    }
+    values["task_arguments"] = shown(spec.task_arguments)
+    if spec.env and not actor.runs_all:
+        # Who cannot edit a task has no business with what people put into environments.
+        values["env"] = {}
+    made: msgspec.Struct = TaskRecord(
+        id=view.id,
+        kind=KIND_NAMES[spec.type],
+        hostname=view.hostname or "",
+        multitasking=spec.concurrency != 1,
+        acl=acl if actor.sees_all else [],
+        schedules=[],
+        triggers=[],
+        version=view.version,
+        customer_id=view.customer_id,
+        customer_name=actor.customer_name,
+        creation_date=iso(view.created_at),
+        last_update=iso(view.updated_at),
+        **_bound(view, spec),
+        **values,
+    )
+    return made
+
+
+def _bound(view: TaskView, spec: TaskSpec) -> dict[str, Any]:
+    """Host and script, where the type has them."""
+    bound: dict[str, Any] = {}
+    if spec.type in ONLY["host_id"]:
+        known = view.host_id is not None and view.hostname is not None
+        bound["host"] = (
+            HostInTask(id=view.host_id, also_id=view.host_id, hostname=view.hostname)  # type: ignore[arg-type]
+            if known
+            else None
+        )
+    if spec.type in ONLY["script_id"]:
+        name, script_id = view.script_name or "", view.script_id
+        bound["script_name"] = name
+        bound["script"] = ScriptInTask(script_id, script_id, name) if script_id else None
+    return bound

@@ -1,0 +1,235 @@
+"""What people do with tasks: make, change, delete, look, read and change their secret key."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from belvedere import events
+from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require, secret_keys
+from belvedere.access.keys import Keys
+from belvedere.base.clock import Millis
+from belvedere.base.errors import Fault, Invalid, Stale
+from belvedere.base.ids import new_id
+from belvedere.db import Tx
+from belvedere.rest.filters import Listing
+from belvedere.tasks import bindings, definition, given, store
+from belvedere.tasks.model import MASK, TaskSpec, Type, decode, encode, shown
+from belvedere.tasks.store import TaskRow, TaskView
+
+Shown = tuple[TaskView, list[str]]
+
+
+def create(tx: Tx, keys: Keys, actor: Actor, body: Any) -> Shown:
+    """A task with its first version, its secret key and its ACL."""
+    require(actor, Level.ADMIN)
+    fields = given.definition_in(body)
+    faults = [Fault(n, "This is required.") for n in ("name", "type") if not fields.get(n)]
+    if faults:
+        raise definition.refusal(faults)
+    row = _new_row(actor, tx.now)
+    row.type = fields["type"].value
+    fields["concurrency"] = given.concurrency(fields, body.multitasking, None)
+    spec = _bound(tx, actor, body, TaskSpec(**fields), None, row.id)
+    store.write_spec(row, spec)
+    store.insert(tx, row)
+    secret_keys.make(tx, keys, actor.customer_id, "task", row.id)
+    _told(tx, actor, row, "created", None)
+    if body.acl:
+        replace_acl(tx, actor, "task", row.id, body.acl)
+    return _shown(tx, actor, row.id)
+
+
+def change(
+    tx: Tx, actor: Actor, task_id: str, body: Any, if_match: int | None = None, *, whole: bool
+) -> Shown:
+    """Replace the definition (`whole`), or the parts that are given. A new version, if it differs."""
+    require(actor, Level.ADMIN)
+    row = _held(tx, actor, task_id, if_match)
+    old = decode(row.spec)
+    fields = given.definition_in(body)
+    _refuse_fixed(fields, old)
+    fields["concurrency"] = given.concurrency(
+        fields,
+        body.multitasking,
+        None if whole and "concurrency" not in fields else old.concurrency,
+    )
+    if "task_arguments" in fields:
+        fields["task_arguments"] = given.unmasked(fields["task_arguments"], old.task_arguments)
+    kept = {"type": old.type, "timeout": old.timeout} if whole else msgspec.structs.asdict(old)
+    if whole and not fields.get("name"):
+        raise definition.refusal([Fault("name", "This is required.")])
+    spec = _bound(tx, actor, body, TaskSpec(**{**kept, **fields}), old, task_id, whole=whole)
+    _save(tx, actor, row, spec)
+    if body.acl is not None and body.acl != acl_of(tx, actor.customer_id, "task", task_id):
+        replace_acl(tx, actor, "task", task_id, body.acl)
+    return _shown(tx, actor, task_id)
+
+
+def set_timeout(
+    tx: Tx, actor: Actor, task_id: str, timeout: Millis | None, if_match: int | None = None
+) -> Shown:
+    """The one way to change it; see `_refuse_fixed`."""
+    require(actor, Level.ADMIN)
+    row = _held(tx, actor, task_id, if_match)
+    spec = msgspec.structs.replace(decode(row.spec), timeout=timeout)
+    _save(tx, actor, row, definition.checked(spec))
+    return _shown(tx, actor, task_id)
+
+
+def delete(tx: Tx, actor: Actor, task_id: str) -> Shown:
+    """Gone for every reader, its key dead; what waits for it ends by the event."""
+    require(actor, Level.ADMIN)
+    row = store.find(tx, actor.customer_id, task_id, hold=True)
+    # Whatever will be able to hold a task (a workflow, a webhook) refuses here, with Conflict.
+    shown_last = _shown(tx, actor, task_id)
+    store.mark_deleted(tx, row)
+    secret_keys.forget(tx, actor.customer_id, "task", task_id)
+    # The ACL stays: it says who may still see the jobs that ran.
+    audit.record(tx, actor, "task.delete", "task", task_id, audited(decode(row.spec)), None)
+    events.append(tx, actor.customer_id, "task.deleted", task_id, _event(row))
+    return shown_last
+
+
+def show(tx: Tx, actor: Actor, task_id: str) -> Shown:
+    """The task, or NotFound for whom its ACL does not name."""
+    found = _shown(tx, actor, task_id)
+    if not may_see(actor, found[1]):
+        raise store.missing()
+    return found
+
+
+def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | None]:
+    """A page of what the actor may see, and the total where the caller asked for it."""
+    require(actor, Level.VIEWER)
+    views = store.page(tx, actor, listing)
+    acls = store.acls(tx, actor.customer_id, [view.id for view in views])
+    total = store.count(tx, actor, listing) if listing.count else None
+    return [(view, acls[view.id]) for view in views], total
+
+
+def reveal(tx: Tx, keys: Keys, actor: Actor, task_id: str) -> str:
+    """The secret key in clear; every reading is audited."""
+    store.find(tx, actor.customer_id, task_id)
+    return secret_keys.reveal(tx, keys, actor, "task", task_id)
+
+
+def rotate(tx: Tx, keys: Keys, actor: Actor, task_id: str, overlap_s: int = 0) -> str:
+    """A new secret key; the old one is dead at once, or after `overlap_s`."""
+    store.find(tx, actor.customer_id, task_id)
+    return secret_keys.rotate(tx, keys, actor, "task", task_id, overlap_s)
+
+
+def _refuse_fixed(fields: dict[str, Any], old: TaskSpec) -> None:
+    if "timeout" in fields and fields["timeout"] != old.timeout:
+        message = (
+            "The timeout cannot be changed here; change it in the console, with `belvedere task"
+            " timeout`, or by PUT /api/task/{id}/timeout."
+        )
+        raise Invalid(message, code="timeout_fixed", faults=(Fault("timeout", message),))
+    if "type" in fields and fields["type"] is not old.type:
+        message = f"A task stays what it is ({old.type}); make another one."
+        raise Invalid(message, code="type_fixed", faults=(Fault("type", message),))
+
+
+def _bound(
+    tx: Tx,
+    actor: Actor,
+    body: Any,
+    spec: TaskSpec,
+    old: TaskSpec | None,
+    task_id: str,
+    *,
+    whole: bool = True,
+) -> TaskSpec:
+    """The definition with everything that it names looked up, and checked as a whole."""
+    host_id = script_id = None
+    if spec.type.needs_host:
+        host_id = bindings.host(tx, actor, body, old.host_id if old else None)
+        if host_id is None and old and not whole:
+            host_id = old.host_id
+    spec = msgspec.structs.replace(spec, host_id=host_id, script_id=None)
+    if spec.approvers:
+        known = old.approvers if old else []
+        spec = msgspec.structs.replace(
+            spec, approvers=bindings.approvers(tx, actor, spec.approvers, known)
+        )
+    # All that can be refused is refused before a script is stored.
+    spec = definition.checked(spec)
+    if spec.type is Type.SCRIPT:
+        script_id = bindings.script(tx, actor, body, old.script_id if old else None, task_id)
+        if script_id is None and old and not whole:
+            script_id = old.script_id
+    spec = msgspec.structs.replace(spec, script_id=script_id)
+    faults = bindings.lacking(spec)
+    if faults:
+        raise definition.refusal(faults)
+    return spec
+
+
+def _held(tx: Tx, actor: Actor, task_id: str, if_match: int | None) -> TaskRow:
+    row = store.find(tx, actor.customer_id, task_id, hold=True)
+    if if_match is not None and if_match != row.version:
+        raise Stale(f"The task is at version {row.version} now; read it again.")
+    return row
+
+
+def _save(tx: Tx, actor: Actor, row: TaskRow, spec: TaskSpec) -> None:
+    before = decode(row.spec)
+    if encode(spec) == row.spec:
+        return
+    store.write_spec(row, spec)
+    row.version += 1
+    row.updated_at = tx.now
+    store.save(tx, row)
+    _told(tx, actor, row, "changed", audited(before))
+
+
+def _new_row(actor: Actor, now: Millis) -> TaskRow:
+    return TaskRow(
+        id=new_id(),
+        customer_id=actor.customer_id,
+        name="",
+        type="",
+        host_id=None,
+        script_id=None,
+        enabled=1,
+        version=1,
+        spec="",
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _told(tx: Tx, actor: Actor, row: TaskRow, what: str, before: dict[str, Any] | None) -> None:
+    store.insert_version(tx, row, actor.email or actor.username or actor.kind)
+    after = audited(decode(row.spec))
+    audit.record(tx, actor, f"task.{what.removesuffix('d')}", "task", row.id, before, after)
+    events.append(tx, actor.customer_id, f"task.{what}", row.id, _event(row))
+
+
+def _event(row: TaskRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "type": row.type,
+        "host_id": row.host_id,
+        "enable": bool(row.enabled),
+        "version": row.version,
+    }
+
+
+def audited(spec: TaskSpec) -> dict[str, Any]:
+    """A definition as the audit keeps it: no masked value, no value of the environment."""
+    kept: dict[str, Any] = msgspec.to_builtins(
+        msgspec.structs.replace(
+            spec,
+            task_arguments=shown(spec.task_arguments),
+            env=dict.fromkeys(spec.env, MASK),
+        )
+    )
+    return kept
+
+
+def _shown(tx: Tx, actor: Actor, task_id: str) -> Shown:
+    view = store.view(tx, actor.customer_id, task_id)
+    return view, acl_of(tx, actor.customer_id, "task", task_id)

@@ -1,0 +1,233 @@
+"""The rows of tasks and of their versions."""
+
+import msgspec
+
+from belvedere.access import Actor, visible
+from belvedere.base.errors import NotFound
+from belvedere.db import Tx, columns
+from belvedere.rest.clauses import clauses
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.tasks.model import KIND_NAMES, TaskSpec, Type, decode, encode
+
+_KIND = " ".join(f"when '{type}' then '{name}'" for type, name in KIND_NAMES.items())
+TASKS = Listable(
+    fields={
+        "id": Field("t.id"),
+        "name": Field("t.name"),
+        "type": Field("t.type"),
+        "_type": Field(f"case t.type {_KIND} end"),
+        "host_id": Field("t.host_id"),
+        "hostname": Field("h.hostname"),
+        "script_id": Field("t.script_id"),
+        "script_name": Field("f.filename"),
+        "enable": Field("t.enabled", Kind.BOOL),
+        "version": Field("t.version", Kind.INT),
+        "creation_date": Field("t.created_at", Kind.TIME),
+        "last_update": Field("t.updated_at", Kind.TIME),
+        "acl": Field(
+            "exists (select 1 from acl a where a.customer_id = t.customer_id"
+            " and a.object = 'task' and a.object_id = t.id and a.entry {test})"
+        ),
+    }
+)
+
+
+class TaskRow(msgspec.Struct):
+    """A row of `tasks`, in the order of the select."""
+
+    id: str
+    customer_id: str
+    name: str
+    type: str
+    host_id: str | None
+    script_id: str | None
+    enabled: int
+    version: int
+    spec: str
+    created_at: int
+    updated_at: int
+
+
+class TaskView(TaskRow):
+    """A task with the names of what it is bound to."""
+
+    hostname: str | None
+    script_name: str | None
+
+
+class Runnable(msgspec.Struct):
+    """Everything that a new job takes from its task."""
+
+    id: str
+    name: str
+    type: str
+    enabled: int
+    version: int
+    host_id: str | None
+    # None also when the host was deleted.
+    hostname: str | None
+    script_id: str | None
+    script_sha256: str | None
+    script_filename: str | None
+    spec: TaskSpec
+
+    @property
+    def lacks_host(self) -> bool:
+        return Type(self.type).needs_host and self.hostname is None
+
+
+_JOINS = (
+    "left join hosts h on h.id = t.host_id and h.deleted_at is null"
+    " left join files f on f.id = t.script_id"
+)
+_VIEW = f"{columns(TaskRow, 't.')}, h.hostname, f.filename"
+
+
+def runnable(
+    tx: Tx, customer_id: str, task_id: str, *, also_deleted: bool = False
+) -> Runnable | None:
+    """The task as it can be run now, with the current version of its script."""
+    row = tx.row(
+        "select t.id, t.name, t.type, t.enabled, t.version, t.host_id, h.hostname, t.script_id,"
+        f" f.sha256, f.filename, t.spec from tasks t {_JOINS} where t.id = ? and t.customer_id = ?"
+        f"{'' if also_deleted else ' and t.deleted_at is null'}",
+        task_id,
+        customer_id,
+    )
+    return None if row is None else Runnable(*row[:-1], spec=decode(row[-1]))
+
+
+def task_snapshot(tx: Tx, task_id: str, version: int) -> TaskSpec | None:
+    """What a task was at one version; it never changes, whoever knows the pair may keep it."""
+    spec = tx.value(
+        "select spec from task_versions where task_id = ? and version = ?", task_id, version
+    )
+    return None if spec is None else decode(spec)
+
+
+def find(tx: Tx, customer_id: str, task_id: str, *, hold: bool = False) -> TaskRow:
+    """The task, held until the transaction ends where it is about to change."""
+    found = tx.one(
+        TaskRow,
+        f"select {columns(TaskRow)} from tasks"
+        " where id = ? and customer_id = ? and deleted_at is null"
+        f"{tx.sql.lock_rows if hold else ''}",
+        task_id,
+        customer_id,
+    )
+    if found is None:
+        raise missing()
+    return found
+
+
+def missing() -> NotFound:
+    return NotFound("There is no such task.", code="task_not_found")
+
+
+def view(tx: Tx, customer_id: str, task_id: str) -> TaskView:
+    found = tx.one(
+        TaskView,
+        f"select {_VIEW} from tasks t {_JOINS}"
+        " where t.id = ? and t.customer_id = ? and t.deleted_at is null",
+        task_id,
+        customer_id,
+    )
+    if found is None:
+        raise missing()
+    return found
+
+
+def page(tx: Tx, actor: Actor, listing: Listing) -> list[TaskView]:
+    """Those that the actor may see."""
+    seen, seen_params = visible(actor, "task", "t.id")
+    sql = clauses(listing)
+    return tx.all(
+        TaskView,
+        f"select {_VIEW} from tasks t {_JOINS}"
+        f" where t.customer_id = ? and t.deleted_at is null and {seen}{sql.where}{sql.page}",
+        actor.customer_id,
+        *seen_params,
+        *sql.params,
+        *sql.page_params,
+    )
+
+
+def count(tx: Tx, actor: Actor, listing: Listing) -> int:
+    seen, seen_params = visible(actor, "task", "t.id")
+    sql = clauses(listing)
+    return int(
+        tx.value(
+            f"select count(*) from tasks t {_JOINS}"
+            f" where t.customer_id = ? and t.deleted_at is null and {seen}{sql.where}",
+            actor.customer_id,
+            *seen_params,
+            *sql.params,
+        )
+    )
+
+
+def acls(tx: Tx, customer_id: str, task_ids: list[str]) -> dict[str, list[str]]:
+    """The entries of several tasks at once."""
+    rows = tx.rows(
+        "select object_id, entry from acl where customer_id = ? and object = 'task'"
+        f" and object_id in {tx.sql.texts} order by entry",
+        customer_id,
+        msgspec.json.encode(task_ids).decode(),
+    )
+    found: dict[str, list[str]] = {task_id: [] for task_id in task_ids}
+    for task_id, entry in rows:
+        found[task_id].append(entry)
+    return found
+
+
+def insert(tx: Tx, row: TaskRow) -> None:
+    marks = ", ".join("?" for _ in TaskRow.__struct_fields__)
+    tx.run(
+        f"insert into tasks ({columns(TaskRow)}) values ({marks})", *msgspec.structs.astuple(row)
+    )
+
+
+def save(tx: Tx, row: TaskRow) -> None:
+    tx.run(
+        "update tasks set name = ?, host_id = ?, script_id = ?, enabled = ?, version = ?,"
+        " spec = ?, updated_at = ? where id = ? and customer_id = ?",
+        row.name,
+        row.host_id,
+        row.script_id,
+        row.enabled,
+        row.version,
+        row.spec,
+        row.updated_at,
+        row.id,
+        row.customer_id,
+    )
+
+
+def insert_version(tx: Tx, row: TaskRow, created_by: str) -> None:
+    tx.run(
+        "insert into task_versions (task_id, version, spec, created_by, created_at)"
+        " values (?, ?, ?, ?, ?)",
+        row.id,
+        row.version,
+        row.spec,
+        created_by,
+        row.updated_at,
+    )
+
+
+def mark_deleted(tx: Tx, row: TaskRow) -> None:
+    tx.run(
+        "update tasks set deleted_at = ? where id = ? and customer_id = ?",
+        tx.now,
+        row.id,
+        row.customer_id,
+    )
+
+
+def write_spec(row: TaskRow, spec: TaskSpec) -> None:
+    """Put a definition into its row: what queries look for also stands in columns."""
+    row.name = spec.name
+    row.host_id = spec.host_id
+    row.script_id = spec.script_id
+    row.enabled = int(spec.enable)
+    row.spec = encode(spec)

@@ -1,0 +1,91 @@
+"""Who did what: kept, paged, without secrets."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from belvedere.access import Actor, Level, audit
+from belvedere.access.keys import make_token
+from belvedere.base.ids import new_id
+from belvedere.db import Database
+from cast import Cast
+
+
+def test_it_works(db: Database, cast: Cast) -> None:
+    task_id = new_id()
+    db.write_now(
+        audit.record, cast.ada, "task.change", "task", task_id, {"name": "a"}, {"name": "b"}
+    )
+    row = db.write_now(audit.entries, cast.ada)[0]
+    assert (row.actor_id, row.actor_name, row.actor_kind, row.address) == (
+        cast.ada.user_id,
+        "ada@acme.test",
+        "member",
+        cast.ada.address,
+    )
+    assert (row.action, row.object, row.object_id) == ("task.change", "task", task_id)
+    assert (row.before, row.after) == ('{"name":"a"}', '{"name":"b"}')
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"password": "hunter2"},
+        {"env": {"DB_PASSWORD": "hunter2", "x": 1}},
+        {"list": [{"client_secret": "hunter2"}]},
+        {"apiKey": "hunter2", "api_key": "hunter2"},
+        {"Authorization": "hunter2"},
+        {"access_token": "hunter2"},
+        {"box": "hunter2"},
+    ],
+)
+def test_fields_with_secret_names_are_left_out(value: dict[str, Any]) -> None:
+    assert "hunter2" not in str(audit.without_secrets(value))
+
+
+def test_our_own_credentials_are_blotted_out_wherever_they_stand() -> None:
+    for prefix in ("bvt_", "bva_", "bvs_", "bve_", "bvl_"):
+        token = make_token(prefix)
+        shown = audit.without_secrets({"url": f"https://x/?y={token}&z", "all": [token]})
+        assert shown == {"url": "https://x/?y=***&z", "all": ["***"]}
+
+
+def test_the_rest_stays() -> None:
+    value = {"name": "a", "credential": "admin", "n": [1, None, True], "box_size": 3}
+    assert audit.without_secrets(value) == value
+
+
+def test_records_may_be_given(db: Database, cast: Cast) -> None:
+    class Inner(msgspec.Struct):
+        level: Level
+
+    after = {"inner": Inner(Level.USER)}
+    db.write_now(audit.record, cast.ada, "x.y", "x", new_id(), None, after)
+    row = db.write_now(audit.entries, cast.ada)[0]
+    assert (row.before, row.after) == (None, '{"inner":{"level":"user"}}')
+
+
+def test_it_is_read_page_by_page_newest_first(db: Database, cast: Cast) -> None:
+    ids = [new_id() for _ in range(5)]
+    for object_id in ids:
+        db.write_now(audit.record, cast.ada, "x.y", "x", object_id)
+    first = db.write_now(audit.entries, cast.ada, 2)
+    second = db.write_now(audit.entries, cast.ada, 2, first[-1].id)
+    assert [row.object_id for row in first + second] == ids[:0:-1]
+    (only,) = db.write_now(audit.entries, cast.ada, 100, None, ids[2])
+    assert only.object_id == ids[2]
+
+
+def test_others_do_not_read_it(db: Database, cast: Cast) -> None:
+    object_id = new_id()
+    db.write_now(audit.record, cast.ada, "x.y", "x", object_id)
+    assert db.write_now(audit.entries, cast.eve, 100, None, object_id) == []
+    assert all(row.customer_id == cast.globex.id for row in db.write_now(audit.entries, cast.eve))
+
+
+def test_what_has_no_person_is_told_by_its_kind(db: Database, cast: Cast) -> None:
+    secret = Actor(cast.acme.id, "acme", Level.ANONYMOUS, "secret", credential_id="k")
+    db.write_now(audit.record, secret, "job.create", "job", new_id())
+    row = db.write_now(audit.entries, cast.ada)[0]
+    assert (row.actor_id, row.actor_name, row.actor_kind) == ("k", "secret", "secret")

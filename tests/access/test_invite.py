@@ -1,0 +1,191 @@
+"""Inviting people, and what nobody can do with an invitation."""
+
+import pytest
+
+from belvedere import events
+from belvedere.access import (
+    Keys,
+    Level,
+    authenticate,
+    invitations,
+    links,
+    members,
+    passwords,
+    recovery,
+    roster,
+    sessions,
+    tokens,
+    users,
+)
+from belvedere.access.invitations import Invited
+from belvedere.base.clock import DAY, SECOND
+from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
+from belvedere.db import Database
+from cast import PASSWORD_HASH, Cast
+from handclock import HandClock
+
+HASH = passwords.digest("maple-heron-cello")
+
+
+def invite(
+    db: Database,
+    keys: Keys,
+    cast: Cast,
+    email: str = "new@acme.test",
+    level: Level = Level.USER,
+    who: str = "max",
+) -> Invited:
+    return db.write_now(
+        invitations.invite, keys, getattr(cast, who), email, "New", level, ["team:blue"]
+    )
+
+
+def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
+    made = invite(db, keys, cast)
+    assert made.member.invited_at is not None
+    greeting = db.write_now(invitations.greet, keys, made.token)
+    assert greeting is not None
+    assert (greeting.email, greeting.password_hash) == ("new@acme.test", None)
+    _, token = db.write_now(invitations.accept, keys, made.token, None, HASH, "192.0.2.9")
+    actor = db.write_now(authenticate, keys, token)
+    assert actor is not None
+    assert (actor.level, actor.email, actor.tags) == (Level.USER, "new@acme.test", ("team:blue",))
+    kinds = [event.kind for event in db.write_now(events.after, 0, 0)]
+    assert kinds[-2:] == ["member.invited", "member.accepted"]
+
+
+def test_a_link_works_once(db: Database, keys: Keys, cast: Cast) -> None:
+    made = invite(db, keys, cast)
+    db.write_now(invitations.accept, keys, made.token, None, HASH, "")
+    assert db.write_now(invitations.greet, keys, made.token) is None
+    with pytest.raises(NotFound):
+        db.write_now(invitations.accept, keys, made.token, HASH, None, "")
+
+
+def test_a_link_has_its_time(db: Database, keys: Keys, cast: Cast, clock: HandClock) -> None:
+    made = invite(db, keys, cast)
+    clock.move(7 * DAY / SECOND)
+    with pytest.raises(NotFound):
+        db.write_now(invitations.accept, keys, made.token, None, HASH, "")
+
+
+@pytest.mark.parametrize("token", ["", "bvl_x", "nonsense"])
+def test_a_link_of_nobody_is_gone(db: Database, keys: Keys, cast: Cast, token: str) -> None:
+    assert db.write_now(invitations.greet, keys, token) is None
+    with pytest.raises(NotFound):
+        db.write_now(invitations.accept, keys, token, None, HASH, "")
+
+
+def test_a_link_for_a_password_is_no_invitation(db: Database, keys: Keys, cast: Cast) -> None:
+    _, token = db.write_now(recovery.issue_link, keys, cast.max, cast.vic.member_id)
+    with pytest.raises(NotFound):
+        db.write_now(invitations.accept, keys, token, None, HASH, "")
+
+
+def test_a_member_is_not_invited_again(db: Database, keys: Keys, cast: Cast) -> None:
+    with pytest.raises(Conflict) as caught:
+        invite(db, keys, cast, "VIC@acme.test")
+    assert caught.value.code == "already_member"
+
+
+def test_bad_input_leaves_nothing_behind(db: Database, keys: Keys, cast: Cast) -> None:
+    with pytest.raises(Invalid):
+        db.write_now(
+            invitations.invite, keys, cast.max, "new@acme.test", "", Level.USER, ["no tag"]
+        )
+    with pytest.raises(Invalid):
+        invite(db, keys, cast, "no address")
+    assert db.write_now(users.by_identifier, "new@acme.test") is None
+
+
+@pytest.mark.parametrize(("who", "level"), [("max", Level.ADMIN), ("ada", Level.OWNER)])
+def test_nobody_invites_above_the_own_level(
+    db: Database, keys: Keys, cast: Cast, who: str, level: Level
+) -> None:
+    with pytest.raises(Forbidden):
+        invite(db, keys, cast, level=level, who=who)
+
+
+@pytest.mark.parametrize("who", ["uma", "vic"])
+def test_users_and_viewers_invite_nobody(db: Database, keys: Keys, cast: Cast, who: str) -> None:
+    with pytest.raises(Forbidden):
+        invite(db, keys, cast, level=Level.VIEWER, who=who)
+
+
+def test_a_token_invites_nobody(db: Database, keys: Keys, cast: Cast) -> None:
+    _, text = db.write_now(tokens.create_token, keys, cast.ada, "ci")
+    token = db.write_now(authenticate, keys, text)
+    assert token is not None
+    with pytest.raises(Forbidden):
+        db.write_now(invitations.invite, keys, token, "new@acme.test", "", Level.VIEWER, [])
+
+
+def test_one_who_is_known_comes_with_the_password_in_use(
+    db: Database, keys: Keys, cast: Cast
+) -> None:
+    made = invite(db, keys, cast, "eve@globex.test")
+    greeting = db.write_now(invitations.greet, keys, made.token)
+    assert greeting is not None
+    assert greeting.password_hash == PASSWORD_HASH
+    _, token = db.write_now(invitations.accept, keys, made.token, PASSWORD_HASH, None, "")
+    actor = db.write_now(authenticate, keys, token)
+    assert actor is not None
+    assert (actor.customer_name, actor.level) == ("acme", Level.USER)
+    kept = db.write_now(users.find, cast.eve.user_id)
+    assert kept is not None
+    assert kept.password_hash == PASSWORD_HASH
+
+
+def test_until_the_link_is_used_the_door_stays_shut(db: Database, keys: Keys, cast: Cast) -> None:
+    """Eve's own invitation of somebody must not open what acme grants that somebody."""
+    squatted = db.write_now(
+        invitations.invite, keys, cast.eve, "new@acme.test", "", Level.VIEWER, []
+    )
+    wanted = invite(db, keys, cast, level=Level.MANAGER)
+    _, token = db.write_now(invitations.accept, keys, squatted.token, None, HASH, "")
+    actor = db.write_now(authenticate, keys, token)
+    assert actor is not None
+    assert actor.customer_name == "globex"
+    places = db.write_now(sessions.memberships, wanted.member.user_id)
+    assert [place.customer_name for place in places] == ["globex"]
+
+
+def test_a_link_dies_when_the_level_changes(db: Database, keys: Keys, cast: Cast) -> None:
+    """Max keeps the link of one whom Ada makes an admin; it must not make Max one."""
+    made = invite(db, keys, cast)
+    db.write_now(members.change, cast.ada, made.member.id, level=Level.ADMIN)
+    with pytest.raises(NotFound):
+        db.write_now(invitations.accept, keys, made.token, None, HASH, "")
+    with pytest.raises(Forbidden):
+        db.write_now(recovery.issue_link, keys, cast.max, made.member.id)
+    link, token = db.write_now(recovery.issue_link, keys, cast.ada, made.member.id)
+    assert link.kind == links.INVITATION
+    db.write_now(invitations.accept, keys, token, None, HASH, "")
+
+
+def test_a_password_set_meanwhile_is_not_overwritten(db: Database, keys: Keys, cast: Cast) -> None:
+    made = invite(db, keys, cast)
+    other = db.write_now(invitations.invite, keys, cast.eve, "new@acme.test", "", Level.VIEWER, [])
+    db.write_now(invitations.accept, keys, made.token, None, HASH, "")
+    with pytest.raises(Conflict):
+        db.write_now(invitations.accept, keys, other.token, None, PASSWORD_HASH, "")
+    kept = db.write_now(users.by_identifier, "new@acme.test")
+    assert kept is not None
+    assert kept.password_hash == HASH
+    assert db.write_now(invitations.greet, keys, other.token) is not None
+
+
+def test_one_who_never_came_leaves_no_trace(db: Database, keys: Keys, cast: Cast) -> None:
+    made = invite(db, keys, cast)
+    db.write_now(members.remove, cast.max, made.member.id)
+    assert db.write_now(users.by_identifier, "new@acme.test") is None
+    assert db.write_now(links.find, keys, made.token) is None
+    invite(db, keys, cast)
+
+
+def test_nobody_owns_by_invitation_alone(db: Database, keys: Keys, cast: Cast) -> None:
+    """An invited owner is no owner yet: the last real one cannot go."""
+    invite(db, keys, cast, level=Level.OWNER, who="olga")
+    with pytest.raises(Conflict):
+        db.write_now(members.remove, cast.olga, cast.olga.member_id)
+    assert db.write_now(roster.find, cast.acme.id, cast.olga.member_id).level == "owner"

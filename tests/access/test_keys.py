@@ -1,0 +1,102 @@
+"""The server's secret: where it comes from, and what it seals and hashes."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from belvedere.access import Keys, load_secret
+from belvedere.access.keys import SECRET_FILE, make_token
+from belvedere.base.errors import Unavailable
+from belvedere.db import Database
+
+MINE, OTHER = Keys(b"1" * 32), Keys(b"2" * 32)
+
+
+def test_it_works() -> None:
+    box = MINE.seal("a secret", "task/1")
+    assert "secret" not in box
+    assert MINE.unseal(box, "task/1") == "a secret"
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(codec="utf-8")))
+def test_what_is_sealed_comes_back(text: str, about: str) -> None:
+    assert MINE.unseal(MINE.seal(text, about), about) == text
+
+
+def test_the_same_text_is_sealed_differently_each_time() -> None:
+    assert MINE.seal("x", "y") != MINE.seal("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("keys", "about", "spoil"),
+    [(OTHER, "a", 0), (MINE, "b", 0), (MINE, "a", 1)],
+    ids=["another key", "another record", "altered"],
+)
+def test_a_sealed_text_opens_only_as_it_was_sealed(keys: Keys, about: str, spoil: int) -> None:
+    box = MINE.seal("x", "a")
+    box = ("A" if box[0] != "A" else "B") + box[1:] if spoil else box
+    with pytest.raises(Unavailable):
+        keys.unseal(box, about)
+
+
+def test_garbage_is_not_opened() -> None:
+    with pytest.raises(Unavailable):
+        MINE.unseal("no base64!", "a")
+
+
+def test_a_digest_depends_on_text_and_key() -> None:
+    assert MINE.digest("a") == MINE.digest("a")
+    assert len({MINE.digest("a"), MINE.digest("b"), OTHER.digest("a")}) == 3
+    assert re.fullmatch("[0-9a-f]{64}", MINE.digest("a"))
+
+
+def test_a_token_has_256_bits_behind_its_prefix() -> None:
+    made = {make_token("bvt_") for _ in range(100)}
+    assert len(made) == 100
+    assert all(re.fullmatch(r"bvt_[A-Za-z0-9_-]{43}", token) for token in made)
+
+
+def test_the_first_start_makes_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
+    made = load_secret(tmp_path)
+    assert len(made) == 32
+    assert (tmp_path / SECRET_FILE).stat().st_mode & 0o777 == 0o600
+    assert load_secret(tmp_path) == made
+    assert os.listdir(tmp_path) == [SECRET_FILE]
+
+
+def test_two_folders_have_two_secrets(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    assert load_secret(tmp_path / "a") != load_secret(tmp_path / "b")
+
+
+def test_a_setting_wins_and_makes_no_file(tmp_path: Path) -> None:
+    assert load_secret(tmp_path, "ab" * 32) == b"\xab" * 32
+    assert os.listdir(tmp_path) == []
+
+
+def test_it_refuses_a_file_that_others_can_read(tmp_path: Path) -> None:
+    load_secret(tmp_path)
+    (tmp_path / SECRET_FILE).chmod(0o640)
+    with pytest.raises(Unavailable, match="chmod 600"):
+        load_secret(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["short", "zz" * 32, "ab" * 33])
+def test_it_refuses_a_secret_of_another_shape(tmp_path: Path, text: str) -> None:
+    with pytest.raises(Unavailable) as caught:
+        load_secret(tmp_path, text)
+    assert text not in caught.value.message
+
+
+def test_a_database_is_bound_to_the_key_that_saw_it_first(db: Database) -> None:
+    db.write_now(MINE.prove)
+    db.write_now(MINE.prove)
+    with pytest.raises(Unavailable) as caught:
+        db.write_now(OTHER.prove)
+    assert caught.value.code == "wrong_secret_key"
+    db.write_now(MINE.prove)

@@ -1,0 +1,132 @@
+"""How often one may be wrong."""
+
+import pytest
+
+from belvedere.access import Limits
+from belvedere.access.limits import FREE_TRIES, SLOWEST_S, WRONG_PER_MINUTE, Window, network
+from belvedere.base.errors import TooMany
+from handclock import HandClock
+
+HERE, THERE = "192.0.2.1", "192.0.2.2"
+
+
+def limits(clock: HandClock, room: int = 1_000) -> Limits:
+    return Limits(clock, room=room)
+
+
+def test_it_works() -> None:
+    clock = HandClock()
+    door = limits(clock)
+    for _ in range(WRONG_PER_MINUTE):
+        door.check(HERE)
+        door.wrong(HERE)
+    with pytest.raises(TooMany) as caught:
+        door.check(HERE)
+    assert caught.value.retry_after_s == 60
+    door.check(THERE)
+
+
+def test_the_window_slides() -> None:
+    clock = HandClock()
+    door = limits(clock)
+    for _ in range(WRONG_PER_MINUTE):
+        door.wrong(HERE)
+        clock.move(1)
+    with pytest.raises(TooMany) as caught:
+        door.check(HERE)
+    assert caught.value.retry_after_s == 60 - WRONG_PER_MINUTE
+    clock.move(caught.value.retry_after_s)
+    door.check(HERE)
+    door.wrong(HERE)
+    with pytest.raises(TooMany) as caught:
+        door.check(HERE)
+    assert caught.value.retry_after_s == 1
+
+
+def test_right_ones_do_not_count() -> None:
+    door = limits(HandClock())
+    for _ in range(100):
+        door.right(HERE, "ada")
+        door.check(HERE)
+
+
+def test_an_account_gets_slower_for_strangers_and_never_closes() -> None:
+    door = limits(HandClock())
+    waits = []
+    for n in range(40):
+        waits.append(door.slow_s(f"10.0.0.{n}", "ada"))
+        door.wrong(f"10.0.0.{n}", "ada")
+    assert waits[:FREE_TRIES] == [0.0] * FREE_TRIES
+    assert waits[FREE_TRIES] > 0
+    assert waits == sorted(waits)
+    assert max(waits) == SLOWEST_S
+
+
+def test_where_the_owner_signed_in_before_nobody_waits() -> None:
+    door = limits(HandClock())
+    door.right(HERE, "ada")
+    for n in range(40):
+        door.wrong(f"10.0.0.{n}", "ada")
+    assert door.slow_s(HERE, "ada") == 0.0
+    assert door.slow_s(HERE, "max") == 0.0
+    assert door.slow_s(THERE, "ada") == SLOWEST_S
+
+
+def test_an_account_recovers() -> None:
+    clock = HandClock()
+    door = limits(clock)
+    for _ in range(40):
+        door.wrong(HERE, "ada")
+    clock.move(15 * 60)
+    assert door.slow_s(THERE, "ada") == 0.0
+
+
+def test_a_forgotten_password_is_told_once_in_a_while() -> None:
+    clock = HandClock()
+    door = limits(clock)
+    assert door.may_ask("ada")
+    assert not door.may_ask("ada")
+    assert door.may_ask("max")
+    clock.move(15 * 60)
+    assert door.may_ask("ada")
+
+
+def test_memory_is_bounded_and_the_longest_idle_go_first() -> None:
+    clock = HandClock()
+    window = Window(3, 60_000, clock, room=10)
+    for n in range(100):
+        window.add(n)
+        window.add("busy")
+    assert len(window) == 10
+    assert window.count("busy") == 3
+    assert window.count(5) == 0
+    assert window.count(99) == 1
+
+
+def test_what_has_run_out_takes_no_room() -> None:
+    clock = HandClock()
+    window = Window(3, 60_000, clock)
+    window.add("a")
+    clock.move(60)
+    assert window.count("a") == 0
+    assert len(window) == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "same"),
+    [
+        ("2001:db8::1", "2001:db8::ffff:ffff:ffff:ffff"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("fe80::1%eth0", "fe80::2%eth1"),
+    ],
+)
+def test_addresses_of_one_holder_count_together(address: str, same: str) -> None:
+    assert network(address) == network(same)
+
+
+@pytest.mark.parametrize(
+    ("address", "other"),
+    [("2001:db8::1", "2001:db8:0:1::1"), ("192.0.2.1", "192.0.2.2"), ("local", "")],
+)
+def test_addresses_of_two_holders_count_apart(address: str, other: str) -> None:
+    assert network(address) != network(other)

@@ -1,0 +1,212 @@
+"""Members: levels, tags, disabling, removing."""
+
+import pytest
+
+from belvedere import events
+from belvedere.access import (
+    Actor,
+    Keys,
+    Level,
+    acl_of,
+    audit,
+    authenticate,
+    links,
+    members,
+    replace_acl,
+    roster,
+    sessions,
+    tokens,
+    users,
+)
+from belvedere.access.roster import Member
+from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
+from belvedere.base.ids import new_id
+from belvedere.db import Database
+from cast import Cast
+
+
+def change(db: Database, actor: Actor, target: Actor, **wanted: object) -> Member:
+    return db.write_now(lambda tx: members.change(tx, actor, target.member_id, **wanted))  # type: ignore[arg-type]
+
+
+def test_it_works(db: Database, cast: Cast) -> None:
+    changed = change(db, cast.max, cast.vic, level=Level.USER, tags=["Team:Blue"])
+    assert (changed.level, changed.tag_list, changed.version) == ("user", ["team:blue"], 2)
+    (event,) = [
+        event for event in db.write_now(events.after, 0, 0) if event.kind == "member.changed"
+    ]
+    assert event.object_id == cast.vic.member_id
+    (row,) = db.write_now(audit.entries, cast.ada, 100, None, cast.vic.member_id)[:1]
+    assert (row.action, row.actor_name) == ("member.change", "max@acme.test")
+    assert '"level":"viewer"' in (row.before or "")
+    assert '"level":"user"' in (row.after or "")
+
+
+def test_everybody_is_listed_and_nobody_else(db: Database, cast: Cast) -> None:
+    found = db.write_now(roster.everybody, cast.vic)
+    assert {one.email for one in found} == {
+        f"{name}@acme.test" for name in ("olga", "ada", "max", "uma", "vic")
+    }
+
+
+# who, touches whom, giving which level: may they?
+GRANTS = [
+    ("max", "vic", Level.MANAGER, True),
+    ("max", "vic", Level.ADMIN, False),
+    ("max", "vic", Level.OWNER, False),
+    ("max", "max", Level.ADMIN, False),
+    ("max", "ada", Level.VIEWER, False),
+    ("max", "olga", Level.VIEWER, False),
+    ("ada", "max", Level.ADMIN, True),
+    ("ada", "max", Level.OWNER, False),
+    ("ada", "ada", Level.OWNER, False),
+    ("ada", "olga", Level.ADMIN, False),
+    ("olga", "ada", Level.OWNER, True),
+    ("uma", "vic", Level.VIEWER, False),
+    ("uma", "uma", Level.MANAGER, False),
+    ("vic", "vic", Level.USER, False),
+]
+
+
+@pytest.mark.parametrize(("who", "whom", "level", "may"), GRANTS)
+def test_nobody_grants_or_touches_above_the_own_level(
+    db: Database, cast: Cast, who: str, whom: str, level: Level, may: bool
+) -> None:
+    actor, target = getattr(cast, who), getattr(cast, whom)
+    if may:
+        assert change(db, actor, target, level=level).level == level
+        return
+    with pytest.raises(Forbidden):
+        change(db, actor, target, level=level)
+    assert db.write_now(roster.find, cast.acme.id, target.member_id).level == target.level
+
+
+@pytest.mark.parametrize("whom", ["ada", "olga"])
+def test_a_manager_neither_disables_nor_removes_those_above(
+    db: Database, cast: Cast, whom: str
+) -> None:
+    target = getattr(cast, whom)
+    with pytest.raises(Forbidden):
+        change(db, cast.max, target, enabled=False)
+    with pytest.raises(Forbidden):
+        change(db, cast.max, target, tags=["team:blue"])
+    with pytest.raises(Forbidden):
+        db.write_now(members.remove, cast.max, target.member_id)
+
+
+def test_a_token_changes_no_members(db: Database, keys: Keys, cast: Cast) -> None:
+    _, text = db.write_now(tokens.create_token, keys, cast.ada, "ci")
+    token = db.write_now(authenticate, keys, text)
+    assert token is not None
+    with pytest.raises(Forbidden):
+        change(db, token, cast.vic, tags=["team:blue"])
+    with pytest.raises(Forbidden):
+        db.write_now(members.remove, token, cast.vic.member_id)
+
+
+def test_another_organization_finds_nobody(db: Database, cast: Cast) -> None:
+    for member_id in (cast.vic.member_id, new_id()):
+        with pytest.raises(NotFound) as caught:
+            db.write_now(members.change, cast.eve, member_id, level=Level.USER)
+        assert caught.value.message == "There is no such member."
+        with pytest.raises(NotFound):
+            db.write_now(members.remove, cast.eve, member_id)
+
+
+@pytest.mark.parametrize("wanted", [{"level": Level.ADMIN}, {"enabled": False}, None])
+def test_the_last_owner_stays(db: Database, cast: Cast, wanted: dict[str, object] | None) -> None:
+    with pytest.raises(Conflict) as caught:
+        if wanted is None:
+            db.write_now(members.remove, cast.olga, cast.olga.member_id)
+        else:
+            change(db, cast.olga, cast.olga, **wanted)
+    assert caught.value.code == "last_owner"
+
+
+def test_of_two_owners_one_may_go(db: Database, cast: Cast) -> None:
+    change(db, cast.olga, cast.ada, level=Level.OWNER)
+    assert change(db, cast.olga, cast.olga, level=Level.VIEWER).level == "viewer"
+
+
+@pytest.mark.parametrize("wanted", [{"level": Level.USER}, {"enabled": False}])
+def test_a_new_level_or_being_disabled_ends_the_sessions(
+    db: Database, keys: Keys, cast: Cast, wanted: dict[str, object]
+) -> None:
+    rung: set[str] = set()
+    db.on_rung = rung.update
+    change(db, cast.max, cast.vic, **wanted)
+    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
+    assert db.write_now(authenticate, keys, cast.tokens["uma"]) is not None
+    assert "access" in rung
+
+
+def test_new_tags_end_no_session_and_count_at_once(db: Database, keys: Keys, cast: Cast) -> None:
+    change(db, cast.max, cast.vic, tags=["team:blue"])
+    actor = db.write_now(authenticate, keys, cast.tokens["vic"])
+    assert actor is not None
+    assert actor.tags == ("team:blue",)
+
+
+def test_a_disabled_member_cannot_begin_a_session(db: Database, keys: Keys, cast: Cast) -> None:
+    change(db, cast.max, cast.vic, enabled=False)
+    with pytest.raises(Forbidden):
+        db.write_now(sessions.begin, keys, cast.vic.user_id, "acme", "", "")
+    change(db, cast.max, cast.vic, enabled=True)
+    db.write_now(sessions.begin, keys, cast.vic.user_id, "acme", "", "")
+
+
+def test_one_who_was_demoted_meanwhile_is_refused(db: Database, cast: Cast) -> None:
+    change(db, cast.ada, cast.max, level=Level.VIEWER)
+    with pytest.raises(Forbidden):
+        change(db, cast.max, cast.vic, level=Level.MANAGER)
+
+
+def test_a_stale_edit_is_refused(db: Database, cast: Cast) -> None:
+    change(db, cast.max, cast.vic, tags=["a:b"], version=1)
+    with pytest.raises(Stale):
+        change(db, cast.max, cast.vic, tags=["c:d"], version=1)
+
+
+def test_bad_tags_change_nothing(db: Database, cast: Cast) -> None:
+    with pytest.raises(Invalid):
+        change(db, cast.max, cast.vic, level=Level.USER, tags=["bad"])
+    assert db.write_now(roster.find, cast.acme.id, cast.vic.member_id).level == "viewer"
+
+
+def test_changing_nothing_is_no_event(db: Database, cast: Cast) -> None:
+    assert change(db, cast.max, cast.vic, level=Level.VIEWER).version == 1
+    kinds = [event.kind for event in db.write_now(events.after, 0, 0)]
+    assert "member.changed" not in kinds
+
+
+def test_one_who_is_removed_is_out_of_the_acls_too(db: Database, keys: Keys, cast: Cast) -> None:
+    task_id = new_id()
+    db.write_now(replace_acl, cast.max, "task", task_id, ["uma", "vic"])
+    db.write_now(members.remove, cast.max, cast.vic.member_id)
+    assert db.write_now(acl_of, cast.acme.id, "task", task_id) == ["uma@acme.test"]
+    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
+    with pytest.raises(NotFound):
+        db.write_now(roster.find, cast.acme.id, cast.vic.member_id)
+    assert db.write_now(users.find, cast.vic.user_id) is not None
+
+
+def test_a_change_kills_the_links_that_were_handed_out(
+    db: Database, keys: Keys, cast: Cast
+) -> None:
+    _, text = db.write_now(links.make, keys, "reset", cast.vic.user_id, cast.acme.id, "max")
+    change(db, cast.ada, cast.vic, level=Level.ADMIN)
+    assert db.write_now(links.find, keys, text) is None
+
+
+def test_only_the_operator_admits_without_a_link(db: Database, cast: Cast) -> None:
+    with pytest.raises(Forbidden):
+        db.write_now(members.admit, cast.olga, "new@acme.test", Level.USER)
+
+
+def test_two_people_with_the_same_local_part_get_two_user_names(db: Database) -> None:
+    first = db.write_now(users.find_or_create, "sam@a.test")
+    second = db.write_now(users.find_or_create, "sam@b.test")
+    assert (first.username, second.username) == ("sam", "sam-2")
+    assert db.write_now(users.by_identifier, "SAM") == first
+    assert db.write_now(users.by_identifier, "Sam@B.test") == second
+    assert db.write_now(users.by_identifier, "sam\0") is None

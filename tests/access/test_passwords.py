@@ -1,0 +1,84 @@
+"""Passwords: what they must be and how they are kept."""
+
+import pytest
+from argon2 import PasswordHasher
+
+from belvedere.access import passwords
+from belvedere.base.errors import Invalid
+
+GOOD = "larch-otter-violin"
+
+
+def test_it_works() -> None:
+    kept = passwords.digest(GOOD)
+    assert kept.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    assert passwords.matches(kept, GOOD)
+    assert not passwords.matches(kept, GOOD + "x")
+    assert not passwords.is_dated(kept)
+
+
+@pytest.mark.parametrize("password", [GOOD, "x7" * 6 + "q", "ünïcödé-wörds", "y" * 60 + "z" * 68])
+def test_it_takes_good_ones(password: str) -> None:
+    passwords.check(password)
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "",
+        "elevenchars",
+        "z" + "y" * 128,
+        "password1234",
+        "PassWord2024!!",
+        "123456789012",
+        "aaaaaaaaaaaa",
+        "abcabcabcabc",
+        "qwertyuiopas",
+        "1q2w3e4r5t6y",
+        "!!letmein!!123",
+        "correcthorsebatterystaple",
+        "administrator",
+    ],
+)
+def test_it_refuses_bad_ones(password: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        passwords.check(password)
+    assert caught.value.code == "bad_password"
+    assert not password or password not in caught.value.message
+
+
+def test_two_spellings_of_the_same_letters_are_one_password() -> None:
+    composed, decomposed = "caf\u00e9-larch-otter", "cafe\u0301-larch-otter"
+    assert composed != decomposed
+    assert passwords.matches(passwords.digest(composed), decomposed)
+
+
+def test_nobody_has_the_dummy_password() -> None:
+    assert not passwords.matches(None, GOOD)
+    assert not passwords.matches(None, "")
+
+
+def test_an_endless_password_is_wrong_and_costs_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def verify(self: PasswordHasher, kept: str, password: str) -> bool:
+        seen.append(password)
+        return True
+
+    monkeypatch.setattr(PasswordHasher, "verify", verify)
+    assert not passwords.matches("$argon2id$…", "x" * 1_000_000)
+    assert [len(password) for password in seen] == [passwords.MAX_LENGTH]
+
+
+def test_a_broken_hash_matches_nothing() -> None:
+    assert not passwords.matches("not a hash", GOOD)
+
+
+def test_a_half_surrogate_is_a_wrong_password_and_no_crash() -> None:
+    assert not passwords.matches(None, "\ud800" + GOOD)
+
+
+def test_a_hash_of_an_older_make_is_dated() -> None:
+    old = PasswordHasher(time_cost=1, memory_cost=8_192, parallelism=1).hash(GOOD)
+    assert passwords.is_dated(old)
+    assert passwords.matches(old, GOOD)

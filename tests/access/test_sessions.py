@@ -1,0 +1,179 @@
+"""Sessions: begun, moved, listed, ended."""
+
+import pytest
+
+from belvedere.access import (
+    Actor,
+    Keys,
+    Level,
+    audit,
+    authenticate,
+    customers,
+    members,
+    sessions,
+    sweep,
+    touch,
+    users,
+)
+from belvedere.access.users import User
+from belvedere.base.clock import DAY, HOUR, SECOND
+from belvedere.base.errors import Forbidden, NotFound, Unauthenticated
+from belvedere.db import Database
+from cast import Cast
+from handclock import HandClock
+
+
+def user(db: Database, actor: Actor) -> User:
+    found = db.write_now(users.find, actor.user_id)
+    assert found is not None
+    return found
+
+
+def join_globex(db: Database, cast: Cast, email: str) -> None:
+    db.write_now(members.admit, customers.operator(cast.globex), email, Level.VIEWER)
+
+
+def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
+    session, token = db.write_now(
+        sessions.sign_in, keys, user(db, cast.vic), None, None, "192.0.2.9", "Firefox"
+    )
+    actor = db.write_now(authenticate, keys, token)
+    assert actor is not None
+    assert (actor.kind, actor.member_id) == ("member", cast.vic.member_id)
+    assert actor.credential_id == session.id
+    newest = db.write_now(audit.entries, cast.ada)[0]
+    assert (newest.action, newest.address) == ("session.begin", "192.0.2.9")
+    assert token not in str(newest)
+
+
+def test_the_hash_is_renewed_when_it_is_dated(db: Database, keys: Keys, cast: Cast) -> None:
+    vic = user(db, cast.vic)
+    db.write_now(sessions.sign_in, keys, vic, "renewed", None, "", "")
+    assert user(db, cast.vic).password_hash == "renewed"
+
+
+def test_a_password_that_changed_meanwhile_signs_nobody_in(
+    db: Database, keys: Keys, cast: Cast
+) -> None:
+    vic = user(db, cast.vic)
+    db.write_now(users.set_password, vic.id, "changed")
+    with pytest.raises(Unauthenticated):
+        db.write_now(sessions.sign_in, keys, vic, None, None, "", "")
+
+
+def test_a_disabled_person_does_not_sign_in(db: Database, keys: Keys, cast: Cast) -> None:
+    vic = user(db, cast.vic)
+    db.write_now(lambda tx: tx.run("update users set enabled = 0 where id = ?", vic.id))
+    with pytest.raises(Unauthenticated):
+        db.write_now(sessions.sign_in, keys, vic, None, None, "", "")
+    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
+
+
+@pytest.mark.parametrize("name", ["globex", "nowhere"])
+def test_others_and_unknown_organizations_are_refused_alike(
+    db: Database, keys: Keys, cast: Cast, name: str
+) -> None:
+    with pytest.raises(Forbidden) as caught:
+        db.write_now(sessions.sign_in, keys, user(db, cast.vic), None, name, "", "")
+    assert caught.value.message == "You are no member of this organization."
+
+
+def test_without_a_name_it_is_the_organization_used_last(
+    db: Database, keys: Keys, cast: Cast
+) -> None:
+    join_globex(db, cast, "vic@acme.test")
+    vic = user(db, cast.vic)
+    first, _ = db.write_now(sessions.sign_in, keys, vic, None, None, "", "")
+    db.write_now(sessions.sign_in, keys, vic, None, "GLOBEX", "", "")
+    then, _ = db.write_now(sessions.sign_in, keys, vic, None, None, "", "")
+    assert first.customer_id == cast.acme.id
+    assert then.customer_id == cast.globex.id
+
+
+def test_it_ends_after_eight_idle_hours(
+    db: Database, keys: Keys, cast: Cast, clock: HandClock
+) -> None:
+    clock.move(8 * HOUR / SECOND - 60)
+    db.write_now(touch, [(cast.vic.credential_id, clock())])
+    clock.move(8 * HOUR / SECOND - 60)
+    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is not None
+    assert db.write_now(authenticate, keys, cast.tokens["uma"]) is None
+
+
+def test_it_ends_after_seven_days_however_busy(
+    db: Database, keys: Keys, cast: Cast, clock: HandClock
+) -> None:
+    token = cast.tokens["vic"]
+    for _ in range(7 * 4):
+        assert db.write_now(authenticate, keys, token) is not None
+        _, token = db.write_now(sessions.renew, keys, cast.vic)
+        clock.move(6 * HOUR / SECOND)
+    assert db.write_now(authenticate, keys, token) is None
+
+
+def test_an_old_use_does_not_turn_back_a_newer(
+    db: Database, keys: Keys, cast: Cast, clock: HandClock
+) -> None:
+    db.write_now(touch, [(cast.vic.credential_id, clock() + 5_000)])
+    db.write_now(touch, [(cast.vic.credential_id, clock() + 1_000)])
+    (mine,) = db.write_now(sessions.live, cast.vic)
+    assert mine.used_at == clock() + 5_000
+
+
+def test_a_refreshed_session_has_one_token_only(db: Database, keys: Keys, cast: Cast) -> None:
+    session, token = db.write_now(sessions.renew, keys, cast.vic)
+    assert session.id == cast.vic.credential_id
+    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
+    assert db.write_now(authenticate, keys, token) is not None
+
+
+def test_one_goes_to_another_organization_of_ones_own(db: Database, keys: Keys, cast: Cast) -> None:
+    join_globex(db, cast, "uma@acme.test")
+    _, token = db.write_now(sessions.renew, keys, cast.uma, cast.globex.id)
+    actor = db.write_now(authenticate, keys, token)
+    assert actor is not None
+    assert (actor.customer_name, actor.level) == ("globex", Level.VIEWER)
+
+
+def test_one_does_not_go_where_one_is_no_member(db: Database, keys: Keys, cast: Cast) -> None:
+    with pytest.raises(Forbidden):
+        db.write_now(sessions.renew, keys, cast.vic, cast.globex.id)
+    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is not None
+
+
+def test_one_sees_the_own_sessions_only(db: Database, keys: Keys, cast: Cast) -> None:
+    db.write_now(sessions.begin, keys, cast.vic.user_id, None, "192.0.2.9", "phone")
+    found = db.write_now(sessions.live, cast.vic)
+    assert [one.agent for one in found] == ["tests", "phone"]
+    assert len(db.write_now(sessions.live, cast.uma)) == 1
+
+
+def test_one_ends_the_own_sessions_only(db: Database, keys: Keys, cast: Cast) -> None:
+    with pytest.raises(NotFound):
+        db.write_now(sessions.revoke, cast.uma, cast.vic.credential_id)
+    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is not None
+    db.write_now(sessions.revoke, cast.vic, cast.vic.credential_id)
+    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
+    with pytest.raises(NotFound):
+        db.write_now(sessions.revoke, cast.vic, cast.vic.credential_id)
+    with pytest.raises(NotFound):
+        db.write_now(sessions.renew, keys, cast.vic)
+
+
+def test_a_token_has_no_sessions(db: Database, keys: Keys, cast: Cast) -> None:
+    token = Actor(cast.acme.id, "acme", Level.ADMIN, "token", credential_id="x")
+    with pytest.raises(Forbidden):
+        db.write_now(sessions.live, token)
+    with pytest.raises(Forbidden):
+        db.write_now(sessions.renew, keys, token)
+
+
+def test_what_is_long_over_is_swept_in_small_batches(
+    db: Database, keys: Keys, cast: Cast, clock: HandClock
+) -> None:
+    clock.move(36 * DAY / SECOND)
+    assert db.write_now(sweep) == 0
+    clock.move(2 * DAY / SECOND)
+    assert db.write_now(sweep, 4) == 4
+    assert db.write_now(sweep, 4) == 2
+    assert db.write_now(sweep, 4) == 0

@@ -1,0 +1,141 @@
+"""The turnstile: passwords are checked off the loop, in turn, and guessers are held up."""
+
+import asyncio
+import threading
+
+import pytest
+
+from belvedere.access import Limits, Turnstile, passwords
+from belvedere.access.limits import WRONG_PER_MINUTE
+from belvedere.access.turnstile import AT_ONCE, MAX_WAITING
+from belvedere.base.errors import Invalid, TooMany
+from handclock import HandClock
+
+HERE = "192.0.2.1"
+GOOD = "larch-otter-violin"
+
+
+@pytest.fixture
+def slept() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def turnstile(slept: list[float]) -> Turnstile:
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    return Turnstile(Limits(HandClock()), sleep)
+
+
+@pytest.fixture
+def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Checks without their cost: the password is right when it is the hash."""
+    seen: list[str] = []
+
+    def matches(kept: str | None, password: str) -> bool:
+        seen.append(password)
+        return kept == password
+
+    monkeypatch.setattr(passwords, "matches", matches)
+    return seen
+
+
+async def test_it_works(turnstile: Turnstile) -> None:
+    kept = await turnstile.digest(GOOD)
+    assert await turnstile.verify(HERE, "ada", kept, GOOD)
+    assert not await turnstile.verify(HERE, "ada", kept, "wrong")
+    assert not await turnstile.verify(HERE, "nobody", None, GOOD)
+
+
+async def test_a_bad_new_password_is_refused(turnstile: Turnstile) -> None:
+    with pytest.raises(Invalid):
+        await turnstile.digest("short")
+
+
+async def test_the_loop_does_not_wait(
+    turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    monkeypatch.setattr(passwords, "matches", lambda *_: threads.append(threading.get_ident()))
+    await turnstile.verify(HERE, "ada", None, GOOD)
+    assert threads
+    assert threads[0] != threading.get_ident()
+
+
+async def test_few_are_checked_at_once(
+    turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside, most, lock = 0, 0, threading.Lock()
+    full = threading.Barrier(AT_ONCE)
+
+    def matches(*_: object) -> bool:
+        nonlocal inside, most
+        with lock:
+            inside += 1
+            most = max(most, inside)
+        # Each pair waits for its partner: so two really are inside together.
+        full.wait(10)
+        with lock:
+            inside -= 1
+        return True
+
+    monkeypatch.setattr(passwords, "matches", matches)
+    await asyncio.gather(*(turnstile.verify(HERE, "ada", "x", "x") for _ in range(AT_ONCE * 4)))
+    assert most == AT_ONCE
+
+
+async def test_a_hundred_guesses_at_once_get_no_further_than_twenty(
+    turnstile: Turnstile, checks: list[str]
+) -> None:
+    tries = (turnstile.verify(HERE, "ada", "right", f"guess {n}") for n in range(100))
+    found = await asyncio.gather(*tries, return_exceptions=True)
+    assert sum(isinstance(one, TooMany) for one in found) >= 100 - WRONG_PER_MINUTE - AT_ONCE
+    assert len(checks) <= WRONG_PER_MINUTE + AT_ONCE
+
+
+async def test_a_right_password_from_a_blocked_address_waits_as_well(
+    turnstile: Turnstile, checks: list[str]
+) -> None:
+    for n in range(WRONG_PER_MINUTE):
+        await turnstile.verify(HERE, f"account {n}", "right", "wrong")
+    with pytest.raises(TooMany):
+        await turnstile.verify(HERE, "ada", "right", "right")
+
+
+async def test_strangers_to_a_guessed_account_wait_and_get_in(
+    turnstile: Turnstile, checks: list[str], slept: list[float]
+) -> None:
+    for n in range(30):
+        await turnstile.verify(f"10.0.0.{n}", "ada", "right", "wrong")
+    slept.clear()
+    assert await turnstile.verify(HERE, "ada", "right", "right")
+    assert slept == [8.0]
+    assert await turnstile.verify(HERE, "ada", "right", "right")
+    assert slept == [8.0]
+
+
+async def test_the_queue_has_an_end(turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch) -> None:
+    go = threading.Event()
+    monkeypatch.setattr(passwords, "matches", lambda *_: go.wait(10))
+    waiting = [
+        asyncio.create_task(turnstile.verify(HERE, "ada", "x", "x")) for _ in range(MAX_WAITING)
+    ]
+    await asyncio.sleep(0)
+    with pytest.raises(TooMany):
+        await turnstile.verify(HERE, "ada", "x", "x")
+    go.set()
+    assert all(await asyncio.gather(*waiting))
+    assert await turnstile.verify(HERE, "ada", "x", "x")
+
+
+async def test_a_hash_of_an_older_make_is_renewed(
+    turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = await turnstile.digest(GOOD)
+    assert await turnstile.renewed(kept, GOOD) is None
+    assert await turnstile.renewed(None, GOOD) is None
+    monkeypatch.setattr(passwords, "is_dated", lambda _: True)
+    renewed = await turnstile.renewed(kept, GOOD)
+    assert renewed is not None
+    assert passwords.matches(renewed, GOOD)

@@ -1,0 +1,140 @@
+"""A keeper of its own for a test, spoken to as the agent would, without a server."""
+
+import hashlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from belvedere.agent import wire
+from belvedere.agent.folder import Folder, prepare
+from belvedere.protocol import INLINE_LOG
+
+Message = dict[str, Any]
+PATIENCE_S = 15.0
+
+
+class Keeping:
+    """Starts the keeper, hands it orders, collects what it says."""
+
+    def __init__(self, state: Path) -> None:
+        self.folder: Folder = prepare(str(state))
+        self.heard: list[Message] = []
+        self.state: Message = {}
+        self._next_fence = 100
+        self.start()
+
+    def start(self, **environment: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "belvedere.agent.keeper", "--state", self.folder.root],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, **environment},
+        )
+        assert self.process.stdout is not None
+        with self.process.stdout as said:
+            assert said.readline() == b"ready\n"
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def connect(self, session: int = 1, owner: str = "host") -> Message:
+        """Say hello as a new agent would; the keeper's state."""
+        path, fd = wire.short_path(self.folder.root, "keeper.sock")
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.connect(path)
+        if fd >= 0:
+            os.close(fd)
+        self._lines = wire.Lines()
+        self.heard.clear()
+        return self.hello(session, owner)
+
+    def hello(self, session: int = 1, owner: str = "host") -> Message:
+        self.say(do="hello", owner=owner, inline=INLINE_LOG)
+        self.state = self.wait(lambda m: m["say"] == "state")
+        self.say(do="open", session=session)
+        return self.state
+
+    def say(self, **message: Any) -> None:
+        self._socket.sendall(wire.pack(message))
+
+    def order(self, source: str, *arguments: str, **fields: Any) -> int:
+        """Hand over an order for this script; its fence."""
+        self._next_fence += 1
+        fence = self._next_fence
+        path = self.script(source)
+        message = {
+            "session": 1,
+            "fence": fence,
+            "job_id": f"job{fence}",
+            "runas": [],
+            "arguments": list(arguments),
+            "env": {},
+            "timeout_ms": 60_000,
+            "grace_ms": 5_000,
+            "daemonize": False,
+            "os_user": "",
+            "blobs": [],
+            "script": str(path),
+        }
+        self.say(do="order", **{**message, **fields})
+        return int(fields.get("fence", fence))
+
+    def script(self, source: str, name: str = "test.sh") -> Path:
+        folder = Path(self.folder.cache) / hashlib.sha256(source.encode()).hexdigest()
+        folder.mkdir(exist_ok=True)
+        path = folder / name
+        if not path.exists():
+            path.write_text(source)
+            path.chmod(0o755)
+        return path
+
+    def wait(self, wanted: Callable[[Message], bool]) -> Message:
+        """The first message like this, heard before or within the patience of a test."""
+        for message in self._hear():
+            if wanted(message):
+                return message
+        raise AssertionError(f"not heard among {self.heard}")
+
+    def _hear(self) -> Iterator[Message]:
+        yield from list(self.heard)
+        give_up_at = time.monotonic() + PATIENCE_S
+        while (left := give_up_at - time.monotonic()) > 0:
+            self._socket.settimeout(left)
+            data = self._socket.recv(1 << 20)
+            assert data, "the keeper hung up"
+            fresh = self._lines.feed(data)
+            self.heard += fresh
+            yield from fresh
+
+    def report(self, fence: int) -> Message:
+        found = self.wait(lambda m: m["say"] == "ended" and m["fence"] == fence)
+        return dict(found["report"])
+
+    def run(self, source: str, *arguments: str, **fields: Any) -> Message:
+        """Order it, wait for its end, acknowledge it; the report."""
+        fence = self.order(source, *arguments, **fields)
+        report = self.report(fence)
+        self.say(do="ack", fences=[fence])
+        return report
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def below(self) -> list[int]:
+        """Every process below the keeper."""
+        import psutil
+
+        return [child.pid for child in psutil.Process(self.pid).children(recursive=True)]
+
+    def resident_kib(self) -> int:
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0])

@@ -1,0 +1,82 @@
+"""The fixed cast: acme with one member of each level, and Eve of globex who must see nothing."""
+
+from dataclasses import dataclass
+
+from belvedere.access import Actor, Level, customers, members, passwords, sessions
+from belvedere.access.customers import Customer
+from belvedere.access.keys import Keys
+from belvedere.access.roster import Member
+from belvedere.db import Tx
+
+PASSWORD = "larch-otter-violin"
+# Argon2id is slow on purpose; the whole cast shares one hash.
+PASSWORD_HASH = passwords.digest(PASSWORD)
+ADDRESS = "192.0.2.1"
+
+# Below Olga, the owner.
+LEVELS = {
+    "ada": Level.ADMIN,
+    "max": Level.MANAGER,
+    "uma": Level.USER,
+    "vic": Level.VIEWER,
+}
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Everybody as the actor that a verb gets; `tokens` has a session of each for HTTP."""
+
+    acme: Customer
+    globex: Customer
+    olga: Actor
+    ada: Actor
+    max: Actor
+    uma: Actor
+    vic: Actor
+    eve: Actor
+    tokens: dict[str, str]
+
+
+def assemble(tx: Tx, keys: Keys) -> Cast:
+    """Make both organizations through the operator's own verbs."""
+    acme, olga = _found(tx, keys, "acme", "olga@acme.test")
+    globex, _ = _found(tx, keys, "globex", "gus@globex.test")
+    people = {"olga": olga}
+    for name, level in LEVELS.items():
+        people[name] = _admit(tx, acme, f"{name}@acme.test", level)
+    people["eve"] = _admit(tx, globex, "eve@globex.test", Level.ADMIN)
+    names = {acme.id: acme.name, globex.id: globex.name}
+    entered = {name: _enter(tx, keys, one, names[one.customer_id]) for name, one in people.items()}
+    actors = {name: actor for name, (actor, _) in entered.items()}
+    tokens = {name: token for name, (_, token) in entered.items()}
+    return Cast(acme, globex, tokens=tokens, **actors)
+
+
+def _found(tx: Tx, keys: Keys, name: str, owner: str) -> tuple[Customer, Member]:
+    made = customers.create_organization(
+        tx, keys, name, owner, reserved=frozenset(), password_hash=PASSWORD_HASH
+    )
+    return made.customer, made.owner
+
+
+def _admit(tx: Tx, customer: Customer, email: str, level: Level) -> Member:
+    operator = customers.operator(customer)
+    return members.admit(tx, operator, email, level, password_hash=PASSWORD_HASH)
+
+
+def _enter(tx: Tx, keys: Keys, member: Member, customer: str) -> tuple[Actor, str]:
+    session, token = sessions.begin(tx, keys, member.user_id, customer, ADDRESS, "tests")
+    actor = Actor(
+        member.customer_id,
+        customer,
+        Level(member.level),
+        "member",
+        user_id=member.user_id,
+        username=member.username,
+        email=member.email,
+        tags=tuple(member.tag_list),
+        credential_id=session.id,
+        member_id=member.id,
+        address=ADDRESS,
+    )
+    return actor, token

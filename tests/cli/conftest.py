@@ -1,0 +1,63 @@
+"""A fake server, and the command line run against it in this process."""
+
+import io
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import fakeserver
+from belvedere.cli.main import main
+
+
+class Ran(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Belvedere = Callable[..., Ran]
+
+
+@pytest.fixture
+def server() -> Iterator[fakeserver.FakeServer]:
+    yield from fakeserver.running()
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No login, no environment of the person who runs the tests."""
+    for name in ("SERVER", "TOKEN", "CUSTOMER", "CA_FILE", "DATA", "DATABASE"):
+        monkeypatch.delenv(f"BELVEDERE_{name}", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("TZ", "UTC")
+    return tmp_path
+
+
+@pytest.fixture
+def stranger(home: Path, capsys: pytest.CaptureFixture[str]) -> Belvedere:
+    """Runs a command for somebody who is not signed in."""
+
+    def run(*words: str, stdin: str = "") -> Ran:
+        before, sys.stdin = sys.stdin, io.StringIO(stdin)
+        try:
+            status = main(words)
+        except SystemExit as end:
+            status = int(end.code or 0)
+        finally:
+            sys.stdin = before
+        return Ran(status, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def belvedere(
+    stranger: Belvedere, server: fakeserver.FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> Belvedere:
+    """Runs a command for somebody who is signed in to the fake server."""
+    monkeypatch.setenv("BELVEDERE_SERVER", server.url)
+    monkeypatch.setenv("BELVEDERE_TOKEN", "bvt_secret")
+    return stranger

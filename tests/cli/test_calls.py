@@ -1,0 +1,347 @@
+"""What each command asks the server for, as a table."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import clicast
+from belvedere.cli.main import main
+from cli.conftest import Belvedere
+from fakeserver import FakeServer, Say
+
+TASK, JOB, HOST = f"/task/{clicast.TASK_ID}", f"/job/{clicast.JOB_ID}", f"/host/{clicast.HOST_ID}"
+MEMBER_ID, TOKEN_ID = "65a0000000000000000000d1", "65a0000000000000000000e1"
+MEMBER = {
+    "id": MEMBER_ID,
+    "user": {"email": "max@acme.example", "username": "max", "name": "Max"},
+    "credential": "user",
+    "tags": [{"k": "team", "v": "ops"}],
+    "disabled": False,
+    "invited": False,
+}
+LINK = {"link": "http://x/ui/link#bvl_1", "expires": "2126-03-01T10:00:00.000Z"}
+TOKEN = {
+    "id": TOKEN_ID,
+    "name": "ci",
+    "prefix": "bvt_abcd",
+    "created_by": "ada@acme.example",
+    "creation_date": "2026-03-01T10:00:00.000Z",
+    "last_use": None,
+    "expires": None,
+    "uses_left": 1,
+    "token": "bvt_shown_once",
+}
+ACL = {"users": ["max@acme.example"], "acl": ["max@acme.example"]}
+AUDIT = {
+    "date": "2026-03-01T10:00:00.000Z",
+    "user": "ada@acme.example",
+    "action": "task.change",
+    "object_id": clicast.TASK_ID,
+    "address": "10.0.0.1",
+}
+
+# words, the last call they make (method, path, query, body), a word of what is shown
+CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
+    ("task list", ("GET", "/task", {"unassigned": "true"}, None), "deploy"),
+    ("task show deploy", ("GET", TASK, {}, None), "web-1"),
+    ("task delete deploy", ("DELETE", TASK, {}, None), "deleted"),
+    (
+        "task timeout deploy 30m",
+        ("PUT", f"/api{TASK}/timeout", {}, {"timeout": 1_800_000}),
+        "10 min",
+    ),
+    ("task timeout deploy default", ("PUT", f"/api{TASK}/timeout", {}, {"timeout": None}), "10"),
+    ("task edit deploy --disable", ("PATCH", TASK, {}, {"enable": False}), "changed"),
+    (
+        "task edit deploy --set concurrency=2 --set tags=[] --name ship",
+        ("PATCH", TASK, {}, {"concurrency": 2, "tags": [], "name": "ship"}),
+        "changed",
+    ),
+    (
+        "task create rest --type approval --approver ada --timeout 2h",
+        (
+            "POST",
+            "/task",
+            {},
+            {"type": "approval", "approvers": ["ada"], "name": "rest", "timeout": 7_200_000},
+        ),
+        "belvedere run",
+    ),
+    ("job list", ("GET", "/host", {}, None), "ready"),
+    ("job list --json", ("GET", "/job", {"limit": "20"}, None), "ready"),
+    (
+        "job list --json --task deploy --host web-1 --state lost --limit 5",
+        (
+            "GET",
+            "/job",
+            {
+                "limit": "5",
+                "where[task_id]": clicast.TASK_ID,
+                "where[host_id]": clicast.HOST_ID,
+                "where[state]": "lost",
+            },
+            None,
+        ),
+        "",
+    ),
+    (
+        "job list --json --open",
+        (
+            "GET",
+            "/job",
+            {"limit": "20", "where[lifecycle][$in][]": "assigned,onhold,ready,started,syncing"},
+            None,
+        ),
+        "",
+    ),
+    (f"job show {clicast.JOB_ID} --json", ("GET", JOB, {}, None), "ready"),
+    (f"job cancel {clicast.JOB_ID}", ("PUT", f"{JOB}/cancel", {}, None), "being stopped"),
+    (f"job restart {clicast.JOB_ID}", ("PUT", f"{JOB}/restart", {}, {}), "ready"),
+    (
+        f"job restart {clicast.JOB_ID} a b",
+        ("PUT", f"{JOB}/restart", {}, {"task_arguments": ["a", "b"]}),
+        "ready",
+    ),
+    (
+        f"job resolve {clicast.JOB_ID} success --note seen",
+        ("PUT", f"{JOB}/resolve", {}, {"outcome": "success", "note": "seen"}),
+        "settled",
+    ),
+    (f"job approve {clicast.JOB_ID}", ("PUT", f"{JOB}/approve", {}, None), "approved"),
+    (f"job reject {clicast.JOB_ID}", ("PUT", f"{JOB}/reject", {}, None), "rejected"),
+    (f"job input {clicast.JOB_ID} a", ("PUT", f"{JOB}/input", {}, {"args": ["a"]}), "input"),
+    (
+        f"job log {clicast.JOB_ID} --search oops",
+        ("GET", f"{JOB}/log/search", {"q": "oops"}, None),
+        "it went oops",
+    ),
+    ("host list", ("GET", "/host", {}, None), "online"),
+    ("host show WEB-1", ("GET", HOST, {}, None), "10.0.0.1"),
+    ("host rename web-1 web-9", ("PATCH", HOST, {}, {"hostname": "web-9"}), "called"),
+    ("host disable web-1", ("PATCH", HOST, {}, {"enable": False}), "disabled"),
+    (
+        "host enable web-1",
+        ("PATCH", HOST, {}, {"enable": True, "draining": False}),
+        "takes work",
+    ),
+    ("host drain web-1", ("PATCH", HOST, {}, {"draining": True}), "finishes"),
+    ("host delete web-1", ("DELETE", HOST, {}, None), "gone"),
+    ("member list", ("GET", "/api/member", {}, None), "team:ops"),
+    (
+        "member invite eve@acme.example --level viewer --tag team:ops",
+        (
+            "POST",
+            "/api/member",
+            {},
+            {
+                "user": {"email": "eve@acme.example", "name": ""},
+                "credential": "viewer",
+                "tags": ["team:ops"],
+            },
+        ),
+        "http://x/ui/link#bvl_1",
+    ),
+    (
+        "member level max@acme.example admin",
+        ("PATCH", f"/api/member/{MEMBER_ID}", {}, {"credential": "admin"}),
+        "max@acme.example",
+    ),
+    ("member disable MAX", ("PATCH", f"/api/member/{MEMBER_ID}", {}, {"disabled": True}), "out"),
+    ("member enable max", ("PATCH", f"/api/member/{MEMBER_ID}", {}, {"disabled": False}), "in"),
+    (f"member remove {MEMBER_ID}", ("DELETE", f"/api/member/{MEMBER_ID}", {}, None), "removed"),
+    ("token list", ("GET", "/api/token", {}, None), "bvt_abcd"),
+    (
+        "token create ci --expires 90d",
+        ("POST", "/api/token", {}, {"name": "ci", "expires_in": 7_776_000}),
+        "bvt_shown_once",
+    ),
+    ("token create ci", ("POST", "/api/token", {}, {"name": "ci"}), "bvt_shown_once"),
+    ("token delete ci", ("DELETE", f"/api/token/{TOKEN_ID}", {}, None), "revoked"),
+    ("enrolment list", ("GET", "/api/enrolment", {}, None), "ci"),
+    (
+        "enrolment create --uses 20 --expires 1d",
+        (
+            "POST",
+            "/api/enrolment",
+            {},
+            {"name": "command line", "uses": 20, "expires_in": 86_400},
+        ),
+        "bvt_shown_once",
+    ),
+    ("enrolment delete ci", ("DELETE", f"/api/enrolment/{TOKEN_ID}", {}, None), "revoked"),
+    ("acl show deploy", ("GET", f"{TASK}/acl", {}, None), "max@acme.example"),
+    ("acl set deploy a b", ("PUT", f"{TASK}/acl", {}, {"users": ["a", "b"]}), ""),
+    ("acl add deploy a", ("PATCH", f"{TASK}/acl", {}, {"users": ["a"], "action": "add"}), ""),
+    (
+        "acl remove deploy a",
+        ("PATCH", f"{TASK}/acl", {}, {"users": ["a"], "action": "remove"}),
+        "",
+    ),
+    ("acl clear deploy", ("DELETE", f"{TASK}/acl", {}, None), ""),
+    ("organization list", ("GET", "/api/session/profile", {}, None), "acme"),
+    ("audit --limit 5", ("GET", "/api/audit", {"limit": "5"}, None), "task.change"),
+    (
+        f"audit --object {clicast.TASK_ID}",
+        ("GET", "/api/audit", {"limit": "30", "object_id": clicast.TASK_ID}, None),
+        "ada@acme.example",
+    ),
+]
+
+
+@pytest.fixture(autouse=True)
+def answers(server: FakeServer) -> None:
+    for method, path, answer in (
+        ("GET", "/task", [clicast.task()]),
+        ("POST", "/task", clicast.task()),
+        ("PUT", f"/api{TASK}/timeout", clicast.task()),
+        ("GET", "/job", [clicast.job()]),
+        ("GET", "/host", [clicast.host()]),
+        ("GET", "/api/member", [MEMBER]),
+        ("POST", "/api/member", {**MEMBER, "invitation": LINK}),
+        ("GET", "/api/session/profile", {"customers": [{"id": "1", "name": "acme"}]}),
+        ("GET", "/api/audit", [AUDIT]),
+        ("GET", f"{JOB}/log/search", [{"line": 3, "text": "it went oops"}]),
+        ("PATCH", f"{TASK}/acl", ACL),
+    ):
+        server.on(method, path, answer)
+    for method in ("GET", "PUT", "PATCH", "DELETE"):
+        server.on(method, TASK, clicast.task())
+        server.on(method, HOST, clicast.host())
+        server.on(method, JOB, clicast.job())
+        server.on(method, f"{TASK}/acl", ACL)
+        server.on(method, f"/api/member/{MEMBER_ID}", MEMBER)
+    for word in ("cancel", "restart", "resolve", "approve", "reject", "input"):
+        server.on("PUT", f"{JOB}/{word}", clicast.job())
+    for kind in ("token", "enrolment"):
+        server.on("GET", f"/api/{kind}", [TOKEN])
+        server.on("POST", f"/api/{kind}", TOKEN)
+        server.on("DELETE", f"/api/{kind}/{TOKEN_ID}", TOKEN)
+
+
+@pytest.mark.parametrize(("words", "call", "shown"), CALLS, ids=[row[0] for row in CALLS])
+def test_it_works(
+    belvedere: Belvedere,
+    server: FakeServer,
+    words: str,
+    call: tuple[str, str, Any, Any],
+    shown: str,
+) -> None:
+    ran = belvedere(*words.split())
+    assert (ran.status, shown in ran.out) == (0, True), ran
+    asked = server.asked[-1]
+    assert (asked.method, asked.path, asked.query, asked.body) == call
+
+
+@pytest.mark.parametrize("words", [row[0] for row in CALLS if "--json" not in row[0]])
+def test_every_answer_can_be_had_as_json(belvedere: Belvedere, words: str) -> None:
+    ran = belvedere(*words.split(), "--json")
+    assert ran.status == 0
+    assert json.loads(ran.out)
+
+
+def test_every_remote_command_is_in_the_table() -> None:
+    from belvedere.cli import reference
+
+    elsewhere = {"login", "logout", "whoami", "run"}
+    remote = {
+        page.path.removeprefix("belvedere ")
+        for page in reference.pages()
+        if any("--server" in each.option_strings for each in page.made._actions)
+    }
+    told = {row[0] for row in CALLS}
+    missing = [
+        path
+        for path in remote - elsewhere - {"agent", "bench", "doctor"}
+        if not any(words == path or words.startswith(f"{path} ") for words in told)
+    ]
+    assert missing == []
+
+
+def test_a_task_is_made_from_files_and_options(
+    belvedere: Belvedere, server: FakeServer, tmp_path: Path
+) -> None:
+    script = tmp_path / "deploy.sh"
+    script.write_text("#!/bin/sh\necho $1\n")
+    base = tmp_path / "task.json"
+    base.write_text(json.dumps({"description": "old", "notify": False}))
+    words = "task create deploy --host web-1 --runas bash --description new --env A=b=c"
+    arguments = ("--argument", "colour", "--argument", "size:select=s,m", "--argument", "m:fixed=x")
+    ran = belvedere(*words.split(), "--from", str(base), "--script", str(script), *arguments)
+    assert ran.status == 0
+    assert server.asked[-1].body == {
+        "type": "script",
+        "name": "deploy",
+        "host_id": clicast.HOST_ID,
+        "script": {"filename": "deploy.sh", "source": "#!/bin/sh\necho $1\n"},
+        "script_runas": "bash",
+        "description": "new",
+        "notify": False,
+        "env": {"A": "b=c"},
+        "task_arguments": [
+            {"order": 0, "label": "colour", "type": "input"},
+            {
+                "order": 1,
+                "label": "size",
+                "type": "select",
+                "options": [
+                    {"id": "s", "label": "s", "order": 0},
+                    {"id": "m", "label": "m", "order": 1},
+                ],
+            },
+            {"order": 2, "label": "m", "type": "fixed", "value": "x"},
+        ],
+    }
+
+
+def test_a_definition_can_come_from_standard_input(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
+    belvedere("task", "create", "--from", "-", stdin='{"name": "x", "type": "dummy"}')
+    assert server.asked[-1].body == {"name": "x", "type": "dummy"}
+
+
+def test_an_edit_says_which_version_it_means(belvedere: Belvedere, server: FakeServer) -> None:
+    belvedere("task", "edit", "deploy", "--name", "ship")
+    assert server.asked[-1].headers["If-Match"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        ("task edit deploy", 2, "Nothing to change"),
+        ("task create x --script /nowhere/x.sh", 1, "/nowhere/x.sh cannot be read"),
+        ("task create x --env A", 2, "--env takes NAME=VALUE"),
+        ("task timeout deploy soon", 2, "no duration"),
+        ("host show web-2", 1, "There is no host 'web-2'. Did you mean 'web-1'?"),
+        ("member level zoe admin", 1, "See: belvedere member list"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    belvedere: Belvedere, words: str, status: int, told: str
+) -> None:
+    ran = belvedere(*words.split())
+    assert (ran.status, ran.out) == (status, "")
+    assert told in ran.err
+
+
+def test_a_log_is_printed_byte_for_byte(
+    server: FakeServer,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    raw = [b"gr\xc3\xbc\xc3", b"\x9f\r\n\x00\xff no newline"]
+    server.on("GET", f"{JOB}/log", Say(raw=raw, media_type="text/plain"))
+    monkeypatch.setenv("BELVEDERE_TOKEN", "bvt_x")
+    assert main(["job", "log", clicast.JOB_ID, "--server", server.url]) == 0
+    assert capsysbinary.readouterr().out == b"".join(raw)
+
+
+def test_a_canceled_job_that_waited_is_said_to_be_over(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
+    over = clicast.job(lifecycle="canceled", state="canceled")
+    server.on("PUT", f"{JOB}/cancel", over)
+    assert "is canceled" in belvedere("job", "cancel", clicast.JOB_ID).out

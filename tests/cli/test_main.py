@@ -1,0 +1,175 @@
+"""The door: versions, helps, unknown words, and one line for whatever went wrong."""
+
+import shlex
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import clicast
+from belvedere import __version__
+from belvedere.base.errors import Conflict, Fault
+from belvedere.cli import call, main, reference, verb
+from cli.conftest import Belvedere
+from fakeserver import FakeServer, Say
+
+PAGES = {page.path.removeprefix("belvedere "): page for page in reference.pages()}
+
+
+def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
+    server.on("GET", "/host", [clicast.host()])
+    ran = belvedere("host", "list")
+    assert ran.status == 0
+    assert "web-1" in ran.out
+    assert server.asked[0].headers["Authorization"] == "Bearer bvt_secret"
+
+
+def test_it_tells_its_version(stranger: Belvedere) -> None:
+    assert stranger("--version").out == f"belvedere {__version__}\n"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"]])
+def test_it_lists_its_commands(stranger: Belvedere, words: list[str]) -> None:
+    ran = stranger(*words)
+    assert ran.status == 0
+    assert all(f"  {noun.name} " in ran.out for noun in main.NOUNS)
+
+
+def test_without_a_word_it_explains_itself_as_wrong_usage(stranger: Belvedere) -> None:
+    assert stranger().status == 2
+    assert stranger("task").status == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["tsk"], "belvedere: there is no command 'tsk'; did you mean task?\n"),
+        (["task", "lst"], "belvedere: there is no task command 'lst'; did you mean list?\n"),
+        (["task", "show"], "the following arguments are required: TASK"),
+        (["task", "list", "--colour"], "unrecognized arguments: --colour"),
+        (["job", "resolve", "1", "maybe"], "invalid choice: 'maybe'"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_status_2(
+    stranger: Belvedere, words: list[str], told: str
+) -> None:
+    ran = stranger(*words)
+    assert ran.status == 2
+    assert told in ran.err
+    assert ran.err.startswith("belvedere: ") and ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_command_explains_itself_with_an_example(stranger: Belvedere, path: str) -> None:
+    ran = stranger(*path.split(), "--help")
+    assert ran.status == 0
+    assert f"usage: belvedere {path}" in ran.out
+    assert "example:\n  " in ran.out
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_example_can_be_called(path: str) -> None:
+    words = shlex.split(PAGES[path].example)
+    if words[0] == "eval":
+        words = shlex.split(words[1].removeprefix("$(").removesuffix(")"))
+    depth = len(path.split()) + 1
+    assert words[:depth] == ["belvedere", *path.split()]
+    assert verb.parse(PAGES[path].made, words[depth:])
+
+
+def test_only_the_command_that_is_called_is_imported() -> None:
+    """The agent and its kin stay small: no HTTP client, no tables, no server."""
+    code = (
+        "import sys; from belvedere.cli.main import main; main(['--version']); "
+        "print([name for name in ('argparse', 'rich', 'http.client', 'msgspec', 'starlette')"
+        " if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_refusal_is_one_line_with_the_fields_at_fault(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
+    told = {
+        "code": "missing_arguments",
+        "message": "An argument is missing.",
+        "errors": [{"field": "task_arguments[0]", "message": "is required"}],
+    }
+    server.on("GET", "/host", Say(told, 400))
+    ran = belvedere("host", "list")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err == "belvedere: An argument is missing.\n  task_arguments[0]: is required\n"
+
+
+def test_an_ended_session_says_how_to_go_on(belvedere: Belvedere, server: FakeServer) -> None:
+    server.on("GET", "/host", Say({"code": "unauthenticated", "message": "Expired."}, 401))
+    assert "belvedere login" in belvedere("host", "list").err
+
+
+def test_a_server_that_is_down_is_said_plainly(
+    stranger: Belvedere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BELVEDERE_TOKEN", "bvt_x")
+    ran = stranger("task", "list", "--server", "http://127.0.0.1:1")
+    assert ran.status == 1
+    assert "Cannot reach http://127.0.0.1:1 (Connection refused)" in ran.err
+
+
+def test_somebody_who_is_not_signed_in_learns_how(stranger: Belvedere) -> None:
+    ran = stranger("task", "list")
+    assert ran.status == 1
+    assert "belvedere login" in ran.err
+
+
+def test_json_is_what_the_server_answered(belvedere: Belvedere, server: FakeServer) -> None:
+    server.on("GET", "/host", [clicast.host(unheard_of="grün")])
+    ran = belvedere("host", "list", "--json")
+    assert '"unheard_of": "grün"' in ran.out
+
+
+def test_an_interrupt_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    assert call.guarded(interrupted) == 130
+    assert capsys.readouterr().err == "belvedere: interrupted\n"
+
+
+def test_a_refusal_of_our_own_rooms_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def refused() -> int:
+        raise Conflict("Taken.", faults=(Fault("name", "is taken"),))
+
+    assert call.guarded(refused) == 1
+    assert capsys.readouterr().err == "belvedere: Taken.\n  name: is taken\n"
+
+
+def test_a_missing_library_says_what_to_install(capsys: pytest.CaptureFixture[str]) -> None:
+    def lacking() -> int:
+        raise ModuleNotFoundError("No module named 'apsw'", name="apsw")
+
+    assert call.guarded(lacking) == 1
+    assert "pip install 'belvedere[server]'" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    code = (
+        "import sys; from belvedere.cli import call\n"
+        "def flood():\n  print('x' * 1_000_000); return 0\n"
+        "sys.exit(call.guarded(flood))"
+    )
+    command = f"{shlex.quote(sys.executable)} -c {shlex.quote(code)} | head -c 1 >/dev/null"
+    ran = subprocess.run(
+        ["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True
+    )
+    assert (ran.stdout, ran.stderr) == ("141\n", "")
+
+
+def test_a_module_with_its_own_ways_is_registered_and_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    module = ModuleType("bench")
+    module.register = lambda made: made.add_argument("--jobs", type=int)  # type: ignore[attr-defined]
+    module.run = lambda args: args.jobs  # type: ignore[attr-defined]
+    assert call.perform("bench", module, ["--jobs", "7"]) == 7

@@ -1,0 +1,70 @@
+"""Where the server is and who we are: options, environment, login, in this order."""
+
+import json
+import stat
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from belvedere.cli import profile
+from belvedere.cli.profile import Profile
+from belvedere.cli.verb import Stop
+
+LOGIN = Profile("https://one.example", "acme", "bvs_login")
+
+
+def asked(**given: str) -> Namespace:
+    return Namespace(**{"server": None, "customer": None, "ca_file": None, **given})
+
+
+def test_it_works(home: Path) -> None:
+    profile.save(LOGIN)
+    assert profile.current(asked()) == LOGIN
+
+
+def test_the_file_is_for_its_owner_only(home: Path) -> None:
+    profile.save(LOGIN)
+    profile.save(LOGIN)
+    path = home / "belvedere" / "config.json"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert json.loads(path.read_text())["token"] == "bvs_login"
+    assert [each.name for each in path.parent.iterdir()] == ["config.json"]
+
+
+def test_the_environment_wins_over_the_login(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    profile.save(LOGIN)
+    monkeypatch.setenv("BELVEDERE_SERVER", "https://two.example/")
+    monkeypatch.setenv("BELVEDERE_TOKEN", "bvt_env")
+    monkeypatch.setenv("BELVEDERE_CUSTOMER", "globex")
+    assert profile.current(asked()) == Profile("https://two.example", "globex", "bvt_env")
+
+
+def test_an_option_wins_over_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BELVEDERE_SERVER", "https://two.example")
+    monkeypatch.setenv("BELVEDERE_CUSTOMER", "globex")
+    found = profile.current(asked(server="https://three.example", customer="initech"))
+    assert (found.server, found.customer) == ("https://three.example", "initech")
+
+
+def test_a_credential_is_never_shown_to_another_server(home: Path) -> None:
+    profile.save(LOGIN)
+    assert profile.current(asked(server="https://evil.example")).token == ""
+    with pytest.raises(Stop, match="not signed in to https://evil.example"):
+        profile.connect(asked(server="https://evil.example"))
+
+
+def test_a_broken_file_says_what_to_do(home: Path) -> None:
+    path = home / "belvedere" / "config.json"
+    path.parent.mkdir()
+    path.write_text("{")
+    with pytest.raises(Stop, match="belvedere login"):
+        profile.saved()
+
+
+def test_forgetting_twice_is_no_error(home: Path) -> None:
+    profile.save(LOGIN)
+    profile.forget()
+    profile.forget()
+    assert profile.saved() == Profile()

@@ -1,0 +1,184 @@
+"""Running a task: finding it, following it, and ending as it ended."""
+
+import json
+from typing import Any
+
+import pytest
+
+import clicast
+from belvedere.cli import follow as following
+from belvedere.client import stream as client_stream
+from cli.conftest import Belvedere
+from fakeserver import FakeServer, Say, stream
+
+JOB, LOG = f"/job/{clicast.JOB_ID}", f"/job/{clicast.JOB_ID}/log"
+
+
+def output(text: str, after: int) -> tuple[str, str, str]:
+    return "output", json.dumps(text), str(after)
+
+
+END = ("end", "{}", "99")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Coming back after a cut does not wait."""
+    monkeypatch.setattr(client_stream, "FIRST_WAIT_S", 0)
+
+
+@pytest.fixture(autouse=True)
+def answers(server: FakeServer) -> None:
+    server.on("GET", "/task", [clicast.task()])
+    server.on("POST", "/job", clicast.job())
+    server.on("GET", JOB, clicast.ended("normal"))
+    server.on("GET", LOG, stream(output("hello\n", 6), END))
+
+
+def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
+    ran = belvedere("run", "deploy", "blue", "--follow")
+    assert (ran.status, ran.out) == (0, "hello\n")
+    assert f"job {clicast.JOB_ID} ended: normal, after 1.5 s" in ran.err
+    body = {"task": clicast.TASK_ID, "task_arguments": ["blue"]}
+    assert server.bodies("POST", "/job") == [body]
+    assert server.asked[0].query == {"where[name]": "deploy"}
+
+
+def test_without_follow_it_says_how_to_watch(belvedere: Belvedere) -> None:
+    ran = belvedere("run", "deploy", "blue")
+    assert ran.status == 0
+    assert f"belvedere job log {clicast.JOB_ID} --follow" in ran.out
+
+
+def test_a_task_can_be_named_by_its_id(belvedere: Belvedere, server: FakeServer) -> None:
+    server.on("GET", f"/task/{clicast.TASK_ID}", clicast.task())
+    assert belvedere("run", clicast.TASK_ID).status == 0
+
+
+def test_each_run_has_a_key_of_its_own(belvedere: Belvedere, server: FakeServer) -> None:
+    belvedere("run", "deploy")
+    belvedere("run", "deploy")
+    keys = {one.headers["Idempotency-Key"] for one in server.asked if one.method == "POST"}
+    assert len(keys) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "arguments"),
+    [
+        (["--host", "web-1", "deploy", "a", "--wait", "b"], ["a", "b"]),
+        (["deploy", "--", "--follow", "--", "-x"], ["--follow", "--", "-x"]),
+        (["deploy", "", "-5", "zwei wörter"], ["", "-5", "zwei wörter"]),
+    ],
+)
+def test_arguments_arrive_as_they_were_written(
+    belvedere: Belvedere, server: FakeServer, words: list[str], arguments: list[str]
+) -> None:
+    assert belvedere("run", *words).status == 0
+    assert server.bodies("POST", "/job")[0]["task_arguments"] == arguments
+
+
+@pytest.mark.parametrize(
+    ("ended", "status"),
+    [
+        (clicast.ended("normal"), 0),
+        (clicast.ended("success"), 0),
+        (clicast.ended("failure", 3), 3),
+        (clicast.ended("failure", 0), 1),
+        (clicast.ended("failure", 137), 137),
+        (clicast.ended("failure", 256), 1),
+        (clicast.job(lifecycle="finished", state="failure"), 1),
+        (clicast.job(lifecycle="terminated", state="timeout"), 124),
+        (clicast.job(lifecycle="canceled", state="canceled"), 130),
+        (clicast.job(lifecycle="expired", state="canceled"), 130),
+        (clicast.job(lifecycle="terminated", state="lost"), 125),
+        (clicast.job(lifecycle="finished", state="error"), 125),
+    ],
+)
+@pytest.mark.parametrize("how", ["--follow", "--wait"])
+def test_the_exit_status_is_the_jobs(
+    belvedere: Belvedere, server: FakeServer, ended: Any, status: int, how: str
+) -> None:
+    server.on("GET", JOB, ended)
+    assert belvedere("run", "deploy", how).status == status
+
+
+def test_waiting_shows_no_output(belvedere: Belvedere) -> None:
+    assert belvedere("run", "deploy", "--wait").out == ""
+
+
+def test_json_gives_the_job_on_stdout_and_its_output_on_stderr(belvedere: Belvedere) -> None:
+    ran = belvedere("run", "deploy", "--follow", "--json")
+    assert json.loads(ran.out)["state"] == "normal"
+    assert "hello\n" in ran.err
+
+
+def test_no_line_is_lost_when_the_connection_is_cut(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
+    server.on(
+        "GET",
+        LOG,
+        stream(output("one\n", 4), end=b"id: 8\nevent: output\ndata: "),
+        Say(silent=True),
+        stream(output("two\n", 8), output("dr", 10)),
+        stream(output("ei\n", 13), END),
+    )
+    ran = belvedere("run", "deploy", "--follow")
+    assert (ran.status, ran.out) == (0, "one\ntwo\ndrei\n")
+    resumed = [one.headers.get("Last-Event-ID") for one in server.asked if one.path == LOG]
+    assert resumed == [None, "4", "4", "10"]
+    assert "Trying again" in ran.err
+
+
+def test_a_shared_name_lists_the_hosts(belvedere: Belvedere, server: FakeServer) -> None:
+    two = [clicast.task(), clicast.task(id="65a0000000000000000000a2", hostname="web-2")]
+    server.on("GET", "/task", two)
+    ran = belvedere("run", "deploy")
+    assert ran.status == 2
+    told = "belvedere: 2 tasks are called 'deploy'; choose with --host: web-1, web-2\n"
+    assert ran.err == told
+    assert belvedere("run", "deploy", "--host", "web-2").status == 0
+    assert server.bodies("POST", "/job")[0]["task"] == "65a0000000000000000000a2"
+
+
+def test_a_name_shared_on_one_host_lists_the_ids(belvedere: Belvedere, server: FakeServer) -> None:
+    server.on("GET", "/task", [clicast.task(), clicast.task(id="65a0000000000000000000a2")])
+    ran = belvedere("run", "deploy")
+    assert ran.status == 2
+    assert "65a0000000000000000000a2 on web-1" in ran.err
+
+
+def test_a_host_without_the_task_is_said(belvedere: Belvedere) -> None:
+    ran = belvedere("run", "deploy", "--host", "db-1")
+    assert ran.status == 1
+    assert "no task 'deploy' on db-1; there is one on web-1" in ran.err
+
+
+def test_a_wrong_name_suggests_the_right_one(belvedere: Belvedere, server: FakeServer) -> None:
+    server.on("GET", "/task", lambda asked: Say([] if asked.query else [clicast.task()]))
+    ran = belvedere("run", "deplyo")
+    assert (ran.status, ran.err) == (
+        1,
+        "belvedere: There is no task 'deplyo'. Did you mean 'deploy'?\n",
+    )
+
+
+def test_ctrl_c_leaves_the_job_running_and_says_how_to_cancel_it(
+    belvedere: Belvedere, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(following, "_stream", interrupted)
+    ran = belvedere("run", "deploy", "--follow")
+    assert ran.status == 130
+    assert f"belvedere job cancel {clicast.JOB_ID}" in ran.err
+    assert all("cancel" not in one.path for one in server.asked)
+
+
+def test_a_job_that_waits_says_for_what(belvedere: Belvedere, server: FakeServer) -> None:
+    detail = {"hostname": "web-1", "since": "2026-03-01T10:00:00.000Z"}
+    waiting = clicast.job(waiting_reason="host_offline", waiting_detail=detail)
+    server.on("GET", JOB, waiting, clicast.ended("normal"))
+    ran = belvedere("run", "deploy", "--wait")
+    assert "waits: its host web-1 is offline since 2026-03-01 10:00:00 UTC" in ran.err

@@ -1,0 +1,136 @@
+"""Signing in by password, token and one-time link; signing out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.conftest import Belvedere
+from fakeserver import FakeServer, Say
+
+WHO = {
+    "name": "Ada",
+    "username": "ada",
+    "email": "ada@acme.example",
+    "customers": [{"id": "1", "name": "acme"}],
+    "current_customer": {"id": "1", "name": "acme"},
+    "credential": "admin",
+}
+
+
+@pytest.fixture(autouse=True)
+def who(server: FakeServer) -> None:
+    server.on("GET", "/api/session/profile", WHO)
+    server.on("POST", "/api/auth/login", {"access_token": "bvs_new"})
+
+
+def kept(home: Path) -> Any:
+    return json.loads((home / "belvedere" / "config.json").read_text())
+
+
+def test_it_works(stranger: Belvedere, server: FakeServer, home: Path) -> None:
+    words = ("login", "--server", server.url, "--email", "ada@acme.example")
+    ran = stranger(*words, stdin="correct horse\n")
+    told = f"Signed in to {server.url} as ada@acme.example, organization acme.\n"
+    assert (ran.status, ran.out) == (0, told)
+    login = {"email": "ada@acme.example", "password": "correct horse"}
+    assert server.bodies("POST", "/api/auth/login") == [login]
+    assert kept(home) == {"server": server.url, "customer": "acme", "token": "bvs_new"}
+    assert server.asked[-1].headers["Authorization"] == "Bearer bvs_new"
+
+
+def test_the_email_is_asked_too(stranger: Belvedere, server: FakeServer) -> None:
+    ran = stranger("login", "--server", server.url, stdin="ada@acme.example\ncorrect horse\n")
+    assert ran.status == 0
+    assert server.bodies("POST", "/api/auth/login")[0]["email"] == "ada@acme.example"
+
+
+def test_the_organization_is_named_at_login(stranger: Belvedere, server: FakeServer) -> None:
+    words = ("login", "--server", server.url, "--email", "a", "--customer", "globex")
+    stranger(*words, stdin="correct horse\n")
+    assert server.asked[0].query == {"customer": "globex"}
+
+
+def test_a_wrong_password_leaves_the_old_login(
+    stranger: Belvedere, server: FakeServer, home: Path
+) -> None:
+    words = ("login", "--server", server.url, "--email", "ada@acme.example")
+    stranger(*words, stdin="correct horse\n")
+    server.on("POST", "/api/auth/login", Say({"code": "bad_login", "message": "Wrong."}, 401))
+    ran = stranger(*words, stdin="wrong\n")
+    assert (ran.status, ran.err) == (1, "belvedere: Wrong.\n")
+    assert kept(home)["token"] == "bvs_new"
+
+
+def test_nothing_entered_is_refused(stranger: Belvedere, server: FakeServer) -> None:
+    ran = stranger("login", "--server", server.url, "--email", "ada@acme.example", stdin="\n")
+    assert (ran.status, server.asked) == (1, [])
+
+
+def test_it_takes_an_integration_token(stranger: Belvedere, server: FakeServer, home: Path) -> None:
+    assert stranger("login", "--server", server.url, "--token", stdin="bvt_ci\n").status == 0
+    assert kept(home)["token"] == "bvt_ci"
+
+
+def test_a_password_cannot_be_a_word_of_the_command_line(stranger: Belvedere) -> None:
+    assert stranger("login", "--password", "x").status == 2
+    assert stranger("login", "--token", "bvt_x").status == 2
+
+
+def test_an_invitation_makes_a_password_and_signs_in(
+    stranger: Belvedere, server: FakeServer, home: Path
+) -> None:
+    look = {"kind": "invitation", "email": "max@acme.example", "has_password": False}
+    server.on("POST", "/api/auth/link", look)
+    server.on("POST", "/api/auth/invitation", {"access_token": "bvs_max"})
+    ran = stranger("login", "--link", stdin=f"{server.url}/ui/link#bvl_1\nnew password\n")
+    assert ran.status == 0
+    body = {"token": "bvl_1", "password": "new password"}
+    assert server.bodies("POST", "/api/auth/invitation") == [body]
+    assert kept(home)["token"] == "bvs_max"
+
+
+def test_a_reset_link_sets_the_password_and_signs_in(
+    stranger: Belvedere, server: FakeServer
+) -> None:
+    look = {"kind": "reset", "email": "ada@acme.example", "has_password": True}
+    server.on("POST", "/api/auth/link", look)
+    server.on("PUT", "/api/auth/password/reset", {"message": "done"})
+    ran = stranger("login", "--link", stdin=f"{server.url}/ui/link#bvl_1\nnew password\n")
+    assert ran.status == 0
+    login = {"email": "ada@acme.example", "password": "new password"}
+    assert server.bodies("POST", "/api/auth/login") == [login]
+
+
+def test_what_is_no_link_is_refused(stranger: Belvedere) -> None:
+    assert "no one-time link" in stranger("login", "--link", stdin="bvl_1\n").err
+
+
+def test_logging_out_ends_the_session_and_forgets_it(
+    stranger: Belvedere, server: FakeServer, home: Path
+) -> None:
+    words = ("login", "--server", server.url, "--email", "ada@acme.example")
+    stranger(*words, stdin="correct horse\n")
+    server.on("POST", "/api/session/logout", {"message": "done"})
+    assert stranger("logout").status == 0
+    assert server.asked[-1].path == "/api/session/logout"
+    assert not (home / "belvedere" / "config.json").exists()
+
+
+def test_logging_out_works_without_the_server(
+    stranger: Belvedere, server: FakeServer, home: Path
+) -> None:
+    words = ("login", "--server", server.url, "--email", "ada@acme.example")
+    stranger(*words, stdin="correct horse\n")
+    server.on("POST", "/api/session/logout", Say({"message": "Away."}, 503))
+    ran = stranger("logout")
+    assert ran.status == 0
+    assert "Away." in ran.err
+    assert not (home / "belvedere" / "config.json").exists()
+
+
+def test_it_says_who_one_is(belvedere: Belvedere) -> None:
+    ran = belvedere("whoami")
+    assert "ada@acme.example" in ran.out
+    assert "admin" in ran.out

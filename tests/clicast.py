@@ -1,0 +1,76 @@
+"""Records as the server shows them, for tests of the command line."""
+
+from typing import Any
+
+TASK_ID = "65a0000000000000000000a1"
+JOB_ID = "65a0000000000000000000b1"
+HOST_ID = "65a0000000000000000000c1"
+
+
+def task(**other: Any) -> dict[str, Any]:
+    return {
+        "id": TASK_ID,
+        "name": "deploy",
+        "type": "script",
+        "enable": True,
+        "host_id": HOST_ID,
+        "hostname": "web-1",
+        "timeout": None,
+        "version": 3,
+        "task_arguments": [{"label": "colour", "type": "input"}],
+        **other,
+    }
+
+
+def job(**other: Any) -> dict[str, Any]:
+    return {
+        "id": JOB_ID,
+        "name": "deploy",
+        "lifecycle": "ready",
+        "state": "in_progress",
+        "host_id": HOST_ID,
+        "task_id": TASK_ID,
+        "user": {"id": "u", "username": "ada", "email": "ada@acme.example"},
+        "origin": "user",
+        "creation_date": "2026-03-01T10:00:00.000Z",
+        "last_update": "2026-03-01T10:00:00.000Z",
+        "started_at": None,
+        "ended_at": None,
+        "reason": None,
+        "waiting_reason": None,
+        "waiting_detail": None,
+        "canceled_by": None,
+        "resolved_by": None,
+        "restarted_from": None,
+        "attempt_count": 1,
+        **other,
+    }
+
+
+def ended(state: str, code: int = 0, **other: Any) -> dict[str, Any]:
+    result = {
+        "code": code,
+        "log": "",
+        "lastline": "",
+        "signal": None,
+        "killed": False,
+        "times": {"seconds": 1, "nanoseconds": 500_000_000},
+    }
+    return job(lifecycle="finished", state=state, result=result, output=None, **other)
+
+
+def host(**other: Any) -> dict[str, Any]:
+    return {
+        "id": HOST_ID,
+        "hostname": "web-1",
+        "state": "online",
+        "ip": "10.0.0.1",
+        "os_name": "Linux",
+        "os_version": "6.1",
+        "agent_version": "0.1.0",
+        "slots": 16,
+        "tags": ["web"],
+        "last_seen": "2026-03-01T10:00:00.000Z",
+        "creation_date": "2026-03-01T10:00:00.000Z",
+        **other,
+    }

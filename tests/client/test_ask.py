@@ -1,0 +1,144 @@
+"""Calls over HTTP: what goes out, what comes back, and what happens to a kept connection."""
+
+import socket
+import ssl
+from pathlib import Path
+
+import pytest
+
+from belvedere.base.errors import Fault
+from belvedere.client.calls import Client
+from belvedere.client.problem import Problem, Unreachable
+from fakeserver import FakeServer, Say
+
+
+def test_it_works(server: FakeServer, client: Client) -> None:
+    server.on("POST", "/job", {"id": "1", "lifecycle": "ready"})
+    assert client.post("/job", {"task": "t"}) == {"id": "1", "lifecycle": "ready"}
+    asked = server.asked[0]
+    assert asked.body == {"task": "t"}
+    assert asked.query == {"customer": "acme"}
+    assert asked.headers["Authorization"] == "Bearer bvt_x"
+    assert asked.headers["Content-Type"] == "application/json"
+
+
+def test_it_repeats_a_query_parameter_for_each_value(server: FakeServer, client: Client) -> None:
+    server.on("GET", "/job", [])
+    client.get("/job", {"where[state][$in][]": ["lost", "error"]})
+    assert server.asked[0].query == {"where[state][$in][]": "lost,error", "customer": "acme"}
+
+
+def test_it_keeps_its_connection(server: FakeServer, client: Client) -> None:
+    server.on("GET", "/task", [])
+    for _ in range(3):
+        client.get("/task")
+    assert {one.connection for one in server.asked} == {1}
+
+
+def test_it_gives_text_where_the_answer_is_text(server: FakeServer, client: Client) -> None:
+    server.on("GET", "/job/1/log", Say("größer\n", media_type="text/plain; charset=utf-8"))
+    assert client.get("/job/1/log") == "größer\n"
+
+
+def test_it_carries_a_path_before_the_routes(server: FakeServer) -> None:
+    server.on("GET", "/belvedere/task", [])
+    with Client(f"{server.url}/belvedere/") as client:
+        assert client.get("/task") == []
+
+
+def test_it_raises_the_refusal_with_its_fields(server: FakeServer, client: Client) -> None:
+    told = {
+        "statusCode": 400,
+        "code": "missing_arguments",
+        "message": "An argument is missing.",
+        "errors": [{"field": "task_arguments[1]", "message": "is required"}],
+    }
+    server.on("POST", "/job", Say(told, 400))
+    with pytest.raises(Problem) as caught:
+        client.post("/job", {})
+    problem = caught.value
+    assert (problem.status, problem.code) == (400, "missing_arguments")
+    assert problem.faults == (Fault("task_arguments[1]", "is required"),)
+
+
+def test_it_understands_an_error_that_is_not_ours(server: FakeServer, client: Client) -> None:
+    server.on("GET", "/task", Say("<html>nginx", 502, media_type="text/html"))
+    with pytest.raises(Problem, match="502 Bad Gateway") as caught:
+        client.get("/task")
+    assert caught.value.code == "http_502"
+
+
+def test_it_opens_a_new_connection_when_the_idle_one_was_closed(
+    server: FakeServer, client: Client
+) -> None:
+    server.on("POST", "/job", Say({"id": "1"}, hang_up=True))
+    client.post("/job", {})
+    assert client._idle is not None
+    # The close arrives: from here on the idle connection can be read, and reads as ended.
+    client._idle.sock.recv(1, socket.MSG_PEEK)
+    assert client.post("/job", {}) == {"id": "1"}
+    assert [one.connection for one in server.asked] == [1, 2]
+
+
+def test_it_asks_again_once_when_a_kept_connection_breaks_under_a_read(
+    server: FakeServer, client: Client
+) -> None:
+    server.on("GET", "/task", ["first"], Say(silent=True), ["third"])
+    assert client.get("/task") == ["first"]
+    assert client.get("/task") == ["third"]
+
+
+def test_it_asks_again_with_an_idempotency_key(server: FakeServer, client: Client) -> None:
+    server.on("GET", "/task", [])
+    server.on("POST", "/job", Say(silent=True), {"id": "1"})
+    client.get("/task")
+    answer = client.ask("POST", "/job", {}, headers={"Idempotency-Key": "k"})
+    assert answer.body == {"id": "1"}
+    keys = [one.headers["Idempotency-Key"] for one in server.asked if one.path == "/job"]
+    assert keys == ["k", "k"]
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_it_never_sends_a_change_twice(server: FakeServer, client: Client, method: str) -> None:
+    server.on("GET", "/task", [])
+    server.on(method, "/job/1/restart", Say(silent=True), {"id": "2"})
+    client.get("/task")
+    with pytest.raises(Unreachable):
+        client.ask(method, "/job/1/restart")
+    assert len([one for one in server.asked if one.method == method]) == 1
+
+
+def test_it_says_that_nobody_answers() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        with pytest.raises(Unreachable, match="Connection refused") as caught:
+            Client(address).get("/task")
+    assert address in caught.value.message
+    assert caught.value.status == 0
+
+
+def test_it_says_that_the_answer_takes_too_long() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        address = f"http://127.0.0.1:{mute.getsockname()[1]}"
+        with pytest.raises(Unreachable, match="did not answer in time"):
+            Client(address, timeout_s=0.05).get("/task")
+
+
+@pytest.mark.parametrize("address", ["localhost:8430", "ftp://x", ""])
+def test_it_refuses_an_address_that_is_none(address: str) -> None:
+    with pytest.raises(Unreachable, match="no server address"):
+        Client(address)
+
+
+def test_it_says_which_ca_file_cannot_be_used(tmp_path: Path) -> None:
+    with pytest.raises(Unreachable, match="missing.pem"):
+        Client("https://localhost", ca_file=str(tmp_path / "missing.pem"))
+
+
+def test_it_names_the_way_out_of_an_untrusted_certificate() -> None:
+    from belvedere.client import wire
+
+    fault = ssl.SSLCertVerificationError()
+    fault.verify_message = "self-signed certificate"
+    assert "--ca-file" in wire.unreachable("https://x", fault).message

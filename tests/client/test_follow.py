@@ -1,0 +1,87 @@
+"""Server-sent events: their form, and coming back after a cut without losing one."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import pytest
+
+from belvedere.client.calls import Client
+from belvedere.client.problem import Problem, Unreachable
+from belvedere.client.stream import Event, follow, parse
+from fakeserver import FakeServer, Say, stream
+
+
+def until_end(client: Client, slept: list[float] | None = None) -> Iterator[Event]:
+    waits: list[float] = [] if slept is None else slept
+    for event in follow(client, "/job/1/log", {"follow": "true"}, sleep=waits.append):
+        if event.kind == "end":
+            return
+        yield event
+
+
+def test_it_works(server: FakeServer, client: Client) -> None:
+    server.on("GET", "/job/1/log", stream(("output", "one\ntwo", "8"), ("end", "{}", "8")))
+    assert list(until_end(client)) == [Event("output", "one\ntwo", "8")]
+    assert server.asked[0].headers["Accept"] == "text/event-stream"
+    assert "Last-Event-ID" not in server.asked[0].headers
+
+
+def test_it_reads_the_form_of_events() -> None:
+    lines = b": beat\nid: 1\ndata: a\n\nevent: x\r\ndata:b\r\n\r\nretry: 5\n\ndata:  c\n\n"
+    assert list(parse(lines.splitlines(keepends=True))) == [
+        Event("message", "a", "1"),
+        Event("x", "b", "1"),
+        Event("message", " c", "1"),
+    ]
+
+
+def test_it_comes_back_after_each_cut_and_misses_nothing(
+    server: FakeServer, client: Client
+) -> None:
+    lines = [("output", f"line {n}\n", str(n)) for n in range(1, 7)]
+    half = b"event: output\ndata: li"
+    server.on(
+        "GET",
+        "/job/1/log",
+        stream(*lines[:2]),
+        stream(lines[2], end=half),
+        Say(silent=True),
+        Say("restarting", 503, media_type="text/plain"),
+        stream(*lines[3:], ("end", "{}", "7")),
+    )
+    seen = [event.data for event in until_end(client)]
+    assert seen == [f"line {n}\n" for n in range(1, 7)]
+    resumed = [one.headers.get("Last-Event-ID") for one in server.asked]
+    assert resumed == [None, "2", "3", "3", "3"]
+
+
+def test_it_waits_longer_each_time_and_starts_anew_after_an_event(
+    server: FakeServer, client: Client
+) -> None:
+    silent = Say(silent=True)
+    event = stream(("output", "x", "1"))
+    server.on("GET", "/job/1/log", event, silent, silent, event, stream(("end", "", "1")))
+    slept: list[float] = []
+    list(until_end(client, slept))
+    assert slept == [0.1, 0.2, 0.4, 0.1]
+
+
+def test_it_raises_a_refusal_at_once(server: FakeServer, client: Client) -> None:
+    server.on("GET", "/job/1/log", stream(("output", "x", "1")), Say({"message": "Gone."}, 404))
+    events = follow(client, "/job/1/log", sleep=lambda _: None)
+    assert next(events).data == "x"
+    with pytest.raises(Problem, match="Gone"):
+        next(events)
+
+
+def test_it_does_not_wait_for_a_server_that_was_never_there() -> None:
+    with pytest.raises(Unreachable):
+        list(islice(follow(Client("http://127.0.0.1:1"), "/-/events"), 1))
+
+
+def test_it_gives_up_on_a_server_that_stays_away(server: FakeServer, client: Client) -> None:
+    server.on("GET", "/-/events", stream(("job.created", "{}", "1")), Say(silent=True))
+    events = follow(client, "/-/events", patience_s=0, sleep=lambda _: None)
+    assert next(events).kind == "job.created"
+    with pytest.raises(Unreachable):
+        next(events)

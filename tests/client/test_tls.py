@@ -1,0 +1,72 @@
+"""https: only a server that a trusted authority vouches for."""
+
+import ipaddress
+import ssl
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+import fakeserver
+from belvedere.client.calls import Client
+from belvedere.client.problem import Unreachable
+
+
+def certificate(folder: Path) -> Path:
+    """A self-signed one for 127.0.0.1, with its key in the same file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "belvedere test")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False
+        )
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / "server.pem"
+    secret = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    path.write_bytes(secret + made.public_bytes(serialization.Encoding.PEM))
+    return path
+
+
+@pytest.fixture
+def pem(tmp_path: Path) -> Path:
+    return certificate(tmp_path)
+
+
+@pytest.fixture
+def secured(pem: Path) -> Iterator[fakeserver.FakeServer]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    yield from fakeserver.running(context)
+
+
+def test_it_works(secured: fakeserver.FakeServer, pem: Path) -> None:
+    secured.on("GET", "/task", ["seen"])
+    with Client(secured.url, ca_file=str(pem)) as client:
+        assert client.get("/task") == ["seen"]
+        assert client.get("/task") == ["seen"]
+    assert secured.connections == 1
+
+
+def test_it_refuses_a_server_that_nobody_vouches_for(secured: fakeserver.FakeServer) -> None:
+    with Client(secured.url) as client, pytest.raises(Unreachable, match="--ca-file"):
+        client.get("/task")
+    assert secured.asked == []

@@ -1,0 +1,75 @@
+"""What every test may ask for; tests/README.md describes it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+import engines
+from belvedere.access.keys import Keys
+from belvedere.db import Database
+from belvedere.db.migrate import migrate, open_database
+from cast import Cast, assemble
+from handclock import HandClock
+
+pytest_plugins = ["manners"]
+
+hypothesis.settings.register_profile("test", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("prove", deadline=None, max_examples=2_000)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
+
+
+@pytest.fixture(params=engines.ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """sqlite, then postgres: whatever asks for a database is tested on both."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def database_url(engine: str, tmp_path: Path, session_folder: Path) -> Iterator[str]:
+    """Where a migrated, empty database is, as `belvedere server --database` takes it."""
+    if engine == "sqlite":
+        yield engines.sqlite_file(session_folder, tmp_path)
+    else:
+        with engines.postgres_database(session_folder) as url:
+            yield url
+
+
+@pytest.fixture
+def db(database_url: str) -> Iterator[Database]:
+    """That database, open."""
+    database = open_database(database_url)
+    yield database
+    engines.closed(database)
+
+
+@pytest.fixture
+def logs(database_url: str, engine: str, tmp_path: Path) -> Iterator[Database]:
+    """Where output of jobs goes: a file of its own on SQLite, the same database on PostgreSQL."""
+    database = open_database(str(tmp_path / "logs.db") if engine == "sqlite" else database_url)
+    migrate(database, "logs")
+    yield database
+    engines.closed(database)
+
+
+@pytest.fixture
+def clock(db: Database) -> HandClock:
+    """The clock of `db`: every transaction's `now`."""
+    hands = HandClock()
+    db.clock = hands  # type: ignore[attr-defined]  # both engines have one, the protocol hides it
+    return hands
+
+
+@pytest.fixture
+def keys() -> Keys:
+    """The same for every test, so that a failure can be repeated with its digests."""
+    return Keys(bytes(range(32)))
+
+
+@pytest.fixture
+def cast(db: Database, keys: Keys) -> Cast:
+    """Everybody, in `db`."""
+    return db.write_now(assemble, keys)

@@ -1,0 +1,50 @@
+"""The ground that the other tests stand on."""
+
+from belvedere.db import Database, Tx
+from cast import Cast
+from handclock import HandClock
+
+
+def _count(tx: Tx) -> int:
+    return int(tx.value("select count(*) from customers"))
+
+
+def _add(tx: Tx) -> int:
+    return tx.run(
+        "insert into customers (id, name, name_key, created_at, updated_at)"
+        " values (?, 'acme', 'acme', ?, ?)",
+        "0" * 24,
+        tx.now,
+        tx.now,
+    )
+
+
+def test_it_works(db: Database) -> None:
+    assert db.write_now(_count) == 0
+    assert db.write_now(_add) == 1
+
+
+async def test_each_test_has_a_database_of_its_own(db: Database) -> None:
+    assert await db.read(_count) == 0
+    assert await db.write(_add) == 1
+
+
+def test_both_engines_are_asked(db: Database, engine: str) -> None:
+    assert db.sql.engine == engine
+
+
+def test_the_clock_moves_only_by_hand(db: Database, clock: HandClock) -> None:
+    before = db.write_now(lambda tx: tx.now)
+    clock.move(1.5)
+    assert db.write_now(lambda tx: tx.now) == before + 1_500
+
+
+def test_the_log_store_is_there(logs: Database) -> None:
+    assert logs.write_now(lambda tx: tx.value("select count(*) from logs")) == 0
+
+
+def test_the_cast_is_complete(cast: Cast) -> None:
+    levels = [actor.level for actor in (cast.olga, cast.ada, cast.max, cast.uma, cast.vic)]
+    assert levels == ["owner", "admin", "manager", "user", "viewer"]
+    assert {cast.eve.customer_id} != {cast.ada.customer_id}
+    assert set(cast.tokens) == {"olga", "ada", "max", "uma", "vic", "eve"}

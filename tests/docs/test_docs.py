@@ -1,0 +1,97 @@
+"""The documentation says what the code does: nothing missing, nothing stale, no dead link."""
+
+import re
+from pathlib import Path
+
+import belvedere
+import pytest
+import reference
+from belvedere.cli.reference import commands
+from belvedere.events.kinds import KINDS
+from belvedere.server.routes import ROUTES
+from belvedere.server.settings import TABLE
+from pages.errors import raised
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    path
+    for path in ROOT.rglob("*.md")
+    if not {".venv", ".git", ".hypothesis", "node_modules"} & set(path.relative_to(ROOT).parts)
+)
+REFERENCE = ROOT / "docs" / "reference"
+
+
+def _read(name: str) -> str:
+    return (REFERENCE / name).read_text()
+
+
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_it_is_not_stale(name: str) -> None:
+    assert _read(name) == reference.PAGES[name](), "run: make reference"
+
+
+def test_every_route_is_described() -> None:
+    text = _read("routes.md")
+    assert ROUTES
+    assert [r for r in ROUTES if f"| {r.method} | `{r.path}` | {r.level} |" not in text] == []
+
+
+def test_every_route_says_what_it_does() -> None:
+    assert [f"{route.method} {route.path}" for route in ROUTES if not route.summary] == []
+
+
+def test_every_setting_is_described() -> None:
+    text = _read("settings.md")
+    assert [env for _, env, _, _ in TABLE if f"`{env}`" not in text] == []
+
+
+def test_every_variable_in_the_code_is_described() -> None:
+    source = "".join(path.read_text() for path in Path(belvedere.__file__).parent.rglob("*.py"))
+    text = "".join(path.read_text() for path in REFERENCE.glob("*.md"))
+    words = set(re.findall(r"\b(?:BELVEDERE|THEEYE)_[A-Z_]*[A-Z]\b", source))
+    assert words - set(re.findall(r"`((?:BELVEDERE|THEEYE)_[A-Z_]+)", text)) == set()
+
+
+def test_every_error_code_is_described() -> None:
+    text = _read("errors.md")
+    codes = {one.code for one in raised()} | {word for route in ROUTES for word in route.codes}
+    assert {word for word in codes if f"| `{word}` |" not in text} == set()
+
+
+def test_every_event_kind_is_described() -> None:
+    text = _read("events.md")
+    assert [kind for kind in KINDS if f"| `{kind}` |" not in text] == []
+
+
+def test_every_command_is_described() -> None:
+    text = _read("cli.md")
+    assert [path for path, _ in commands() if f"\n## {path}\n" not in text] == []
+
+
+def test_every_promise_names_a_test_that_exists() -> None:
+    rows = re.findall(r"^\| (P\d+) \|(.*)\|$", _read("promises.md"), re.MULTILINE)
+    assert [number for number, _ in rows] == [f"P{n}" for n in range(1, 16)]
+    for number, row in rows:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
+        assert named or "(comes with" in row, f"{number} names no test"
+        for path, name in named:
+            assert re.search(rf"^(async )?def {name}\(", (ROOT / path).read_text(), re.MULTILINE), (
+                f"{number} names {path}::{name}, which is not there"
+            )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith(("http://", "https://", "mailto:")):
+            continue
+        path, _, anchor = target.partition("#")
+        found = (page.parent / path).resolve() if path else page
+        assert found.exists(), f"{target} leads nowhere"
+        assert not anchor or anchor in _anchors(found), f"{target}: no such heading"
+
+
+def _anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}

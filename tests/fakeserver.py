@@ -1,0 +1,157 @@
+"""A server that answers from a table, notes what it was asked, and hangs up when told to."""
+
+import json
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+
+@dataclass
+class Asked:
+    """One request as it arrived."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: Any
+    # Which connection it came on, counted from 1.
+    connection: int
+
+
+@dataclass
+class Say:
+    """One answer. `raw` is sent as it is, piece by piece, and then the connection is cut."""
+
+    body: Any = None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    media_type: str = "application/json"
+    raw: list[bytes] | None = None
+    # Close the connection after the answer without having said so.
+    hang_up: bool = False
+    # Close it without any answer.
+    silent: bool = False
+
+
+Answerer = Say | Callable[[Asked], Say]
+
+
+class FakeServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked: list[Asked] = []
+        self.answers: dict[tuple[str, str], list[Answerer]] = {}
+        self.connections = 0
+        self.scheme = "http"
+
+    def handle_error(self, *_: Any) -> None:
+        """A client that hangs up is what these tests are about."""
+
+    @property
+    def url(self) -> str:
+        return f"{self.scheme}://127.0.0.1:{self.server_address[1]}"
+
+    def on(self, method: str, path: str, *answers: Any, **how: Any) -> None:
+        """What to answer, one after the other; the last one stays."""
+        said = [a if isinstance(a, Say) or callable(a) else Say(a, **how) for a in answers]
+        self.answers[method, path] = said
+
+    def bodies(self, method: str, path: str) -> list[Any]:
+        return [one.body for one in self.asked if (one.method, one.path) == (method, path)]
+
+    def answer(self, asked: Asked) -> Say:
+        self.asked.append(asked)
+        waiting = self.answers.get((asked.method, asked.path))
+        if not waiting:
+            told = {"statusCode": 404, "code": "not_found", "message": f"No {asked.path} here."}
+            return Say(told, 404)
+        said = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+        return said if isinstance(said, Say) else said(asked)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: FakeServer
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections += 1
+        self.number = self.server.connections
+
+    def reply(self) -> None:
+        where = urlsplit(self.path)
+        length = int(self.headers.get("Content-Length") or 0)
+        text = self.rfile.read(length)
+        asked = Asked(
+            self.command,
+            where.path,
+            _query(where.query),
+            dict(self.headers),
+            json.loads(text) if text else None,
+            self.number,
+        )
+        self.send(self.server.answer(asked))
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = reply
+
+    def send(self, say: Say) -> None:
+        self.close_connection = say.hang_up or say.silent or say.raw is not None
+        if say.silent:
+            return
+        self.send_response_only(say.status)
+        self.send_header("Content-Type", say.media_type)
+        for name, value in say.headers.items():
+            self.send_header(name, value)
+        if say.raw is not None:
+            self.end_headers()
+            for piece in say.raw:
+                self.wfile.write(piece)
+            return
+        is_json = say.media_type == "application/json"
+        content = json.dumps(say.body).encode() if is_json else str(say.body).encode()
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        """Tests read `asked` instead."""
+
+
+def _query(text: str) -> dict[str, str]:
+    """A parameter that was given several times reads as its values with commas."""
+    found: dict[str, str] = {}
+    for name, value in parse_qsl(text, keep_blank_values=True):
+        found[name] = f"{found[name]},{value}" if name in found else value
+    return found
+
+
+def running(tls: ssl.SSLContext | None = None) -> Iterator[FakeServer]:
+    """For a fixture: a server that runs while the test does."""
+    server = FakeServer()
+    if tls is not None:
+        server.scheme = "https"
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def stream(*events: tuple[str, str, str], end: bytes = b"") -> Say:
+    """An answer of server-sent events (kind, data, id), cut after `end`."""
+    pieces = [
+        f"event: {kind}\n".encode()
+        + b"".join(f"data: {line}\n".encode() for line in data.split("\n"))
+        + f"id: {id_}\n\n".encode()
+        for kind, data, id_ in events
+    ]
+    return Say(raw=[*pieces, end], media_type="text/event-stream")

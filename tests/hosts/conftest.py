@@ -1,0 +1,41 @@
+"""A host of acme with its agent's hello."""
+
+from collections.abc import Callable
+
+import pytest
+
+from belvedere.access.enrolment import create_enrolment
+from belvedere.access.keys import Keys
+from belvedere.db import Database
+from belvedere.hosts.service import Enrolment, enrol
+from belvedere.protocol import Hello
+from cast import ADDRESS, Cast
+
+Enrol = Callable[..., Enrolment]
+
+
+def hello(fingerprint: str = "machine-1", **more: object) -> Hello:
+    said: dict[str, object] = {
+        "hostname": "web-1",
+        "agent_version": "0.1.0",
+        "fingerprint": fingerprint,
+        "journal_id": "journal-1",
+        "boot_id": "boot-1",
+        "slots": 16,
+        "entries": [],
+        "os_name": "Linux",
+        "ip": "192.0.2.7",
+        **more,
+    }
+    return Hello(**said)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def enrolled(db: Database, keys: Keys, cast: Cast) -> Enrol:
+    """Enrol a host of acme, as its agent would."""
+
+    def make(hostname: str = "web-1", fingerprint: str = "machine-1") -> Enrolment:
+        _, text = db.write_now(create_enrolment, keys, cast.ada)
+        return db.write_now(enrol, keys, text, hostname, fingerprint, ADDRESS)
+
+    return make

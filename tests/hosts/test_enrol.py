@@ -1,0 +1,119 @@
+"""From an enrolment token to an agent's own credential."""
+
+import pytest
+
+from belvedere import events
+from belvedere.access import Level
+from belvedere.access.authentication import authenticate
+from belvedere.access.enrolment import create_enrolment
+from belvedere.access.keys import Keys
+from belvedere.base.errors import Conflict, Invalid, Unauthenticated
+from belvedere.db import Database, Tx
+from belvedere.hosts import connect, delete, disconnected, enrol, gone_quiet, store
+from belvedere.hosts.service import show
+from cast import ADDRESS, Cast
+from handclock import HandClock
+
+from .conftest import Enrol, hello
+
+
+def test_it_works(db: Database, keys: Keys, cast: Cast, enrolled: Enrol) -> None:
+    made = enrolled("web-1")
+    assert (made.hostname, made.customer) == ("web-1", "acme")
+    actor = db.write_now(authenticate, keys, made.token)
+    assert actor is not None
+    assert (actor.level, actor.host_id) == (Level.AGENT, made.host_id)
+    host = db.write_now(show, cast.vic, made.host_id)
+    assert (host.hostname, host.state, host.ip) == ("web-1", "offline", ADDRESS)
+
+
+def test_it_tells_what_happened(db: Database, enrolled: Enrol) -> None:
+    made = enrolled()
+    kinds = [event.kind for event in db.write_now(events.of_object, made.host_id)]
+    assert kinds == ["host.created"]
+    rows = db.write_now(_audit, made.host_id)
+    assert rows == [("host.create", ADDRESS, "agent")]
+
+
+def _audit(tx: Tx, host_id: str) -> list[tuple[str, ...]]:
+    return tx.rows(
+        "select action, address, actor_kind from audit where object_id = ? order by id", host_id
+    )
+
+
+def test_the_same_machine_enrols_again_at_once(
+    db: Database, keys: Keys, cast: Cast, enrolled: Enrol
+) -> None:
+    first = enrolled()
+    session = db.write_now(connect, first.host_id, hello(), ADDRESS)
+    again = enrolled("WEB-1")
+    assert again.host_id == first.host_id
+    assert db.write_now(authenticate, keys, first.token) is None
+    assert db.write_now(authenticate, keys, again.token) is not None
+    assert db.write_now(show, cast.ada, first.host_id).session > session
+
+
+def test_a_name_that_a_live_agent_holds_is_refused(
+    db: Database, keys: Keys, cast: Cast, enrolled: Enrol
+) -> None:
+    first = enrolled()
+    db.write_now(connect, first.host_id, hello(), ADDRESS)
+    _, text = db.write_now(create_enrolment, keys, cast.ada)
+    with pytest.raises(Conflict) as refusal:
+        db.write_now(enrol, keys, text, "web-1", "machine-2", ADDRESS)
+    assert refusal.value.code == "host_held"
+    assert db.write_now(authenticate, keys, first.token) is not None
+    # The refusal has not used up the token.
+    db.write_now(enrol, keys, text, "web-2", "machine-2", ADDRESS)
+
+
+def test_another_machine_takes_a_name_that_nobody_holds(
+    db: Database, clock: HandClock, enrolled: Enrol
+) -> None:
+    first = enrolled()
+    session = db.write_now(connect, first.host_id, hello(), ADDRESS)
+    db.write_now(disconnected, first.host_id, session)
+    assert enrolled(fingerprint="machine-2").host_id == first.host_id
+    db.write_now(connect, first.host_id, hello("machine-2"), ADDRESS)
+    clock.move(60)
+    db.write_now(gone_quiet, 30_000)
+    assert enrolled(fingerprint="machine-3").host_id == first.host_id
+
+
+def test_a_deleted_host_comes_back_as_another(db: Database, cast: Cast, enrolled: Enrol) -> None:
+    first = enrolled()
+    db.write_now(delete, cast.ada, first.host_id)
+    assert enrolled().host_id != first.host_id
+
+
+def test_the_organization_is_the_token_s(
+    db: Database, keys: Keys, cast: Cast, enrolled: Enrol
+) -> None:
+    enrolled("web-1")
+    _, text = db.write_now(create_enrolment, keys, cast.eve)
+    made = db.write_now(enrol, keys, text, "web-1", "machine-1", ADDRESS)
+    assert made.customer == "globex"
+    assert db.write_now(store.by_name, cast.globex.id, "web-1") is not None
+
+
+def test_a_bad_token_opens_nothing(db: Database, keys: Keys, cast: Cast) -> None:
+    with pytest.raises(Unauthenticated):
+        db.write_now(enrol, keys, "bve_guess", "web-1", "machine-1", ADDRESS)
+    _, text = db.write_now(create_enrolment, keys, cast.ada)
+    db.write_now(enrol, keys, text, "web-1", "machine-1", ADDRESS)
+    with pytest.raises(Unauthenticated):
+        db.write_now(enrol, keys, text, "web-2", "machine-2", ADDRESS)
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "-x", "a b", "é", "x" * 254, "a\0"])
+def test_a_bad_name_is_refused(db: Database, keys: Keys, cast: Cast, name: str) -> None:
+    _, text = db.write_now(create_enrolment, keys, cast.ada)
+    with pytest.raises(Invalid) as refusal:
+        db.write_now(enrol, keys, text, name, "machine-1", ADDRESS)
+    assert refusal.value.faults[0].field == "hostname"
+
+
+def test_a_machine_must_say_which_it_is(db: Database, keys: Keys, cast: Cast) -> None:
+    _, text = db.write_now(create_enrolment, keys, cast.ada)
+    with pytest.raises(Invalid):
+        db.write_now(enrol, keys, text, "web-1", " ", ADDRESS)

@@ -1,0 +1,145 @@
+"""Connections, beats and silence."""
+
+import pytest
+
+from belvedere import events
+from belvedere.base.errors import Conflict, NotFound
+from belvedere.db import Database
+from belvedere.hosts import any_silent, connect, delete, disconnected, gone_quiet, seen
+from belvedere.hosts.model import HostRow
+from belvedere.hosts.service import HostChange, change, show
+from cast import ADDRESS, Cast
+from handclock import HandClock
+
+from .conftest import Enrol, hello
+
+SILENT = 30_000
+
+
+def host(db: Database, cast: Cast, host_id: str) -> HostRow:
+    return db.write_now(show, cast.vic, host_id)
+
+
+def kinds(db: Database, host_id: str) -> list[str]:
+    return [event.kind for event in db.write_now(events.of_object, host_id)]
+
+
+def test_it_works(db: Database, cast: Cast, clock: HandClock, enrolled: Enrol) -> None:
+    host_id = enrolled().host_id
+    session = db.write_now(connect, host_id, hello(), ADDRESS)
+    found = host(db, cast, host_id)
+    assert (found.state, found.session, found.slots) == ("online", session, 16)
+    assert (found.os_name, found.ip, found.agent_version) == ("Linux", "192.0.2.7", "0.1.0")
+    clock.move(10)
+    assert db.write_now(seen, [(host_id, session, clock.now)]) == []
+    assert host(db, cast, host_id).seen_at == clock.now
+    db.write_now(disconnected, host_id, session)
+    assert host(db, cast, host_id).state == "offline"
+    assert kinds(db, host_id) == ["host.created", "host.connected", "host.disconnected"]
+
+
+def test_each_connection_gets_a_larger_session(db: Database, enrolled: Enrol) -> None:
+    host_id = enrolled().host_id
+    first = db.write_now(connect, host_id, hello(), ADDRESS)
+    assert db.write_now(connect, host_id, hello(), ADDRESS) > first
+
+
+def test_an_old_session_ends_and_beats_for_nobody(
+    db: Database, cast: Cast, clock: HandClock, enrolled: Enrol
+) -> None:
+    host_id = enrolled().host_id
+    old = db.write_now(connect, host_id, hello(), ADDRESS)
+    new = db.write_now(connect, host_id, hello(), ADDRESS)
+    db.write_now(disconnected, host_id, old)
+    assert host(db, cast, host_id).state == "online"
+    before = host(db, cast, host_id).seen_at
+    clock.move(5)
+    assert db.write_now(seen, [(host_id, old, clock.now)]) == [host_id]
+    assert host(db, cast, host_id).seen_at == before
+    assert db.write_now(seen, [(host_id, new, clock.now), (host_id, old, clock.now)]) == []
+
+
+def test_silence_is_marked_once_and_lifted_by_a_word(
+    db: Database, cast: Cast, clock: HandClock, enrolled: Enrol
+) -> None:
+    host_id = enrolled().host_id
+    session = db.write_now(connect, host_id, hello(), ADDRESS)
+    clock.move(30)
+    assert not db.write_now(any_silent, SILENT)
+    assert db.write_now(gone_quiet, SILENT) == []
+    clock.move(1)
+    assert db.write_now(any_silent, SILENT)
+    assert db.write_now(gone_quiet, SILENT) == [host_id]
+    assert db.write_now(gone_quiet, SILENT) == []
+    assert not db.write_now(any_silent, SILENT)
+    assert host(db, cast, host_id).state == "unreachable"
+    db.write_now(seen, [(host_id, session, clock.now)])
+    assert host(db, cast, host_id).state == "online"
+    assert kinds(db, host_id)[-2:] == ["host.unreachable", "host.reachable"]
+
+
+def test_a_new_connection_lifts_the_silence_too(
+    db: Database, cast: Cast, clock: HandClock, enrolled: Enrol
+) -> None:
+    host_id = enrolled().host_id
+    db.write_now(connect, host_id, hello(), ADDRESS)
+    clock.move(60)
+    db.write_now(gone_quiet, SILENT)
+    db.write_now(connect, host_id, hello(), ADDRESS)
+    assert host(db, cast, host_id).gone_at is None
+
+
+def test_a_host_that_never_spoke_is_not_silent(
+    db: Database, clock: HandClock, enrolled: Enrol
+) -> None:
+    enrolled()
+    clock.move(3_600)
+    assert db.write_now(gone_quiet, SILENT) == []
+
+
+def test_two_machines_with_one_credential_are_told_apart(
+    db: Database, clock: HandClock, enrolled: Enrol
+) -> None:
+    host_id = enrolled().host_id
+    db.write_now(connect, host_id, hello("machine-1"), ADDRESS)
+    with pytest.raises(Conflict) as refusal:
+        db.write_now(connect, host_id, hello("machine-2"), ADDRESS)
+    assert refusal.value.code == "host_held"
+    clock.move(60)
+    db.write_now(gone_quiet, SILENT)
+    db.write_now(connect, host_id, hello("machine-2"), ADDRESS)
+
+
+def test_a_deleted_host_cannot_connect_nor_beat(
+    db: Database, cast: Cast, clock: HandClock, enrolled: Enrol
+) -> None:
+    host_id = enrolled().host_id
+    session = db.write_now(connect, host_id, hello(), ADDRESS)
+    db.write_now(delete, cast.ada, host_id)
+    assert db.write_now(seen, [(host_id, session, clock.now)]) == [host_id]
+    with pytest.raises(NotFound):
+        db.write_now(connect, host_id, hello(), ADDRESS)
+    clock.move(60)
+    assert db.write_now(gone_quiet, SILENT) == []
+
+
+def test_a_disabled_or_draining_host_says_so(db: Database, cast: Cast, enrolled: Enrol) -> None:
+    host_id = enrolled().host_id
+    db.write_now(connect, host_id, hello(), ADDRESS)
+    db.write_now(change, cast.ada, host_id, HostChange(draining=True))
+    assert host(db, cast, host_id).state == "draining"
+    db.write_now(change, cast.ada, host_id, HostChange(enable=False))
+    assert host(db, cast, host_id).state == "disabled"
+
+
+def test_what_an_agent_says_of_itself_is_made_fit(
+    db: Database, cast: Cast, enrolled: Enrol
+) -> None:
+    host_id = enrolled().host_id
+    odd = hello(
+        os_name="a\0b\ud800", os_version="x" * 9_000, slots=10**9, ip="", info={"a": "\0" * 70_000}
+    )
+    db.write_now(connect, host_id, odd, ADDRESS)
+    found = host(db, cast, host_id)
+    assert "\0" not in found.os_name
+    assert (len(found.os_version), found.slots, found.ip, found.info) == (256, 1_000, ADDRESS, "{}")

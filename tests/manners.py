@@ -1,0 +1,105 @@
+"""The manners of a test session: one folder for all its processes, coroutines as tests, a time
+limit for each test, and quiet around those marked `alone`."""
+
+import asyncio
+import fcntl
+import inspect
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import engines
+import pgguard
+
+SESSION = pytest.StashKey[Path]()
+LIMIT_S = 60.0
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    given = getattr(config, "workerinput", None)
+    if given:
+        config.stash[SESSION] = Path(given["session"])
+        return
+    folder = config.stash[SESSION] = Path(tempfile.mkdtemp(prefix="belvedere-tests-", dir="/tmp"))
+    (folder / "owner").write_text(str(os.getpid()))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["session"] = str(node.config.stash[SESSION])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        folder = config.stash[SESSION]
+        engines.forget_template(folder)
+        pgguard.end(folder)
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def session_folder(request: pytest.FixtureRequest) -> Path:
+    """What the processes of this session share: locks, templates, the note of the server."""
+    return request.config.stash[SESSION]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # Last, so that the parallel part is not interrupted by waiting for quiet.
+    items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    with _quiet(item.config.stash[SESSION], item.get_closest_marker("alone") is not None):
+        return (yield)
+
+
+@contextmanager
+def _quiet(folder: Path, alone: bool) -> Iterator[None]:
+    """Tests share the room; one that is marked `alone` has it for itself.
+
+    Everybody passes the turnstile, and whoever waits for an empty room holds it: otherwise the
+    other processes, always a test ahead, would keep the room taken until they have nothing left.
+    """
+    with (folder / "turnstile").open("a") as turnstile, (folder / "room").open("a") as room:
+        fcntl.flock(turnstile, fcntl.LOCK_EX)
+        fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(turnstile, fcntl.LOCK_UN)
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """A test that hangs fails after its limit, with the line where it hung."""
+    marker = item.get_closest_marker("limit")
+    limit_s = float(marker.args[0]) if marker else LIMIT_S
+
+    def give_up(*_: object) -> None:
+        # No TimeoutError: code that waits with a timeout of its own would catch it.
+        pytest.fail(f"still running after {limit_s:g} s; @pytest.mark.limit gives it more")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    # Again every few seconds, because an event loop swallows what hits it inside of a callback.
+    signal.setitimer(signal.ITIMER_REAL, limit_s, 5.0)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test may be a coroutine; each gets an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    wanted = inspect.signature(pyfuncitem.obj).parameters
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in wanted}))
+    return True

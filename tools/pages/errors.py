@@ -1,0 +1,58 @@
+"""docs/reference/errors.md: every code that a refusal can carry."""
+
+import re
+
+from belvedere.base import errors
+from belvedere.server.errors import STATUS
+from pages import codes
+from pages.codes import Raised
+from pages.table import code, heading, table
+
+ABOUT = """
+A refusal is one JSON object:
+
+```json
+{
+  "statusCode": 400,
+  "code": "missing_arguments",
+  "message": "…",
+  "errors": [{"field": "task_arguments[1]", "message": "…"}],
+  "request_id": "…"
+}
+```
+
+`code` is a stable word: programs may rely on it. `message` is a sentence for a person and may
+change. `errors` is there only when fields are at fault. `request_id` finds the request in the
+server's log. 405 carries `Allow`, 429 and 503 carry `Retry-After`.
+"""
+INTERNAL = ("internal", "500", "Something went wrong on our side; the server's log has it.")
+
+
+def page() -> str:
+    # One row per code and status; where several sentences share them, the longest tells most.
+    rows = {(one.code, _status(one.kind)): "" for one in raised()}
+    for one in raised():
+        key = one.code, _status(one.kind)
+        rows[key] = max(rows[key], one.sentence, key=len)
+    listed = sorted([INTERNAL, *((*key, sentence) for key, sentence in rows.items())])
+    cells = ((code(word), status, sentence) for word, status, sentence in listed)
+    return heading("Errors", ABOUT) + "\n" + table(("Code", "Status", "For example"), cells)
+
+
+def raised() -> list[Raised]:
+    """Every code there is: the classes' own, and those given where something is refused."""
+    given = codes.raised()
+    known = {one.code for one in given}
+    own = [Raised(kind.code, kind.__name__, _about(kind)) for kind, _ in STATUS]
+    return [*(one for one in own if one.code not in known), *given]
+
+
+def _about(kind: type[errors.Refused]) -> str:
+    """What the drawing of the tree says of this class."""
+    line = rf"^ *{kind.__name__} {{2,}}(.+?) {{2,}}\d+$"
+    found = re.search(line, errors.__doc__ or "", re.MULTILINE)
+    return f"{found[1][0].upper()}{found[1][1:]}." if found else "Refused."
+
+
+def _status(kind: str) -> str:
+    return str(next(status for found, status in STATUS if found.__name__ == kind))

@@ -1,0 +1,101 @@
+"""docs/reference/routes.md: every door of the server, from the route table."""
+
+import types
+import typing
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from belvedere.rest.route import Route
+from belvedere.server.routes import ROUTES
+from pages.table import code, heading, table
+
+ABOUT = """
+Every door of the server, from the table that the server itself runs on. `/-/openapi.json` has the
+same with the shapes of the answers.
+
+Where the column *Styles* says **both**, the path answers as it stands, with the organization in
+the query or the body (`/job?customer=acme`), and with the organization in front (`/acme/job`). An
+`{id}`, and every name that ends in `_id`, is 24 hex digits; anything else there is 404.
+
+Every door can refuse with 400 (bad input), 401 (no or a bad credential), 403 (not allowed), 404
+(not there, or another organization's) and 429 (slow down). Codes beyond those are listed with the
+door; [errors](errors.md) explains them.
+"""
+STYLES = {"both": "both", "plain": "one"}
+WORDS = {str: "string", int: "number", float: "number", bool: "boolean", bytes: "bytes", Any: "any"}
+
+
+def page() -> str:
+    parts = [heading("Routes", ABOUT)]
+    for feature, rows in groupby(ROUTES, key=_feature):
+        parts.append(_section(feature, list(rows)))
+    return "\n".join(parts)
+
+
+def _feature(route: Route) -> str:
+    _, feature, *_ = route.handler.__module__.split(".")
+    return feature
+
+
+def _section(feature: str, rows: list[Route]) -> str:
+    doors = table(
+        ("Method", "Path", "Level", "Styles", "What it does"),
+        (
+            (
+                row.method,
+                code(row.path),
+                row.level,
+                "both" if row.style == "both" else "one",
+                row.summary,
+            )
+            for row in rows
+        ),
+    )
+    details = [_details(row) for row in rows if row.body or row.query or row.codes]
+    return "\n".join((f"## {feature.capitalize()}\n", doors, *details))
+
+
+def _details(row: Route) -> str:
+    lines = [f"### {row.method} {row.path}\n"]
+    if row.query:
+        lines.append(table(("Query", "Meaning"), ((code(name), told) for name, told in row.query)))
+    if row.body:
+        lines.append(_body(row.body))
+    if row.codes:
+        lines.append(f"Also refuses with {', '.join(code(word) for word in row.codes)}.\n")
+    return "\n".join(lines)
+
+
+def _body(shape: Any) -> str:
+    fields = msgspec.structs.fields(shape)
+    if not fields:
+        return "The body is empty.\n"
+    return table(
+        ("Field", "Type", "Required"),
+        (
+            (code(field.encode_name), words(field.type), "yes" if field.required else "no")
+            for field in fields
+        ),
+    )
+
+
+def words(kind: Any) -> str:
+    """A type as the reader of a JSON document calls it."""
+    if kind in WORDS:
+        return WORDS[kind]
+    if kind is None or kind is type(None):
+        return "null"
+    if kind is msgspec.UnsetType:
+        return ""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        return words(inner[0])
+    if origin is typing.Literal:
+        return ", ".join(code(str(word)) for word in inner)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(word for word in map(words, inner) if word)
+    if origin in (list, tuple) or kind in (list, tuple):
+        return f"array of {words(inner[0])}" if inner else "array"
+    return "string" if isinstance(kind, type) and issubclass(kind, str) else "object"
