@@ -18,6 +18,9 @@ def task(**other: Any) -> dict[str, Any]:
         "timeout": None,
         "version": 3,
         "task_arguments": [{"label": "colour", "type": "input"}],
+        "acl": [],
+        "tags": [],
+        "last_update": "2026-03-01T10:00:00.000Z",
         **other,
     }
 

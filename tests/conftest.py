@@ -28,13 +28,25 @@ def engine(request: pytest.FixtureRequest) -> str:
     return name
 
 
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return engines.sqlite_template(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture(scope="session")
+def postgres_template() -> Iterator[str]:
+    with engines.postgres_template() as url:
+        yield url
+
+
 @pytest.fixture
-def database_url(engine: str, tmp_path: Path, session_folder: Path) -> Iterator[str]:
+def database_url(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     """Where a migrated, empty database is, as `belvedere server --database` takes it."""
+    template = request.getfixturevalue(f"{engine}_template")
     if engine == "sqlite":
-        yield engines.sqlite_file(session_folder, tmp_path)
+        yield engines.sqlite_copy(template, tmp_path)
     else:
-        with engines.postgres_database(session_folder) as url:
+        with engines.postgres_copy(template) as url:
             yield url
 
 

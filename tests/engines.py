@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,60 +26,68 @@ def closed(db: Database) -> None:
     asyncio.run(asyncio.wait_for(db.close(), 10))
 
 
-def sqlite_file(session: Path, folder: Path) -> str:
+def sqlite_template(folder: Path) -> Path:
+    draft = open_database(str(folder / "template.db"))
+    migrate(draft)
+    closed(draft)
+    return folder / "template.db"
+
+
+def sqlite_copy(template: Path, folder: Path) -> str:
     """The path of a migrated file in `folder`."""
-    template = session / "template.db"
-    with pgguard.only_one(session, "sqlite"):
-        if not template.exists():
-            draft = open_database(str(session / "draft.db"))
-            migrate(draft)
-            closed(draft)
-            (session / "draft.db").rename(template)
-    path = folder / "belvedere.db"
-    shutil.copyfile(template, path)
-    return str(path)
+    return str(shutil.copyfile(template, folder / "belvedere.db"))
 
 
 @contextmanager
-def postgres_database(session: Path) -> Iterator[str]:
-    """The URL of a migrated database on the session's server, dropped afterwards."""
-    server = os.environ.get("BELVEDERE_TEST_POSTGRES") or pgguard.shared(session)
-    template = _template(session, server)
-    name = f"{template}_{os.getpid()}_{next(_number)}"
-    # Copying files beats replaying a log here: 18 ms against 50.
-    _administer(server, "create database {} template {} strategy file_copy", name, template)
+def postgres_template() -> Iterator[str]:
+    """The URL of a migrated database that nobody is connected to.
+
+    Each test process has a server of its own: cursors on the event log wait for the oldest
+    transaction of the whole server, so that tests beside each other would see each other's events
+    come late.
+    """
+    given = os.environ.get("BELVEDERE_TEST_POSTGRES")
+    if not given:
+        with pgguard.guarded() as server:
+            yield _migrated(_within(server, "template"))
+        return
+    # Leave nothing behind on a server that is not ours.
+    template = _within(given, f"belvedere_test_{secrets.token_hex(4)}")
+    yield _migrated(template)
+    _administer(template, "drop database {}", _name(template))
+
+
+def _migrated(template: str) -> str:
+    _administer(template, "create database {}", _name(template))
+    draft = open_database(template)
+    migrate(draft)
+    migrate(draft, "logs")
+    closed(draft)
+    return template
+
+
+@contextmanager
+def postgres_copy(template: str) -> Iterator[str]:
+    """The URL of a migrated database, dropped afterwards."""
+    name = f"{_name(template)}_{next(_number)}"
+    # Copying files beats replaying a log here.
+    make = "create database {} template {} strategy file_copy"
+    _administer(template, make, name, _name(template))
     try:
-        yield _within(server, name)
+        yield _within(template, name)
     finally:
-        _administer(server, "drop database {} with (force)", name)
+        _administer(template, "drop database {} with (force)", name)
 
 
-def _template(session: Path, server: str) -> str:
-    name = session.name.replace("-", "_").lower()
-    made = session / "postgres-template"
-    with pgguard.only_one(session, "template"):
-        if not made.exists():
-            _administer(server, "create database {}", name)
-            draft = open_database(_within(server, name))
-            migrate(draft)
-            migrate(draft, "logs")
-            closed(draft)
-            made.touch()
-    return name
+def _administer(url: str, statement: str, *names: str) -> None:
+    with psycopg.connect(_within(url, "postgres"), autocommit=True) as connection:
+        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
 
 
-def forget_template(session: Path) -> None:
-    """Leave nothing behind on a server that is not ours."""
-    server = os.environ.get("BELVEDERE_TEST_POSTGRES")
-    if server and (session / "postgres-template").exists():
-        _administer(server, "drop database {}", _template(session, server))
+def _name(url: str) -> str:
+    return urlsplit(url).path.removeprefix("/")
 
 
-def _administer(server: str, statement: str, *names: str) -> None:
-    with psycopg.connect(server, autocommit=True) as connection:
-        text = sql.SQL(statement).format(*map(sql.Identifier, names))
-        connection.execute(text)
-
-
-def _within(server: str, name: str) -> str:
-    return urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+def _within(url: str, name: str) -> str:
+    """The same server, another database."""
+    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))

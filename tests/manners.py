@@ -1,10 +1,9 @@
-"""The manners of a test session: one folder for all its processes, coroutines as tests, a time
-limit for each test, and quiet around those marked `alone`."""
+"""The manners of a test session: coroutines are tests, each test has a time limit, and there is
+quiet around those marked `alone`."""
 
 import asyncio
 import fcntl
 import inspect
-import os
 import shutil
 import signal
 import tempfile
@@ -15,39 +14,25 @@ from typing import Any
 
 import pytest
 
-import engines
-import pgguard
-
-SESSION = pytest.StashKey[Path]()
+LOCKS = pytest.StashKey[Path]()
 LIMIT_S = 60.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
     given = getattr(config, "workerinput", None)
-    if given:
-        config.stash[SESSION] = Path(given["session"])
-        return
-    folder = config.stash[SESSION] = Path(tempfile.mkdtemp(prefix="belvedere-tests-", dir="/tmp"))
-    (folder / "owner").write_text(str(os.getpid()))
+    config.stash[LOCKS] = Path(
+        given["locks"] if given else tempfile.mkdtemp(prefix="belvedere-tests-")
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    node.workerinput["session"] = str(node.config.stash[SESSION])
+    node.workerinput["locks"] = str(node.config.stash[LOCKS])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        folder = config.stash[SESSION]
-        engines.forget_template(folder)
-        pgguard.end(folder)
-        shutil.rmtree(folder)
-
-
-@pytest.fixture(scope="session")
-def session_folder(request: pytest.FixtureRequest) -> Path:
-    """What the processes of this session share: locks, templates, the note of the server."""
-    return request.config.stash[SESSION]
+        shutil.rmtree(config.stash[LOCKS])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -57,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    with _quiet(item.config.stash[SESSION], item.get_closest_marker("alone") is not None):
+    with _quiet(item.config.stash[LOCKS], item.get_closest_marker("alone") is not None):
         return (yield)
 
 

@@ -1,80 +1,15 @@
-"""This room's doors without the building around them: a row of the table, a body, an answer."""
+"""This room's doors, with only as much of the house behind them as they need."""
 
-from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
 
-import msgspec
 import pytest
-from starlette.requests import Request
 
+from access.knocking import Doors
 from belvedere.access import Actor, Keys, Level, Limits, Turnstile
-from belvedere.access.api import ROUTES
-from belvedere.base.errors import Forbidden
 from belvedere.db import Database
-from belvedere.rest.route import Ask, Reply, Route
 from handclock import HandClock
 
 RESERVED = frozenset({"job", "task", "api", "ui", "-"})
-
-
-@dataclass
-class Answer:
-    status: int
-    headers: dict[str, str]
-    body: Any
-
-
-@dataclass
-class Doors:
-    """`knock` finds the row by method and template and calls its handler."""
-
-    house: Any
-    slept: list[float] = field(default_factory=list)
-
-    async def knock(
-        self,
-        door: str,
-        actor: Actor,
-        body: dict[str, Any] | None = None,
-        *,
-        headers: dict[str, str] | None = None,
-        query: dict[str, list[str]] | None = None,
-        customer: str | None = None,
-        scheme: str = "http",
-        **path: str,
-    ) -> Answer:
-        route = find(door)
-        if not actor.level.reaches(Level(route.level)):
-            raise Forbidden("The level is too low.", code="level")
-        checked = None if route.body is None else msgspec.convert(body or {}, route.body)
-        ask = Ask(request(headers or {}, scheme), route, actor, self.house, path, query or {})
-        ask.body, ask.customer = checked, customer
-        found = await route.handler(ask)
-        reply = found if isinstance(found, Reply) else Reply(found)
-        shown = msgspec.json.decode(msgspec.json.encode(reply.body))
-        return Answer(reply.status, reply.headers, shown)
-
-
-def find(door: str) -> Route:
-    (found,) = [route for route in ROUTES if f"{route.method} {route.path}" == door]
-    return found
-
-
-def request(headers: dict[str, str], scheme: str) -> Request:
-    raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    return Request(
-        {
-            "type": "http",
-            "method": "GET",
-            "scheme": scheme,
-            "server": ("belvedere.test", 443),
-            "path": "/",
-            "root_path": "",
-            "query_string": b"",
-            "headers": [*raw, (b"host", b"belvedere.test")],
-        }
-    )
 
 
 @pytest.fixture

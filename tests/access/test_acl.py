@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from typing import Any
 
 import pytest
 
@@ -68,9 +69,9 @@ def test_unknown_ones_are_named_and_nothing_changes(db: Database, cast: Cast) ->
 
 
 def test_some_are_added_and_removed(db: Database, cast: Cast) -> None:
-    change = lambda action, *users: db.write_now(  # noqa: E731
-        change_acl, cast.max, "task", TASK, action, list(users)
-    )
+    def change(action: str, *users: str) -> list[str]:
+        return db.write_now(change_acl, cast.max, "task", TASK, action, list(users))
+
     assert change("add", "vic", "uma") == ["uma@acme.test", "vic@acme.test"]
     assert change("add", "vic") == ["uma@acme.test", "vic@acme.test"]
     assert change("remove", "vic") == ["uma@acme.test"]
@@ -141,7 +142,11 @@ async def test_of_two_who_add_at_once_neither_is_lost(db: Database, cast: Cast) 
     assert len(await db.read(acl_of, cast.acme.id, "task", TASK)) == 5
 
 
-ACLS = (["uma@acme.test"], ["vic@acme.test", "team:blue"], ["team:red"], [])
+def things(tx: Tx, where: str, params: list[Any]) -> list[tuple[Any, ...]]:
+    return tx.rows(f"select id from things where {where}", *params)
+
+
+ACLS: tuple[list[str], ...] = (["uma@acme.test"], ["vic@acme.test", "team:blue"], ["team:red"], [])
 
 
 @pytest.mark.parametrize("open_when_empty", [False, True])
@@ -169,11 +174,7 @@ def test_the_filter_shows_what_the_rule_allows(
     ]
     for actor in people:
         where, params = visible(actor, "task", "things.id", open_when_empty=open_when_empty)
-        shown = db.write_now(
-            lambda tx, where=where, params=params: tx.rows(
-                f"select id from things where {where}", *params
-            )
-        )
+        shown = db.write_now(things, where, params)
         allowed = {
             one
             for one, acl in zip(ids, ACLS, strict=True)

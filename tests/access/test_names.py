@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from belvedere.access import names
 from belvedere.base.errors import Invalid
-from belvedere.base.ids import new_id
 
 RESERVED = frozenset({"job", "-", "api"})
 
@@ -36,7 +35,7 @@ def test_an_email_cannot_be(text: str) -> None:
         names.email(text)
 
 
-@pytest.mark.parametrize("text", ["", "a@b", "a:b", "ä", "-a", new_id()])
+@pytest.mark.parametrize("text", ["", "a@b", "a:b", "ä", "-a", "01a1dd380d0405eb6baf425f"])
 def test_a_user_name_cannot_be(text: str) -> None:
     with pytest.raises(Invalid):
         names.username(text)

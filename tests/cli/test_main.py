@@ -48,7 +48,7 @@ def test_without_a_word_it_explains_itself_as_wrong_usage(stranger: Belvedere) -
         (["task", "lst"], "belvedere: there is no task command 'lst'; did you mean list?\n"),
         (["task", "show"], "the following arguments are required: TASK"),
         (["task", "list", "--colour"], "unrecognized arguments: --colour"),
-        (["job", "resolve", "1", "maybe"], "invalid choice: 'maybe'"),
+        (["job", "resolve", clicast.JOB_ID, "maybe"], "invalid choice: 'maybe'"),
     ],
 )
 def test_wrong_usage_is_one_line_and_status_2(

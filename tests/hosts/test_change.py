@@ -119,7 +119,7 @@ def test_a_deleted_host_is_gone_and_its_agent_shut_out(
         delete(tx, cast.ada, made.host_id)
         return set(tx.rung)
 
-    assert {f"host:{made.host_id}", "access", "events"} <= db.write_now(verb)
+    assert {f"host:{made.host_id}", "access"} <= db.write_now(verb)
     assert db.write_now(authenticate, keys, made.token) is None
     with pytest.raises(NotFound):
         db.write_now(show, cast.ada, made.host_id)

@@ -23,14 +23,17 @@ Every door can refuse with 400 (bad input), 401 (no or a bad credential), 403 (n
 (not there, or another organization's) and 429 (slow down). Codes beyond those are listed with the
 door; [errors](errors.md) explains them.
 """
+# Where each table was first printed.
+Said = dict[str, str]
 STYLES = {"both": "both", "plain": "one"}
 WORDS = {str: "string", int: "number", float: "number", bool: "boolean", bytes: "bytes", Any: "any"}
 
 
 def page() -> str:
     parts = [heading("Routes", ABOUT)]
+    said: Said = {}
     for feature, rows in groupby(ROUTES, key=_feature):
-        parts.append(_section(feature, list(rows)))
+        parts.append(_section(feature, list(rows), said))
     return "\n".join(parts)
 
 
@@ -39,7 +42,7 @@ def _feature(route: Route) -> str:
     return feature
 
 
-def _section(feature: str, rows: list[Route]) -> str:
+def _section(feature: str, rows: list[Route], said: Said) -> str:
     doors = table(
         ("Method", "Path", "Level", "Styles", "What it does"),
         (
@@ -53,19 +56,27 @@ def _section(feature: str, rows: list[Route]) -> str:
             for row in rows
         ),
     )
-    details = [_details(row) for row in rows if row.body or row.query or row.codes]
+    details = [_details(row, said) for row in rows if row.body or row.query or row.codes]
     return "\n".join((f"## {feature.capitalize()}\n", doors, *details))
 
 
-def _details(row: Route) -> str:
+def _details(row: Route, said: Said) -> str:
     lines = [f"### {row.method} {row.path}\n"]
     if row.query:
-        lines.append(table(("Query", "Meaning"), ((code(name), told) for name, told in row.query)))
+        told = table(("Query", "Meaning"), ((code(name), about) for name, about in row.query))
+        lines.append(_once(told, "Query", row, said))
     if row.body:
-        lines.append(_body(row.body))
+        lines.append(_once(_body(row.body), "Body", row, said))
     if row.codes:
         lines.append(f"Also refuses with {', '.join(code(word) for word in row.codes)}.\n")
     return "\n".join(lines)
+
+
+def _once(told: str, what: str, row: Route, said: Said) -> str:
+    """The table where it first occurs, afterwards a word that it is the same."""
+    first = said.setdefault(told, f"{row.method} {row.path}")
+    here = first == f"{row.method} {row.path}"
+    return told if here else f"{what} as for {code(first)}.\n"
 
 
 def _body(shape: Any) -> str:

@@ -81,6 +81,12 @@ def accept(
     member = roster.of_user(tx, link.customer_id, link.user_id)
     if member is None or member.invited_at is None or not member.user_enabled:
         raise links.gone()
+    if seen is None and roster.belongs_elsewhere(tx, member):
+        # The first password opens that other organization: only its own link may set it.
+        raise Conflict(
+            "This person has no password yet; use the link of the other organization first.",
+            code="password_elsewhere",
+        )
     kept = password_hash if seen is None else seen
     assert kept
     if not users.exchange_password(tx, member.user_id, seen, kept):

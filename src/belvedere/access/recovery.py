@@ -15,7 +15,7 @@ def issue_link(tx: Tx, keys: Keys, actor: Actor, member_id: str) -> tuple[Link, 
     """A link that lets a member set a new password, or, to one still invited, the way in."""
     member = roster.held(tx, actor, member_id)
     kind = links.INVITATION if member.invited_at is not None else links.RESET
-    if kind == links.RESET and _belongs_elsewhere(tx, member):
+    if kind == links.RESET and roster.belongs_elsewhere(tx, member):
         # One password opens all organizations of a person: no single one may replace it.
         raise Forbidden(
             "This person belongs to other organizations too; the server's operator resets the"
@@ -95,17 +95,6 @@ def _tell(tx: Tx, actor: Actor, member_id: str, action: str) -> None:
 
 def _operator(tx: Tx, member: Member) -> Actor:
     return customers.operator(customers.find(tx, member.customer_id))
-
-
-def _belongs_elsewhere(tx: Tx, member: Member) -> bool:
-    return bool(
-        tx.value(
-            "select count(*) from members where user_id = ? and customer_id <> ?"
-            " and invited_at is null",
-            member.user_id,
-            member.customer_id,
-        )
-    )
 
 
 def _somebody(tx: Tx, identifier: str) -> tuple[User, Member]:

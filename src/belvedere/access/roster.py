@@ -82,6 +82,17 @@ def add(
     return find(tx, actor.customer_id, member_id)
 
 
+def belongs_elsewhere(tx: Tx, member: Member) -> bool:
+    """Whether the person has entered another organization, too."""
+    found = tx.value(
+        "select count(*) from members where user_id = ? and customer_id <> ?"
+        " and invited_at is null",
+        member.user_id,
+        member.customer_id,
+    )
+    return bool(found)
+
+
 def held(tx: Tx, actor: Actor, member_id: str) -> Member:
     """The member, for somebody who may change it; no other change of members goes on meanwhile."""
     confirm(tx, actor)

@@ -44,6 +44,7 @@ class Output:
         self.spool: Spool | None = None
 
     def feed(self, data: bytes, root: str, fence: int) -> None:
+        line = self._newlines
         self.total += len(data)
         self._newlines += data.count(b"\n")
         self._follow_lines(data)
@@ -53,7 +54,7 @@ class Output:
             self._held += data
         else:
             self._hash.update(data)
-            self.spool.write(data)
+            self.spool.write(data, line)
 
     def spill(self, root: str, fence: int) -> None:
         """From now on everything goes to disk, where the agent finds it."""
@@ -61,7 +62,7 @@ class Output:
 
         self._hash = sha256(self._held)
         self.spool = Spool(root, fence)
-        self.spool.write(bytes(self._held))
+        self.spool.write(bytes(self._held), 0)
         self._held = bytearray()
 
     def _follow_lines(self, data: bytes) -> None:

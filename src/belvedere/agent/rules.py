@@ -41,7 +41,7 @@ def order(ledger: Ledger, message: Message) -> Steps:
     """Accept an order of the current session whose fence was never seen; drop any other."""
     fence: int = message["fence"]
     if message["session"] != ledger.session or ledger.knows(fence):
-        return []
+        return [] if fence in ledger.entries else [_gone(fence)]
     job_id: str = message["job_id"]
     older = _attempts(ledger, job_id)
     entry = Entry(fence, job_id, ledger.boot_id)

@@ -1,7 +1,8 @@
 """Output on disk until the server holds it: one folder per fence, one file per segment.
 
 Segments begin at fixed offsets (the first is 1 MiB, the others 4 MiB), so that reader and writer
-need no list of them. A segment that is missing or short is a hole; readers jump over it.
+need no list of them. Each file begins with the number of newlines before it. A segment that is
+missing or short is a hole; readers jump over it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ FIRST = 1024 * 1024
 LATER = 4 * 1024 * 1024
 # Per fence; beyond it the oldest segments go, but never the first.
 LIMIT = 100 * 1024 * 1024
+HEAD = 8
 
 
 def segment(offset: int) -> tuple[int, int]:
@@ -22,21 +24,41 @@ def segment(offset: int) -> tuple[int, int]:
     return start, start + LATER
 
 
-def read(spool: str, fence: int, offset: int, end: int, size: int) -> tuple[int, bytes]:
-    """The next bytes from `offset` on and where they begin; empty when nothing is left."""
-    while offset < end:
-        start, following = segment(offset)
+class Place:
+    """A byte of the output and the number of newlines before it; -1 when that is to be found."""
+
+    __slots__ = ("line", "offset")
+
+    def __init__(self, offset: int, line: int) -> None:
+        self.offset = offset
+        self.line = line
+
+
+def read(spool: str, fence: int, place: Place, end: int, size: int) -> bytes:
+    """The next bytes, with `place` moved to where they begin; empty when nothing is left."""
+    while place.offset < end:
+        start, following = segment(place.offset)
+        want = min(size, end - place.offset, following - place.offset)
         try:
             fd = os.open(f"{spool}/{fence}/{start}.seg", os.O_RDONLY)
         except FileNotFoundError:
             data = b""
         else:
-            data = os.pread(fd, min(size, end - offset, following - offset), offset - start)
+            data = _read(fd, place, start, want)
             os.close(fd)
         if data:
-            return offset, data
-        offset = min(following, end)
-    return offset, b""
+            return data
+        place.offset, place.line = min(following, end), -1
+    return b""
+
+
+def _read(fd: int, place: Place, start: int, size: int) -> bytes:
+    ahead = place.offset - start
+    data = os.pread(fd, size, HEAD + ahead)
+    if data and place.line < 0:
+        before = int.from_bytes(os.pread(fd, HEAD, 0), "big")
+        place.line = before + os.pread(fd, ahead, HEAD).count(b"\n")
+    return data
 
 
 def found(spool: str) -> dict[int, int]:
@@ -48,7 +70,7 @@ def _end(folder: str) -> int:
     starts = [int(name[:-4]) for name in os.listdir(folder) if name.endswith(".seg")]
     if not starts:
         return 0
-    return max(starts) + os.stat(f"{folder}/{max(starts)}.seg").st_size
+    return max(starts) + max(0, os.stat(f"{folder}/{max(starts)}.seg").st_size - HEAD)
 
 
 def clear(spool: str, fence: int) -> None:
@@ -85,11 +107,12 @@ class Spool:
         self._skip_to = 0
         self.end = 0
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes, line: int) -> None:
+        """`line` is the number of newlines before it."""
         left = memoryview(data)
         while left:
             if self.end >= self._until:
-                self._next_segment()
+                self._next_segment(line + data.count(b"\n", 0, len(data) - len(left)))
             piece = left[: self._until - self.end]
             self._put(piece)
             self.end += len(piece)
@@ -106,7 +129,7 @@ class Spool:
             os.close(self._fd)
             self._fd = -1
 
-    def _next_segment(self) -> None:
+    def _next_segment(self, line: int) -> None:
         self.close()
         start, self._until = segment(self.end)
         # One segment of room, so that the one that now begins fits below the limit.
@@ -117,6 +140,7 @@ class Spool:
             path = f"{self._folder}/{start}.seg"
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
             self._starts.append(start)
+            os.write(self._fd, line.to_bytes(HEAD, "big"))
         except OSError:
             self._skip_to = self._until
 

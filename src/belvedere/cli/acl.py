@@ -43,7 +43,7 @@ def clear(args: Args) -> Any:
 
 
 def show_acl(acl: Any) -> None:
-    nobody = "The ACL is empty: only managers and above see the task."
+    nobody = "The ACL is empty: only managers see the task, and only admins run it."
     show.table(("who",), ((entry,) for entry in acl["users"]), nobody)
 
 
@@ -75,6 +75,9 @@ VERBS = (
         USERS,
     ),
     _verb(
-        "clear", clear, "Empty the ACL: only managers see the task.", "belvedere acl clear deploy"
+        "clear",
+        clear,
+        "Empty the ACL: only managers see the task, only admins run it.",
+        "belvedere acl clear deploy",
     ),
 )

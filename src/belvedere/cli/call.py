@@ -8,6 +8,7 @@ from types import ModuleType
 
 from belvedere.base.errors import Refused
 from belvedere.cli.verb import Stop, Verb, parse, parser, parser_of
+from belvedere.client.problem import Problem
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 INSTALL = "a server needs: pip install 'belvedere[server]'"
@@ -100,5 +101,12 @@ def guarded(work: Callable[[], int]) -> int:
 
 def told(refusal: Refused) -> str:
     """The refusal's sentence, the fields at fault, and the next step where there is a known one."""
-    faults = "".join(f"\n  {fault.field}: {fault.message}" for fault in refusal.faults)
-    return refusal.message + faults + NEXT_STEPS.get(refusal.code, "")
+    faults = [
+        f"\n  {fault.field}: {fault.message}"
+        for fault in refusal.faults
+        if fault.message not in refusal.message
+    ]
+    request = ""
+    if isinstance(refusal, Problem) and refusal.status >= 500 and refusal.request_id:
+        request = f" ({refusal.request_id})"
+    return refusal.message + request + "".join(faults) + NEXT_STEPS.get(refusal.code, "")

@@ -60,7 +60,7 @@ def argument(order: int, text: str) -> Fields:
             {"id": choice, "label": choice, "order": n} for n, choice in enumerate(value.split(","))
         ]
     elif value:
-        made["value"] = value
+        made["pattern" if made["type"] == "regexp" else "value"] = value
     return made
 
 

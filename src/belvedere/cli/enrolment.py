@@ -46,7 +46,7 @@ def show_enrolments(enrolments: Any) -> None:
 
 
 def show_new(enrolment: Any) -> None:
-    show.note("shown this once; on the new host, run the following and paste the token when asked:")
+    show.note("the token is shown this once; on the new host, run this and paste it:")
     show.note(f"  belvedere agent --server {enrolment['server']} --token-file -")
     print(enrolment["token"])
 

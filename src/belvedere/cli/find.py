@@ -18,15 +18,15 @@ def task(client: Client, text: str, host: str | None = None) -> Record:
         found: Record = client.get(f"/task/{text}")
         return found
     named = client.get("/task", {"where[name]": text})
-    fitting = [one for one in named if not host or host in (one.get("hostname"), one["host_id"])]
+    fitting = [one for one in named if not host or host in (one["hostname"], one.get("host_id"))]
     if len(fitting) == 1:
         return dict(fitting[0])
     if not named:
         raise _missing("task", text, [one["name"] for one in client.get("/task")])
-    hosts = _list(one.get("hostname") or one["id"] for one in fitting or named)
+    hosts = _list(one["hostname"] or one["id"] for one in fitting or named)
     if not fitting:
         raise Stop(f"There is no task {text!r} on {host}; there is one on {hosts}.")
-    if len({one.get("hostname") for one in fitting}) == len(fitting):
+    if len({one["hostname"] for one in fitting}) == len(fitting):
         raise Stop(f"{len(fitting)} tasks are called {text!r}; choose with --host: {hosts}", 2)
     told = _list(f"{one['id']} on {one.get('hostname') or 'no host'}" for one in fitting)
     raise Stop(f"{len(fitting)} tasks are called {text!r}; name one by its id: {told}", 2)

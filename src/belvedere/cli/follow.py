@@ -47,7 +47,7 @@ def _note_waiting(client: Client, job_id: str) -> None:
 
 def _stream(client: Client, job_id: str, out: TextIO | None) -> None:
     with ExitStack() as spinner:
-        spinner.enter_context(show.waiting(f"job {job_id}"))
+        spinner.enter_context(show.waiting(f"waiting for job {job_id}"))
         for event in follow(client, f"/job/{job_id}/log", {"follow": "true"}, on_cut=_note_cut):
             if event.kind == "end":
                 return

@@ -1,14 +1,22 @@
 """`belvedere job`: what ran, runs or waits."""
 
+from argparse import ArgumentTypeError
 from typing import Any
 
-from belvedere.base.ids import new_id
+from belvedere.base.ids import is_id, new_id
 from belvedere.cli import find, follow, job_page, outcome
 from belvedere.cli.profile import connect
 from belvedere.cli.verb import Args, Verb, option
 from belvedere.client.calls import Client
 
-JOB = option("job", metavar="JOB", help="the job's id")
+
+def job_id(text: str) -> str:
+    if not is_id(text):
+        raise ArgumentTypeError(f"{text!r} is no job id; see: belvedere job list")
+    return text
+
+
+JOB = option("job", metavar="JOB", type=job_id, help="the job's id")
 
 
 def listed(args: Args) -> Any:
@@ -45,7 +53,9 @@ def log(args: Args) -> Any:
     if args.search:
         return client.get(f"/job/{args.job}/log/search", {"q": args.search})
     if args.follow:
-        return follow.to_the_end(client, {"id": args.job}, is_live=True)
+        return follow.to_the_end(client, {"id": args.job}, is_live=True, is_json=args.json)
+    if args.json:
+        return client.get(f"/job/{args.job}/log")
     follow.copy(client, args.job)
     return None
 

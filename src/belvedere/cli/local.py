@@ -1,12 +1,11 @@
 """What only the operator may do: through the running server's own socket, else by its database."""
 
-import socket
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from belvedere.cli.verb import Args, option
 from belvedere.client.calls import Client
+from belvedere.client.problem import Unreachable
 
 OPTIONS = (
     option("--data", metavar="DIR", help="the server's data folder (BELVEDERE_DATA)"),
@@ -19,14 +18,13 @@ def ask_operator(args: Args, path: str, payload: dict[str, Any]) -> Any:
     from belvedere.server import operator, settings
 
     found = settings.load({"data": args.data, "database": args.database})
-    door = operator.socket_path(found)
-    if not is_open(door):
-        return operator.offline(found, path, payload)
-    with Client(f"unix:{quote(str(door.absolute()))}") as client:
-        return client.post(path, payload)
-
-
-def is_open(door: Path) -> bool:
-    """Whether somebody answers there; a server that was killed leaves its socket behind."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
-        return knock.connect_ex(str(door)) == 0
+    door = operator.socket_path(found).absolute()
+    try:
+        with Client(f"unix:{quote(str(door))}") as client:
+            return client.post(path, payload)
+    except Unreachable as fault:
+        # A server that was killed leaves its socket behind; only one that is gone for certain
+        # may be passed by.
+        if not isinstance(fault.__cause__, FileNotFoundError | ConnectionRefusedError):
+            raise
+    return operator.offline(found, path, payload)

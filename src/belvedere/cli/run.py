@@ -3,7 +3,7 @@
 from typing import Any
 
 from belvedere.base.ids import new_id
-from belvedere.cli import find, follow, outcome
+from belvedere.cli import arguments, find, follow, outcome
 from belvedere.cli.profile import connect
 from belvedere.cli.verb import Args, Verb, option
 
@@ -11,7 +11,8 @@ from belvedere.cli.verb import Args, Verb, option
 def run(args: Args) -> Any:
     client = connect(args)
     task = find.task(client, args.task, args.host)
-    body = {"task": task["id"], "task_arguments": args.arguments}
+    values = arguments.sent(task["task_arguments"], args.arguments)
+    body = {"task": task["id"], "task_arguments": values}
     # The key makes it safe to send this again when the connection breaks under it.
     job = client.ask("POST", "/job", body, headers={"Idempotency-Key": new_id()}).body
     if not args.follow and not args.wait:
@@ -44,7 +45,8 @@ VERBS = (
                 "arguments",
                 metavar="ARGUMENT",
                 nargs="*",
-                help="values for its arguments, in order; after -- they may begin with a dash",
+                help="values for its arguments, in order (for a file: its path); after -- they may "
+                "begin with a dash",
             ),
             option("--host", metavar="HOST", help="the host, where several tasks share the name"),
             option("--follow", action="store_true", help="show its output while it runs"),

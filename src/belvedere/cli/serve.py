@@ -8,6 +8,15 @@ from belvedere.server import settings
 # Passwords, tokens and keys come from the environment only: `ps` shows a command line.
 LISTEN = ("host", "port", "url", "tls_cert", "tls_key")
 TUNE = ("proxies", "origins", "log_level")
+METAVARS = {
+    "data": "DIR",
+    "database": "URL",
+    "tls_cert": "FILE",
+    "tls_key": "FILE",
+    "proxies": "LIST",
+    "origins": "LIST",
+    "log_level": "LEVEL",
+}
 
 
 def up(args: Args) -> int:
@@ -29,11 +38,11 @@ def _options(*names: str) -> tuple[Option, ...]:
 def _option(name: str, env: str, default: Any, about: str) -> Option:
     flag = name.replace("_", "-")
     if isinstance(default, bool):
-        told = f"without this: {about} ({env}=0)"
+        told = f"unless this is given, {about} ({env}=0)"
         return option(f"--no-{flag}", dest=name, action="store_false", default=None, help=told)
     kind = int if isinstance(default, int) else str
     told = f"{about} ({env})" if default == "" else f"{about} ({env}; default {default})"
-    return option(f"--{flag}", metavar=flag.upper(), type=kind, help=told)
+    return option(f"--{flag}", metavar=METAVARS.get(name, flag.upper()), type=kind, help=told)
 
 
 VERBS = (

@@ -113,7 +113,11 @@ def waiting(text: str) -> Iterator[None]:
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield
         return
-    with console(on_stderr=True).status(text):
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    parts = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*parts, console=console(on_stderr=True), transient=True) as progress:
+        progress.add_task(text, total=None)
         yield
 
 

@@ -15,12 +15,16 @@ def listed(args: Args) -> Any:
     tasks = connect(args).get("/task", {"unassigned": "true"})
     if not args.host:
         return tasks
-    return [each for each in tasks if args.host in (each.get("hostname"), each.get("host_id"))]
+    return [each for each in tasks if args.host in (each["hostname"], each.get("host_id"))]
 
 
 def one(args: Args) -> Any:
     client = connect(args)
-    return client.get(f"/task/{_id(client, args)}")
+    task = client.get(f"/task/{_id(client, args)}")
+    if task.get("approvers") and not args.json:
+        names = {each["user_id"]: each["user"]["email"] for each in client.get("/api/member")}
+        task["approvers"] = [names.get(each, each) for each in task["approvers"]]
+    return task
 
 
 def create(args: Args) -> Any:
@@ -61,6 +65,15 @@ def timeout(args: Args) -> Any:
     return client.put(f"/api/task/{_id(client, args)}/timeout", body)
 
 
+def credentials(args: Args) -> Any:
+    client = connect(args)
+    path = f"/task/{_id(client, args)}/credentials"
+    if not args.rotate:
+        return client.get(path)
+    overlap = words.duration_ms(args.overlap) // 1_000
+    return client.post(f"{path}/rotate", {"overlap": overlap})
+
+
 def _id(client: Client, args: Args) -> str:
     return str(find.task(client, args.task, args.host)["id"])
 
@@ -72,8 +85,8 @@ def show_tasks(tasks: Any) -> None:
             (
                 each["id"],
                 each["name"],
-                each["type"] if each.get("enable", True) else "disabled",
-                each.get("hostname"),
+                each["type"] if each["enable"] else "disabled",
+                each["hostname"],
                 _arguments(each),
             )
             for each in tasks
@@ -88,17 +101,17 @@ def show_task(task: Any) -> None:
             ("id", task["id"]),
             ("task", task["name"]),
             ("description", task.get("description")),
-            ("type", task["type"] if task.get("enable", True) else f"{task['type']}, disabled"),
-            ("host", task.get("hostname")),
+            ("type", task["type"] if task["enable"] else f"{task['type']}, disabled"),
+            ("host", task["hostname"]),
             ("script", (task.get("script") or {}).get("filename")),
             ("run as", task.get("script_runas")),
             ("arguments", _arguments(task)),
             ("timeout", _timeout(task)),
             ("approvers", task.get("approvers")),
-            ("who may run it", task.get("acl") or "managers and above"),
-            ("tags", task.get("tags")),
-            ("version", task.get("version")),
-            ("changed", words.when(task.get("last_update"))),
+            ("who may run it", task["acl"] or "admins"),
+            ("tags", task["tags"]),
+            ("version", task["version"]),
+            ("changed", words.when(task["last_update"])),
         )
     )
 
@@ -187,6 +200,24 @@ VERBS = (
             TASK,
             option("timeout", metavar="DURATION", help="30s, 10m, 2h, or `default`"),
             HOST,
+        ),
+    ),
+    Verb(
+        "credentials",
+        credentials,
+        "Print a task's secret key, which runs this task and nothing else; reading is audited.",
+        "belvedere task credentials deploy --rotate --overlap 1h",
+        lambda answer: print(answer["secret"]),
+        options=(
+            TASK,
+            HOST,
+            option("--rotate", action="store_true", help="change it first"),
+            option(
+                "--overlap",
+                default="0s",
+                metavar="DURATION",
+                help="how long the old key still works (default: not at all)",
+            ),
         ),
     ),
 )

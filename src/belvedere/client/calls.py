@@ -87,7 +87,7 @@ class Client:
                 return self._exchange(method, target, payload, sent)
             except wire.BROKEN as fault:
                 if not again or isinstance(fault, TimeoutError):
-                    raise wire.unreachable(self.server, fault) from None
+                    raise wire.unreachable(self.server, fault) from fault
                 again = False
 
     @contextmanager
@@ -103,7 +103,7 @@ class Client:
                 response = line.getresponse()
                 refusal = response.read() if response.status >= 300 else b""
             except wire.BROKEN as fault:
-                raise wire.unreachable(self.server, fault) from None
+                raise wire.unreachable(self.server, fault) from fault
             with response:
                 if response.status >= 300:
                     raise problem_of(response.status, refusal)

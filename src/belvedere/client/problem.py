@@ -18,10 +18,17 @@ class Problem(Refused):
     code = "problem"
 
     def __init__(
-        self, status: int, code: str, message: str, faults: tuple[Fault, ...] = ()
+        self,
+        status: int,
+        code: str,
+        message: str,
+        faults: tuple[Fault, ...] = (),
+        request_id: str = "",
     ) -> None:
         super().__init__(message, code=code, faults=faults)
         self.status = status
+        # Under this the server's own log tells more.
+        self.request_id = request_id
 
 
 class Unreachable(Problem):
@@ -45,6 +52,7 @@ def problem_of(status: int, body: bytes) -> Problem:
         str(record.get("code", f"http_{status}")),
         record["message"],
         tuple(_fault(each) for each in record.get("errors") or ()),
+        str(record.get("request_id", "")),
     )
 
 

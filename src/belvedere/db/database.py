@@ -96,6 +96,10 @@ class Database(Protocol):
 
     async def read(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R: ...
 
+    async def glance(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+        """A read of a row or a few, so short that it may run on the loop itself."""
+        ...
+
     def join(
         self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
     ) -> "asyncio.Future[R]":

@@ -174,6 +174,9 @@ class Postgres:
         )
         return result
 
+    async def glance(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+        return await self.read(verb, *a, **k)
+
     def write_now(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         result, tx = self._transact(lambda tx: verb(tx, *a, **k), closing=True)
         self._tell(tx)

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from belvedere.db import Tx, columns
+from belvedere.events.kinds import KINDS
 from belvedere.events.model import Event
 
 _encode = msgspec.json.Encoder().encode
@@ -20,6 +21,7 @@ def append(
 
 def append_all(tx: Tx, kind: str, happened: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
     """(customer, object, data) of several things of one kind that happened together."""
+    assert kind in KINDS, f"{kind} is missing in events/kinds.py"
     if not happened:
         return
     word = kind.partition(".")[0]

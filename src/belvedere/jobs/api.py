@@ -9,7 +9,7 @@ from belvedere.access import customers
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.jobs import log as joblog
-from belvedere.jobs import reading, record, retention, service, waiting
+from belvedere.jobs import reading, record, retention, service, votes, waiting
 from belvedere.jobs.create import Created, NewJob, create
 from belvedere.jobs.model import FINAL
 from belvedere.jobs.once import Once
@@ -76,7 +76,7 @@ def _task_id(given: Given) -> str:
 async def _run_by_secret(ask: Ask, given: Given, task_id: str) -> Reply:
     limits = ask.house.limits
     limits.check(ask.actor.address)
-    customer = await ask.house.db.read(_customer, ask.customer, task_id)
+    customer = await ask.house.db.glance(_customer, ask.customer, task_id)
     try:
         actor = Actor(
             customer_id=customer[0] if customer else "",
@@ -174,7 +174,7 @@ async def list_jobs(ask: Ask) -> Reply:
 
 
 async def show(ask: Ask) -> JobRecord:
-    found: JobRecord = await ask.house.db.read(reading.show, ask.actor, ask.path["id"])
+    found: JobRecord = await ask.house.db.glance(reading.show, ask.actor, ask.path["id"])
     await _with_log(ask, found, found.id)
     return found
 
@@ -184,7 +184,7 @@ async def _with_log(ask: Ask, found: JobRecord, job_id: str) -> None:
     result = found.result
     if not isinstance(result, dict) or result.get("log") or not result.get("log_bytes"):
         return
-    fence = await ask.house.db.read(_fence, found.customer_id, job_id)
+    fence = await ask.house.db.glance(_fence, found.customer_id, job_id)
     tail = await ask.house.logs.read(joblog.tail, fence, LOG_IN_RECORD)
     result["log"] = tail.decode("utf-8", "replace")
 
@@ -194,7 +194,7 @@ def _fence(tx: Any, customer_id: str, job_id: str) -> int:
 
 
 async def lifecycle(ask: Ask) -> Reply:
-    word = await ask.house.db.read(reading.lifecycle_of, ask.actor, ask.path["id"])
+    word = await ask.house.db.glance(reading.lifecycle_of, ask.actor, ask.path["id"])
     return Reply(word)
 
 
@@ -228,11 +228,11 @@ async def cancel(ask: Ask) -> JobRecord:
 
 
 async def approve(ask: Ask) -> JobRecord:
-    return await _changed(ask, service.approve)
+    return await _changed(ask, votes.approve)
 
 
 async def reject(ask: Ask) -> JobRecord:
-    return await _changed(ask, service.reject)
+    return await _changed(ask, votes.reject)
 
 
 async def synced(ask: Ask) -> JobRecord:
@@ -256,7 +256,7 @@ async def _changed(ask: Ask, verb: Any, *args: Any) -> JobRecord:
 
 
 async def restart(ask: Ask) -> Reply:
-    old: JobRecord = await ask.house.db.read(reading.show, ask.actor, ask.path["id"])
+    old: JobRecord = await ask.house.db.glance(reading.show, ask.actor, ask.path["id"])
     wanted = await ask.house.db.read(
         service.restart, ask.actor, old.id, ask.body.task_arguments, _once(ask)
     )

@@ -1,4 +1,4 @@
-"""What people do to jobs: cancel, resolve, approve, reject, input, sync. One transaction each."""
+"""What people do to jobs: cancel, resolve, give input, sync, restart. One transaction each."""
 
 import json
 from typing import Any
@@ -69,35 +69,6 @@ def resolve(tx: Tx, actor: Actor, job_id: str, outcome: str, note: str) -> JobRo
     return _saved(tx, job, "resolved")
 
 
-def approve(tx: Tx, actor: Actor, job_id: str) -> JobRow:
-    return _vote(tx, actor, job_id, "approve", State.SUCCESS)
-
-
-def reject(tx: Tx, actor: Actor, job_id: str) -> JobRow:
-    return _vote(tx, actor, job_id, "reject", State.FAILURE)
-
-
-def _vote(tx: Tx, actor: Actor, job_id: str, verb: str, state: State) -> JobRow:
-    job = sight.to_approve(tx, actor, job_id)
-    if job.type != "ApprovalJob":
-        raise Invalid("This job asks for no approval.", code="not_an_approval")
-    if not sight.is_approver(tx, actor, job):
-        raise Forbidden("Only the job's approvers may decide it.", code="not_an_approver")
-    check_move(job, verb, Lifecycle.FINISHED, state)
-    end_by_vote(tx, job, state, {"user": user_of(actor)})
-    audit.record(tx, actor, f"job.{verb}", "job", job.id, None, {"state": job.state})
-    return _saved(tx, job, f"{verb.removesuffix('e')}ed")
-
-
-def end_by_vote(tx: Tx, job: JobRow, state: State, result: dict[str, Any]) -> None:
-    """Finish an approval; its arguments go on to whatever follows."""
-    store.step(job, Lifecycle.FINISHED, state, tx.now)
-    job.trigger_name = "success" if state is State.SUCCESS else "failure"
-    job.ended_at = tx.now
-    output = store.heavy(tx, job.id).arguments
-    store.save_end(tx, [(job.id, store.encode(result).decode(), output, None)])
-
-
 def give_input(tx: Tx, actor: Actor, job_id: str, given: list[Any]) -> JobRow:
     """The values that a job on hold waits for."""
     job = sight.to_run(tx, actor, job_id)
@@ -138,10 +109,6 @@ def _saved(tx: Tx, job: JobRow, event: str) -> JobRow:
 
 def name_of(actor: Actor) -> str:
     return actor.email or actor.username or actor.kind
-
-
-def user_of(actor: Actor) -> dict[str, str]:
-    return {"id": actor.user_id, "username": actor.username, "email": actor.email}
 
 
 def restart(

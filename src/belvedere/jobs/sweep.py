@@ -2,9 +2,10 @@
 
 from belvedere.base.clock import DAY, MINUTE, Millis
 from belvedere.db import Tx, columns
-from belvedere.jobs import changes, store
+from belvedere.jobs import changes, specs, store
 from belvedere.jobs.finish import Reported, finish
 from belvedere.jobs.model import LOST_AFTER, JobRow, Lifecycle, State, check_move
+from belvedere.jobs.votes import end_by_vote
 from belvedere.protocol import Report
 
 BATCH = 200
@@ -24,11 +25,25 @@ def expire(tx: Tx) -> int:
         tx.now,
         BATCH,
     )
-    for job in jobs:
-        end_waiting(job, job.reason or "expired_in_queue", tx.now)
+    votes = [job for job in jobs if job.type == "ApprovalJob"]
+    others = [job for job in jobs if job.type != "ApprovalJob"]
+    for job in others:
+        end_waiting(job, "expired_in_queue", tx.now)
+    for job in votes:
+        _answer_by_default(tx, job)
     store.save(tx, jobs)
-    changes.tell(tx, "expired", jobs)
+    changes.tell(tx, "expired", others)
+    changes.tell(tx, "decided_by_default", votes)
     return len(jobs)
+
+
+def _answer_by_default(tx: Tx, job: JobRow) -> None:
+    """Nobody voted in time: the task's own answer counts."""
+    verb = specs.of_job(tx, job).default_answer
+    state = State.SUCCESS if verb == "approve" else State.FAILURE
+    check_move(job, "approve" if verb == "approve" else "reject", Lifecycle.FINISHED, state)
+    end_by_vote(tx, job, state, {"reason": "default_answer"})
+    job.reason = "default_answer"
 
 
 def end_waiting(job: JobRow, reason: str, now: Millis) -> None:

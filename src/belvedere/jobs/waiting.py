@@ -40,7 +40,7 @@ async def until_over(house: Any, actor: Actor, job_id: str, within_s: float) -> 
     try:
         while True:
             over.clear()
-            record: JobRecord = await house.db.read(reading.show, actor, job_id)
+            record: JobRecord = await house.db.glance(reading.show, actor, job_id)
             left = until - loop.time()
             if record.lifecycle in FINAL or left <= 0:
                 return record

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from belvedere.access.keys import Keys, load_secret
 from belvedere.access.limits import Limits
-from belvedere.base.clock import wall
+from belvedere.access.turnstile import Turnstile
+from belvedere.base.clock import Clock, wall
 from belvedere.db import Database, Tx
 from belvedere.db.migrate import migrate, open_database
 from belvedere.events.hub import Hub
@@ -46,11 +47,18 @@ def build(settings: Settings) -> House:
     routes.check(routes.ROUTES)
     db, logs = open_databases(settings)
     keys = Keys(load_secret(settings.folder, settings.secret_key))
+    return furnish(settings, db, logs, keys)
+
+
+def furnish(
+    settings: Settings, db: Database, logs: Database, keys: Keys, clock: Clock = wall
+) -> House:
+    """The rooms over open databases, connected with each other."""
     db.write_now(keys.prove)
     db.write_now(_start_epoch)
     db.write_now(scraper.keep_source)
-    hub = Hub()
-    house = House(settings, db, logs, keys, hub, Limits(wall), wall, wall())
+    hub, limits = Hub(), Limits(clock)
+    house = House(settings, db, logs, keys, hub, limits, Turnstile(limits), clock, clock())
     house.table = Table(routes.ROUTES)
     house.links = Links(settings.base_url)
     house.feed = Feed(db, hub)

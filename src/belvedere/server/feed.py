@@ -50,7 +50,7 @@ class Feed:
     async def _catch_up(self) -> None:
         while self._cursor is not None:
             try:
-                found = await self._db.read(events.after, *self._cursor)
+                found = await self._db.glance(events.after, *self._cursor)
             except Exception:
                 # The database is away; the next turn tries again from the same cursor.
                 log.exception("the event log could not be read")

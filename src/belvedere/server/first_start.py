@@ -4,10 +4,11 @@ import secrets
 from dataclasses import dataclass
 
 from belvedere.access import customers, passwords, tokens
-from belvedere.access.model import Actor
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
+from belvedere.events import Event
 from belvedere.server.house import House
+from belvedere.tasks.demo import make_demo
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +52,17 @@ def _found(tx: Tx, house: House, password_hash: str) -> None:
         reserved=house.table.reserved,
         password_hash=password_hash,
     )
+    if settings.demo:
+        tx.run("insert into meta (name, value) values ('demo', ?)", made.customer.id)
     if settings.access_token:
         actor = customers.operator(made.customer)
         tokens.adopt_token(tx, house.keys, actor, "set-up", settings.access_token)
 
 
-def operator_of(tx: Tx, name: str) -> Actor | None:
-    """The operator's actor in an organization."""
-    found = customers.by_name(tx, name)
-    return None if found is None else customers.operator(found)
+def show_demo(tx: Tx, house: House, event: Event) -> None:
+    """The first host of the new organization gets the sample tasks, once."""
+    wanted = tx.value("select value from meta where name = 'demo'")
+    if wanted is None or wanted != event.customer_id:
+        return
+    make_demo(tx, house.keys, customers.operator(customers.find(tx, wanted)), event.object_id)
+    tx.run("delete from meta where name = 'demo'")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from belvedere.access.keys import Keys
 from belvedere.access.limits import Limits
+from belvedere.access.turnstile import Turnstile
 from belvedere.base.clock import Clock, Millis, wall
 from belvedere.db import Database
 from belvedere.events.hub import Hub
@@ -27,9 +28,15 @@ class House:
     keys: Keys
     hub: Hub
     limits: Limits
+    turnstile: Turnstile
     clock: Clock = wall
     started_at: Millis = 0
     links: "Links" = field(init=False)
     feed: "Feed" = field(init=False)
     credentials: "Credentials" = field(init=False)
     table: "Table" = field(init=False)
+
+    @property
+    def reserved(self) -> frozenset[str]:
+        """First segments of our own paths: no organization can be called so."""
+        return self.table.reserved

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from belvedere.db import Tx
 from belvedere.events import Event, cursors
 from belvedere.jobs import sweep
+from belvedere.server.first_start import show_demo
 from belvedere.server.house import House
 
 log = logging.getLogger("belvedere.reactions")
@@ -24,35 +25,36 @@ TRIES = 5
 class Reaction:
     name: str
     kinds: frozenset[str]
-    verb: Callable[[Tx, Event], object]
+    verb: Callable[[Tx, House, Event], object]
 
 
 REACTIONS = (
     Reaction(
         "jobs of deleted hosts expire",
         frozenset({"host.deleted"}),
-        lambda tx, event: sweep.abandon(tx, "host_id", event.object_id),
+        lambda tx, _, event: sweep.abandon(tx, "host_id", event.object_id),
     ),
     Reaction(
         "jobs of deleted tasks expire",
         frozenset({"task.deleted"}),
-        lambda tx, event: sweep.abandon(tx, "task_id", event.object_id),
+        lambda tx, _, event: sweep.abandon(tx, "task_id", event.object_id),
     ),
+    Reaction("the first host gets the demo", frozenset({"host.connected"}), show_demo),
 )
 
 
-def react(tx: Tx, reaction: Reaction) -> int:
+def react(tx: Tx, house: House, reaction: Reaction) -> int:
     """Take what waits; one bad event undoes the whole turn and is found by going one by one."""
     found = cursors.take(tx, reaction.name, reaction.kinds)
     for event in found:
-        reaction.verb(tx, event)
+        reaction.verb(tx, house, event)
         cursors.move(tx, reaction.name, event)
     return len(found)
 
 
-def react_to_one(tx: Tx, reaction: Reaction) -> None:
+def react_to_one(tx: Tx, house: House, reaction: Reaction) -> None:
     for event in cursors.take(tx, reaction.name, reaction.kinds, limit=1):
-        reaction.verb(tx, event)
+        reaction.verb(tx, house, event)
         cursors.move(tx, reaction.name, event)
 
 
@@ -86,9 +88,9 @@ async def run(reaction: Reaction, house: House) -> None:
 async def _catch_up(reaction: Reaction, house: House) -> None:
     while await house.db.read(cursors.any_waiting, reaction.name, reaction.kinds):
         try:
-            await house.db.write(react, reaction)
+            await house.db.write(react, house, reaction)
         except Exception:
-            await house.db.write(react_to_one, reaction)
+            await house.db.write(react_to_one, house, reaction)
     if await house.db.read(cursors.lags, reaction.name):
         await house.db.write(cursors.skip, reaction.name, reaction.kinds)
 

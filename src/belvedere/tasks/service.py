@@ -3,7 +3,6 @@
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
 
 from belvedere import events
 from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require, secret_keys
@@ -14,7 +13,8 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.rest.filters import Listing
 from belvedere.tasks import bindings, definition, given, store
-from belvedere.tasks.model import MASK, TaskSpec, Type, decode, encode, shown
+from belvedere.tasks.bindings import Binding
+from belvedere.tasks.model import MASK, TaskSpec, decode, shown
 from belvedere.tasks.store import TaskRow, TaskView
 
 Shown = tuple[TaskView, list[str]]
@@ -30,7 +30,7 @@ def create(tx: Tx, keys: Keys, actor: Actor, body: Any) -> Shown:
     row = _new_row(actor, tx.now)
     row.type = fields["type"].value
     fields["concurrency"] = given.concurrency(fields, body.multitasking, None)
-    spec = _bound(tx, actor, body, TaskSpec(**fields), None, row.id)
+    spec = bindings.bound(Binding(tx, actor, row.id), body, TaskSpec(**fields))
     store.write_spec(row, spec)
     store.insert(tx, row)
     secret_keys.make(tx, keys, actor.customer_id, "task", row.id)
@@ -43,23 +43,20 @@ def create(tx: Tx, keys: Keys, actor: Actor, body: Any) -> Shown:
 def change(
     tx: Tx, actor: Actor, task_id: str, body: Any, if_match: int | None = None, *, whole: bool
 ) -> Shown:
-    """Replace the definition (`whole`), or the parts that are given. A new version, if it differs."""
+    """Replace the definition (`whole`), or the given parts of it: a new version if it differs."""
     require(actor, Level.ADMIN)
     row = _held(tx, actor, task_id, if_match)
     old = decode(row.spec)
     fields = given.definition_in(body)
     _refuse_fixed(fields, old)
-    fields["concurrency"] = given.concurrency(
-        fields,
-        body.multitasking,
-        None if whole and "concurrency" not in fields else old.concurrency,
-    )
+    kept = _kept(old, whole)
+    fields["concurrency"] = given.concurrency(fields, body.multitasking, kept.get("concurrency"))
     if "task_arguments" in fields:
         fields["task_arguments"] = given.unmasked(fields["task_arguments"], old.task_arguments)
-    kept = {"type": old.type, "timeout": old.timeout} if whole else msgspec.structs.asdict(old)
     if whole and not fields.get("name"):
         raise definition.refusal([Fault("name", "This is required.")])
-    spec = _bound(tx, actor, body, TaskSpec(**{**kept, **fields}), old, task_id, whole=whole)
+    to = Binding(tx, actor, task_id, old, keeps=not whole)
+    spec = bindings.bound(to, body, TaskSpec(**{**kept, **fields}))
     _save(tx, actor, row, spec)
     if body.acl is not None and body.acl != acl_of(tx, actor.customer_id, "task", task_id):
         replace_acl(tx, actor, "task", task_id, body.acl)
@@ -132,39 +129,11 @@ def _refuse_fixed(fields: dict[str, Any], old: TaskSpec) -> None:
         raise Invalid(message, code="type_fixed", faults=(Fault("type", message),))
 
 
-def _bound(
-    tx: Tx,
-    actor: Actor,
-    body: Any,
-    spec: TaskSpec,
-    old: TaskSpec | None,
-    task_id: str,
-    *,
-    whole: bool = True,
-) -> TaskSpec:
-    """The definition with everything that it names looked up, and checked as a whole."""
-    host_id = script_id = None
-    if spec.type.needs_host:
-        host_id = bindings.host(tx, actor, body, old.host_id if old else None)
-        if host_id is None and old and not whole:
-            host_id = old.host_id
-    spec = msgspec.structs.replace(spec, host_id=host_id, script_id=None)
-    if spec.approvers:
-        known = old.approvers if old else []
-        spec = msgspec.structs.replace(
-            spec, approvers=bindings.approvers(tx, actor, spec.approvers, known)
-        )
-    # All that can be refused is refused before a script is stored.
-    spec = definition.checked(spec)
-    if spec.type is Type.SCRIPT:
-        script_id = bindings.script(tx, actor, body, old.script_id if old else None, task_id)
-        if script_id is None and old and not whole:
-            script_id = old.script_id
-    spec = msgspec.structs.replace(spec, script_id=script_id)
-    faults = bindings.lacking(spec)
-    if faults:
-        raise definition.refusal(faults)
-    return spec
+def _kept(old: TaskSpec, whole: bool) -> dict[str, Any]:
+    """What a change starts from; a replacement keeps only what it cannot say."""
+    if whole:
+        return {"type": old.type, "timeout": old.timeout}
+    return msgspec.structs.asdict(old)
 
 
 def _held(tx: Tx, actor: Actor, task_id: str, if_match: int | None) -> TaskRow:
@@ -176,7 +145,7 @@ def _held(tx: Tx, actor: Actor, task_id: str, if_match: int | None) -> TaskRow:
 
 def _save(tx: Tx, actor: Actor, row: TaskRow, spec: TaskSpec) -> None:
     before = decode(row.spec)
-    if encode(spec) == row.spec:
+    if spec == before:
         return
     store.write_spec(row, spec)
     row.version += 1

@@ -94,7 +94,10 @@ def runnable(
         task_id,
         customer_id,
     )
-    return None if row is None else Runnable(*row[:-1], spec=decode(row[-1]))
+    if row is None:
+        return None
+    values = (*row[:-1], decode(row[-1]))
+    return Runnable(*values)
 
 
 def task_snapshot(tx: Tx, task_id: str, version: int) -> TaskSpec | None:

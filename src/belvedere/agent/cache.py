@@ -1,0 +1,148 @@
+"""Scripts and file arguments by their SHA-256: checked when they come and before each use."""
+
+import contextlib
+import os
+import shutil
+import time
+from dataclasses import dataclass, field
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any, BinaryIO
+
+LIMIT = 512 * 1024 * 1024
+# What was asked for within this time may be about to start: it is never removed.
+IN_USE_S = 60.0
+
+
+@dataclass(slots=True)
+class Coming:
+    """A blob on its way."""
+
+    file: BinaryIO
+    digest: Any = field(default_factory=sha256)
+
+
+class Cache:
+    def __init__(self, root: str, limit: int = LIMIT) -> None:
+        self._root = Path(root)
+        self._limit = limit
+        # Oldest use first.
+        self._sizes: dict[str, int] = {}
+        self._used_at: dict[str, float] = {}
+        # A file whose change time and size are still those of its last check is still that file.
+        self._checked: dict[tuple[str, str], tuple[int, int]] = {}
+        self._coming: dict[str, Coming] = {}
+        self._scan()
+
+    def _scan(self) -> None:
+        found = []
+        for entry in os.scandir(self._root):
+            blob = Path(entry.path) / "blob"
+            if entry.is_dir() and blob.is_file():
+                found.append((blob.stat().st_atime, entry.name, blob.stat().st_size))
+            elif entry.is_file():
+                os.unlink(entry.path)
+        self._sizes = {name: size for _, name, size in sorted(found)}
+
+    def path(self, digest: str, filename: str) -> str | None:
+        """Where these bytes lie under this name, or None when they must be fetched."""
+        if digest not in self._sizes:
+            return None
+        path = f"{self._root}/{digest}/{filename}"
+        if not self._is_unchanged(digest, filename, path) and not self._check(digest, filename):
+            return None
+        self._sizes[digest] = self._sizes.pop(digest)
+        self._used_at[digest] = time.monotonic()
+        return path
+
+    def _is_unchanged(self, digest: str, filename: str, path: str) -> bool:
+        seen = self._checked.get((digest, filename))
+        if seen is None:
+            return False
+        try:
+            now = os.stat(path)
+        except OSError:
+            return False
+        return seen == (now.st_ctime_ns, now.st_size)
+
+    def _check(self, digest: str, filename: str) -> bool:
+        """A script can write to its own file; one that was changed is fetched again."""
+        path = self._root / digest / filename
+        try:
+            if not path.exists():
+                os.link(self._root / digest / "blob", path)
+            with open(path, "rb") as file:
+                is_good = file_digest(file, "sha256").hexdigest() == digest
+                now = os.stat(file.fileno())
+        except OSError:
+            is_good = False
+        if not is_good:
+            self._remove(digest)
+            return False
+        self._checked[digest, filename] = (now.st_ctime_ns, now.st_size)
+        return True
+
+    def is_coming(self, digest: str) -> bool:
+        return digest in self._coming
+
+    def expect(self, digest: str) -> None:
+        """Someone was asked for it; OSError when there is no room to write."""
+        self._coming[digest] = Coming(open(self._root / f"{digest}.part", "wb"))  # noqa: SIM115
+
+    def feed(self, digest: str, data: bytes, *, last: bool) -> bool | None:
+        """One piece; true when it is now here and whole, false when it is not what it should be."""
+        coming = self._coming.get(digest)
+        if coming is None:
+            return None
+        coming.digest.update(data)
+        try:
+            coming.file.write(data)
+            if not last:
+                return None
+            if coming.digest.hexdigest() == digest:
+                self._store(digest, coming)
+                return True
+        except OSError:
+            pass
+        self.give_up(digest)
+        return False
+
+    def _store(self, digest: str, coming: Coming) -> None:
+        coming.file.close()
+        part = self._root / f"{digest}.part"
+        size = part.stat().st_size
+        self._make_room(size)
+        part.chmod(0o755)
+        (self._root / digest).mkdir(mode=0o755, exist_ok=True)
+        part.rename(self._root / digest / "blob")
+        del self._coming[digest]
+        self._sizes[digest] = size
+
+    def _make_room(self, size: int) -> None:
+        spare = time.monotonic() - IN_USE_S
+        total = sum(self._sizes.values()) + size
+        for digest in list(self._sizes):
+            if total <= self._limit:
+                return
+            if self._used_at.get(digest, 0.0) <= spare:
+                total -= self._sizes[digest]
+                self._remove(digest)
+
+    def _remove(self, digest: str) -> None:
+        self._sizes.pop(digest, None)
+        self._used_at.pop(digest, None)
+        self._checked = {key: seen for key, seen in self._checked.items() if key[0] != digest}
+        shutil.rmtree(self._root / digest, ignore_errors=True)
+
+    def give_up(self, digest: str) -> None:
+        """It will not come: refused, or the connection is gone."""
+        coming = self._coming.pop(digest, None)
+        if coming is not None:
+            with contextlib.suppress(OSError):
+                coming.file.close()
+            with contextlib.suppress(OSError):
+                os.unlink(self._root / f"{digest}.part")
+
+    def give_up_all(self) -> None:
+        for digest in list(self._coming):
+            self.give_up(digest)

@@ -1,0 +1,115 @@
+"""From an enrolment token to the agent's own credential, once."""
+
+import hashlib
+import json
+import os
+import ssl
+from dataclasses import asdict, dataclass
+
+from belvedere.agent.folder import Folder
+from belvedere.agent.machine import fingerprint
+from belvedere.agent.settings import Settings
+
+TIMEOUT_S = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    token: str
+    host_id: str
+    customer: str
+    hostname: str
+    # Of the enrolment token it came from: another token means another enrolment.
+    enrolled_with: str = ""
+
+
+class CannotEnrol(Exception):
+    """The server refused for good; the text says why."""
+
+
+class Unreachable(Exception):
+    """The server did not answer; trying again may help."""
+
+
+def load(folder: Folder) -> Credential | None:
+    try:
+        with open(folder.credential) as file:
+            return Credential(**json.load(file))
+    except FileNotFoundError:
+        return None
+
+
+def save(folder: Folder, credential: Credential) -> None:
+    """All or nothing, and durable: the enrolment token may have been good for one time only."""
+    path = folder.credential + ".new"
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(fd, "w") as file:
+        json.dump(asdict(credential), file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.rename(path, folder.credential)
+
+
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()[:16]
+
+
+def saved(settings: Settings, folder: Folder) -> Credential | None:
+    """The credential of an earlier enrolment, unless a new enrolment token was given."""
+    found = load(folder)
+    if found and (not settings.token or found.enrolled_with == digest(settings.token)):
+        return found
+    if not settings.token:
+        raise CannotEnrol(
+            "This agent has no credential yet: give it an enrolment token with --token-file, "
+            "--token or BELVEDERE_ENROLMENT_TOKEN."
+        )
+    return None
+
+
+def enrol(settings: Settings, folder: Folder, tls: ssl.SSLContext | None) -> Credential:
+    """A credential of our own, saved before it is used."""
+    made = _ask(settings, folder, tls)
+    save(folder, made)
+    return made
+
+
+def _ask(settings: Settings, folder: Folder, tls: ssl.SSLContext | None) -> Credential:
+    # Loaded only here: an agent that is enrolled never needs an HTTP client.
+    import urllib.error
+    import urllib.request
+
+    told = {
+        "token": settings.token,
+        "hostname": settings.hostname,
+        "fingerprint": fingerprint(folder, settings.hostname),
+    }
+    request = urllib.request.Request(
+        settings.server + "/-/enrol",
+        data=json.dumps(told).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=tls) as reply:
+            answer = json.load(reply)
+            return Credential(
+                answer["token"],
+                answer["host_id"],
+                answer["customer"],
+                answer["hostname"],
+                digest(settings.token),
+            )
+    except urllib.error.HTTPError as refused:
+        text = _message(refused.read())
+        if refused.code in (429, 502, 503, 504):
+            raise Unreachable(text or f"the server answered {refused.code}") from None
+        raise CannotEnrol(text or f"The server answered {refused.code}.") from None
+    except (OSError, ValueError, KeyError) as fault:
+        raise Unreachable(str(fault)) from None
+
+
+def _message(body: bytes) -> str:
+    try:
+        return str(json.loads(body)["message"])
+    except (ValueError, KeyError, TypeError):
+        return ""

@@ -1,0 +1,220 @@
+"""The agent's one outgoing connection: opened, kept, opened again."""
+
+import asyncio
+import json
+import logging
+import platform
+import random
+import ssl
+from collections.abc import Coroutine
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+
+from belvedere import __version__
+from belvedere.agent import machine, speech
+from belvedere.agent.attach import Attachment, KeeperFailed, attach
+from belvedere.agent.cache import Cache
+from belvedere.agent.enrol import Credential
+from belvedere.agent.folder import Folder
+from belvedere.agent.session import Session
+from belvedere.agent.settings import Settings
+from belvedere.protocol import INLINE_LOG, Entry, Hello, Refusal, Welcome
+
+log = logging.getLogger("belvedere.agent")
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
+# The credential is not good: asking more often would not make it better.
+REFUSED_PAUSE_S = 30.0
+PING_EVERY_S, PING_PATIENCE_S = 10.0, 20.0
+HANDSHAKE_S = 15.0
+LONGEST_FRAME = 64 * 1024 * 1024
+UNAUTHORIZED, FORBIDDEN = 4401, 4403
+
+
+class Refused(Exception):
+    """The server knows who we are not."""
+
+
+class Link:
+    def __init__(
+        self, settings: Settings, folder: Folder, credential: Credential, tls: ssl.SSLContext | None
+    ) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._credential = credential
+        self._tls = tls
+        self._cache = Cache(folder.cache)
+        self._failures = 0
+
+    async def run(self) -> None:
+        """For ever. KeeperFailed when there is no keeper to be had from the start."""
+        keeper = await attach(self._folder)
+        while True:
+            try:
+                if keeper.lost.is_set():
+                    keeper.collect()
+                    keeper = await attach(self._folder)
+                await self._converse(keeper)
+            except Refused as refused:
+                log.error("The server refuses this agent: %s", refused)
+                await asyncio.sleep(REFUSED_PAUSE_S)
+                continue
+            except (OSError, InvalidHandshake, ConnectionClosed) as fault:
+                log.warning("No connection to %s: %s", self._settings.server, _say(fault))
+            except KeeperFailed as fault:
+                log.error("%s", fault)
+            except Exception:
+                # A fault in what the server said must not end the agent of a host.
+                log.exception("The connection failed; trying again.")
+            await asyncio.sleep(self._pause())
+
+    def _pause(self) -> float:
+        """Full jitter: a thousand agents that lost one server do not return in one wave."""
+        ceiling = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**self._failures)
+        self._failures = min(self._failures + 1, 16)
+        return random.uniform(0, ceiling)
+
+    async def _converse(self, keeper: Attachment) -> None:
+        """One connection, from its first byte to its last."""
+        try:
+            async with self._connect() as socket:
+                session = Session(keeper, self._cache, self._folder.spool)
+                try:
+                    await self._talk(socket, keeper, session)
+                finally:
+                    session.close()
+        except InvalidStatus as refused:
+            if refused.response.status_code in (401, 403):
+                raise Refused(_reason(refused)) from None
+            raise
+        except ConnectionClosed as closed:
+            if closed.rcvd is not None and closed.rcvd.code in (UNAUTHORIZED, FORBIDDEN):
+                raise Refused(closed.rcvd.reason or "its credential is not good.") from None
+            raise
+
+    def _connect(self) -> connect:
+        return connect(
+            self._settings.server.replace("http", "ws", 1) + "/-/agent",
+            additional_headers={"Authorization": f"Bearer {self._credential.token}"},
+            user_agent_header=f"belvedere-agent/{__version__}",
+            ssl=self._tls,
+            # Output is compressed where it is kept; here it would cost more than it saves.
+            compression=None,
+            max_size=LONGEST_FRAME,
+            open_timeout=HANDSHAKE_S,
+            close_timeout=1,
+            ping_interval=PING_EVERY_S,
+            ping_timeout=PING_PATIENCE_S,
+        )
+
+    async def _talk(self, socket: ClientConnection, keeper: Attachment, session: Session) -> None:
+        keeper.listener = session.hear_keeper
+        keeper.say({"do": "hello", "owner": self._credential.host_id, "inline": INLINE_LOG})
+        state = await _unless_lost(session.state, keeper)
+        if _is_outdated(state):
+            log.info("The keeper is of version %s; a new one takes over.", state["build"])
+            keeper.say({"do": "retire"})
+            await asyncio.wait_for(keeper.lost.wait(), HANDSHAKE_S)
+            return
+        await socket.send(speech.frame([self._hello(socket, state)]))
+        async with asyncio.timeout(HANDSHAKE_S):
+            first, *others = json.loads(await socket.recv())
+        welcome = speech.decode(first)
+        if isinstance(welcome, Refusal):
+            raise _refused(welcome)
+        if not isinstance(welcome, Welcome):
+            raise OSError("it does not speak our protocol")
+        session.open(welcome)
+        for raw in others:
+            session.hear_server(raw)
+        self._failures = 0
+        log.info("Connected to %s as %s.", self._settings.server, self._credential.hostname)
+        await _until_one_ends(
+            _listen(socket, session),
+            session.speak(socket),
+            session.beat(welcome.beat_ms / 1_000),
+            keeper.lost.wait(),
+        )
+        if session.refusal is not None:
+            raise _refused(session.refusal)
+
+    def _hello(self, socket: ClientConnection, state: dict[str, Any]) -> Hello:
+        os_name, os_version = machine.system()
+        return Hello(
+            hostname=self._settings.hostname,
+            agent_version=__version__,
+            fingerprint=machine.fingerprint(self._folder, self._settings.hostname),
+            journal_id=state["journal_id"],
+            boot_id=state["boot_id"],
+            slots=self._settings.slots,
+            entries=[
+                Entry(entry["fence"], "live" if entry["report"] is None else "ended")
+                for entry in state["entries"]
+            ],
+            os_name=os_name,
+            os_version=os_version,
+            ip=str(socket.local_address[0]),
+            info={
+                "containment": state["containment"],
+                "highest_fence": state["highest"],
+                "keeper": state["build"],
+                "python": platform.python_version(),
+                "machine": platform.machine(),
+            },
+        )
+
+
+def _refused(refusal: Refusal) -> Exception:
+    """For good, or only for now (a server that is about to stop, a database that is away)."""
+    is_final = refusal.code in (str(UNAUTHORIZED), str(FORBIDDEN))
+    return Refused(refusal.message) if is_final else OSError(refusal.message)
+
+
+def _is_outdated(state: dict[str, Any]) -> bool:
+    """An upgrade changes the keeper too, as soon as no script needs the old one."""
+    return state["build"] != __version__ and all(entry["report"] for entry in state["entries"])
+
+
+async def _listen(socket: ClientConnection, session: Session) -> None:
+    async for frame in socket:
+        if isinstance(frame, str):
+            for raw in json.loads(frame):
+                session.hear_server(raw)
+        else:
+            session.hear_bytes(frame)
+
+
+async def _unless_lost(state: asyncio.Future[dict[str, Any]], keeper: Attachment) -> dict[str, Any]:
+    lost = asyncio.ensure_future(keeper.lost.wait())
+    await asyncio.wait({state, lost}, return_when=asyncio.FIRST_COMPLETED)
+    lost.cancel()
+    if not state.done():
+        raise KeeperFailed("The keeper is gone; starting another.")
+    return state.result()
+
+
+async def _until_one_ends(*parts: Coroutine[Any, Any, Any]) -> None:
+    """Run all; when the first one ends, or fails, the others are called off."""
+    tasks = [asyncio.create_task(part) for part in parts]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+
+
+def _reason(refused: InvalidStatus) -> str:
+    try:
+        return str(json.loads(refused.response.body or b"")["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"it answered {refused.response.status_code}."
+
+
+def _say(fault: BaseException) -> str:
+    return str(fault) or type(fault).__name__

@@ -1,0 +1,75 @@
+"""The agent's program: enrol if need be, then serve until told to stop."""
+
+import asyncio
+import logging
+import os
+import signal
+import ssl
+import sys
+from collections.abc import Sequence
+
+from belvedere.agent import enrol, folder
+from belvedere.agent.attach import KeeperFailed
+from belvedere.agent.enrol import CannotEnrol, Credential, Unreachable
+from belvedere.agent.folder import Folder
+from belvedere.agent.link import Link
+from belvedere.agent.settings import Settings, parse
+
+log = logging.getLogger("belvedere.agent")
+RETRY_ENROLMENT_S = 3.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    return run(parse(sys.argv[1:] if argv is None else argv, os.environ))
+
+
+def run(settings: Settings) -> int:
+    """Until SIGTERM or SIGINT; 1 when it cannot begin. Scripts and keeper go on without us."""
+    os.umask(0o077)
+    state = folder.prepare(settings.state)
+    if folder.lock(state, "agent") is None:
+        log.error("Another agent runs with the state folder %s.", state.root)
+        return 1
+    try:
+        asyncio.run(_serve(settings, state))
+    except (CannotEnrol, KeeperFailed, OSError) as fault:
+        log.error("%s", fault)
+        return 1
+    return 0
+
+
+async def _serve(settings: Settings, state: Folder) -> None:
+    tls = _tls(settings)
+    served = asyncio.ensure_future(_enrol_and_link(settings, state, tls))
+    loop = asyncio.get_running_loop()
+    for stop in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(stop, served.cancel)
+    try:
+        await served
+    except asyncio.CancelledError:
+        log.info("Stopped. Scripts that run go on; the next start takes them over.")
+
+
+async def _enrol_and_link(settings: Settings, state: Folder, tls: ssl.SSLContext | None) -> None:
+    credential = await _credential(settings, state, tls)
+    await Link(settings, state, credential, tls).run()
+
+
+async def _credential(settings: Settings, state: Folder, tls: ssl.SSLContext | None) -> Credential:
+    saved = enrol.saved(settings, state)
+    while saved is None:
+        try:
+            saved = await asyncio.to_thread(enrol.enrol, settings, state, tls)
+        except Unreachable as fault:
+            log.warning("%s does not answer (%s); trying again.", settings.server, fault)
+            await asyncio.sleep(RETRY_ENROLMENT_S)
+    return saved
+
+
+def _tls(settings: Settings) -> ssl.SSLContext | None:
+    if not settings.server.startswith("https:"):
+        return None
+    return ssl.create_default_context(cafile=settings.tls_ca or None)

@@ -1,0 +1,81 @@
+"""What an agent is told at its start: options, a few variables, defaults."""
+
+import argparse
+import os
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+TOKEN_VARIABLE = "BELVEDERE_ENROLMENT_TOKEN"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    server: str
+    state: str
+    hostname: str
+    # The enrolment token; needed once, until the agent has a credential of its own.
+    token: str = ""
+    slots: int = 16
+    tls_ca: str = ""
+
+
+def default_state() -> str:
+    if os.geteuid() == 0:
+        return "/var/lib/belvedere-agent"
+    return str(Path.home() / ".local/state/belvedere-agent")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `belvedere agent`."""
+    parser.add_argument("--server", required=True, help="address of the server, https://…")
+    parser.add_argument("--token", help="enrolment token; ps shows it, better use --token-file")
+    parser.add_argument("--token-file", help="file with the enrolment token; - is standard input")
+    parser.add_argument("--state", default=default_state(), help="folder for journal and output")
+    parser.add_argument("--hostname", default=socket.gethostname(), help="name of this host")
+    parser.add_argument("--slots", type=_slots, default=16, help="scripts at the same time")
+    parser.add_argument("--tls-ca", default="", help="file of certificates to trust")
+
+
+def _slots(text: str) -> int:
+    count = int(text)
+    if not 1 <= count <= 1_000:
+        raise argparse.ArgumentTypeError("must be 1 to 1000")
+    return count
+
+
+def read(told: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
+    """ValueError with a sentence when something cannot be."""
+    server = told.server.rstrip("/")
+    if not server.startswith(("http://", "https://")):
+        raise ValueError("The server's address begins with http:// or https://.")
+    return Settings(
+        server=server,
+        state=told.state,
+        hostname=told.hostname,
+        token=_token(told, environ),
+        slots=told.slots,
+        tls_ca=told.tls_ca,
+    )
+
+
+def _token(told: argparse.Namespace, environ: Mapping[str, str]) -> str:
+    if told.token_file == "-":
+        return sys.stdin.readline().strip()
+    if told.token_file:
+        try:
+            return Path(told.token_file).read_text().strip()
+        except OSError as fault:
+            raise ValueError(f"The token file cannot be read: {fault}.") from None
+    return str(told.token or environ.get(TOKEN_VARIABLE, ""))
+
+
+def parse(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
+    parser = argparse.ArgumentParser(prog="belvedere agent", description="Runs jobs on this host.")
+    add_options(parser)
+    try:
+        return read(parser.parse_args(argv), environ)
+    except ValueError as fault:
+        parser.error(str(fault))

@@ -1,0 +1,61 @@
+"""The server's messages into the protocol's shapes, and ours into its frames."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from belvedere import protocol
+from belvedere.protocol import FromAgent, FromServer
+
+Shape = TypeVar("Shape")
+
+SHAPES: dict[str, type[FromServer]] = {
+    "welcome": protocol.Welcome,
+    "order": protocol.Order,
+    "cancel": protocol.Cancel,
+    "stop": protocol.Stop,
+    "ack": protocol.Ack,
+    "kept": protocol.Kept,
+    "credit": protocol.Credit,
+    "missing": protocol.Missing,
+    "refusal": protocol.Refusal,
+}
+
+
+def decode(raw: dict[str, Any]) -> FromServer | None:
+    """The message, without fields that a later server may have added; None for a later kind."""
+    shape = SHAPES.get(raw.get("kind", ""))
+    if shape is None:
+        return None
+    message = _shape(shape, raw)
+    if isinstance(message, protocol.Order) and message.blobs:
+        message.blobs = [_blob(blob) for blob in raw["blobs"]]
+    return message
+
+
+def report(raw: dict[str, Any]) -> protocol.Report:
+    """As the keeper wrote it, which may be older or newer than this agent."""
+    return _shape(protocol.Report, raw)
+
+
+def _shape(shape: type[Shape], raw: dict[str, Any]) -> Shape:
+    try:
+        return shape(**raw)
+    except TypeError:
+        names = shape.__dataclass_fields__  # type: ignore[attr-defined]
+        return shape(**{name: value for name, value in raw.items() if name in names})
+
+
+def _blob(raw: dict[str, Any]) -> protocol.BlobArgument:
+    return protocol.BlobArgument(raw["index"], raw["sha256"], raw["filename"])
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__slots__}
+
+
+_encode = json.JSONEncoder(separators=(",", ":"), default=_fields).encode
+
+
+def frame(messages: Sequence[FromAgent]) -> str:
+    return _encode(messages)

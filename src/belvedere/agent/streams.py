@@ -1,0 +1,100 @@
+"""Output on its way to the server: which fences have bytes to send, in fair turns, under credit."""
+
+from collections import deque
+from dataclasses import dataclass
+
+from belvedere.agent import spool
+from belvedere.protocol import CHUNK, Ended, Report, pack_output
+
+
+@dataclass(slots=True)
+class Stream:
+    # The first byte that is not sent yet.
+    place: spool.Place
+    # Up to this byte the output lies on disk.
+    total: int = 0
+    # Set once it ended; it follows the last byte.
+    report: Report | None = None
+    # The start of the segment up to which the keeper was told that the server has it.
+    kept: int = 0
+
+
+class Streams:
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._streams: dict[int, Stream] = {}
+        # Fences with something to send; each gets one frame before the next gets its own.
+        self._turns: deque[int] = deque()
+        self.credit = 0
+
+    def resume(self, fence: int, offset: int) -> None:
+        """The server has everything below, from an earlier connection."""
+        self._streams[fence] = Stream(spool.Place(offset, -1))
+
+    def grow(self, fence: int, total: int) -> None:
+        stream = self._stream(fence)
+        stream.total = max(stream.total, total)
+        if stream.place.offset < stream.total:
+            self._queue(fence)
+
+    def end(self, fence: int, report: Report) -> None:
+        """Its report goes out after its last byte, at once when all is sent or lies inside."""
+        stream = self._stream(fence)
+        stream.report = report
+        if report.log is None:
+            stream.total = max(stream.total, report.bytes_total)
+        self._queue(fence)
+
+    def _stream(self, fence: int) -> Stream:
+        found = self._streams.get(fence)
+        if found is None:
+            found = self._streams[fence] = Stream(spool.Place(0, 0))
+        return found
+
+    def _queue(self, fence: int) -> None:
+        if fence not in self._turns:
+            self._turns.append(fence)
+
+    def drop(self, fence: int) -> None:
+        self._streams.pop(fence, None)
+
+    def next(self) -> bytes | Ended | None:
+        """The next frame of output, or a report whose output is all out; None when none can go."""
+        for _ in range(len(self._turns)):
+            fence = self._turns[0]
+            stream = self._streams.get(fence)
+            if stream is None:
+                self._turns.popleft()
+                continue
+            if stream.place.offset < stream.total:
+                if self.credit <= 0:
+                    self._turns.rotate(-1)
+                    continue
+                frame = self._frame(fence, stream)
+                if frame is not None:
+                    self._turns.rotate(-1)
+                    return frame
+            self._turns.popleft()
+            if stream.report is not None:
+                return Ended(fence, stream.report)
+        return None
+
+    def _frame(self, fence: int, stream: Stream) -> bytes | None:
+        size = min(CHUNK, self.credit)
+        data = spool.read(self._root, fence, stream.place, stream.total, size)
+        if not data:
+            return None
+        frame = pack_output(fence, stream.place.offset, stream.place.line, data)
+        stream.place.offset += len(data)
+        stream.place.line += data.count(b"\n")
+        self.credit -= len(data)
+        return frame
+
+    def keep(self, fence: int, offset: int) -> bool:
+        """Whether the server now has a whole segment more, so that the keeper should hear of it."""
+        stream = self._streams.get(fence)
+        start = spool.segment(offset)[0]
+        if stream is None or start <= stream.kept:
+            return False
+        stream.kept = start
+        return True

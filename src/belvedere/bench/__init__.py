@@ -1,0 +1,1 @@
+"""Measuring an installation: what `belvedere bench` does."""

@@ -1,0 +1,90 @@
+"""Whether a million finished jobs make anything slower: the real verbs on two databases.
+
+Both are measured in turns, so that a machine that is busy for a while is busy for both.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from belvedere.bench import figures, ground
+from belvedere.bench.databases import fresh, opened
+from belvedere.bench.figures import History
+from belvedere.bench.fill import fill
+from belvedere.bench.ground import Ground
+from belvedere.db import Database, Tx
+from belvedere.jobs import reading
+from belvedere.rest.filters import Listing
+
+# The small database holds one whole page of history, so that both lists show as many jobs.
+PAGE = 1_000
+ROUNDS, CYCLES, PAGES = 20, 25, 3
+SLICE = 25_000
+Tell = Callable[[str, int, int], None]
+Times = dict[str, list[float]]
+R = TypeVar("R")
+
+
+def measure(server: str, folder: Path, jobs: int, tell: Tell) -> History:
+    with fresh(server, folder, "small") as small, fresh(server, folder, "full") as full:
+        _prepare(small, PAGE, lambda done: None)
+        began = time.monotonic()
+        _prepare(full, jobs, lambda done: tell("filling the history", done, jobs))
+        took = time.monotonic() - began
+        with opened(small) as few, opened(full) as many:
+            empty, laden = _in_turns(few, many, tell)
+    verbs = [figures.grown(name, empty[name], laden[name]) for name in empty]
+    return History(jobs, took, verbs)
+
+
+def _prepare(url: str, jobs: int, step: Callable[[int], None]) -> None:
+    """Closed afterwards: what a server finds in the morning, not what is still in memory."""
+    with opened(url) as db:
+        made = db.write_now(ground.lay)
+        for start in range(0, jobs, SLICE):
+            db.write_now(fill, made, start, min(SLICE, jobs - start), jobs)
+            step(start)
+        if db.sql.engine == "postgres":
+            # Autovacuum would do so within a minute.
+            db.write_now(lambda tx: tx.run("analyze"))
+
+
+def _in_turns(few: Database, many: Database, tell: Tell) -> tuple[Times, Times]:
+    grounds = [(db, db.write_now(ground.find)) for db in (few, many)]
+    times: tuple[Times, Times] = ({}, {})
+    for turn in range(ROUNDS + 1):
+        for (db, place), found in zip(grounds, times, strict=True):
+            for name, seconds in _once(db, place):
+                # The first turn warms the caches.
+                if turn:
+                    found.setdefault(name, []).append(seconds)
+        tell("measuring with history", turn, ROUNDS)
+    return times
+
+
+def _once(db: Database, place: Ground) -> Iterable[tuple[str, float]]:
+    for _ in range(CYCLES):
+        made, seconds = _timed(db, ground.create, place)
+        yield "create", seconds
+        claimed, seconds = _timed(db, ground.claim, place)
+        yield "claim", seconds
+        assert [one.job.id for one in claimed] == [made]
+        yield "finish", _timed(db, ground.finish, place, claimed[0].job.fence)[1]
+    for limit in (50, PAGE):
+        listing = Listing(reading.listable(db.sql.engine), limit=limit)
+        for _ in range(PAGES):
+            (records, _), seconds = _timed(db, reading.page, place.actor, listing)
+            assert len(records) == limit
+            yield f"first page of {limit}", seconds
+
+
+def _timed(db: Database, verb: Callable[..., R], *args: Any) -> tuple[R, float]:
+    """The verb inside its transaction; the commit would hide a slower verb behind the disk."""
+
+    def watched(tx: Tx) -> tuple[R, float]:
+        began = time.perf_counter()
+        result = verb(tx, *args)
+        return result, time.perf_counter() - began
+
+    return db.write_now(watched)

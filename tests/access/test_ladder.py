@@ -1,0 +1,295 @@
+"""No sequence of calls raises a principal: people who work together against acme, from inside and
+from another organization, never hold more than the highest of them was given."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from belvedere.access import (
+    Actor,
+    Keys,
+    Level,
+    authenticate,
+    create_enrolment,
+    create_token,
+    customers,
+    invitations,
+    links,
+    members,
+    operator,
+    recovery,
+    roster,
+    sessions,
+    users,
+)
+from belvedere.access.customers import Customer
+from belvedere.access.model import LADDER, MEMBER_LEVELS
+from belvedere.base.errors import Refused
+from belvedere.base.ids import new_id
+from belvedere.db import Database
+
+THEIRS, HONEST = "the conspirators' hash", "an honest hash"
+HIGHEST = Level.MANAGER
+
+
+@dataclass
+class World:
+    db: Database
+    keys: Keys
+    acme: Customer
+    globex: Customer
+    # People who may or may not exist yet; anybody may invite them.
+    pool: list[str]
+    held_links: list[str] = field(default_factory=list)
+    held_tokens: list[str] = field(default_factory=list)
+    honest_links: list[str] = field(default_factory=list)
+
+    def run(self, verb: Any, *args: Any, **named: Any) -> Any:
+        """What the verb answers, or None when it refuses."""
+        try:
+            return self.db.write_now(verb, *args, **named)
+        except Refused:
+            return None
+
+    def conspirator(self, n: int) -> Actor | None:
+        found = [self.run(authenticate, self.keys, token) for token in self.held_tokens]
+        live = [actor for actor in found if actor is not None]
+        return live[n % len(live)] if live else None
+
+    def member(self, actor: Actor, n: int) -> roster.Member:
+        found = self.db.write_now(roster.everybody, actor)
+        return found[n % len(found)]
+
+    def is_theirs(self, user_id: str) -> bool:
+        user = self.db.write_now(users.find, user_id)
+        if user is not None and user.password_hash == THEIRS:
+            return True
+        held = [self.run(authenticate, self.keys, token) for token in self.held_tokens]
+        return any(actor is not None and actor.user_id == user_id for actor in held)
+
+
+def begin(db: Database, keys: Keys) -> World:
+    mark = new_id()
+    found = [
+        db.write_now(
+            customers.create_organization,
+            keys,
+            f"{name}-{mark}",
+            f"{owner}-{mark}@x.test",
+            reserved=frozenset(),
+            password_hash=password,
+        )
+        for name, owner, password in (("acme", "olga", HONEST), ("globex", "eve", THEIRS))
+    ]
+    acme, globex = (made.customer for made in found)
+    world = World(db, keys, acme, globex, [f"p{n}-{mark}@x.test" for n in range(3)])
+    at_acme = operator(acme)
+    db.write_now(members.admit, at_acme, f"ada-{mark}@x.test", Level.ADMIN, password_hash=HONEST)
+    inside = [
+        db.write_now(members.admit, at_acme, f"{level}-{mark}@x.test", level, password_hash=THEIRS)
+        for level in (Level.MANAGER, Level.USER, Level.VIEWER)
+    ]
+    for member in (*inside, found[1].owner):
+        world.held_tokens.append(
+            db.write_now(sessions.begin, keys, member.user_id, None, "", "")[1]
+        )
+    return world
+
+
+def attack_invite(world: World, a: int, b: int, level: Level) -> None:
+    actor = world.conspirator(a)
+    if actor is not None:
+        email = world.pool[b % len(world.pool)]
+        made = world.run(invitations.invite, world.keys, actor, email, "", level, [])
+        world.held_links += [made.token] if made else []
+
+
+def attack_change(world: World, a: int, b: int, level: Level) -> None:
+    actor = world.conspirator(a)
+    if actor is not None:
+        world.run(members.change, actor, world.member(actor, b).id, level=level)
+
+
+def attack_disable(world: World, a: int, b: int, level: Level) -> None:
+    actor = world.conspirator(a)
+    if actor is not None:
+        wanted = level is Level.VIEWER
+        world.run(members.change, actor, world.member(actor, b).id, enabled=wanted)
+
+
+def attack_remove(world: World, a: int, b: int, level: Level) -> None:
+    actor = world.conspirator(a)
+    if actor is not None:
+        world.run(members.remove, actor, world.member(actor, b).id)
+
+
+def attack_link(world: World, a: int, b: int, level: Level) -> None:
+    actor = world.conspirator(a)
+    if actor is not None:
+        made = world.run(recovery.issue_link, world.keys, actor, world.member(actor, b).id)
+        world.held_links += [made[1]] if made else []
+
+
+def attack_redeem(world: World, a: int, b: int, level: Level) -> None:
+    if not world.held_links:
+        return
+    token = world.held_links[a % len(world.held_links)]
+    greeting = world.run(invitations.greet, world.keys, token)
+    if greeting is None:
+        return
+    if greeting.kind == links.RESET:
+        world.run(recovery.redeem_reset, world.keys, token, THEIRS, "")
+    elif greeting.password_hash in (None, THEIRS):
+        seen = greeting.password_hash
+        made = world.run(invitations.accept, world.keys, token, seen, THEIRS, "")
+        world.held_tokens += [made[1]] if made else []
+
+
+def attack_sign_in(world: World, a: int, b: int, level: Level) -> None:
+    names = [*world.pool, *(f"{rank}-{world.pool[0][3:]}" for rank in MEMBER_LEVELS)]
+    user = world.run(users.by_identifier, names[a % len(names)])
+    if user is not None and user.password_hash == THEIRS:
+        place = (None, world.acme.name, world.globex.name)[b % 3]
+        made = world.run(sessions.sign_in, world.keys, user, None, place, "", "")
+        world.held_tokens += [made[1]] if made else []
+
+
+def attack_grab(world: World, a: int, b: int, level: Level) -> None:
+    """Everything else that makes a credential or an owner."""
+    actor = world.conspirator(a)
+    if actor is None:
+        return
+    world.run(customers.hand_over, actor, world.member(actor, b).id)
+    made = world.run(create_token, world.keys, actor, "x")
+    world.held_tokens += [made[1]] if made else []
+    world.run(create_enrolment, world.keys, actor)
+    switched = world.run(sessions.renew, world.keys, actor, world.acme.id)
+    world.held_tokens += [switched[1]] if switched else []
+
+
+def honest_invite(world: World, a: int, b: int, level: Level) -> None:
+    email = world.pool[a % len(world.pool)]
+    made = world.run(invitations.invite, world.keys, operator(world.acme), email, "", level, [])
+    world.honest_links += [made.token] if made else []
+
+
+def honest_accept(world: World, a: int, b: int, level: Level) -> None:
+    """Somebody honest uses a link, also one that a conspirator made and kept a copy of."""
+    known = [*world.honest_links, *world.held_links]
+    if not known:
+        return
+    token = known[a % len(known)]
+    greeting = world.run(invitations.greet, world.keys, token)
+    if greeting is not None and greeting.password_hash in (None, HONEST):
+        seen = greeting.password_hash
+        world.run(invitations.accept, world.keys, token, seen, HONEST, "")
+
+
+def honest_change(world: World, a: int, b: int, level: Level) -> None:
+    """An admin who promotes only people who are who they seem to be."""
+    actor = operator(world.acme)
+    member = world.member(actor, b)
+    if not world.is_theirs(member.user_id):
+        world.run(members.change, actor, member.id, level=level)
+
+
+def honest_admit(world: World, a: int, b: int, level: Level) -> None:
+    email = world.pool[a % len(world.pool)]
+    user = world.run(users.by_identifier, email)
+    if user is None or not world.is_theirs(user.id):
+        world.run(members.admit, operator(world.acme), email, level)
+
+
+MOVES = (
+    attack_invite,
+    attack_change,
+    attack_disable,
+    attack_remove,
+    attack_link,
+    attack_redeem,
+    attack_sign_in,
+    attack_grab,
+    honest_invite,
+    honest_accept,
+    honest_change,
+    honest_admit,
+)
+
+
+def check(world: World) -> None:
+    for token in world.held_tokens:
+        actor = world.run(authenticate, world.keys, token)
+        if actor is not None and actor.customer_id == world.acme.id:
+            assert LADDER.index(actor.level) <= LADDER.index(HIGHEST)
+    for member in world.db.write_now(roster.everybody, operator(world.acme)):
+        if world.is_theirs(member.user_id) and member.invited_at is None:
+            assert LADDER.index(Level(member.level)) <= LADDER.index(HIGHEST)
+
+
+STEP = st.tuples(
+    st.sampled_from(MOVES), st.integers(0, 11), st.integers(0, 11), st.sampled_from(MEMBER_LEVELS)
+)
+ADMIN, USER = Level.ADMIN, Level.USER
+
+
+def play(db: Database, keys: Keys, steps: list[Any]) -> None:
+    world = begin(db, keys)
+    for move, a, b, level in steps:
+        move(world, a, b, level)
+        check(world)
+
+
+def test_it_works(db: Database, keys: Keys) -> None:
+    """The conspirators are not without power: what is theirs to do works."""
+    world = begin(db, keys)
+    attack_invite(world, 0, 0, Level.MANAGER)
+    attack_redeem(world, 0, 0, USER)
+    assert len(world.held_tokens) == 5
+    attack_link(world, 0, 3, USER)
+    assert len(world.held_links) == 2
+    check(world)
+
+
+# Each of these got through before a rule stopped it.
+KEPT_LINK = [
+    (attack_invite, 0, 0, USER),
+    (honest_change, 0, 5, ADMIN),
+    (attack_redeem, 0, 0, USER),
+]
+FIRST_PASSWORD = [
+    (honest_admit, 0, 0, ADMIN),
+    (attack_invite, 3, 0, USER),
+    (attack_redeem, 0, 0, USER),
+]
+SQUATTED = [
+    (attack_invite, 3, 0, USER),
+    (honest_invite, 0, 0, ADMIN),
+    (attack_redeem, 0, 0, USER),
+    (honest_accept, 0, 0, USER),
+    (attack_sign_in, 0, 1, USER),
+]
+KEPT_RESET = [
+    (attack_invite, 3, 0, USER),
+    (honest_accept, 0, 0, USER),
+    (attack_link, 3, 1, USER),
+    (honest_invite, 0, 0, ADMIN),
+    (honest_accept, 0, 0, USER),
+    (attack_redeem, 1, 0, USER),
+]
+
+
+@example(KEPT_LINK)
+@example(FIRST_PASSWORD)
+@example(SQUATTED)
+@example(KEPT_RESET)
+@given(st.lists(STEP, max_size=25))
+@settings(
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@pytest.mark.limit(180)
+def test_nobody_climbs(db: Database, keys: Keys, steps: list[Any]) -> None:
+    play(db, keys, steps)

@@ -1,0 +1,139 @@
+"""Invitations and new passwords, through the doors."""
+
+from typing import Any
+
+import pytest
+
+from access.knocking import Doors
+from belvedere.access import Actor, Keys, authenticate, users
+from belvedere.base.errors import Forbidden, Invalid, NotFound, TooMany, Unauthenticated
+from belvedere.db import Database
+from cast import PASSWORD, Cast
+
+NEW = "maple-heron-cello"
+ACCEPT, LOOK = "POST /api/auth/invitation", "POST /api/auth/link"
+RESET, CHANGE = "PUT /api/auth/password/reset", "POST /api/auth/password/change"
+RECOVER = "POST /api/auth/password/recover"
+
+
+async def invited(doors: Doors, actor: Actor, email: str = "new@acme.test") -> dict[str, Any]:
+    body = {"user": {"email": email, "name": "New"}, "credential": "user"}
+    answer = await doors.knock("POST /api/member", actor, body, scheme="https")
+    link: dict[str, Any] = answer.body["invitation"]
+    return link
+
+
+async def test_it_works(doors: Doors, keys: Keys, cast: Cast, stranger: Actor) -> None:
+    link = await invited(doors, cast.max)
+    assert link["link"] == f"https://belvedere.test/ui/link#{link['token']}"
+    shown = await doors.knock(LOOK, stranger, {"token": link["token"]})
+    assert shown.body == {
+        "kind": "invitation",
+        "email": "new@acme.test",
+        "customer_name": "acme",
+        "has_password": False,
+    }
+    answer = await doors.knock(ACCEPT, stranger, {"token": link["token"], "password": NEW})
+    actor = await doors.house.db.read(authenticate, keys, answer.body["access_token"])
+    assert (actor.email, actor.level) == ("new@acme.test", "user")
+    assert "set-cookie" in answer.headers
+    await doors.knock("POST /api/auth/login", stranger, {"email": "new", "password": NEW})
+
+
+async def test_a_bad_password_leaves_the_link_good(
+    doors: Doors, cast: Cast, stranger: Actor
+) -> None:
+    link = await invited(doors, cast.max)
+    with pytest.raises(Invalid):
+        await doors.knock(ACCEPT, stranger, {"token": link["token"], "password": "short"})
+    await doors.knock(ACCEPT, stranger, {"token": link["token"], "password": NEW})
+
+
+async def test_one_who_is_known_gives_the_password_in_use(
+    doors: Doors, keys: Keys, cast: Cast, stranger: Actor
+) -> None:
+    link = await invited(doors, cast.eve, "vic@acme.test")
+    assert (await doors.knock(LOOK, stranger, {"token": link["token"]})).body["has_password"]
+    with pytest.raises(Unauthenticated):
+        await doors.knock(ACCEPT, stranger, {"token": link["token"], "password": NEW})
+    answer = await doors.knock(ACCEPT, stranger, {"token": link["token"], "password": PASSWORD})
+    actor = await doors.house.db.read(authenticate, keys, answer.body["access_token"])
+    assert (actor.user_id, actor.customer_name) == (cast.vic.user_id, "globex")
+
+
+async def test_an_invitation_tells_the_inviter_nothing_about_others(
+    doors: Doors, cast: Cast
+) -> None:
+    """Known to the server or not: the answers differ in names and numbers only."""
+    door, person = "POST /api/member", {"credential": "user"}
+    known = await doors.knock(door, cast.eve, {**person, "user": {"email": "vic@acme.test"}})
+    fresh = await doors.knock(door, cast.eve, {**person, "user": {"email": "new@acme.test"}})
+    assert known.body.keys() == fresh.body.keys()
+    assert known.body["invited"] is fresh.body["invited"] is True
+
+
+@pytest.mark.parametrize("door", [ACCEPT, LOOK, RESET])
+async def test_links_are_not_guessed(doors: Doors, cast: Cast, stranger: Actor, door: str) -> None:
+    body = {"token": "bvl_" + "x" * 43, "password": NEW}
+    if door == LOOK:
+        del body["password"]
+    for _ in range(20):
+        with pytest.raises(NotFound):
+            await doors.knock(door, stranger, body)
+    with pytest.raises(TooMany):
+        await doors.knock(door, stranger, body)
+
+
+async def test_a_reset_link_sets_a_new_password(
+    doors: Doors, keys: Keys, cast: Cast, stranger: Actor
+) -> None:
+    made = await doors.knock("POST /api/member/{id}/reset", cast.max, id=cast.vic.member_id)
+    assert (made.status, made.body["kind"]) == (201, "reset")
+    body = {"token": made.body["token"], "password": NEW}
+    with pytest.raises(NotFound):
+        await doors.knock(ACCEPT, stranger, body)
+    assert (await doors.knock(RESET, stranger, body)).status == 200
+    assert await doors.house.db.read(authenticate, keys, cast.tokens["vic"]) is None
+    await doors.knock("POST /api/auth/login", stranger, {"email": "vic", "password": NEW})
+    with pytest.raises(NotFound):
+        await doors.knock(RESET, stranger, body)
+
+
+async def test_one_changes_the_own_password(
+    doors: Doors, keys: Keys, cast: Cast, stranger: Actor
+) -> None:
+    body = {"current": PASSWORD, "password": NEW}
+    await doors.knock(CHANGE, cast.vic, body)
+    assert await doors.house.db.read(authenticate, keys, cast.tokens["vic"])
+    await doors.knock("POST /api/auth/login", stranger, {"email": "vic", "password": NEW})
+
+
+async def test_the_current_password_is_asked_for(doors: Doors, db: Database, cast: Cast) -> None:
+    with pytest.raises(Forbidden) as caught:
+        await doors.knock(CHANGE, cast.vic, {"current": "wrong", "password": NEW})
+    assert caught.value.code == "wrong_password"
+    with pytest.raises(Invalid):
+        await doors.knock(CHANGE, cast.vic, {"current": PASSWORD, "password": "short"})
+    user = await db.read(users.find, cast.vic.user_id)
+    assert user is not None
+    await doors.knock("POST /api/auth/login", cast.vic, {"email": "vic", "password": PASSWORD})
+
+
+async def test_a_forgotten_password_is_answered_alike(
+    doors: Doors, db: Database, cast: Cast, stranger: Actor
+) -> None:
+    known = await doors.knock(RECOVER, stranger, {"email": "vic@acme.test"})
+    unknown = await doors.knock(RECOVER, stranger, {"email": "nobody@acme.test"})
+    again = await doors.knock(RECOVER, stranger, {"email": "vic@acme.test"})
+    assert known == unknown == again
+    told = await db.read(
+        lambda tx: tx.value("select count(*) from events where kind = 'member.recovery_asked'")
+    )
+    assert told == 1
+
+
+async def test_nobody_asks_about_everybody(doors: Doors, cast: Cast, stranger: Actor) -> None:
+    for n in range(20):
+        await doors.knock(RECOVER, stranger, {"email": f"{n}@x.test"})
+    with pytest.raises(TooMany):
+        await doors.knock(RECOVER, stranger, {"email": "vic@acme.test"})

@@ -1,0 +1,135 @@
+"""Two at once: what the rules promise must hold when their transactions overlap."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+from belvedere.access import (
+    Actor,
+    Keys,
+    Level,
+    authenticate,
+    customers,
+    invitations,
+    links,
+    members,
+    operator,
+    passwords,
+    recovery,
+    roster,
+    sessions,
+    users,
+)
+from belvedere.base.errors import Refused
+from belvedere.db import Database
+from cast import PASSWORD_HASH, Cast
+
+HASH = passwords.digest("maple-heron-cello")
+
+
+async def at_once(*calls: Awaitable[Any]) -> list[Any]:
+    """The answers; a refusal is an answer, anything else is raised."""
+    found = await asyncio.gather(*calls, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException) and not isinstance(one, Refused):
+            raise one
+    return found
+
+
+async def owners(db: Database, actor: Actor) -> list[roster.Member]:
+    found = await db.read(roster.everybody, actor)
+    return [member for member in found if member.level == Level.OWNER]
+
+
+async def test_it_works(db: Database, cast: Cast) -> None:
+    found = await at_once(*(db.read(roster.everybody, cast.ada) for _ in range(4)))
+    assert [len(one) for one in found] == [5] * 4
+
+
+async def test_two_owners_who_demote_each_other_leave_one(db: Database, cast: Cast) -> None:
+    olga, ada = cast.olga, cast.ada
+    for _ in range(10):
+        for actor in (olga, ada):
+            await db.write(members.change, operator(cast.acme), actor.member_id, level=Level.OWNER)
+        pair = [
+            Actor(cast.acme.id, "acme", Level.OWNER, "member", member_id=actor.member_id)
+            for actor in (olga, ada)
+        ]
+        await at_once(
+            db.write(members.change, pair[0], ada.member_id, level=Level.VIEWER),
+            db.write(members.change, pair[1], olga.member_id, level=Level.VIEWER),
+            db.write(members.remove, pair[0], olga.member_id),
+            db.write(customers.hand_over, pair[1], olga.member_id),
+        )
+        assert len(await owners(db, cast.max)) >= 1
+
+
+async def test_a_link_is_used_by_one_only(db: Database, keys: Keys, cast: Cast) -> None:
+    made = await db.write(invitations.invite, keys, cast.max, "new@acme.test", "", Level.USER, [])
+    found = await at_once(
+        *(db.write(invitations.accept, keys, made.token, None, HASH, "") for _ in range(8))
+    )
+    assert sum(not isinstance(one, Refused) for one in found) == 1
+
+
+async def test_of_two_invitations_the_first_sets_the_password(
+    db: Database, keys: Keys, cast: Cast
+) -> None:
+    here, there = [
+        await db.write(invitations.invite, keys, who, "new@acme.test", "", Level.VIEWER, [])
+        for who in (cast.max, cast.eve)
+    ]
+    found = await at_once(
+        db.write(invitations.accept, keys, here.token, None, HASH, ""),
+        db.write(invitations.accept, keys, there.token, None, PASSWORD_HASH, ""),
+    )
+    assert sum(not isinstance(one, Refused) for one in found) == 1
+
+
+async def test_no_session_with_the_old_password_outlives_the_new_one(
+    db: Database, keys: Keys, cast: Cast
+) -> None:
+    for n in range(10):
+        await db.write(users.set_password, cast.vic.user_id, f"old {n}")
+        vic = await db.read(users.find, cast.vic.user_id)
+        assert vic is not None
+        _, link = await db.write(links.make, keys, links.RESET, vic.id, cast.acme.id, "operator")
+        found = await at_once(
+            *(db.write(sessions.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
+            db.write(recovery.redeem_reset, keys, link, f"new {n}", ""),
+            *(db.write(sessions.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
+        )
+        tokens = [one[1] for one in found if isinstance(one, tuple)]
+        assert [await db.read(authenticate, keys, token) for token in tokens] == [None] * len(
+            tokens
+        )
+
+
+async def test_two_who_invite_the_same_person_make_one(
+    db: Database, keys: Keys, cast: Cast
+) -> None:
+    found = await at_once(
+        *(
+            db.write(invitations.invite, keys, who, "new@x.test", "", Level.VIEWER, [])
+            for who in (cast.max, cast.ada, cast.eve, cast.olga)
+        )
+    )
+    made = [one for one in found if not isinstance(one, Refused)]
+    assert len(made) == 2
+    assert len({one.member.user_id for one in made}) == 1
+
+
+async def test_two_who_found_the_same_organization_make_one(db: Database, keys: Keys) -> None:
+    found = await at_once(
+        *(
+            db.write(
+                customers.create_organization,
+                keys,
+                "initech",
+                f"bill{n}@x.test",
+                reserved=frozenset(),
+            )
+            for n in range(6)
+        )
+    )
+    assert sum(not isinstance(one, Refused) for one in found) == 1

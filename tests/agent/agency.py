@@ -1,0 +1,84 @@
+"""A real agent in a process of its own, with its keeper, in a folder of the test."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from belvedere.agent.folder import Folder, prepare
+
+
+class Agency:
+    def __init__(self, state: Path, url: str) -> None:
+        self.folder: Folder = prepare(str(state))
+        self._url = url
+        self._log = state / "agent.log"
+        credential = {"token": "bva_secret", "host_id": "h", "customer": "acme", "hostname": "web"}
+        Path(self.folder.credential).write_text(json.dumps(credential))
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self, **environment: str) -> None:
+        words = ["-m", "belvedere.agent", "--server", self._url, "--state", self.folder.root]
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, *words, "--hostname", "web"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "NO_PROXY": "*", **environment},
+            )
+
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        assert self.process is not None
+        self.process.terminate()
+        return self.process.wait(10)
+
+    def keepers(self) -> list[int]:
+        """Processes that keep this folder; there should never be two."""
+        return [pid for pid, line in command_lines() if self._is_keeper(line)]
+
+    def _is_keeper(self, line: str) -> bool:
+        return "belvedere.agent.keeper" in line and self.folder.root in line.split("\0")
+
+    def kill_keeper(self) -> None:
+        for pid in self.keepers():
+            os.kill(pid, signal.SIGKILL)
+
+    def scripts(self) -> list[int]:
+        """Processes that still bear a cookie of this agent."""
+        place = os.stat(self.folder.root)
+        cookie = f"BELVEDERE_COOKIE={place.st_dev:x}-{place.st_ino:x}.".encode()
+        return [pid for pid in _pids() if cookie in _read(pid, "environ")]
+
+    def end(self) -> None:
+        """Leave nothing of this test behind."""
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
+        self.kill_keeper()
+        for pid in self.scripts():
+            os.kill(pid, signal.SIGKILL)
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def _read(pid: int, name: str) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""
+
+
+def command_lines() -> list[tuple[int, str]]:
+    return [(pid, _read(pid, "cmdline").decode(errors="replace")) for pid in _pids()]

@@ -1,0 +1,115 @@
+"""The operator's commands: through the running server's socket, else by its database."""
+
+import socket
+import socketserver
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from belvedere.server import operator
+from cli.conftest import Belvedere
+from fakeserver import FakeServer, Handler, Say
+
+Offline = list[tuple[str, str, dict[str, Any]]]
+FOUNDED = {"name": "acme", "email": "ada@acme.example", "link": "http://x/ui/link#bvl_1"}
+WORDS = ("organization", "create", "acme", "--email", "ada@acme.example")
+
+
+class UnixFakeServer(FakeServer):
+    """The same answers behind a socket in a folder."""
+
+    address_family = socket.AF_UNIX
+
+    def __init__(self, path: Path) -> None:
+        socketserver.BaseServer.__init__(self, str(path), Handler)
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.bind(str(path))
+        self.socket.listen()
+        self.asked, self.answers, self.connections = [], {}, 0
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.fixture
+def running(data: Path) -> Iterator[UnixFakeServer]:
+    server = UnixFakeServer(data / operator.SOCKET)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch) -> Offline:
+    """What would have been done to the database itself."""
+    done: Offline = []
+
+    def instead(found: Any, path: str, payload: dict[str, Any]) -> dict[str, Any]:
+        done.append((str(found.folder), path, payload))
+        return FOUNDED
+
+    monkeypatch.setattr(operator, "offline", instead)
+    return done
+
+
+def test_it_works(
+    stranger: Belvedere, running: UnixFakeServer, data: Path, offline: Offline
+) -> None:
+    running.on("POST", "/organization", FOUNDED)
+    ran = stranger(*WORDS, "--data", str(data))
+    assert ran.status == 0
+    assert "http://x/ui/link#bvl_1" in ran.out
+    body = {"name": "acme", "email": "ada@acme.example"}
+    assert running.bodies("POST", "/organization") == [body]
+    assert offline == []
+
+
+def test_a_new_password_is_printed_alone(
+    stranger: Belvedere, running: UnixFakeServer, data: Path
+) -> None:
+    running.on("POST", "/member/reset-password", {"email": "ada@x", "password": "s3cret"})
+    ran = stranger("member", "reset-password", "ada@x", "--data", str(data))
+    assert (ran.status, ran.out) == (0, "s3cret\n")
+
+
+def test_without_a_server_the_database_is_opened(
+    stranger: Belvedere, data: Path, offline: Offline
+) -> None:
+    assert stranger(*WORDS, "--data", str(data)).status == 0
+    told = (str(data), "/organization", {"name": "acme", "email": "ada@acme.example"})
+    assert offline == [told]
+
+
+def test_a_socket_that_nobody_answers_is_passed_by(
+    stranger: Belvedere, data: Path, offline: Offline
+) -> None:
+    with socket.socket(socket.AF_UNIX) as left_behind:
+        left_behind.bind(str(data / operator.SOCKET))
+    assert stranger(*WORDS, "--data", str(data)).status == 0
+    assert len(offline) == 1
+
+
+def test_a_server_that_refuses_is_not_passed_by(
+    stranger: Belvedere, running: UnixFakeServer, data: Path, offline: Offline
+) -> None:
+    running.on("POST", "/organization", Say({"code": "name_taken", "message": "Taken."}, 409))
+    ran = stranger(*WORDS, "--data", str(data))
+    assert (ran.status, ran.err) == (1, "belvedere: Taken.\n")
+    assert offline == []
+
+
+def test_a_server_that_dies_meanwhile_is_not_passed_by(
+    stranger: Belvedere, running: UnixFakeServer, data: Path, offline: Offline
+) -> None:
+    running.on("POST", "/organization", Say(silent=True))
+    ran = stranger(*WORDS, "--data", str(data))
+    assert ran.status == 1
+    assert offline == []

@@ -1,0 +1,49 @@
+"""A host of acme and a task on it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from belvedere.access.keys import Keys
+from belvedere.db import Database
+from belvedere.hosts import store as hosts
+from belvedere.hosts.model import HostRow
+from belvedere.tasks import service
+from belvedere.tasks.given import TaskBody
+from belvedere.tasks.store import TaskView
+from cast import Cast
+
+SOURCE = "#!/bin/sh\necho hello\n"
+MISSING = "0" * 24
+
+Make = Callable[..., TaskView]
+
+
+def body(**fields: Any) -> Any:
+    """A body as the server hands it over."""
+    return msgspec.convert(fields, TaskBody, strict=False)
+
+
+@pytest.fixture
+def host(db: Database, cast: Cast) -> HostRow:
+    return db.write_now(hosts.insert, cast.acme.id, "web-1", "machine-1", "192.0.2.7")
+
+
+@pytest.fixture
+def make(db: Database, keys: Keys, cast: Cast, host: HostRow) -> Make:
+    """Make a script task of acme on its host, with whatever else is given."""
+
+    def create(**fields: Any) -> TaskView:
+        sent: dict[str, Any] = {
+            "name": "greet",
+            "type": "script",
+            "host_id": host.id,
+            "script": {"filename": "greet.sh", "source": SOURCE},
+            **fields,
+        }
+        view, _ = db.write_now(service.create, keys, cast.ada, body(**sent))
+        return view
+
+    return create

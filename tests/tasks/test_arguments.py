@@ -1,0 +1,238 @@
+"""Fitting values to definitions, all or nothing."""
+
+import base64
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import hypothesis
+import hypothesis.strategies as st
+import pytest
+
+from belvedere.base.errors import Invalid
+from belvedere.base.text import Number, compact, parse
+from belvedere.db import Database
+from belvedere.files import content_of
+from belvedere.tasks.arguments import MAX_ALL, MAX_EACH, fit, keep_files, masked
+from belvedere.tasks.kinds import FileValue
+from belvedere.tasks.model import Argument, ArgumentKind, Option
+
+K = ArgumentKind
+INPUT = Argument(K.INPUT, "name")
+OPTIONAL = Argument(K.INPUT, "nick", required=False)
+FIXED = Argument(K.FIXED, "mode", value="fast")
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+
+
+def refused(definitions: Sequence[Argument], given: Sequence[Any], **how: bool) -> Invalid:
+    with pytest.raises(Invalid) as refusal:
+        fit(definitions, given, **how)
+    return refusal.value
+
+
+def test_it_works() -> None:
+    assert fit([INPUT, FIXED, INPUT], ["a", "b"]) == ["a", "fast", "b"]
+
+
+def test_an_array_as_long_as_all_definitions_fills_by_index() -> None:
+    assert fit([INPUT, FIXED, INPUT], ["a", "ignored", "b"]) == ["a", "fast", "b"]
+    assert fit([FIXED], ["ignored"]) == ["fast"]
+
+
+def test_a_task_without_arguments_takes_none() -> None:
+    assert fit([], []) == []
+    assert refused([], ["a"]).code == "too_many_arguments"
+
+
+def test_too_few_names_each_that_is_missing() -> None:
+    fault = refused([INPUT, FIXED, INPUT, OPTIONAL], ["a"])
+    assert fault.code == "missing_arguments"
+    assert [one.field for one in fault.faults] == ["task_arguments[2]", "task_arguments[3]"]
+
+
+def test_too_many_are_refused() -> None:
+    fault = refused([INPUT, FIXED, INPUT], ["a", "b", "c", "d"])
+    assert fault.code == "too_many_arguments"
+    assert fault.faults[0].field == "task_arguments[2]"
+
+
+def test_every_wrong_value_is_named_at_once() -> None:
+    definitions = [INPUT, Argument(K.BOOLEAN, "sure"), Argument(K.EMAIL, "mail")]
+    fault = refused(definitions, ["", "maybe", "ada@acme.test"])
+    assert fault.code == "bad_arguments"
+    assert [one.field for one in fault.faults] == ["task_arguments[0]", "task_arguments[1]"]
+    assert "(sure)" in fault.faults[1].message
+
+
+def test_only_an_optional_one_may_be_left_blank() -> None:
+    assert fit([OPTIONAL], [""]) == [""]
+    assert fit([OPTIONAL], [None]) == ["null"]
+    assert fit([Argument(K.EMAIL, required=False)], [""]) == [""]
+    for blank in ("", None):
+        assert refused([INPUT], [blank]).faults[0].field == "task_arguments[0]"
+
+
+@pytest.mark.parametrize(
+    "given, text",
+    [
+        (Number("1.0"), "1.0"),
+        (Number("-0"), "-0"),
+        (7, "7"),
+        (True, "true"),
+        ({"a": [Number("1e5"), None, "é"]}, '{"a":[1e5,null,"é"]}'),
+        ([], "[]"),
+    ],
+)
+def test_what_is_no_string_becomes_its_json_text(given: Any, text: str) -> None:
+    fitted = fit([INPUT], [given])
+    assert fitted == [text]
+    assert type(fitted[0]) is str
+
+
+@hypothesis.given(st.lists(texts, max_size=6))
+def test_strings_come_through_unchanged(values: list[str]) -> None:
+    assert fit([INPUT] * len(values), values) == values
+    assert fit([INPUT] * len(values), values, by_index=True) == values
+
+
+json_values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), texts),
+    lambda inner: st.one_of(st.lists(inner), st.dictionaries(texts, inner)),
+    max_leaves=8,
+)
+
+
+@hypothesis.given(value=json_values)
+def test_any_json_value_arrives_as_text_of_the_same_value(value: Any) -> None:
+    written = parse(json.dumps(value))
+    fitted = fit([Argument(K.INPUT)], [written], by_index=True)[0]
+    assert fitted == (value if isinstance(value, str) else compact(written))
+    if not isinstance(value, str):
+        assert isinstance(fitted, str)
+        assert json.loads(fitted) == value
+
+
+@hypothesis.given(
+    kinds=st.lists(st.sampled_from([K.FIXED, K.INPUT]), max_size=8), extra=st.integers(0, 3)
+)
+def test_by_index_every_element_meets_its_own_definition(
+    kinds: list[ArgumentKind], extra: int
+) -> None:
+    definitions = [Argument(kind, value=f"fixed {n}") for n, kind in enumerate(kinds)]
+    given = [f"given {n}" for n in range(len(kinds) + extra)]
+    expected = [f"{'fixed' if kind is K.FIXED else 'given'} {n}" for n, kind in enumerate(kinds)]
+    assert fit(definitions, given, by_index=True) == expected
+
+
+def test_by_index_what_is_missing_is_refused_unless_it_is_optional() -> None:
+    assert fit([INPUT, FIXED, OPTIONAL], ["a"], by_index=True) == ["a", "fast", ""]
+    fault = refused([INPUT, INPUT], ["a"], by_index=True)
+    assert (fault.code, fault.faults[0].field) == ("missing_arguments", "task_arguments[1]")
+    assert fit([INPUT], [None], by_index=True) == ["null"]
+
+
+SELECT = Argument(K.SELECT, options=[Option("eu"), Option(7), Option("us")])
+SEVERAL = Argument(K.SELECT, options=SELECT.options, multiple=True)
+
+
+@pytest.mark.parametrize(
+    "definition, given, expected",
+    [
+        (Argument(K.TEXTAREA), "a\nb", "a\nb"),
+        (Argument(K.INPUT, charsmin=2, charsmax=3), "ab", "ab"),
+        (Argument(K.BOOLEAN), False, "false"),
+        (Argument(K.BOOLEAN), "true", "true"),
+        (Argument(K.JSON), '{"a": 1}', '{"a": 1}'),
+        (Argument(K.JSON), {"a": Number("1")}, '{"a":1}'),
+        (SELECT, "eu", "eu"),
+        (SELECT, Number("7"), "7"),
+        (SEVERAL, ["eu", Number("7")], '["eu","7"]'),
+        (SEVERAL, '["us"]', '["us"]'),
+        (SEVERAL, "us", '["us"]'),
+        (Argument(K.DATE), "2026-01-31", "2026-01-31"),
+        (Argument(K.DATE), "2026-01-31T08:00:00.000Z", "2026-01-31T08:00:00.000Z"),
+        (Argument(K.EMAIL), "ada@acme.test", "ada@acme.test"),
+        (Argument(K.REGEXP, pattern="[a-z]+"), "abc", "abc"),
+        (Argument(K.REMOTE_OPTIONS), "anything", "anything"),
+        (Argument(K.REMOTE_OPTIONS, multiple=True), ["a", "b"], '["a","b"]'),
+    ],
+)
+def test_each_kind_takes_what_it_should(definition: Argument, given: Any, expected: str) -> None:
+    assert fit([definition], [given]) == [expected]
+
+
+@pytest.mark.parametrize(
+    "definition, given",
+    [
+        (Argument(K.INPUT, charsmin=2), "a"),
+        (Argument(K.INPUT, charsmax=3), "abcd"),
+        (Argument(K.BOOLEAN), "yes"),
+        (Argument(K.JSON), "{"),
+        (Argument(K.JSON), '{"a": 1, "a": 2}'),
+        (SELECT, "asia"),
+        (SEVERAL, ["eu", "asia"]),
+        (Argument(K.DATE), "tomorrow"),
+        (Argument(K.EMAIL), "ada"),
+        (Argument(K.EMAIL), "ada@acme.test, max@acme.test"),
+        (Argument(K.REGEXP, pattern="[a-z]+"), "abc1"),
+        (Argument(K.REGEXP, pattern="a*"), "a" * 1_001),
+        (Argument(K.FILE), "report.txt"),
+        (Argument(K.FILE), "data:text/plain,hello"),
+        (Argument(K.FILE), "data:text/plain;base64,?"),
+        (Argument(K.FILE), "data:text/plain;name=..;base64,eA=="),
+        (INPUT, "a\0b"),
+        (INPUT, "\ud800"),
+        (INPUT, float("nan")),
+    ],
+)
+def test_each_kind_refuses_what_it_should(definition: Argument, given: Any) -> None:
+    fault = refused([definition], [given])
+    assert (fault.code, fault.faults[0].field) == ("bad_arguments", "task_arguments[0]")
+
+
+def test_values_that_are_too_deep_are_refused_not_a_crash() -> None:
+    deep: list[Any] = []
+    for _ in range(5_000):
+        deep = [deep]
+    assert refused([INPUT], [deep]).code == "bad_arguments"
+
+
+def test_sizes_are_limited_each_and_in_all() -> None:
+    most = "é" * (MAX_EACH // 2)
+    assert fit([INPUT], [most]) == [most]
+    assert refused([INPUT], [most + "x"]).faults[0].field == "task_arguments[0]"
+    eight = [most] * (MAX_ALL // MAX_EACH)
+    assert len(fit([INPUT] * 8, eight)) == 8
+    assert refused([INPUT] * 9, [*eight, "x"]).faults[0].field == "task_arguments"
+
+
+def test_a_refusal_never_repeats_the_value() -> None:
+    hidden = Argument(K.REGEXP, masked=True, pattern="a")
+    fault = refused([hidden, Argument(K.JSON, masked=True)], ["hunter2", "hunter2"])
+    assert "hunter2" not in str([fault.message, *(one.message for one in fault.faults)])
+
+
+@hypothesis.given(content=st.binary(max_size=300))
+def test_a_file_is_taken_out_of_its_data_url(content: bytes) -> None:
+    data = base64.b64encode(content).decode()
+    fitted = fit([Argument(K.FILE)], [f"data:text/csv;name=a%20b.csv;base64,{data}"])
+    assert fitted == [FileValue("a b.csv", "text/csv", content)]
+
+
+def test_a_file_is_not_bound_by_the_limit_of_words() -> None:
+    data = base64.b64encode(bytes(2 * MAX_ALL)).decode()
+    assert isinstance(fit([Argument(K.FILE)], [f"data:;base64,{data}"])[0], FileValue)
+
+
+def test_files_are_kept_by_their_content(db: Database) -> None:
+    kept = db.write_now(keep_files, ["a", FileValue("b.csv", "text/csv", b"1,2")])
+    assert kept[0] == "a"
+    assert isinstance(kept[1], dict)
+    assert kept[1]["filename"] == "b.csv"
+    assert db.write_now(content_of, kept[1]["blob"]) == b"1,2"
+
+
+def test_masked_values_are_never_shown() -> None:
+    definitions = [INPUT, Argument(K.INPUT, masked=True), Argument(K.FIXED, masked=True, value="x")]
+    assert masked(definitions, ["a", "b", "x"]) == ["a", "***", "***"]
+    assert masked(definitions, []) == []

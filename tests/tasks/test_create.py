@@ -1,0 +1,173 @@
+"""Making tasks."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from belvedere import events
+from belvedere.access import Actor, audit, secret_keys
+from belvedere.access.keys import Keys
+from belvedere.base.errors import Forbidden, Invalid
+from belvedere.db import Database, Tx
+from belvedere.files import content_of
+from belvedere.hosts import store as hosts
+from belvedere.hosts.model import HostRow
+from belvedere.tasks import service
+from belvedere.tasks.record import record
+from belvedere.tasks.store import runnable, task_snapshot
+from cast import Cast
+
+from .conftest import MISSING, SOURCE, Make, body
+
+
+def shown(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
+    view, acl = db.write_now(service.show, actor, task_id)
+    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(record(view, actor, acl)))
+    return found
+
+
+def test_it_works(db: Database, cast: Cast, host: HostRow, make: Make) -> None:
+    task = make(task_arguments=[{"type": "input", "label": "who"}], timeout="5000", _type="X")
+    found = shown(db, cast.ada, task.id)
+    assert (found["id"], found["_type"], found["type"]) == (task.id, "ScriptTask", "script")
+    assert (found["name"], found["hostname"], found["timeout"]) == ("greet", "web-1", 5_000)
+    assert found["host"] == {"id": host.id, "_id": host.id, "hostname": "web-1"}
+    assert (found["script_name"], found["script"]["id"]) == ("greet.sh", found["script_id"])
+    assert (found["script_runas"], found["output_parameters"]) == ("", [])
+    assert found["task_arguments"][0]["label"] == "who"
+    assert (found["acl"], found["schedules"], found["triggers"]) == ([], [], [])
+    assert (found["version"], found["enable"], found["multitasking"]) == (1, True, True)
+    assert found["history"] == {"count": 1_000, "days": 90}
+    assert (found["customer_id"], found["customer_name"]) == (cast.acme.id, "acme")
+    assert "url" not in found and "approvers" not in found
+
+
+def test_the_default_timeout_is_null(db: Database, cast: Cast, make: Make) -> None:
+    assert shown(db, cast.ada, make().id)["timeout"] is None
+
+
+def test_everything_is_written_together(db: Database, keys: Keys, cast: Cast, make: Make) -> None:
+    task = make(acl=["uma@acme.test"])
+    assert [e.kind for e in db.write_now(events.of_object, task.id)] == [
+        "task.created",
+        "task.acl_changed",
+    ]
+    actions = [row.action for row in db.write_now(audit_of, task.id)]
+    assert actions == ["task.create", "task.acl"]
+    spec = db.write_now(task_snapshot, task.id, 1)
+    assert spec is not None and spec.name == "greet"
+    secret = db.write_now(service.reveal, keys, cast.ada, task.id)
+    assert db.write_now(secret_keys.check, keys, cast.acme.id, "task", task.id, secret)
+
+
+def audit_of(tx: Tx, object_id: str) -> list[audit.AuditRow]:
+    return tx.all(
+        audit.AuditRow,
+        "select id, customer_id, at, actor_id, actor_name, actor_kind, address, action, object,"
+        " object_id, before, after from audit where object_id = ? order by id",
+        object_id,
+    )
+
+
+def test_an_inline_script_is_stored(db: Database, cast: Cast, make: Make) -> None:
+    task = make()
+    found = db.write_now(runnable, cast.acme.id, task.id)
+    assert found is not None and found.script_sha256 is not None
+    assert db.write_now(content_of, found.script_sha256) == SOURCE.encode()
+    other = make(script=None, script_id=found.script_id)
+    assert other.script_id == found.script_id
+
+
+def test_a_host_can_be_named(make: Make, host: HostRow) -> None:
+    assert make(host_id=None, hostname="WEB-1").host_id == host.id
+    assert make(host_id=None, host=host.id).host_id == host.id
+    assert make(host_id=None, host={"_id": host.id}).host_id == host.id
+
+
+def test_several_tasks_may_share_a_name(make: Make) -> None:
+    assert make().id != make().id
+
+
+def test_approvers_are_resolved_to_members(db: Database, keys: Keys, cast: Cast) -> None:
+    sent = body(
+        name="ok?", type="approval", approvers=["MAX@acme.test", "uma", cast.vic.user_id, "max"]
+    )
+    view, _ = db.write_now(service.create, keys, cast.ada, sent)
+    found = shown(db, cast.ada, view.id)
+    assert found["approvers"] == [cast.max.user_id, cast.uma.user_id, cast.vic.user_id]
+    assert (found["_type"], found["hostname"]) == ("ApprovalTask", "")
+    assert "host" not in found and "script" not in found
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": "dummy"},
+        {"type": "notification", "subject": "Done"},
+        {"type": "scraper", "url": "https://example.com/health"},
+    ],
+)
+def test_every_type_can_be_made(make: Make, fields: dict[str, Any]) -> None:
+    assert make(**fields).type == fields["type"]
+
+
+def test_masked_defaults_are_never_shown(db: Database, cast: Cast, make: Make) -> None:
+    hidden = {"type": "fixed", "label": "key", "masked": True, "value": "s3cret"}
+    task = make(task_arguments=[hidden], env={"PASS": "s3cret"})
+    assert shown(db, cast.ada, task.id)["task_arguments"][0]["value"] == "***"
+    rows = db.write_now(audit_of, task.id)
+    assert "s3cret" not in str([row.after for row in rows])
+    assert "s3cret" not in str(db.write_now(events.of_object, task.id))
+    assert shown(db, cast.ada, task.id)["env"] == {"PASS": "s3cret"}
+    assert shown(db, cast.max, task.id)["env"] == {}
+
+
+@pytest.mark.parametrize(
+    "fields, field",
+    [
+        ({"name": None}, "name"),
+        ({"type": None}, "type"),
+        ({"host_id": None}, "host_id"),
+        ({"host_id": MISSING}, "host_id"),
+        ({"host_id": "web-1"}, "host_id"),
+        ({"host_id": None, "hostname": "web-9"}, "hostname"),
+        ({"script": None}, "script_id"),
+        ({"script": None, "script_id": MISSING}, "script_id"),
+        ({"script": {"filename": "a.sh"}}, "script_id"),
+        ({"type": "approval", "approvers": ["nobody@acme.test"]}, "approvers[0]"),
+        ({"type": "approval", "approvers": ["eve@globex.test"]}, "approvers[0]"),
+        ({"type": "approval"}, "approvers"),
+        ({"acl": ["eve@globex.test"]}, "users[0]"),
+        ({"timeout": -1}, "timeout"),
+        ({"multitasking": False, "concurrency": 3}, "multitasking"),
+    ],
+)
+def test_bad_input_makes_nothing(
+    db: Database, make: Make, fields: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(Invalid) as refusal:
+        make(**fields)
+    assert [fault.field for fault in refusal.value.faults] == [field]
+    for table in ("tasks", "task_versions", "files", "secret_keys", "acl"):
+        assert db.write_now(rows_in, table) == 0
+
+
+def rows_in(tx: Tx, table: str) -> int:
+    return int(tx.value(f"select count(*) from {table}"))
+
+
+def test_what_is_another_s_cannot_be_used(db: Database, keys: Keys, cast: Cast, make: Make) -> None:
+    mine = make()
+    theirs = db.write_now(hosts.insert, cast.globex.id, "web-1", "machine-2", "")
+    for fields in ({"host_id": theirs.id, "script": {"source": SOURCE}}, {"host_id": mine.host_id}):
+        sent = body(name="x", type="script", script_id=mine.script_id, **fields)
+        with pytest.raises(Invalid):
+            db.write_now(service.create, keys, cast.eve, sent)
+
+
+def test_only_admins_make_tasks(db: Database, keys: Keys, cast: Cast) -> None:
+    sent = body(name="x", type="dummy")
+    for actor in (cast.max, cast.uma, cast.vic):
+        with pytest.raises(Forbidden):
+            db.write_now(service.create, keys, actor, sent)

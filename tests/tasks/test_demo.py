@@ -1,0 +1,53 @@
+"""The sample tasks: they can be made, and their scripts do what they say."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from belvedere.access import customers
+from belvedere.access.keys import Keys
+from belvedere.db import Database
+from belvedere.hosts.model import HostRow
+from belvedere.tasks import demo
+from belvedere.tasks.store import runnable
+from cast import Cast
+
+
+def test_it_works(db: Database, keys: Keys, cast: Cast, host: HostRow) -> None:
+    operator = customers.operator(cast.acme)
+    made = db.write_now(demo.make_demo, keys, operator, host.id)
+    tasks = [db.write_now(runnable, cast.acme.id, task_id) for task_id in made]
+    assert [task.type for task in tasks if task] == ["script"] * 4 + ["approval"]
+    approval = tasks[-1]
+    assert approval is not None and approval.spec.approvers == [cast.olga.user_id]
+
+
+def run(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    script = folder / "script.sh"
+    script.write_text(source)
+    script.chmod(0o755)
+    return subprocess.run([str(script), *arguments], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("language, word", [("en", "Hello"), ("es", "Hola"), ("de", "Hallo")])
+def test_it_greets(tmp_path: Path, language: str, word: str) -> None:
+    done = run(tmp_path, demo.GREET, "Ada Lovelace", language)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, f"{word}, Ada Lovelace!")
+
+
+def test_it_measures(tmp_path: Path) -> None:
+    last = json.loads(run(tmp_path, demo.DISK).stdout.splitlines()[-1])
+    assert last["state"] in ("success", "failure")
+    assert last["output"][0].isdigit() and last["output"][1]
+
+
+def test_it_fails(tmp_path: Path) -> None:
+    done = run(tmp_path, demo.FAIL)
+    assert (done.returncode, "There is none" in done.stderr) == (3, True)
+
+
+def test_it_counts(tmp_path: Path) -> None:
+    quick = demo.COUNT.replace("sleep 1", ":")
+    assert run(tmp_path, quick).stdout.splitlines()[-1] == "step 10 of 10"

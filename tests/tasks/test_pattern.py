@@ -1,0 +1,97 @@
+"""The regular expressions of definitions: as the standard engine says, but never slow."""
+
+import re
+import time
+
+import hypothesis
+import hypothesis.strategies as st
+import pytest
+
+from belvedere.base.errors import Invalid
+from belvedere.tasks.pattern import MAX_TEXT, Pattern, compiled
+
+
+def test_it_works() -> None:
+    assert compiled(r"[A-Z]{2}-\d+").matches("AB-12")
+    assert not compiled(r"[A-Z]{2}-\d+").matches("AB-12 ")
+
+
+atoms = st.sampled_from(
+    [
+        "a",
+        "b",
+        ".",
+        "[ab]",
+        "[^a]",
+        r"\d",
+        r"\w",
+        r"\s",
+        r"\W",
+        "[a-c1]",
+        "^",
+        "$",
+        r"\b",
+        r"\B",
+        "é",
+    ]
+)
+patterns = st.recursive(
+    atoms,
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map("".join),
+        st.tuples(inner, inner).map(lambda pair: f"(?:{pair[0]}|{pair[1]})"),
+        inner.map("({})".format),
+        st.tuples(inner, st.sampled_from(["*", "+", "?", "{2}", "{0,2}", "{1,}", "*?"])).map(
+            lambda pair: f"(?:{pair[0]}){pair[1]}"
+        ),
+    ),
+    max_leaves=6,
+)
+
+
+@hypothesis.settings(max_examples=400)
+@hypothesis.given(pattern=patterns, flags=st.sampled_from(["", "(?i)", "(?s)"]), data=st.data())
+def test_it_says_what_the_standard_engine_says(
+    pattern: str, flags: str, data: st.DataObject
+) -> None:
+    text = data.draw(st.text("abAB1 é\n_", max_size=8))
+    # Python itself says that \\B does not hold in an empty text; version 3.14 has changed its mind.
+    hypothesis.assume(text != "" or r"\B" not in pattern)
+    expected = re.fullmatch(flags + pattern, text) is not None
+    assert Pattern(flags + pattern).matches(text) is expected
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+", "(a|a?)+", "(.*a){12}"])
+def test_no_pattern_is_slow(pattern: str) -> None:
+    began = time.perf_counter()
+    compiled(pattern).matches("a" * (MAX_TEXT - 1) + "b")
+    assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(",
+        "[",
+        "*",
+        "(?=a)",
+        "(?<!a)b",
+        r"(a)\1",
+        "(?(1)a|b)",
+        "(?m)a",
+        "(?i:a)",
+        "a{1000}",
+        "(a{30}){30}",
+        "a{99999999999}",
+        "a" * 1_001,
+        "(" * 499 + ")" * 499 + "(?=a)",
+    ],
+)
+def test_what_it_cannot_do_is_refused(pattern: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        compiled(pattern)
+    assert refusal.value.code == "bad_pattern"
+
+
+def test_a_text_that_is_too_long_fits_nothing() -> None:
+    assert not compiled("a*").matches("a" * (MAX_TEXT + 1))
