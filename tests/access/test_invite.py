@@ -10,8 +10,10 @@ from belvedere.access import (
     invitations,
     links,
     members,
+    operator,
     passwords,
     recovery,
+    reset_password,
     roster,
     sessions,
     tokens,
@@ -173,6 +175,20 @@ def test_a_password_set_meanwhile_is_not_overwritten(db: Database, keys: Keys, c
     assert kept is not None
     assert kept.password_hash == HASH
     assert db.write_now(invitations.greet, keys, other.token) is not None
+
+
+def test_the_first_password_is_set_where_the_person_entered_first(
+    db: Database, keys: Keys, cast: Cast
+) -> None:
+    """Eve invites one whom the operator admitted to acme and who has no password yet."""
+    db.write_now(members.admit, operator(cast.acme), "new@acme.test", Level.ADMIN)
+    made = db.write_now(invitations.invite, keys, cast.eve, "new@acme.test", "", Level.VIEWER, [])
+    with pytest.raises(Conflict) as caught:
+        db.write_now(invitations.accept, keys, made.token, None, HASH, "")
+    assert caught.value.code == "password_elsewhere"
+    _, token = db.write_now(reset_password, keys, "new@acme.test")
+    db.write_now(recovery.redeem_reset, keys, token, HASH, "")
+    db.write_now(invitations.accept, keys, made.token, HASH, None, "")
 
 
 def test_one_who_never_came_leaves_no_trace(db: Database, keys: Keys, cast: Cast) -> None:

@@ -88,13 +88,19 @@ def test_one_organization_does_not_set_the_password_of_another(
 ) -> None:
     """Eve holds a reset link of one of hers; when that person joins acme, the link must die, and
     she gets no new one."""
-    db.write_now(members.admit, customers.operator(cast.globex), "pat@globex.test", Level.USER)
+    db.write_now(
+        members.admit,
+        customers.operator(cast.globex),
+        "pat@globex.test",
+        Level.USER,
+        password_hash=HASH,
+    )
     pat = db.write_now(users.by_identifier, "pat@globex.test")
     assert pat is not None
     member_id = next(one.member_id for one in db.write_now(sessions.memberships, pat.id))
     _, held = db.write_now(recovery.issue_link, keys, cast.eve, member_id)
     made = db.write_now(invitations.invite, keys, cast.ada, "pat@globex.test", "", Level.ADMIN, [])
-    db.write_now(invitations.accept, keys, made.token, None, HASH, "")
+    db.write_now(invitations.accept, keys, made.token, HASH, None, "")
     with pytest.raises(NotFound):
         db.write_now(recovery.redeem_reset, keys, held, PASSWORD_HASH, "")
     with pytest.raises(Forbidden) as caught:

@@ -16,7 +16,26 @@ from belvedere.agent.folder import Folder, prepare
 from belvedere.protocol import INLINE_LOG
 
 Message = dict[str, Any]
+
 PATIENCE_S = 15.0
+
+
+def below(root: int) -> list[int]:
+    """Every living process below this one, by the parents that the kernel names."""
+    parents = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            fields = Path(f"/proc/{name}/stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        parents[int(name)] = (int(fields[1]), fields[0])
+    found, queue = [], [root]
+    while queue:
+        above = queue.pop()
+        children = [pid for pid, (parent, _) in parents.items() if parent == above]
+        queue += children
+        found += [pid for pid in children if parents[pid][1] != "Z"]
+    return found
 
 
 class Keeping:
@@ -131,9 +150,7 @@ class Keeping:
 
     def below(self) -> list[int]:
         """Every process below the keeper."""
-        import psutil
-
-        return [child.pid for child in psutil.Process(self.pid).children(recursive=True)]
+        return below(self.pid)
 
     def resident_kib(self) -> int:
         status = Path(f"/proc/{self.pid}/status").read_text()

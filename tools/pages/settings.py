@@ -1,7 +1,10 @@
-"""docs/reference/settings.md: every setting, from the tables of server and agent."""
+"""docs/reference/settings.md: every setting, from the table that the server reads."""
 
 from typing import Any
 
+from belvedere.agent.settings import TOKEN_VARIABLE
+from belvedere.base.failpoint import VARIABLE as FAILPOINT
+from belvedere.cli import serve
 from belvedere.server.settings import TABLE
 from pages.table import code, heading, table
 
@@ -9,22 +12,37 @@ ABOUT = """
 An option of the command line wins over the environment, the environment over the default. What is
 secret has no option, because everybody on the machine can read a command line.
 """
+ELSEWHERE = (
+    (TOKEN_VARIABLE, "agent: the enrolment token, for the first start"),
+    ("BELVEDERE_SERVER", "command line: the server's address"),
+    ("BELVEDERE_TOKEN", "command line: the credential"),
+    ("BELVEDERE_CUSTOMER", "command line: the organization"),
+    ("BELVEDERE_CA_FILE", "command line: trust the authorities in this PEM file"),
+    ("BELVEDERE_TEST_POSTGRES", "tests: a PostgreSQL server instead of one of their own"),
+    (FAILPOINT, "tests: end the process with SIGKILL at the named point"),
+)
 
 
 def page() -> str:
+    flags = {flag for verb in serve.VERBS for each in verb.options for flag in each.flags}
     server = table(
         ("Environment", "Option", "Default", "Meaning"),
         (
-            (code(env), _option(name, default), _default(default), told)
+            (code(env), _option(name, default, flags), _default(default), told)
             for name, env, default, told in TABLE
         ),
     )
-    return "\n".join((heading("Settings", ABOUT), "## Server\n", server))
+    others = table(("Environment", "Meaning"), ((code(name), told) for name, told in ELSEWHERE))
+    agent = "The agent's options are in [the command line](cli.md#belvedere-agent).\n"
+    script = "What a script finds in its environment is in [scripts](scripts.md).\n"
+    parts = (heading("Settings", ABOUT), "## Server\n", server, "## Elsewhere\n", others)
+    return "\n".join((*parts, agent, script))
 
 
-def _option(name: str, default: Any) -> str:
-    flag = name.replace("_", "-")
-    return code(f"--no-{flag}" if isinstance(default, bool) else f"--{flag}")
+def _option(name: str, default: Any, flags: set[str]) -> str:
+    word = name.replace("_", "-")
+    flag = f"--no-{word}" if isinstance(default, bool) else f"--{word}"
+    return code(flag) if flag in flags else ""
 
 
 def _default(default: Any) -> str:

@@ -197,7 +197,7 @@ async def _unless_lost(state: asyncio.Future[dict[str, Any]], keeper: Attachment
 
 async def _until_one_ends(*parts: Coroutine[Any, Any, Any]) -> None:
     """Run all; when the first one ends, or fails, the others are called off."""
-    tasks = [asyncio.create_task(part) for part in parts]
+    tasks: list[asyncio.Task[Any]] = [asyncio.create_task(part) for part in parts]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -7,6 +7,9 @@ from typing import Any
 from belvedere.base.errors import Invalid
 
 
+MAX_DEPTH = 100
+
+
 class Number(str):
     """A JSON number that keeps the text it was written in: 1.0, 1e5 and -0 stay so."""
 
@@ -39,6 +42,23 @@ def _whole(written: str) -> int:
     return int(written)
 
 
+def check_depth(text: str, value: Any) -> None:
+    """Refuse what is nested deeper than anybody means; the usual body is not even walked."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return
+    raise Invalid(f"The JSON is nested more than {MAX_DEPTH} deep.", code="malformed_json")
+
+
 def parse(body: bytes | str, *, exact: bool = True) -> Any:
     """Any JSON value; raises Invalid with the position of the fault.
 
@@ -53,6 +73,7 @@ def parse(body: bytes | str, *, exact: bool = True) -> Any:
             parse_float=Number if exact else _finite,
             parse_int=Number if exact else _whole,
         )
+        check_depth(text, value)
         if "\\ud" in text.lower():
             # Half of a surrogate pair is JSON but no text; it could never be stored or sent on.
             compact(value).encode()

@@ -10,8 +10,8 @@ from belvedere.bench.figures import Idle
 from belvedere.bench.figures import Process as Figure
 
 PROC = Path("/proc")
-# The words of a command line that tell what a process is.
-NAMES = {"up": "server", "server": "server", "agent": "agent", "belvedere.agent.keeper": "keeper"}
+# What a command line holds, and what the process is therefore.
+NAMES = (("agent.keeper", "keeper"), ("belvedere.cli.main\0agent", "agent"), ("\0up\0", "server"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +23,18 @@ class Process:
 def of_folder(folder: Path) -> list[Process]:
     """Processes that were told this folder, in their command line or as their data folder."""
     found = []
-    for pid, words in _commands():
-        told = str(folder)
-        if any(word.startswith(told) for word in words) or _has_data(pid, told):
-            found.append(Process(pid, next((NAMES[word] for word in words if word in NAMES), "")))
+    for pid, command in _commands():
+        if f"\0{folder}" in command or _has_data(pid, str(folder)):
+            name = next((name for mark, name in NAMES if mark in command), "")
+            found.append(Process(pid, name))
     return found
 
 
-def _commands() -> Iterator[tuple[int, list[str]]]:
+def _commands() -> Iterator[tuple[int, str]]:
     for entry in PROC.iterdir() if PROC.is_dir() else ():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                raw = (entry / "cmdline").read_bytes()
-                yield int(entry.name), raw.decode("utf-8", "replace").split("\0")
+                yield int(entry.name), (entry / "cmdline").read_text(errors="replace")
 
 
 def _has_data(pid: int, folder: str) -> bool:

@@ -58,20 +58,16 @@ def _held_up(tx: Tx, job: JobRow, host: tuple[Any, ...]) -> tuple[str, dict[str,
         return "host_disabled" if not enabled else "host_draining", {"hostname": hostname}
     if connected is None or gone is not None:
         return "host_offline", {"hostname": hostname, "since": iso_or_none(gone or seen)}
-    running = [
-        held
-        for (held,) in tx.rows(
-            "select id from jobs where host_id = ? and lifecycle = 'assigned'"
-            " and (? is null or task_id = ?) order by id limit 20",
-            job.host_id,
-            None if job.concurrency is None else job.task_id,
-            job.task_id,
-        )
-    ]
-    if job.concurrency is not None and len(running) >= job.concurrency:
-        return "concurrency_limit", {"held_by": running}
+    rows = tx.rows(
+        "select id, task_id from jobs where host_id = ? and lifecycle = 'assigned' order by id",
+        job.host_id,
+    )
+    running = [held for held, _ in rows]
+    siblings = [held for held, task_id in rows if task_id == job.task_id]
+    if job.concurrency is not None and len(siblings) >= job.concurrency:
+        return "concurrency_limit", {"held_by": siblings}
     if len(running) >= slots:
-        return "host_busy", {"held_by": running}
+        return "host_busy", {"held_by": running[:20]}
     return "queued", {"since": iso(job.created_at)}
 
 

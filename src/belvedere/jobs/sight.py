@@ -56,7 +56,12 @@ def is_approver(tx: Tx, actor: Actor, job: JobRow) -> bool:
     spec = specs.of_job(tx, job)
     if spec.approvals_target == "initiator":
         return bool(actor.user_id) and actor.user_id == job.user_id
-    named = {entry.lower() for entry in spec.approvers}
+    named = {
+        entry.lower()
+        for entry in (
+            spec.assigned_users if spec.approvals_target == "assignees" else spec.approvers
+        )
+    }
     return actor.user_id in named or bool(named.intersection(actor.entries))
 
 

@@ -40,6 +40,7 @@ def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
         stream=sys.stderr,
     )
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
         house = build(settings)
         welcome = first_start.set_up(house) if must_set_up else None

@@ -1,0 +1,123 @@
+"""A client without a network: every request goes straight into the application."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+from belvedere.server.app import App
+
+NOTHING: Any = object()
+FORM = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back; each header by its lower-case name."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    @property
+    def code(self) -> str:
+        """The stable word of a refusal."""
+        word: str = self.json["code"]
+        return word
+
+
+Check = Callable[[str, str, Answer], None]
+
+
+@dataclass(frozen=True)
+class Client:
+    """One principal at one server. `check` sees every answer."""
+
+    app: App
+    token: str = ""
+    address: str = "192.0.2.50"
+    scheme: str = "http"
+    check: Check = lambda method, target, answer: None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    async def get(self, target: str, **more: Any) -> Answer:
+        return await self.ask("GET", target, **more)
+
+    async def post(self, target: str, body: Any = NOTHING, **more: Any) -> Answer:
+        return await self.ask("POST", target, body, **more)
+
+    async def put(self, target: str, body: Any = NOTHING, **more: Any) -> Answer:
+        return await self.ask("PUT", target, body, **more)
+
+    async def patch(self, target: str, body: Any = NOTHING, **more: Any) -> Answer:
+        return await self.ask("PATCH", target, body, **more)
+
+    async def delete(self, target: str, **more: Any) -> Answer:
+        return await self.ask("DELETE", target, **more)
+
+    async def ask(
+        self,
+        method: str,
+        target: str,
+        body: Any = NOTHING,
+        *,
+        raw: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """`body` is sent as JSON; `raw` as it is, under the content type in `headers`."""
+        sent = {**self.headers, **(headers or {})}
+        if body is not NOTHING:
+            raw, sent = json.dumps(body).encode(), {"content-type": "application/json", **sent}
+        messages = [{"type": "http.request", "body": raw, "more_body": False}]
+        said: list[dict[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            if messages:
+                return messages.pop()
+            return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
+
+        async def send(message: dict[str, Any]) -> None:
+            said.append(message)
+
+        await self.app(self.scope(method, target, sent), receive, send)
+        answer = answer_of(said)
+        self.check(method, target, answer)
+        return answer
+
+    def scope(self, method: str, target: str, headers: Mapping[str, str]) -> dict[str, Any]:
+        path, _, query = target.partition("?")
+        given = {"host": "belvedere.test", **headers}
+        if self.token:
+            given.setdefault("authorization", f"Bearer {self.token}")
+        return {
+            "type": "http",
+            "method": method,
+            "scheme": self.scheme,
+            "path": unquote(path),
+            "raw_path": path.encode(),
+            "root_path": "",
+            "query_string": query.encode(),
+            "headers": [(k.lower().encode(), v.encode("latin-1")) for k, v in given.items()],
+            "client": (self.address, 40_000),
+            "server": ("belvedere.test", 80),
+        }
+
+
+def answer_of(said: list[dict[str, Any]]) -> Answer:
+    start, *parts = said
+    assert start["type"] == "http.response.start"
+    assert not parts[-1].get("more_body"), "the answer was cut"
+    names = [name.decode() for name, _ in start["headers"]]
+    assert len(names) == len(set(names)), f"a header is sent twice: {names}"
+    headers = {name.decode(): value.decode() for name, value in start["headers"]}
+    return Answer(start["status"], headers, b"".join(part.get("body", b"") for part in parts))

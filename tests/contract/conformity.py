@@ -1,0 +1,79 @@
+"""Every answer against the server's own description of itself, and against good manners."""
+
+import re
+from typing import Any
+
+from belvedere.base.errors import Refused
+from belvedere.server import openapi
+from belvedere.server.table import Table
+from contract.client import Answer
+from contract.schema import Checker
+
+MANNERS = {
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+}
+# Refusals of which each door must name its own words; the others are alike everywhere.
+NAMED = frozenset({409, 412, 413, 415, 422})
+
+
+class Conformity:
+    """Called with every answer that a client gets; raises where the two disagree."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.document: dict[str, Any] = openapi.document(table, "http://belvedere.test")
+        self._checker = Checker(self.document)
+
+    def __call__(self, method: str, target: str, answer: Answer) -> None:
+        where = f"{method} {target.partition('?')[0]}: {answer.status}"
+        assert answer.status < 500, f"{where} {answer.body!r}"
+        _check_manners(answer, where)
+        if answer.status >= 400 and answer.status != 416:
+            self._check_refusal(answer, where)
+        operation = self._operation(method, target)
+        if operation is not None and method != "OPTIONS":
+            self._check_described(operation, answer, where)
+
+    def _operation(self, method: str, target: str) -> Any:
+        try:
+            match = self._table.match(method, target.partition("?")[0].encode())
+        except Refused:
+            return None
+        path = match.route.path if match.customer is None else "/{customer}" + match.route.path
+        return self.document["paths"][path][method.lower()]
+
+    def _check_refusal(self, answer: Answer, where: str) -> None:
+        found = answer.json
+        assert found["statusCode"] == answer.status, where
+        assert re.fullmatch(r"[a-z_]+", found["code"]), where
+        assert found["request_id"] == answer.headers["x-request-id"], where
+        assert found["message"].strip().endswith((".", "!", "?", "…")), found["message"]
+        shape = {"$ref": "#/components/schemas/ErrorRecord"}
+        assert list(self._checker.faults(found, shape)) == [], where
+
+    def _check_described(self, operation: Any, answer: Answer, where: str) -> None:
+        described = operation["responses"].get(str(answer.status))
+        assert described is not None, f"{where} is not described: {answer.body[:300]!r}"
+        if answer.status in NAMED:
+            words = described["description"].split(", ")
+            assert answer.code in words, f"{where} does not name {answer.code}"
+        if answer.status == 204:
+            assert answer.body == b"", where
+            return
+        kind = answer.headers["content-type"].partition(";")[0]
+        assert kind in described["content"], f"{where} is {kind}"
+        schema = described["content"][kind].get("schema", {})
+        if kind == "application/json":
+            faults = list(self._checker.faults(answer.json, schema))
+            assert faults == [], f"{where} {faults[:5]}"
+
+
+def _check_manners(answer: Answer, where: str) -> None:
+    for name, value in MANNERS.items():
+        assert answer.headers.get(name) == value, f"{where} lacks {name}"
+    assert re.fullmatch(r"[0-9a-f]{16}", answer.headers["x-request-id"]), where
+    assert "access-control-allow-credentials" not in answer.headers, where
+    assert "server" not in answer.headers, where

@@ -1,0 +1,182 @@
+"""A scripted agent: it speaks the protocol into the server's own socket room, without a network."""
+
+import asyncio
+import json
+from dataclasses import asdict
+from types import TracebackType
+from typing import Any, TypeVar
+
+import msgspec
+
+from belvedere.protocol import (
+    Ack,
+    Beat,
+    Cancel,
+    Credit,
+    Ended,
+    Entry,
+    Hello,
+    Kept,
+    Missing,
+    Order,
+    Refusal,
+    Report,
+    Started,
+    Stop,
+    Want,
+    Welcome,
+    pack_output,
+    unpack_blob,
+)
+from belvedere.server.app import App
+
+PATIENCE_S = 10.0
+SHAPES = {
+    shape.kind: shape
+    for shape in (Welcome, Order, Cancel, Stop, Ack, Kept, Credit, Missing, Refusal)
+}
+Message = TypeVar("Message")
+
+
+def hello(hostname: str = "web-1", entries: tuple[Entry, ...] = (), **more: Any) -> Hello:
+    said: dict[str, Any] = {
+        "hostname": hostname,
+        "agent_version": "0.1.0",
+        "fingerprint": f"machine-of-{hostname}",
+        "journal_id": f"journal-of-{hostname}",
+        "boot_id": "boot-1",
+        "slots": 16,
+        "entries": list(entries),
+        "os_name": "Linux",
+        "os_version": "6.1",
+        **more,
+    }
+    return Hello(**said)
+
+
+class FakeAgent:
+    """`async with FakeAgent(app, token) as agent` is connected and welcomed."""
+
+    def __init__(self, app: App, token: str, first: Hello | None = None, **headers: str) -> None:
+        self._app = app
+        self._first = first or hello()
+        self._headers = {"authorization": f"Bearer {token}", **headers}
+        self._spoken: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._heard: list[Any] = []
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.frames: list[bytes] = []
+        self.closed: tuple[int, str] | None = None
+        self.welcome: Welcome | None = None
+
+    async def __aenter__(self) -> "FakeAgent":
+        await self.knock()
+        await self.say(self._first)
+        self.welcome = await self.hear(Welcome)
+        return self
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+    ) -> None:
+        await self.leave()
+
+    async def knock(self, path: bytes = b"/-/agent") -> None:
+        """Open the socket and say nothing."""
+        scope = {
+            "type": "websocket",
+            "raw_path": path,
+            "headers": [(k.encode(), v.encode()) for k, v in self._headers.items()],
+            "client": ("192.0.2.7", 40_000),
+        }
+        await self._spoken.put({"type": "websocket.connect"})
+        self._task = asyncio.create_task(self._app(scope, self._spoken.get, self._listen))
+
+    async def leave(self) -> None:
+        """Hang up; whatever went wrong in the server's room is raised here."""
+        await self._spoken.put({"type": "websocket.disconnect", "code": 1006})
+        assert self._task is not None
+        await asyncio.wait_for(self._task, PATIENCE_S)
+
+    async def _listen(self, message: dict[str, Any]) -> None:
+        if message["type"] == "websocket.close":
+            self.closed = (message["code"], message.get("reason", ""))
+        elif message.get("text") is not None:
+            said = json.loads(message["text"])
+            self._heard += [msgspec.convert(one, SHAPES[one["kind"]]) for one in said]
+        elif message.get("bytes") is not None:
+            self.frames.append(message["bytes"])
+        self._news.set()
+
+    # Speaking
+
+    async def say(self, *messages: Any) -> None:
+        await self.text(json.dumps([asdict(one) for one in messages]))
+
+    async def text(self, frame: str) -> None:
+        await self._spoken.put({"type": "websocket.receive", "text": frame})
+
+    async def binary(self, frame: bytes) -> None:
+        await self._spoken.put({"type": "websocket.receive", "bytes": frame})
+
+    async def write(self, fence: int, at_byte: int, at_line: int, data: bytes) -> None:
+        await self.binary(pack_output(fence, at_byte, at_line, data))
+
+    async def start(self, order: Order, ago_ms: int = 0) -> None:
+        await self.say(Started(order.fence, ago_ms))
+
+    async def end(self, order: Order, **report: Any) -> None:
+        """Tell how it ended and wait until the server has it."""
+        said: dict[str, Any] = {"ending": "exit", "log": "", **report}
+        await self.say(Ended(order.fence, Report(**said)))
+        await self.acked(order.fence)
+
+    async def acked(self, fence: int) -> None:
+        while fence not in (await self.hear(Ack)).fences:
+            pass
+
+    async def beat(self, *live: int) -> None:
+        await self.say(Beat(list(live)))
+
+    async def fetch(self, sha256: str) -> bytes | None:
+        """The bytes behind a hash, or None when the server has none for us."""
+        await self.say(Want(sha256))
+        await self._until(lambda: self._find(Missing) is not None or self._is_fetched())
+        if self._find(Missing) is not None:
+            await self.hear(Missing)
+            return None
+        frames, self.frames = self.frames, []
+        return b"".join(unpack_blob(frame)[1] for frame in frames)
+
+    def _is_fetched(self) -> bool:
+        return bool(self.frames) and unpack_blob(self.frames[-1])[2]
+
+    # Listening
+
+    async def hear(self, kind: type[Message]) -> Message:
+        """The next message of this kind; others stay for whoever asks for them."""
+        await self._until(lambda: self._find(kind) is not None)
+        found = self._find(kind)
+        assert found is not None, f"no {kind.__name__}; closed: {self.closed}, heard {self._heard}"
+        self._heard.remove(found)
+        return found
+
+    async def order(self) -> Order:
+        return await self.hear(Order)
+
+    async def hangs_up(self) -> int:
+        """Wait for the server to close; the code."""
+        await self._until(lambda: self.closed is not None)
+        assert self.closed is not None
+        return self.closed[0]
+
+    def has_heard(self, kind: type[Message]) -> bool:
+        return self._find(kind) is not None
+
+    def _find(self, kind: type[Message]) -> Message | None:
+        return next((one for one in self._heard if isinstance(one, kind)), None)
+
+    async def _until(self, is_there: Any) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while not is_there() and self.closed is None:
+                self._news.clear()
+                await self._news.wait()

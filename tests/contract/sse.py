@@ -1,0 +1,83 @@
+"""Reading server-sent events from the application, and leaving when one likes."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from contract.client import Client
+
+PATIENCE_S = 10.0
+
+
+@dataclass(frozen=True)
+class Happened:
+    """One event; a comment or a bare id has no kind."""
+
+    id: str
+    kind: str
+    data: Any
+
+
+class Stream:
+    """An open stream: `async with Stream(ada, "/-/events") as stream`."""
+
+    def __init__(self, client: Client, target: str, headers: Mapping[str, str] = {}) -> None:
+        sent = {**client.headers, **headers}
+        self._app, self._scope = client.app, client.scope("GET", target, sent)
+        self._gone = asyncio.Event()
+        self._said: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._text = ""
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> "Stream":
+        self.task = asyncio.create_task(self._app(self._scope, self._receive, self._said.put))
+        start = await asyncio.wait_for(self._said.get(), PATIENCE_S)
+        self.status = start["status"]
+        self.headers = {name.decode(): value.decode() for name, value in start["headers"]}
+        return self
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+    ) -> None:
+        """Hang up, as a browser does; the server must notice by itself."""
+        self._gone.set()
+        assert self.task is not None
+        await asyncio.wait_for(self.task, PATIENCE_S)
+
+    async def _receive(self) -> dict[str, Any]:
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def next(self) -> Happened | None:
+        """The next event, also one that carries only an id; None at the end of the stream."""
+        while "\n\n" not in self._text:
+            part = await asyncio.wait_for(self._said.get(), PATIENCE_S)
+            self._text += part.get("body", b"").decode()
+            if not part.get("more_body"):
+                assert not self._text, "the stream ended within an event"
+                return None
+        block, _, self._text = self._text.partition("\n\n")
+        fields = dict(line.split(": ", 1) for line in block.split("\n") if line[0] != ":")
+        said = json.loads(fields["data"]) if "data" in fields else None
+        return Happened(fields.get("id", ""), fields.get("event", ""), said)
+
+    async def until(self, kind: str) -> Happened:
+        """The next event of this kind."""
+        while True:
+            found = await self.next()
+            assert found is not None, f"the stream ended before {kind}"
+            if found.kind == kind:
+                return found
+
+    async def rest(self) -> list[Happened]:
+        """Everything up to the end of the stream that has a kind."""
+        found = []
+        while (happened := await self.next()) is not None:
+            if happened.kind:
+                found.append(happened)
+        return found

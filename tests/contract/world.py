@@ -1,0 +1,102 @@
+"""What the contract tests stand on: the cast with its tokens and hosts, in a furnished house."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from belvedere.access import Actor, Keys, enrolment, tokens
+from belvedere.db import Tx
+from belvedere.hosts.service import Enrolment, enrol
+from belvedere.server.app import App
+from belvedere.server.house import House
+from belvedere.server.socket import serve
+from belvedere.tasks import service as tasks
+from belvedere.tasks.given import TaskBody
+from cast import ADDRESS, Cast
+from contract.client import Client
+from contract.conformity import Conformity
+from contract.fakeagent import FakeAgent, hello
+
+SOURCE = "#!/bin/sh\necho hello\n"
+
+
+@dataclass(frozen=True)
+class Things:
+    """What is there before a test begins."""
+
+    hosts: dict[str, Enrolment]
+    # Integration tokens, by organization.
+    integration: dict[str, str]
+
+
+def furnish(tx: Tx, keys: Keys, cast: Cast) -> Things:
+    owners = {"acme": cast.ada, "globex": cast.eve}
+    places = {"web-1": cast.ada, "web-2": cast.ada, "box-1": cast.eve}
+    return Things(
+        hosts={name: _enrolled(tx, keys, actor, name) for name, actor in places.items()},
+        integration={
+            name: tokens.create_token(tx, keys, actor, f"token of {name}")[1]
+            for name, actor in owners.items()
+        },
+    )
+
+
+def _enrolled(tx: Tx, keys: Keys, actor: Actor, hostname: str) -> Enrolment:
+    _, text = enrolment.create_enrolment(tx, keys, actor)
+    return enrol(tx, keys, text, hostname, f"machine-of-{hostname}", ADDRESS)
+
+
+def make_task(tx: Tx, keys: Keys, actor: Actor, fields: dict[str, Any]) -> str:
+    view, _ = tasks.create(tx, keys, actor, msgspec.convert(fields, TaskBody))
+    return view.id
+
+
+@dataclass(frozen=True)
+class World:
+    """A server, and everybody who calls it."""
+
+    house: House
+    app: App
+    cast: Cast
+    things: Things
+    conformity: Conformity
+
+    def client(self, who: str = "", **more: Any) -> Client:
+        """By the name of a member, `token`, `stranger`, or of a host for its agent."""
+        return Client(self.app, self.credential(who), check=self.conformity, **more)
+
+    def credential(self, who: str) -> str:
+        if who in self.cast.tokens:
+            return self.cast.tokens[who]
+        if who in self.things.hosts:
+            return self.things.hosts[who].token
+        return {"token": self.things.integration["acme"], "": ""}[who]
+
+    def agent(self, hostname: str = "web-1", **more: Any) -> FakeAgent:
+        return FakeAgent(self.app, self.things.hosts[hostname].token, hello(hostname, **more))
+
+    def task(self, name: str = "echo", *, by: str = "ada", **fields: Any) -> str:
+        """Make a script task on web-1 that everybody of acme may see; other fields as given."""
+        made: dict[str, Any] = {
+            "name": name,
+            "type": "script",
+            "hostname": "box-1" if by == "eve" else "web-1",
+            "script": {"filename": f"{name}.sh", "source": SOURCE},
+            "acl": [] if by == "eve" else ["uma", "vic", "max"],
+            **fields,
+        }
+        if made["type"] not in ("script", "scraper"):
+            del made["hostname"], made["script"]
+        actor = getattr(self.cast, by)
+        return self.house.db.write_now(make_task, self.house.keys, actor, made)
+
+    def beside(self, house: House) -> "World":
+        """The same people at another server of the same database."""
+        return replace(self, house=house, app=App(house, house.table, serve))
+
+
+def opened(house: House, cast: Cast) -> World:
+    things = house.db.write_now(furnish, house.keys, cast)
+    app = App(house, house.table, serve)
+    return World(house, app, cast, things, Conformity(house.table))
