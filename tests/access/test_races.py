@@ -139,3 +139,17 @@ async def test_two_who_found_the_same_organization_make_one(db: Database, keys: 
         )
     )
     assert sum(not isinstance(one, Refused) for one in found) == 1
+
+
+async def test_nobody_is_forgotten_while_being_invited_elsewhere(
+    db: Database, keys: Keys, cast: Cast
+) -> None:
+    for n in range(10):
+        email = f"new{n}@x.test"
+        made = await db.write(invitations.invite, keys, cast.max, email, "", Level.VIEWER, [])
+        await at_once(
+            db.write(members.remove, cast.max, made.member.id),
+            db.write(invitations.invite, keys, cast.eve, email, "", Level.VIEWER, []),
+        )
+        found = await db.read(roster.everybody, cast.eve)
+        assert email in {member.email for member in found}

@@ -109,6 +109,21 @@ def test_one_organization_does_not_set_the_password_of_another(
     assert hash_of(db, pat.id) == HASH
 
 
+def test_a_link_made_while_the_person_moved_is_dead(db: Database, keys: Keys, cast: Cast) -> None:
+    """The rule is asked again when the link is used, since both may have happened at once."""
+    db.write_now(members.admit, customers.operator(cast.acme), "eve@globex.test", Level.ADMIN)
+    for made_by, works in ((cast.eve.user_id, False), ("operator", True)):
+        _, token = db.write_now(
+            links.make, keys, links.RESET, cast.eve.user_id, cast.globex.id, made_by
+        )
+        if works:
+            db.write_now(recovery.redeem_reset, keys, token, HASH, "")
+            continue
+        with pytest.raises(NotFound):
+            db.write_now(recovery.redeem_reset, keys, token, HASH, "")
+        assert hash_of(db, cast.eve.user_id) == PASSWORD_HASH
+
+
 def test_an_open_invitation_elsewhere_blocks_nothing(db: Database, keys: Keys, cast: Cast) -> None:
     db.write_now(invitations.invite, keys, cast.eve, "vic@acme.test", "", Level.VIEWER, [])
     db.write_now(recovery.issue_link, keys, cast.max, cast.vic.member_id)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from agent.processes import bearing, command_lines
 from belvedere.agent.folder import Folder, prepare
 
 
@@ -56,9 +57,7 @@ class Agency:
 
     def scripts(self) -> list[int]:
         """Processes that still bear a cookie of this agent."""
-        place = os.stat(self.folder.root)
-        cookie = f"BELVEDERE_COOKIE={place.st_dev:x}-{place.st_ino:x}.".encode()
-        return [pid for pid in _pids() if cookie in _read(pid, "environ")]
+        return bearing(self.folder.root)
 
     def end(self) -> None:
         """Leave nothing of this test behind."""
@@ -67,18 +66,3 @@ class Agency:
         self.kill_keeper()
         for pid in self.scripts():
             os.kill(pid, signal.SIGKILL)
-
-
-def _pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-
-
-def _read(pid: int, name: str) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/{name}").read_bytes()
-    except OSError:
-        return b""
-
-
-def command_lines() -> list[tuple[int, str]]:
-    return [(pid, _read(pid, "cmdline").decode(errors="replace")) for pid in _pids()]

@@ -1,5 +1,6 @@
 """A keeper of its own for a test, spoken to as the agent would, without a server."""
 
+import contextlib
 import hashlib
 import os
 import signal
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from agent.processes import bearing, below
 from belvedere.agent import wire
 from belvedere.agent.folder import Folder, prepare
 from belvedere.protocol import INLINE_LOG
@@ -18,24 +20,6 @@ from belvedere.protocol import INLINE_LOG
 Message = dict[str, Any]
 
 PATIENCE_S = 15.0
-
-
-def below(root: int) -> list[int]:
-    """Every living process below this one, by the parents that the kernel names."""
-    parents = {}
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            fields = Path(f"/proc/{name}/stat").read_text().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        parents[int(name)] = (int(fields[1]), fields[0])
-    found, queue = [], [root]
-    while queue:
-        above = queue.pop()
-        children = [pid for pid, (parent, _) in parents.items() if parent == above]
-        queue += children
-        found += [pid for pid in children if parents[pid][1] != "Z"]
-    return found
 
 
 class Keeping:
@@ -46,6 +30,7 @@ class Keeping:
         self.heard: list[Message] = []
         self.state: Message = {}
         self._next_fence = 100
+        self._socket: socket.socket | None = None
         self.start()
 
     def start(self, **environment: str) -> None:
@@ -67,21 +52,25 @@ class Keeping:
     def connect(self, session: int = 1, owner: str = "host") -> Message:
         """Say hello as a new agent would; the keeper's state."""
         path, fd = wire.short_path(self.folder.root, "keeper.sock")
-        self._socket = socket.socket(socket.AF_UNIX)
+        former, self._socket = self._socket, socket.socket(socket.AF_UNIX)
         self._socket.connect(path)
         if fd >= 0:
             os.close(fd)
+        if former is not None:
+            former.close()
         self._lines = wire.Lines()
         self.heard.clear()
         return self.hello(session, owner)
 
     def hello(self, session: int = 1, owner: str = "host") -> Message:
+        self.heard = [message for message in self.heard if message["say"] != "state"]
         self.say(do="hello", owner=owner, inline=INLINE_LOG)
         self.state = self.wait(lambda m: m["say"] == "state")
         self.say(do="open", session=session)
         return self.state
 
     def say(self, **message: Any) -> None:
+        assert self._socket is not None
         self._socket.sendall(wire.pack(message))
 
     def order(self, source: str, *arguments: str, **fields: Any) -> int:
@@ -125,13 +114,18 @@ class Keeping:
     def _hear(self) -> Iterator[Message]:
         yield from list(self.heard)
         give_up_at = time.monotonic() + PATIENCE_S
-        while (left := give_up_at - time.monotonic()) > 0:
-            self._socket.settimeout(left)
-            data = self._socket.recv(1 << 20)
-            assert data, "the keeper hung up"
-            fresh = self._lines.feed(data)
-            self.heard += fresh
-            yield from fresh
+        while time.monotonic() < give_up_at:
+            yield from self.hear_once()
+
+    def hear_once(self) -> list[Message]:
+        """What comes next."""
+        assert self._socket is not None
+        self._socket.settimeout(PATIENCE_S)
+        data = self._socket.recv(1 << 20)
+        assert data, "the keeper hung up"
+        fresh = self._lines.feed(data)
+        self.heard += fresh
+        return fresh
 
     def report(self, fence: int) -> Message:
         found = self.wait(lambda m: m["say"] == "ended" and m["fence"] == fence)
@@ -148,9 +142,19 @@ class Keeping:
         os.kill(self.pid, signal.SIGKILL)
         self.process.wait()
 
-    def below(self) -> list[int]:
-        """Every process below the keeper."""
-        return below(self.pid)
+    def left(self) -> list[int]:
+        """What is still there of any script, below the keeper or anywhere else."""
+        return sorted({*below(self.pid), *bearing(self.folder.root)})
+
+    def end(self) -> None:
+        """Leave nothing of this test behind."""
+        if self._socket is not None:
+            self._socket.close()
+        doomed = [self.pid, *self.left()]
+        for pid in doomed:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
 
     def resident_kib(self) -> int:
         status = Path(f"/proc/{self.pid}/status").read_text()

@@ -35,9 +35,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def house(
-    db: Database, logs: Database, keys: Keys, clock: HandClock, settings: Settings
-) -> House:
+def house(db: Database, logs: Database, keys: Keys, clock: HandClock, settings: Settings) -> House:
     made = furnish(settings, db, logs, keys, clock)
     made.turnstile = Turnstile(made.limits, at_once)
     return made

@@ -32,7 +32,7 @@ from belvedere.server.app import App
 
 PATIENCE_S = 10.0
 SHAPES = {
-    shape.kind: shape
+    shape.__name__.lower(): shape
     for shape in (Welcome, Order, Cancel, Stop, Ack, Kept, Credit, Missing, Refusal)
 }
 Message = TypeVar("Message")
@@ -90,6 +90,7 @@ class FakeAgent:
         }
         await self._spoken.put({"type": "websocket.connect"})
         self._task = asyncio.create_task(self._app(scope, self._spoken.get, self._listen))
+        self._task.add_done_callback(lambda _: self._news.set())
 
     async def leave(self) -> None:
         """Hang up; whatever went wrong in the server's room is raised here."""
@@ -176,7 +177,8 @@ class FakeAgent:
         return next((one for one in self._heard if isinstance(one, kind)), None)
 
     async def _until(self, is_there: Any) -> None:
+        assert self._task is not None
         async with asyncio.timeout(PATIENCE_S):
-            while not is_there() and self.closed is None:
+            while not is_there() and self.closed is None and not self._task.done():
                 self._news.clear()
                 await self._news.wait()

@@ -76,7 +76,7 @@ class World:
     def agent(self, hostname: str = "web-1", **more: Any) -> FakeAgent:
         return FakeAgent(self.app, self.things.hosts[hostname].token, hello(hostname, **more))
 
-    def task(self, name: str = "echo", *, by: str = "ada", **fields: Any) -> str:
+    async def task(self, name: str = "echo", *, by: str = "ada", **fields: Any) -> str:
         """Make a script task on web-1 that everybody of acme may see; other fields as given."""
         made: dict[str, Any] = {
             "name": name,
@@ -89,7 +89,7 @@ class World:
         if made["type"] not in ("script", "scraper"):
             del made["hostname"], made["script"]
         actor = getattr(self.cast, by)
-        return self.house.db.write_now(make_task, self.house.keys, actor, made)
+        return await self.house.db.write(make_task, self.house.keys, actor, made)
 
     def beside(self, house: House) -> "World":
         """The same people at another server of the same database."""

@@ -61,8 +61,10 @@ class Done(msgspec.Struct):
 
 async def login(ask: Ask) -> Reply:
     body = ask.body or Login()
-    identifier, password = _basic(ask) or (body.email or body.username or body.identifier, "")
-    password = password or body.password
+    identifier, password = _basic(ask) or (
+        body.email or body.username or body.identifier,
+        body.password,
+    )
     house, address = ask.house, ask.actor.address
     user = await house.db.read(users.by_identifier, identifier)
     kept = user.password_hash if user is not None and user.enabled else None

@@ -37,8 +37,11 @@ def redeem_reset(tx: Tx, keys: Keys, token: str, password_hash: str, address: st
         raise links.gone()
     _set(tx, user, password_hash)
     member = roster.of_user(tx, link.customer_id, user.id)
-    if member is not None:
-        _tell(tx, roster.as_actor(tx, member, address), member.id, "reset_password")
+    # Asked again, now that the person's row is ours: the link may have been made while the person
+    # was just entering another organization.
+    if member is None or (link.created_by != "operator" and roster.belongs_elsewhere(tx, member)):
+        raise links.gone()
+    _tell(tx, roster.as_actor(tx, member, address), member.id, "reset_password")
 
 
 def change_password(tx: Tx, actor: Actor, seen: str, password_hash: str) -> None:

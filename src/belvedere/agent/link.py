@@ -187,8 +187,9 @@ async def _listen(socket: ClientConnection, session: Session) -> None:
 
 
 async def _unless_lost(state: asyncio.Future[dict[str, Any]], keeper: Attachment) -> dict[str, Any]:
-    lost = asyncio.ensure_future(keeper.lost.wait())
-    await asyncio.wait({state, lost}, return_when=asyncio.FIRST_COMPLETED)
+    lost = asyncio.create_task(keeper.lost.wait())
+    either: set[asyncio.Future[Any]] = {state, lost}
+    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
     lost.cancel()
     if not state.done():
         raise KeeperFailed("The keeper is gone; starting another.")

@@ -37,10 +37,14 @@ def welcome(ledger: Ledger, session: int) -> None:
     ledger.session = session
 
 
+def _is_current(ledger: Ledger, message: Message) -> bool:
+    return ledger.session != 0 and message["session"] == ledger.session
+
+
 def order(ledger: Ledger, message: Message) -> Steps:
     """Accept an order of the current session whose fence was never seen; drop any other."""
     fence: int = message["fence"]
-    if message["session"] != ledger.session or ledger.knows(fence):
+    if not _is_current(ledger, message) or ledger.knows(fence):
         return [] if fence in ledger.entries else [_gone(fence)]
     job_id: str = message["job_id"]
     older = _attempts(ledger, job_id)
@@ -61,7 +65,7 @@ def order(ledger: Ledger, message: Message) -> Steps:
 def refuse(ledger: Ledger, message: Message) -> Steps:
     """The agent cannot run this order (its script cannot be had, or it was cancelled before)."""
     fence: int = message["fence"]
-    if message["session"] != ledger.session or ledger.knows(fence):
+    if not _is_current(ledger, message) or ledger.knows(fence):
         return []
     ledger.entries[fence] = Entry(fence, message["job_id"], ledger.boot_id)
     ledger.remember(fence)
@@ -73,7 +77,8 @@ def unwritable(ledger: Ledger, fence: int, message: str) -> Steps:
     """The acceptance could not be made durable: it is certain that nothing ran."""
     entry = ledger.entries[fence]
     entry.report = failure("journal_unwritable", message)
-    return [Tell({"say": "ended", "fence": fence, "report": entry.report})]
+    told = Tell({"say": "ended", "fence": fence, "report": entry.report})
+    return [told, *_follow(ledger, entry.job_id)]
 
 
 def cancel(ledger: Ledger, fence: int) -> Steps:

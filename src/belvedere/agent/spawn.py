@@ -11,6 +11,7 @@ import errno
 import os
 import resource
 import signal
+import sys
 
 from belvedere.agent.accounts import Account, environment
 from belvedere.agent.workplace import Workplace
@@ -41,7 +42,8 @@ class CannotStart(Exception):
 
 def words(order: Message, script: str) -> list[str]:
     """The command line: runas with the script in its place, then the arguments."""
-    runas: list[str] = order["runas"]
+    # %python% is the one interpreter that is certainly there: our own.
+    runas = [sys.executable if word == "%python%" else word for word in order["runas"]]
     command = [word.replace("%script%", script) for word in runas]
     if command == runas:
         command.append(script)

@@ -64,6 +64,5 @@ class Renew:
     __slots__ = ()
 
 
-if TYPE_CHECKING:
-    Step = Write | Spawn | End | Tell | Clear | Renew
-    Steps = list[Step]
+Step = Write | Spawn | End | Tell | Clear | Renew
+Steps = list[Step]

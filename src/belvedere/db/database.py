@@ -38,7 +38,7 @@ class Fragments:
     # The members of a JSON array given as one parameter, for `x in …`.
     texts: str
     numbers: str
-    # Reserves N fence numbers in a row; answers the highest.
+    # Reserves N fence numbers: a row for each, or the highest where they follow each other.
     next_fences: str
     # The writer's transaction number, stored with each event.
     current_xid: str
@@ -53,6 +53,8 @@ class Tx(Protocol):
     sql: Fragments
     # Topics to ring once the commit is durable: `host:<id>`, `events`, `access`.
     rung: set[str]
+    # What can never change once it is written may be remembered here beyond the transaction.
+    memo: dict[Any, Any]
 
     def rows(self, sql: str, *params: Any) -> list[Row]: ...
 

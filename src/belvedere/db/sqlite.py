@@ -49,9 +49,12 @@ class SqliteTx:
 
     sql = FRAGMENTS
 
-    def __init__(self, connection: apsw.Connection, now: Millis) -> None:
+    def __init__(
+        self, connection: apsw.Connection, now: Millis, memo: dict[Any, Any] | None = None
+    ) -> None:
         self.connection = connection
         self.now = now
+        self.memo = {} if memo is None else memo
         self.rung: set[str] = set()
         self.calls: list[AfterCommit] = []
 
@@ -109,6 +112,9 @@ def connect(path: str, *, readonly: bool = False) -> apsw.Connection:
     )
     connection = apsw.Connection(path, flags=flags, statementcachesize=300)
     connection.set_busy_timeout(5_000)
+    # Otherwise SQLite compiles a statement anew whenever a parameter has changed that might alter
+    # its plan: ten times the cost of running it.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     if not readonly:
         connection.execute("pragma journal_mode=wal")
     connection.execute("pragma synchronous=full")
@@ -130,6 +136,7 @@ class Sqlite:
         self.on_rung: Callable[[set[str]], None] | None = None
         self._lock_fd = _lock_file(self.path)
         self._writer = connect(self.path)
+        self._memo: dict[Any, Any] = {}
         self._queue: deque[_Waiting] = deque()
         self._busy = False
         self._idle: asyncio.Event | None = None
@@ -175,7 +182,7 @@ class Sqlite:
 
     def _begin(self) -> SqliteTx:
         self._writer.execute("begin immediate")
-        return SqliteTx(self._writer, self.clock())
+        return SqliteTx(self._writer, self.clock(), self._memo)
 
     def _run_all(self, tx: SqliteTx, batch: list[_Waiting]) -> None:
         sets: dict[Any, list[_Waiting]] = {}
@@ -306,7 +313,7 @@ class Sqlite:
             self._opened.append(connection)
         connection.execute("begin")
         try:
-            return verb(SqliteTx(connection, self.clock()), *args, **kwargs)
+            return verb(SqliteTx(connection, self.clock(), self._memo), *args, **kwargs)
         finally:
             connection.execute("rollback")
 

@@ -1,5 +1,6 @@
 """Every change of a job, as the event log tells it: fold the events and you have the job."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from belvedere import events
@@ -25,6 +26,6 @@ def data_of(job: JobRow) -> dict[str, Any]:
     }
 
 
-def tell(tx: Tx, what: str, jobs: list[JobRow]) -> None:
+def tell(tx: Tx, what: str, jobs: Sequence[JobRow]) -> None:
     """Append `job.<what>` for each."""
     events.append_all(tx, f"job.{what}", [(job.customer_id, job.id, data_of(job)) for job in jobs])

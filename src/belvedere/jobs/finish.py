@@ -164,8 +164,8 @@ def lose(job: JobRow, reason: str, now: Millis) -> None:
 
 def _write(tx: Tx, ends: list[_End]) -> None:
     moved = [end for end in ends if end.event]
-    store.save(tx, [end.job for end in moved])
-    store.save_end(tx, [_columns(end) for end in ends if end.keeps_result])
+    store.save(tx, [end.job for end in moved if not end.keeps_result])
+    store.save_ended(tx, [(end.job, _left_behind(end)) for end in moved if end.keeps_result])
     store.close_attempts(tx, [_attempt_end(end, tx.now) for end in ends])
     for event in dict.fromkeys(end.event for end in moved):
         changes.tell(tx, event, [end.job for end in moved if end.event == event])
@@ -174,13 +174,12 @@ def _write(tx: Tx, ends: list[_End]) -> None:
         tx.rung.add(f"host:{end.job.host_id}")
 
 
-def _columns(end: _End) -> tuple[str, str | None, str | None, str | None]:
+def _left_behind(end: _End) -> store.End:
     log = end.report.log
-    return (
-        end.job.id,
-        store.encode(result_of(end.report)).decode(),
-        None if end.output is None else store.encode(end.output).decode(),
-        None if log is None else text.clean(log),
+    return store.End(
+        result=store.encode(result_of(end.report)).decode(),
+        output=None if end.output is None else store.encode(end.output).decode(),
+        log=None if log is None else text.clean(log),
     )
 
 

@@ -22,6 +22,12 @@ class Claimed(msgspec.Struct):
     customer_name: str
 
 
+class Candidate(JobRow):
+    """A ready job with its arguments."""
+
+    arguments: str
+
+
 class _Host(msgspec.Struct):
     session: int
     journal_id: str
@@ -60,13 +66,12 @@ def claim(tx: Tx, host_id: str, session: int) -> list[Claimed]:
     if not jobs:
         return []
     known = specs.of_jobs(tx, jobs)
-    arguments = _arguments(tx, jobs)
     for job, fence in zip(jobs, store.reserve_fences(tx, len(jobs)), strict=True):
         _assign(job, fence, known[job.id], tx.now)
     store.insert_attempts(tx, [_attempt(job, host_id, host, tx.now) for job in jobs])
     store.save(tx, jobs)
     changes.tell(tx, "assigned", jobs)
-    return [Claimed(job, arguments[job.id], known[job.id], host.customer_name) for job in jobs]
+    return [Claimed(job, job.arguments, known[job.id], host.customer_name) for job in jobs]
 
 
 def _lock_host(tx: Tx, host_id: str) -> _Host | None:
@@ -88,31 +93,26 @@ def _live(tx: Tx, host_id: str) -> int:
     )
 
 
-def _candidates(tx: Tx, host_id: str, limit: int) -> list[JobRow]:
-    full = [
-        task_id
-        for (task_id,) in tx.rows(
-            "select task_id from jobs where host_id = ? and lifecycle = 'assigned'"
-            " group by task_id having count(*) >= min(coalesce(concurrency, 1000000000))",
-            host_id,
-        )
-    ]
+def _candidates(tx: Tx, host_id: str, limit: int) -> list[Candidate]:
+    """The oldest ready jobs, with their arguments, of tasks that are below their limit."""
     return tx.all(
-        JobRow,
-        f"select {columns(JobRow)} from jobs where host_id = ? and lifecycle = 'ready'"
-        f" and not_before_at <= ? and task_id not in {tx.sql.texts}"
+        Candidate,
+        f"select {columns(Candidate)} from jobs where host_id = ? and lifecycle = 'ready'"
+        " and not_before_at <= ? and task_id not in (select task_id from jobs where host_id = ?"
+        " and lifecycle = 'assigned' and concurrency is not null"
+        " group by task_id having count(*) >= min(concurrency))"
         f" order by id limit ?{tx.sql.skip_locked}",
         host_id,
         tx.now,
-        store.json_list(full),
+        host_id,
         limit + LOOKAHEAD,
     )
 
 
-def _within_limits(tx: Tx, candidates: list[JobRow], limit: int) -> list[JobRow]:
+def _within_limits(tx: Tx, candidates: list[Candidate], limit: int) -> list[Candidate]:
     """The first ones that keep every task within its concurrency, counted from live rows."""
     running: dict[str, int] = {}
-    chosen: list[JobRow] = []
+    chosen: list[Candidate] = []
     for job in candidates:
         if len(chosen) == limit:
             break
@@ -136,14 +136,6 @@ def _running(tx: Tx, host_id: str, task_id: str) -> int:
             task_id,
         )
     )
-
-
-def _arguments(tx: Tx, jobs: list[JobRow]) -> dict[str, str]:
-    rows = tx.rows(
-        f"select id, arguments from jobs where id in {tx.sql.texts}",
-        store.json_list([job.id for job in jobs]),
-    )
-    return {job_id: arguments for job_id, arguments in rows}
 
 
 def _assign(job: JobRow, fence: int, spec: TaskSpec, now: Millis) -> None:

@@ -84,8 +84,9 @@ def give_input(tx: Tx, actor: Actor, job_id: str, given: list[Any]) -> JobRow:
         check_move(job, "input", Lifecycle.FINISHED, State.SUCCESS)
         store.step(job, Lifecycle.FINISHED, State.SUCCESS, tx.now)
         job.trigger_name, job.ended_at = "success", tx.now
-        store.save_end(tx, [(job.id, None, text, None)])
-        return _saved(tx, job, "finished")
+        store.save_ended(tx, [(job, store.End(output=text))])
+        changes.tell(tx, "finished", [job])
+        return job
     return _make_ready(tx, job, "input")
 
 

@@ -6,30 +6,31 @@ import msgspec
 
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
-from belvedere.jobs import store
 from belvedere.jobs.model import JobRow
 from belvedere.tasks.model import TaskSpec
 
 _decode = msgspec.json.Decoder(TaskSpec).decode
+REMEMBERED = 5_000
 # TERM, this long, KILL.
 KILL_GRACE: Millis = 5_000
 
 
 def of_jobs(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, TaskSpec]:
-    """Definitions by job id; each distinct version is read once."""
+    """Definitions by job id. A version never changes, so each is read and decoded once."""
     wanted = {(job.task_id, job.task_version) for job in jobs}
-    rows = tx.rows(
-        f"select task_id, version, spec from task_versions where task_id in {tx.sql.texts}"
-        f" and version in {tx.sql.numbers}",
-        store.json_list(sorted({task_id for task_id, _ in wanted if task_id})),
-        store.json_list(sorted({version for _, version in wanted if version})),
-    )
-    read = {
-        (task_id, version): _decode(spec)
-        for task_id, version, spec in rows
-        if (task_id, version) in wanted
-    }
-    return {job.id: read[job.task_id, job.task_version] for job in jobs}
+    missing = [key for key in wanted if ("spec", key) not in tx.memo]
+    for task_id, version in missing:
+        text = tx.value(
+            "select spec from task_versions where task_id = ? and version = ?", task_id, version
+        )
+        _remember(tx, (task_id, version), _decode(text))
+    return {job.id: tx.memo["spec", (job.task_id, job.task_version)] for job in jobs}
+
+
+def _remember(tx: Tx, key: tuple[str | None, int | None], spec: TaskSpec) -> None:
+    if len(tx.memo) > REMEMBERED:
+        tx.memo.clear()
+    tx.memo["spec", key] = spec
 
 
 def of_job(tx: Tx, job: JobRow) -> TaskSpec:

@@ -98,9 +98,9 @@ _SAVE = (
     " reason = ?, trigger_name = ?, timeout = ?, not_before_at = ?, expires_at = ?,"
     " cancel_requested_at = ?, canceled_by = ?, unreachable_at = ?, reconciled = ?,"
     " resolved_by = ?, updated_at = ?, assigned_at = ?, started_at = ?, ended_at = ?,"
-    " deadline_at = ?, script_sha256 = ?, script_filename = ?, task_version = ?"
-    " where id = ? and version = ?"
+    " deadline_at = ?"
 )
+_OF_ONE = " where id = ? and version = ?"
 
 
 def _saved(job: JobRow) -> tuple[Any, ...]:
@@ -126,24 +126,30 @@ def _saved(job: JobRow) -> tuple[Any, ...]:
         job.started_at,
         job.ended_at,
         job.deadline_at,
-        job.script_sha256,
-        job.script_filename,
-        job.task_version,
-        job.id,
-        job.version - 1,
     )
 
 
 def save(tx: Tx, jobs: Sequence[JobRow]) -> None:
     """Write back jobs that this transaction has locked; each must carry its next version."""
-    tx.many(_SAVE, [_saved(job) for job in jobs])
+    tx.many(_SAVE + _OF_ONE, [(*_saved(job), job.id, job.version - 1) for job in jobs])
 
 
-def save_end(tx: Tx, ends: Sequence[tuple[str, str | None, str | None, str | None]]) -> None:
-    """(job id, result, output, log) of jobs that ended."""
+class End(msgspec.Struct):
+    """What an ended job keeps beside its row, as JSON texts."""
+
+    result: str | None = None
+    output: str | None = None
+    log: str | None = None
+
+
+def save_ended(tx: Tx, ended: Sequence[tuple[JobRow, End]]) -> None:
+    """The same for jobs that ended, with what they leave behind, in one write each."""
     tx.many(
-        "update jobs set result = ?, output = ?, log = ? where id = ?",
-        [(result, output, log, job_id) for job_id, result, output, log in ends],
+        f"{_SAVE}, result = ?, output = ?, log = ?{_OF_ONE}",
+        [
+            (*_saved(job), end.result, end.output, end.log, job.id, job.version - 1)
+            for job, end in ended
+        ],
     )
 
 
@@ -207,10 +213,9 @@ def end_attempt(tx: Tx, job: JobRow, state: str) -> None:
 
 
 def reserve_fences(tx: Tx, count: int) -> list[int]:
-    """New fences, each larger than any before; the epoch stands in the upper bits."""
-    epoch = int(tx.value("select value from meta where name = 'epoch'") or 1)
-    highest = int(tx.value(tx.sql.next_fences, count))
-    return [(epoch << 40) | number for number in range(highest - count + 1, highest + 1)]
+    """New fences, each larger than any before."""
+    taken = [int(number) for (number,) in tx.rows(tx.sql.next_fences, count)]
+    return taken if len(taken) == count else list(range(taken[0] - count + 1, taken[0] + 1))
 
 
 def step(job: JobRow, lifecycle: Lifecycle, state: State, now: int) -> None:

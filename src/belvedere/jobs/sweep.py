@@ -29,9 +29,9 @@ def expire(tx: Tx) -> int:
     others = [job for job in jobs if job.type != "ApprovalJob"]
     for job in others:
         end_waiting(job, "expired_in_queue", tx.now)
+    store.save(tx, others)
     for job in votes:
         _answer_by_default(tx, job)
-    store.save(tx, jobs)
     changes.tell(tx, "expired", others)
     changes.tell(tx, "decided_by_default", votes)
     return len(jobs)
@@ -42,8 +42,8 @@ def _answer_by_default(tx: Tx, job: JobRow) -> None:
     verb = specs.of_job(tx, job).default_answer
     state = State.SUCCESS if verb == "approve" else State.FAILURE
     check_move(job, "approve" if verb == "approve" else "reject", Lifecycle.FINISHED, state)
-    end_by_vote(tx, job, state, {"reason": "default_answer"})
     job.reason = "default_answer"
+    end_by_vote(tx, job, state, {"reason": "default_answer"})
 
 
 def end_waiting(job: JobRow, reason: str, now: Millis) -> None:

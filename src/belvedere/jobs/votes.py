@@ -27,7 +27,6 @@ def _vote(tx: Tx, actor: Actor, job_id: str, verb: str, state: State) -> JobRow:
     check_move(job, verb, Lifecycle.FINISHED, state)
     end_by_vote(tx, job, state, {"user": _user_of(actor)})
     audit.record(tx, actor, f"job.{verb}", "job", job.id, None, {"state": job.state})
-    store.save(tx, [job])
     changes.tell(tx, f"{verb.removesuffix('e')}ed", [job])
     return job
 
@@ -38,7 +37,7 @@ def end_by_vote(tx: Tx, job: JobRow, state: State, result: dict[str, Any]) -> No
     job.trigger_name = "success" if state is State.SUCCESS else "failure"
     job.ended_at = tx.now
     output = store.heavy(tx, job.id).arguments
-    store.save_end(tx, [(job.id, store.encode(result).decode(), output, None)])
+    store.save_ended(tx, [(job, store.End(store.encode(result).decode(), output))])
 
 
 def _user_of(actor: Actor) -> dict[str, str]:

@@ -56,6 +56,7 @@ class App:
         began = time.perf_counter()
         request_id = f"{self._mark}{next(self._number):08x}"
         headers = dict(scope["headers"])
+        self._believe_proxy(scope, headers)
         template = "-"
         try:
             if scope["method"] == "OPTIONS":
@@ -106,7 +107,7 @@ class App:
         address = self.address(scope, headers)
         if route.level == Level.ANONYMOUS:
             return msgspec.structs.replace(auth.ANYONE, address=address)
-        token = auth.token_of(headers, query, route)
+        token = auth.token_of(headers, query, route, secure=scope["scheme"] == "https")
         if token is None:
             raise Unauthenticated("Send an access token: Authorization: Bearer <token>.")
         if b"authorization" not in headers and "access_token" not in query:
@@ -122,6 +123,12 @@ class App:
             told = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
             return told[-1].strip() or peer
         return peer
+
+    def _believe_proxy(self, scope: Any, headers: dict[bytes, bytes]) -> None:
+        """Behind a proxy that we trust, the scheme is what the browser used."""
+        told = headers.get(b"x-forwarded-proto", b"").decode("latin-1")
+        if told in ("http", "https") and (scope.get("client") or ("",))[0] in self._proxies:
+            scope["scheme"] = told
 
     def _preflight(self, scope: Any) -> Reply:
         allowed = self.table.methods(scope["raw_path"])

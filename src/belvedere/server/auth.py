@@ -1,6 +1,7 @@
 """From a credential to an Actor, and from the names given to one organization."""
 
 from belvedere import access
+from belvedere.access import cookies
 from belvedere.access.keys import Keys
 from belvedere.access.model import Actor, Level
 from belvedere.base.clock import MINUTE, SECOND, Millis
@@ -8,7 +9,6 @@ from belvedere.base.errors import Forbidden, Invalid, Unauthenticated
 from belvedere.db import Database
 from belvedere.rest.route import Route
 
-COOKIES = ("__Host-belvedere", "belvedere")
 ANYONE = Actor("", "", Level.ANONYMOUS, "anonymous")
 # How long an answer of the database may be trusted when the doorbell of another server is lost.
 TRUST: Millis = 1 * SECOND
@@ -49,7 +49,9 @@ class Credentials:
 FLUSH: Millis = 1 * MINUTE
 
 
-def token_of(headers: dict[bytes, bytes], query: dict[str, list[str]], route: Route) -> str | None:
+def token_of(
+    headers: dict[bytes, bytes], query: dict[str, list[str]], route: Route, *, secure: bool
+) -> str | None:
     """The token from header or query, else from the cookie. Two that differ are refused."""
     given: set[str] = {*query.get("access_token", ())}
     if (token := bearer(headers)) is not None:
@@ -60,7 +62,7 @@ def token_of(headers: dict[bytes, bytes], query: dict[str, list[str]], route: Ro
         return given.pop()
     if route.level == Level.ANONYMOUS:
         return None
-    return _cookie(headers)
+    return _cookie(headers, secure=secure)
 
 
 def bearer(headers: dict[bytes, bytes]) -> str | None:
@@ -68,12 +70,10 @@ def bearer(headers: dict[bytes, bytes]) -> str | None:
     return token.strip().decode("latin-1") if kind.lower() == b"bearer" else None
 
 
-def _cookie(headers: dict[bytes, bytes]) -> str | None:
-    for pair in headers.get(b"cookie", b"").decode("latin-1").split(";"):
-        name, _, value = pair.strip().partition("=")
-        if name in COOKIES:
-            return value
-    return None
+def _cookie(headers: dict[bytes, bytes], *, secure: bool) -> str | None:
+    pairs = headers.get(b"cookie", b"").decode("latin-1").split(";")
+    split = (pair.strip().partition("=") for pair in pairs)
+    return cookies.token_in({name: value for name, _, value in split}, secure=secure)
 
 
 def check_origin(method: str, headers: dict[bytes, bytes]) -> None:

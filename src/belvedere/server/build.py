@@ -8,7 +8,7 @@ from belvedere.access.keys import Keys, load_secret
 from belvedere.access.limits import Limits
 from belvedere.access.turnstile import Turnstile
 from belvedere.base.clock import Clock, wall
-from belvedere.db import Database, Tx
+from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
 from belvedere.events.hub import Hub
 from belvedere.jobs import queue, scraper
@@ -55,7 +55,6 @@ def furnish(
 ) -> House:
     """The rooms over open databases, connected with each other."""
     db.write_now(keys.prove)
-    db.write_now(_start_epoch)
     db.write_now(scraper.keep_source)
     hub, limits = Hub(), Limits(clock)
     house = House(settings, db, logs, keys, hub, limits, Turnstile(limits), clock, clock())
@@ -67,10 +66,6 @@ def furnish(
     db.closing = house.links.close_transaction
     db.on_rung = hub.ring
     return house
-
-
-def _start_epoch(tx: Tx) -> None:
-    tx.run("insert into meta (name, value) values ('epoch', '1') on conflict (name) do nothing")
 
 
 def connect_doorbell(house: House) -> "Doorbell | None":

@@ -78,6 +78,11 @@ async def forget_old(house: House) -> None:
         await asyncio.sleep(0)
 
 
+async def forget_credentials(house: House) -> None:
+    while await house.db.write(access.sweep):
+        await asyncio.sleep(0)
+
+
 LOOPS = (
     Loop("wake waiting hosts", 1.0, wake_waiting),
     Loop("note what agents were seen", 5.0, note_seen),
@@ -86,6 +91,7 @@ LOOPS = (
     Loop("give up overdue jobs as lost", 5.0, lose_overdue, TERM_S + LOST_AFTER / 1_000),
     Loop("expire what waited too long", 5.0, expire),
     Loop("forget old history", 30.0, forget_old, 10.0),
+    Loop("forget old credentials", 3_600.0, forget_credentials, 60.0),
 )
 
 

@@ -15,4 +15,5 @@ create index events_of_object on events (object_id, id);
 
 create table cursors (name text primary key, xid bigint not null, id bigint not null);
 
-create sequence fence;
+-- A fence is (epoch << 40) | sequence; the first epoch is 1, a restore raises it.
+create sequence fence start 1099511627777;

@@ -14,4 +14,5 @@ create index events_of_object on events (object_id, id);
 create table cursors (name text primary key, xid bigint not null, id bigint not null);
 
 create table counters (name text primary key, value bigint not null);
-insert into counters (name, value) values ('fence', 0);
+-- A fence is (epoch << 40) | sequence; the first epoch is 1, a restore raises it.
+insert into counters (name, value) values ('fence', 1099511627776);

@@ -1,0 +1,202 @@
+"""The journal on disk, whole, torn and damaged."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from belvedere.agent import journal as journals
+from belvedere.agent.journal import Journal, line, read
+from belvedere.agent.ledger import REMEMBERED, Ledger, records, replay
+
+HEAD = line(["journal", 1, "first", "host"])
+LINES = [
+    HEAD,
+    line(["boot", "boot1"]),
+    line(["accepted", 5, "job5"]),
+    line(["accepted", 6, "job6"]),
+    line(["ended", 5, {"ending": "exit", "code": 3}]),
+    line(["acked", [5]]),
+    line(["accepted", 7, "job7"]),
+    line(["ended", 6, {"ending": "exit", "lastline": "ü"}]),
+]
+
+
+def held(ledger: Ledger) -> dict[int, object]:
+    return {fence: entry.report for fence, entry in ledger.entries.items()}
+
+
+def opened(path: Path, ledger: Ledger) -> Journal:
+    journal = Journal(str(path))
+    journal.renew(ledger)
+    return journal
+
+
+def test_it_works(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path / "journal"))
+    ledger = journal.load("fresh")
+    assert (ledger.journal_id, ledger.entries) == ("fresh", {})
+    journal.renew(ledger)
+    for record in (["accepted", 9, "job9"], ["ended", 9, {"ending": "exit"}]):
+        replay(ledger, record)
+        journal.append(record, sync=True)
+    journal.commit(ledger)
+    again = Journal(str(tmp_path / "journal")).load("another")
+    assert again.journal_id == "fresh"
+    assert held(again) == {9: {"ending": "exit"}}
+    assert again.knows(9)
+
+
+def test_it_reads_what_was_written() -> None:
+    ledger, whole = read(b"".join(LINES), "new")
+    assert whole
+    assert (ledger.journal_id, ledger.owner, ledger.boot_id) == ("first", "host", "boot1")
+    assert held(ledger) == {6: {"ending": "exit", "lastline": "ü"}, 7: None}
+    assert all(ledger.knows(fence) for fence in (5, 6, 7))
+    assert not ledger.knows(8)
+
+
+def test_a_torn_tail_is_cut_off_at_any_byte() -> None:
+    data = b"".join(LINES)
+    for cut in range(len(HEAD), len(data) + 1):
+        ledger, whole = read(data[:cut], "new")
+        count = data[:cut].count(b"\n")
+        wanted, _ = read(b"".join(LINES[:count]), "new")
+        assert whole, cut
+        assert ledger.journal_id == "first"
+        assert held(ledger) == held(wanted)
+
+
+def test_garbage_at_the_end_is_a_torn_tail() -> None:
+    ledger, whole = read(b"".join(LINES) + b"\0" * 4096 + b"\nxxxxxxxx {}\n", "new")
+    assert whole
+    assert ledger.journal_id == "first"
+    assert set(held(ledger)) == {6, 7}
+
+
+@pytest.mark.parametrize("at", range(len(LINES) - 1))
+def test_damage_before_a_good_line_costs_the_identity(at: int) -> None:
+    lines = list(LINES)
+    lines[at] = lines[at][:12] + b"#" + lines[at][13:]
+    ledger, whole = read(b"".join(lines), "new")
+    assert not whole
+    assert ledger.journal_id == "new"
+    assert 7 in ledger.entries or at == 6
+
+
+def test_a_damaged_file_is_put_aside_for_a_person(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    path.write_bytes(LINES[0] + b"rubbish\n" + LINES[2])
+    journal = Journal(str(path))
+    ledger = journal.load("new")
+    assert set(held(ledger)) == {5}
+    journal.renew(ledger)
+    assert (tmp_path / "journal.damaged").read_bytes().count(b"rubbish") == 1
+    assert Journal(str(path)).load("x").journal_id == "new"
+
+
+def test_a_file_without_its_head_proves_nothing() -> None:
+    assert read(b"".join(LINES[1:]), "new")[0].journal_id == "new"
+    assert read(b"", "new")[1]
+
+
+def test_a_newer_agents_journal_is_refused() -> None:
+    with pytest.raises(ValueError, match="newer agent"):
+        read(line(["journal", 2, "id", "host"]), "new")
+
+
+def test_it_grows_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journals, "SLACK", 10_000)
+    path = tmp_path / "journal"
+    ledger = Ledger("id")
+    journal = opened(path, ledger)
+    largest = 0
+    for fence in range(1, 2_000):
+        for record in (["accepted", fence, "j"], ["ended", fence, {}], ["acked", [fence]]):
+            replay(ledger, record)
+            journal.append(record, sync=record[0] == "accepted")
+            journal.commit(ledger)
+        largest = max(largest, path.stat().st_size)
+    assert largest < 30_000
+    again = Journal(str(path)).load("x")
+    assert (again.journal_id, again.entries) == ("id", {})
+    assert all(again.knows(fence) for fence in range(1, 2_000))
+
+
+def test_a_crash_while_it_is_rewritten_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal"
+    ledger = Ledger("id")
+    journal = opened(path, ledger)
+    before = path.read_bytes()
+    replay(ledger, ["accepted", 1, "j"])
+
+    def crash(*_: object) -> None:
+        raise OSError("no more")
+
+    monkeypatch.setattr(os, "rename", crash)
+    with pytest.raises(OSError, match="no more"):
+        journal.renew(ledger)
+    assert path.read_bytes() == before
+    assert not Journal(str(path)).load("x").knows(1)
+
+
+def test_a_failed_write_is_mended_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal"
+    ledger = Ledger("id")
+    journal = opened(path, ledger)
+    with monkeypatch.context() as patched:
+
+        def half(fd: int, data: bytes) -> int:
+            path.open("ab").write(bytes(data[:10]))
+            raise OSError(28, "No space left on device")
+
+        patched.setattr(journals, "_write", half)
+        replay(ledger, ["accepted", 1, "j"])
+        journal.append(["accepted", 1, "j"], sync=True)
+        with pytest.raises(OSError, match="No space"):
+            journal.commit(ledger)
+        assert not journal.is_sound
+    replay(ledger, ["accepted", 2, "k"])
+    journal.append(["accepted", 2, "k"], sync=True)
+    journal.commit(ledger)
+    assert journal.is_sound
+    again, whole = read(path.read_bytes(), "x")
+    assert whole
+    assert set(held(again)) == {1, 2}
+
+
+def test_fences_beyond_memory_stay_known() -> None:
+    ledger = Ledger("id")
+    for fence in range(10, 10 + 3 * REMEMBERED):
+        ledger.remember(fence)
+    assert len(ledger.seen) <= REMEMBERED
+    assert all(ledger.knows(fence) for fence in range(1, 10 + 3 * REMEMBERED))
+    assert not ledger.knows(10 + 3 * REMEMBERED)
+    assert ledger.highest() == 9 + 3 * REMEMBERED
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["accepted", "ended", "acked"]), st.integers(1, 12)), max_size=40
+    )
+)
+def test_a_rewritten_journal_tells_the_same(steps: list[tuple[str, int]]) -> None:
+    ledger = Ledger("id", "boot")
+    for kind, fence in steps:
+        if kind == "accepted" and not ledger.knows(fence):
+            replay(ledger, ["accepted", fence, f"job{fence}"])
+        elif kind == "ended":
+            replay(ledger, ["ended", fence, {"code": fence}])
+        elif kind == "acked":
+            replay(ledger, ["acked", [fence]])
+    again = Ledger("id")
+    for record in records(ledger):
+        replay(again, record)
+    assert held(again) == held(ledger)
+    assert (again.seen, again.floor, again.boot_id) == (ledger.seen, ledger.floor, "boot")

@@ -1,0 +1,218 @@
+"""Every decision of the keeper, by call."""
+
+from typing import Any
+
+from belvedere.agent import rules
+from belvedere.agent.ledger import Ledger
+from belvedere.agent.steps import Clear, End, Renew, Spawn, Step, Tell, Write
+
+EXIT = {"ending": "exit", "code": 0}
+
+
+def ledger() -> Ledger:
+    made = Ledger("journal", "boot", "host")
+    rules.welcome(made, 7)
+    return made
+
+
+def order(fence: int, job_id: str = "", session: int = 7) -> dict[str, Any]:
+    return {"session": session, "fence": fence, "job_id": job_id or f"job{fence}"}
+
+
+def plain(steps: list[Step]) -> list[tuple[Any, ...]]:
+    """Steps as tuples, to be compared."""
+    return [_plain(step) for step in steps]
+
+
+def _plain(step: Step) -> tuple[Any, ...]:
+    match step:
+        case Write():
+            return ("write", *step.record, "sync" if step.sync else "")
+        case Spawn():
+            return ("spawn", step.order["fence"])
+        case End():
+            return ("end", step.fence, step.why)
+        case Tell():
+            return ("tell", step.message["say"], step.message["fence"])
+        case Clear():
+            return ("clear", *step.fences)
+        case Renew():
+            return ("renew",)
+
+
+def running(*fences: int) -> Ledger:
+    made = ledger()
+    for fence in fences:
+        rules.order(made, order(fence))
+    return made
+
+
+FORGET_1 = [("write", "acked", [1], ""), ("clear", 1)]
+END_1 = [("write", "ended", 1, EXIT, ""), ("tell", "ended", 1)]
+
+
+def test_it_works() -> None:
+    made = ledger()
+    accepted = plain(rules.order(made, order(1)))
+    assert accepted == [("write", "accepted", 1, "job1", "sync"), ("spawn", 1)]
+    assert plain(rules.ended(made, 1, EXIT)) == END_1
+    assert plain(rules.ack(made, [1])) == FORGET_1
+    assert made.entries == {}
+    assert made.knows(1)
+
+
+def test_a_fence_is_accepted_once() -> None:
+    made = running(1)
+    assert rules.order(made, order(1)) == []
+    rules.ended(made, 1, EXIT)
+    assert rules.order(made, order(1)) == []
+    rules.ack(made, [1])
+    assert plain(rules.order(made, order(1))) == [("tell", "gone", 1)]
+
+
+def test_orders_of_another_session_are_dropped() -> None:
+    made = ledger()
+    assert plain(rules.order(made, order(1, session=6))) == [("tell", "gone", 1)]
+    assert not made.knows(1)
+
+
+def test_between_hello_and_welcome_nothing_is_accepted() -> None:
+    made = ledger()
+    assert rules.greet(made, "host", "new") == []
+    assert plain(rules.order(made, order(1))) == [("tell", "gone", 1)]
+    assert plain(rules.order(made, order(1, session=0)))[-1] != ("spawn", 1)
+    rules.welcome(made, 8)
+    assert plain(rules.order(made, order(1)))[-1] != ("spawn", 1)
+    assert plain(rules.order(made, order(1, session=8)))[-1] == ("spawn", 1)
+
+
+def test_the_first_owner_is_written_down() -> None:
+    made = Ledger("journal")
+    assert plain(rules.greet(made, "host", "new")) == [("renew",)]
+    assert (made.owner, made.journal_id) == ("host", "journal")
+
+
+def test_another_owner_begins_another_journal() -> None:
+    made = running(1, 2)
+    rules.ended(made, 2, EXIT)
+    steps = plain(rules.greet(made, "other", "new"))
+    assert steps[0] == ("renew",)
+    assert ("end", 1, "stopped") in steps
+    assert ("clear", 2) in steps
+    assert (made.journal_id, made.owner, set(made.entries)) == ("new", "other", {1})
+    rules.welcome(made, 1)
+    assert plain(rules.order(made, order(2, session=1)))[-1] == ("spawn", 2)
+
+
+def test_cancel_ends_what_runs_and_nothing_else() -> None:
+    made = running(1)
+    assert plain(rules.cancel(made, 1)) == [("end", 1, "canceled")]
+    assert rules.cancel(made, 1) == []
+    assert rules.cancel(made, 2) == []
+    rules.ended(made, 1, EXIT)
+    assert rules.cancel(made, 1) == []
+
+
+def test_stop_ends_it_and_nobody_hears_of_it() -> None:
+    made = running(1)
+    assert plain(rules.stop(made, 1)) == [("end", 1, "stopped")]
+    assert rules.stop(made, 1) == []
+    assert rules.cancel(made, 1) == []
+    assert plain(rules.ended(made, 1, EXIT)) == [*FORGET_1, ("tell", "gone", 1)]
+    assert made.entries == {}
+
+
+def test_stop_after_cancel_wins() -> None:
+    made = running(1)
+    rules.cancel(made, 1)
+    assert plain(rules.stop(made, 1)) == [("end", 1, "stopped")]
+    assert plain(rules.ended(made, 1, EXIT)) == [*FORGET_1, ("tell", "gone", 1)]
+
+
+def test_stop_of_an_ended_one_forgets_it() -> None:
+    made = running(1)
+    rules.ended(made, 1, EXIT)
+    assert plain(rules.stop(made, 1)) == [*FORGET_1, ("tell", "gone", 1)]
+    assert rules.stop(made, 1) == []
+
+
+def test_an_acknowledgement_of_what_still_runs_means_nothing() -> None:
+    made = running(1, 2)
+    rules.ended(made, 2, EXIT)
+    assert plain(rules.ack(made, [1, 2, 3])) == [("write", "acked", [2], ""), ("clear", 2)]
+    assert set(made.entries) == {1}
+    assert rules.ack(made, [1]) == []
+
+
+def test_a_newer_attempt_supersedes_the_older_and_waits_for_it() -> None:
+    made = ledger()
+    rules.order(made, order(1, "job"))
+    steps = plain(rules.order(made, order(2, "job")))
+    assert steps == [("write", "accepted", 2, "job", "sync"), ("end", 1, "stopped")]
+    over = plain(rules.ended(made, 1, EXIT))
+    assert over == [*FORGET_1, ("tell", "gone", 1), ("spawn", 2)]
+    assert rules.cancel(made, 2)[0].__class__ is End
+
+
+def test_one_that_waits_can_be_cancelled_before_it_began() -> None:
+    made = ledger()
+    rules.order(made, order(1, "job"))
+    rules.order(made, order(2, "job"))
+    assert plain(rules.cancel(made, 2))[-1] == ("tell", "ended", 2)
+    report = made.entries[2].report
+    assert report == {"ending": "canceled", "reason": "not_started"}
+    assert ("spawn", 2) not in plain(rules.ended(made, 1, EXIT))
+
+
+def test_the_newest_of_three_attempts_is_the_one_that_starts() -> None:
+    made = ledger()
+    for fence in (1, 2, 3):
+        rules.order(made, order(fence, "job"))
+    assert set(made.entries) == {1, 3}
+    assert plain(rules.ended(made, 1, EXIT))[-1] == ("spawn", 3)
+
+
+def test_a_refused_order_is_journalled_with_its_end() -> None:
+    made = ledger()
+    report = rules.failure("script_unavailable", "gone")
+    steps = plain(rules.refuse(made, {**order(1), "report": report}))
+    assert [step[:3] for step in steps] == [
+        ("write", "accepted", 1),
+        ("write", "ended", 1),
+        ("tell", "ended", 1),
+    ]
+    assert rules.refuse(made, {**order(1), "report": report}) == []
+    assert rules.order(made, order(1)) == []
+    assert rules.refuse(made, {**order(2, session=1), "report": report}) == []
+
+
+def test_without_a_journal_the_order_ends_as_an_error() -> None:
+    made = running(1)
+    assert plain(rules.unwritable(made, 1, "disk full")) == [("tell", "ended", 1)]
+    assert made.entries[1].report == rules.failure("journal_unwritable", "disk full")
+    assert plain(rules.ack(made, [1])) == FORGET_1
+
+
+def test_one_that_waited_for_an_unwritable_one_goes_on() -> None:
+    made = ledger()
+    rules.order(made, order(1, "job"))
+    rules.order(made, order(2, "job"))
+    assert plain(rules.unwritable(made, 1, "disk full"))[-1] == ("spawn", 2)
+
+
+def test_after_a_crash_on_the_same_boot_leftovers_are_hunted() -> None:
+    made = running(1, 2)
+    rules.ended(made, 2, EXIT)
+    assert rules.orphaned(made, "boot") == [1]
+    rules.recover(made, "boot", {1: {"bytes_total": 12}})
+    unknown = {"ending": "unknown", "reason": "keeper_lost", "bytes_total": 12}
+    assert made.entries[1].report == unknown
+    assert made.entries[2].report == EXIT
+
+
+def test_after_a_reboot_nothing_is_left_to_hunt() -> None:
+    made = running(1)
+    assert rules.orphaned(made, "later boot") == []
+    rules.recover(made, "later boot", {})
+    assert made.entries[1].report == {"ending": "unknown", "reason": "host_rebooted"}
+    assert made.boot_id == "later boot"

@@ -1,0 +1,28 @@
+"""Steps that many tests take: create a job, let the agent run it."""
+
+from typing import Any
+
+from contract.client import Answer, Client
+from contract.fakeagent import FakeAgent
+
+
+async def create(client: Client, task: str, arguments: list[Any] | None = None) -> dict[str, Any]:
+    body = {"task": task, "task_arguments": arguments or []}
+    made = await client.post("/job?customer=acme", body)
+    assert made.status == 200, made.body
+    job: dict[str, Any] = made.json
+    return job
+
+
+async def run(client: Client, agent: FakeAgent, task: str, **report: Any) -> dict[str, Any]:
+    """A job of this task that ended so; its record."""
+    job = await create(client, task)
+    await agent.end(await agent.order(), **report)
+    return await show(client, job["id"])
+
+
+async def show(client: Client, job_id: str) -> dict[str, Any]:
+    found: Answer = await client.get(f"/acme/job/{job_id}")
+    assert found.status == 200, found.body
+    record: dict[str, Any] = found.json
+    return record

@@ -1,0 +1,177 @@
+"""Creating a job: POST /job and POST /{customer}/job, the shape of the request and the answer."""
+
+from typing import Any
+
+import pytest
+
+from contract import letters
+from contract.client import Client
+from contract.running import create
+from contract.world import World
+
+ONE_ARGUMENT = [{"type": "input", "label": "colour"}]
+
+
+async def test_it_works(world: World, uma: Client) -> None:
+    task = await world.task()
+    made = await uma.post("/job?customer=acme", {"task": task, "task_arguments": []})
+    assert made.status == 200
+    assert (made.json["lifecycle"], made.json["state"]) == ("ready", "in_progress")
+    assert made.json["_type"] == "ScriptJob"
+    assert made.json["name"] == "echo" and made.json["task_id"] == task
+    assert letters.missing(made.json, letters.CREATED) == []
+    assert made.json["output"] is None and "result" not in made.json
+
+
+async def test_the_organization_may_stand_in_the_path(world: World, uma: Client) -> None:
+    made = await uma.post("/acme/job", {"task": await world.task(), "task_arguments": []})
+    assert (made.status, made.json["lifecycle"]) == (200, "ready")
+
+
+async def test_the_organization_may_stand_in_the_body(world: World, uma: Client) -> None:
+    made = await uma.post(
+        "/job", {"task": await world.task(), "task_arguments": [], "customer": "acme"}
+    )
+    assert (made.status, made.json["customer_name"]) == (200, "acme")
+
+
+async def test_the_organizations_name_has_no_case(world: World, uma: Client) -> None:
+    task = await world.task()
+    assert (await uma.post("/ACME/job", {"task": task})).status == 200
+    assert (await uma.post("/job?customer=Acme", {"task": task, "customer": "aCME"})).status == 200
+
+
+@pytest.mark.parametrize(
+    ("target", "customer"),
+    [
+        ("/job?customer=acme", "globex"),
+        ("/acme/job", "globex"),
+        ("/acme/job?customer=globex", None),
+    ],
+)
+async def test_two_organizations_that_disagree_are_refused(
+    world: World, uma: Client, target: str, customer: str | None
+) -> None:
+    body = {
+        "task": await world.task(),
+        "task_arguments": [],
+        **({"customer": customer} if customer else {}),
+    }
+    refused = await uma.post(target, body)
+    assert refused.status == 400
+    assert (await uma.get("/job")).json == []
+
+
+@pytest.mark.parametrize("name", ["globex", "nowhere", "a b", ".", "x" * 300])
+async def test_another_or_an_unknown_organization_is_one_and_the_same_refusal(
+    world: World, uma: Client, name: str
+) -> None:
+    body = {"task": await world.task()}
+    answers = [
+        await uma.post("/job", {**body, "customer": name}),
+        await uma.post(f"/job?customer={name.replace(' ', '%20')}", body),
+        await uma.post(f"/{name.replace(' ', '%20')}/job", body),
+    ]
+    assert [one.status for one in answers] == [403, 403, 403]
+    said = [{**one.json, "request_id": ""} for one in answers]
+    assert said[0] == said[1] == said[2]
+    assert said[0]["code"] == "other_customer"
+
+
+async def test_the_host_is_an_object_in_the_answer_and_an_id_later(
+    world: World, uma: Client
+) -> None:
+    job = await create(uma, await world.task())
+    assert job["host"]["hostname"] == "web-1" and job["host"]["id"] == job["host_id"]
+    assert job["host"]["_id"] == job["host_id"]
+    assert (await uma.get(f"/acme/job/{job['id']}")).json["host"] == job["host_id"]
+
+
+async def test_arguments_come_back_in_order(world: World, uma: Client) -> None:
+    two = [{"type": "input", "label": "a"}, {"type": "input", "label": "b"}]
+    job = await create(uma, await world.task(task_arguments=two), ["first", "second"])
+    assert job["task_arguments_values"] == ["first", "second"]
+    assert [one["label"] for one in job["task"]["task_arguments"]] == ["a", "b"]
+
+
+async def test_the_user_is_who_asked(world: World, uma: Client) -> None:
+    job = await create(uma, await world.task())
+    assert job["user"] == {"id": job["user_id"], "username": "uma", "email": "uma@acme.test"}
+    assert job["origin"] == "user"
+
+
+async def test_a_token_is_its_own_user(world: World) -> None:
+    job = await create(world.client("token"), await world.task())
+    assert job["user"] == {"id": job["user_id"], "username": "token of acme", "email": ""}
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({}, "missing_arguments"),
+        ({"task_arguments": []}, "missing_arguments"),
+        ({"task_arguments": ["a", "b"]}, "too_many_arguments"),
+        ({"task_arguments": "a"}, "bad_arguments"),
+        ({"task_arguments": ["a\0b"]}, "bad_arguments"),
+        ({"task_arguments": [""]}, "bad_arguments"),
+        ({"task_arguments": ["x" * (128 * 1024 + 1)]}, "bad_arguments"),
+    ],
+)
+async def test_arguments_that_do_not_fit_make_no_job(
+    world: World, uma: Client, given: dict[str, Any], code: str
+) -> None:
+    task = await world.task(task_arguments=ONE_ARGUMENT)
+    refused = await uma.post("/acme/job", {"task": task, **given})
+    assert (refused.status, refused.code) == (400, code)
+    assert refused.json["errors"][0]["field"].startswith("task_arguments")
+    assert (await uma.get("/acme/job")).json == []
+
+
+async def test_a_task_must_be_named(uma: Client) -> None:
+    for body in ({}, {"task": ""}, {"task": None}):
+        refused = await uma.post("/acme/job", body)
+        assert (refused.status, refused.code) == (400, "task_required")
+    assert (await uma.post("/acme/job", {"task": 5})).status == 400
+
+
+@pytest.mark.parametrize("task", ["0" * 24, "no id", "\0", "'", "é" * 24])
+async def test_a_task_that_is_not_there(uma: Client, task: str) -> None:
+    missing = await uma.post("/acme/job", {"task": task})
+    assert (missing.status, missing.code) == (404, "task_not_found")
+
+
+async def test_a_task_of_another_organization_is_not_there(world: World, uma: Client) -> None:
+    theirs = await world.task(by="eve")
+    missing = await uma.post("/acme/job", {"task": theirs})
+    assert (missing.status, missing.code) == (404, "task_not_found")
+
+
+async def test_a_task_whose_acl_does_not_name_one_is_not_there(world: World, uma: Client) -> None:
+    missing = await uma.post("/acme/job", {"task": await world.task(acl=["vic"])})
+    assert (missing.status, missing.code) == (404, "task_not_found")
+
+
+async def test_a_viewer_may_not(world: World, vic: Client) -> None:
+    refused = await vic.post("/acme/job", {"task": await world.task()})
+    assert (refused.status, refused.code) == (403, "level")
+
+
+async def test_a_manager_runs_only_what_the_acl_grants(world: World) -> None:
+    max_ = world.client("max")
+    refused = await max_.post("/acme/job", {"task": await world.task(acl=["uma"])})
+    assert (refused.status, refused.code) == (403, "may_not_run")
+    assert (await max_.post("/acme/job", {"task": await world.task(acl=["max"])})).status == 200
+
+
+async def test_a_job_may_be_created_on_its_task(world: World, uma: Client) -> None:
+    task = await world.task()
+    made = await uma.post(f"/acme/task/{task}/job", {"task_arguments": []})
+    assert (made.status, made.json["task_id"]) == (200, task)
+
+
+@pytest.mark.parametrize("lifecycle", ["finished", "assigned", "nonsense", "", 5, {}, [], None])
+async def test_only_two_lifecycles_can_be_asked_for(
+    world: World, uma: Client, lifecycle: Any
+) -> None:
+    made = await uma.post("/acme/job", {"task": await world.task(), "lifecycle": lifecycle})
+    assert made.status == (200 if lifecycle in (None, "") else 400)

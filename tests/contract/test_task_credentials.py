@@ -1,0 +1,80 @@
+"""The secret key of a task: read by admins, changed at will, never inside a record."""
+
+import re
+
+from contract.client import Client
+from contract.world import World
+from handclock import HandClock
+
+
+async def secret_of(ada: Client, task: str) -> str:
+    found: str = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
+    return found
+
+
+async def test_it_works(world: World, ada: Client, stranger: Client) -> None:
+    task = await world.task()
+    secret = await secret_of(ada, task)
+    assert re.fullmatch(r"[0-9a-f]{64}", secret)
+    made = await stranger.post(f"/job/secret/{secret}?customer=acme", {"task": task})
+    assert made.status == 200
+
+
+async def test_a_changed_key_revokes_the_old_one_at_once(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    task = await world.task()
+    old = await secret_of(ada, task)
+    rotated = await ada.post(f"/acme/task/{task}/credentials/rotate", {})
+    assert rotated.status == 200
+    new = rotated.json["secret"]
+    assert new != old and await secret_of(ada, task) == new
+    body = {"task": task}
+    assert (await stranger.post(f"/job/secret/{old}?customer=acme", body)).status == 403
+    assert (await stranger.post(f"/job/secret/{new}?customer=acme", body)).status == 200
+
+
+async def test_the_old_one_may_live_on_for_a_while(
+    world: World, ada: Client, stranger: Client, clock: HandClock
+) -> None:
+    task = await world.task()
+    old = await secret_of(ada, task)
+    await ada.post(f"/acme/task/{task}/credentials/rotate", {"overlap": 60})
+    target, body = f"/job/secret/{old}?customer=acme", {"task": task}
+    assert (await stranger.post(target, body)).status == 200
+    clock.move(61)
+    assert (await stranger.post(target, body)).status == 403
+
+
+async def test_every_reading_is_audited(world: World, ada: Client) -> None:
+    task = await world.task()
+    await secret_of(ada, task)
+    rows = (await ada.get(f"/api/audit?object_id={task}")).json
+    assert rows[0]["action"] == "task.reveal_secret" and rows[0]["user"] == "ada@acme.test"
+
+
+async def test_only_admins_read_it(world: World) -> None:
+    task = await world.task()
+    for who in ("vic", "uma", "max"):
+        assert (await world.client(who).get(f"/acme/task/{task}/credentials")).status == 403
+    assert (await world.client("token").get(f"/acme/task/{task}/credentials")).status == 200
+
+
+async def test_it_stands_in_no_record_list_event_or_audit(world: World, ada: Client) -> None:
+    task = await world.task()
+    secret = await secret_of(ada, task)
+    await ada.post("/acme/job", {"task": task})
+    for target in ("/acme/task", f"/acme/task/{task}", "/acme/job", "/api/audit"):
+        assert secret not in (await ada.get(target)).text
+    kept = world.house.db.write_now(lambda tx: tx.rows("select data from events"))
+    assert secret not in str(kept)
+
+
+async def test_the_key_of_a_deleted_task_opens_nothing(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    task = await world.task()
+    secret = await secret_of(ada, task)
+    await ada.delete(f"/acme/task/{task}")
+    refused = await stranger.post(f"/job/secret/{secret}?customer=acme", {"task": task})
+    assert (refused.status, refused.code) == (403, "wrong_secret")

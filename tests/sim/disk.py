@@ -1,0 +1,115 @@
+"""A host's disk: files whose unsynced bytes a power cut may take back, in part or all.
+
+It stands in for `os` in agent/journal.py, so that the real journal writes to it.
+"""
+
+import errno
+import os
+from collections.abc import Callable
+from io import BytesIO
+
+from sim.world import World
+
+
+class File:
+    """Bytes as processes see them, and how many of them are on stable storage."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self.synced = 0
+
+
+class Disk:
+    O_WRONLY, O_CREAT, O_TRUNC, O_RDONLY = os.O_WRONLY, os.O_CREAT, os.O_TRUNC, os.O_RDONLY
+    path = os.path
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.files: dict[str, File] = {}
+        # The names as a power cut would leave them.
+        self._kept_names: dict[str, File] = {}
+        self._open: dict[int, File | None] = {}
+        self._next = 100
+        self.is_full = False
+        # Called before each step: here a crash may happen between any two of them.
+        self.before: Callable[[], None] = lambda: None
+        # Output that scripts wrote, by fence.
+        self.spooled: dict[int, bytes] = {}
+
+    # What the journal calls.
+
+    def open(self, path: str, flags: int, mode: int = 0o600) -> int:
+        self.before()
+        self._next += 1
+        if flags == os.O_RDONLY:
+            self._open[self._next] = None
+            return self._next
+        self._may_write()
+        self.files[path] = File()
+        self._open[self._next] = self.files[path]
+        return self._next
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        self.before()
+        self._may_write()
+        file = self._open[fd]
+        assert file is not None
+        # Now and then a write takes only a part, as the system call may.
+        size = self.world.between(1, len(data)) if self.world.chance(0.02) else len(data)
+        file.data += bytes(data[:size])
+        return size
+
+    def fsync(self, fd: int) -> None:
+        self.before()
+        self._may_write()
+        file = self._open[fd]
+        if file is None:
+            self._kept_names = dict(self.files)
+        else:
+            file.synced = len(file.data)
+
+    def rename(self, source: str, target: str) -> None:
+        self.before()
+        self.files[target] = self.files.pop(source)
+
+    replace = rename
+
+    def close(self, fd: int) -> None:
+        self._open.pop(fd, None)
+
+    def read(self, path: str, mode: str = "rb") -> BytesIO:
+        if path not in self.files:
+            raise FileNotFoundError(path)
+        return BytesIO(self.files[path].data)
+
+    def _may_write(self) -> None:
+        if self.is_full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    # What happens to it.
+
+    def lose_power(self) -> None:
+        """Names and bytes that were not made durable are gone, or just happen to be there."""
+        if self.world.chance(0.5):
+            self.files = dict(self._kept_names)
+        self._kept_names = dict(self.files)
+        for file in self.files.values():
+            kept = self.world.between(file.synced, len(file.data))
+            file.data = file.data[:kept]
+            if kept > file.synced and self.world.chance(0.2):
+                file.data = file.data[:-1] + b"\0"
+            file.synced = len(file.data)
+        self._open.clear()
+
+    def lose(self, path: str) -> None:
+        """Somebody removed it."""
+        self.files.pop(path, None)
+        self._kept_names.pop(path, None)
+
+    def damage(self, path: str) -> None:
+        """A bit in the middle turned over."""
+        file = self.files.get(path)
+        if file is not None and file.data:
+            at = self.world.between(0, len(file.data) - 1)
+            flipped = bytes([file.data[at] ^ 1])
+            file.data = file.data[:at] + flipped + file.data[at + 1 :]

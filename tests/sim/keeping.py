@@ -1,0 +1,171 @@
+"""The keeper of a simulated host: the real one's rules and journal, over simulated scripts."""
+
+import signal
+from typing import TYPE_CHECKING, Any
+
+from belvedere.agent import keeper as keeper_module
+from belvedere.agent import rules
+from belvedere.agent.keeper import Keeper
+from belvedere.agent.ledger import Ledger
+from belvedere.agent.output import Output
+from belvedere.agent.report import report
+from belvedere.agent.script import MS, NEVER, SHOW_AFTER, STARTED_AFTER
+from belvedere.agent.steps import Tell
+from sim.scripts import Running
+
+if TYPE_CHECKING:
+    from sim.host import Host
+
+GRACE_FOR_KILLED = 3_000 * MS
+
+
+class Kept:
+    """A script as the keeper sees it; the fields are those that agent/report.py reads."""
+
+    def __init__(self, order: dict[str, Any], running: Running, inline: int, now: int) -> None:
+        self.fence: int = order["fence"]
+        self.running = running
+        self.output = Output(inline)
+        self.started_at = now
+        self.ended_at = 0
+        self.deadline = now + order["timeout_ms"] * MS
+        self.grace: int = order["grace_ms"] * MS
+        self.kill_at = NEVER
+        self.why = ""
+        self.status: int | None = None
+        self.survivors: list[int] = []
+        self.announced = False
+        self.shown = 0
+        self.show_at = now + SHOW_AFTER
+
+    @property
+    def due(self) -> int:
+        end = self.deadline
+        if self.why:
+            killed = self.kill_at + GRACE_FOR_KILLED
+            end = self.kill_at if self.running.asked != "killed" else killed
+        start = NEVER if self.announced else self.started_at + STARTED_AFTER
+        return min(end, start, self.show_at)
+
+
+class SimScripts:
+    """In the place of agent/scripts.py."""
+
+    def __init__(self, host: "Host", ledger: Ledger) -> None:
+        self._host = host
+        self._ledger = ledger
+        self._kept: dict[int, Kept] = {}
+        self.inline = 0
+
+    @property
+    def due(self) -> int:
+        return min((kept.due for kept in self._kept.values()), default=NEVER)
+
+    def is_idle(self) -> bool:
+        return not self._kept
+
+    def start(self, order: dict[str, Any]) -> Any:
+        behaviour = self._host.behaviour(order)
+        if behaviour.cannot_start:
+            report = rules.failure("no_interpreter", "There is no such program.")
+            return rules.ended(self._ledger, order["fence"], report)
+        running = self._host.spawn(order, behaviour)
+        self._kept[running.fence] = Kept(order, running, self.inline, self._host.clock_ns())
+        keeper_module.reach("keeper.spawned")
+        return []
+
+    def end(self, fence: int, why: str) -> Any:
+        steps = self.reap()
+        kept = self._kept.get(fence)
+        if kept is not None and not kept.why:
+            self._begin_end(kept, why)
+        return steps
+
+    def _begin_end(self, kept: Kept, why: str) -> None:
+        kept.why = why
+        kept.kill_at = self._host.clock_ns() + kept.grace
+        kept.running.send(signal.SIGTERM, why)
+
+    def reap(self) -> Any:
+        steps: Any = []
+        for kept in [one for one in self._kept.values() if not one.running.is_alive]:
+            keeper_module.reach("keeper.script_ended")
+            steps += self._finish(kept)
+        return steps
+
+    def _finish(self, kept: Kept) -> Any:
+        if not kept.running.is_alive:
+            kept.status = kept.running.status
+            kept.ended_at = self._host.clock_ns()
+        self._read(kept)
+        del self._kept[kept.fence]
+        return rules.ended(self._ledger, kept.fence, report(kept))  # type: ignore[arg-type]
+
+    def _read(self, kept: Kept) -> None:
+        data = kept.running.read()
+        if data:
+            kept.output.feed(data, "", kept.fence)
+
+    def tick(self, now: int) -> Any:
+        steps = self.reap()
+        for kept in list(self._kept.values()):
+            steps += self._attend(kept, now)
+        return steps
+
+    def _attend(self, kept: Kept, now: int) -> Any:
+        steps: Any = []
+        if not kept.announced and now >= kept.started_at + STARTED_AFTER:
+            kept.announced = True
+            age = (now - kept.started_at) // MS
+            steps.append(Tell({"say": "started", "fence": kept.fence, "age_ms": age}))
+        if now >= kept.show_at:
+            kept.show_at = NEVER
+            steps += self._show(kept)
+        if not kept.why and now >= kept.deadline:
+            self._begin_end(kept, "timeout")
+        if kept.why and now >= kept.kill_at + GRACE_FOR_KILLED:
+            kept.survivors = [kept.running.pid]
+            return steps + self._finish(kept)
+        if kept.why and now >= kept.kill_at:
+            kept.running.send(signal.SIGKILL, kept.why)
+            return steps + self.reap()
+        return steps
+
+    def _show(self, kept: Kept) -> Any:
+        self._read(kept)
+        if kept.output.total == kept.shown:
+            return []
+        if kept.output.spool is None:
+            kept.output.spill("", kept.fence)
+        kept.shown = kept.output.total
+        return [Tell({"say": "output", "fence": kept.fence, "total": kept.shown})]
+
+    def shown(self) -> dict[int, int]:
+        return {kept.fence: kept.shown for kept in self._kept.values() if kept.shown}
+
+    def ages(self) -> dict[int, int]:
+        now = self._host.clock_ns()
+        announced = [kept for kept in self._kept.values() if kept.announced]
+        return {kept.fence: (now - kept.started_at) // MS for kept in announced}
+
+    def kept(self, fence: int, offset: int) -> None:
+        """The spool of a simulated host is large enough to keep everything."""
+
+    def clear(self, fences: list[int]) -> None:
+        for fence in fences:
+            self._host.disk.spooled.pop(fence, None)
+
+
+def assemble(host: "Host", journal: Any, ledger: Ledger, door: Any) -> Keeper:
+    """The real keeper without its sockets, signals and processes."""
+    made = Keeper.__new__(Keeper)
+    made._journal = journal
+    made._ledger = ledger
+    made._door = door
+    made._scripts = SimScripts(host, ledger)  # type: ignore[assignment]
+    made._crowd = host  # type: ignore[assignment]  # asked only for its `containment`
+    made._todo = []
+    made._write_at = NEVER
+    made._exit_at = NEVER
+    made._retiring = False
+    return made

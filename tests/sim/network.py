@@ -1,0 +1,125 @@
+"""Connections between agents and servers: ordered streams that stall, break and lose their tail.
+
+As TCP does: what was sent before a process died still arrives, a partition holds back what is on
+its way, and a connection that its owner gave up can deliver its bytes long after its successor's.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sim.world import MS, SECOND, Micros, Process, World
+
+if TYPE_CHECKING:
+    from sim.host import Host
+
+# What an end hears when its connection is over: a close code, or none when it just broke.
+Closed = Callable[[int | None, str], None]
+
+
+class End:
+    """One end of a connection, owned by a process."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self.hear: Callable[[Any], None] = lambda _: None
+        self.hear_close: Closed = lambda *_: None
+        self.is_open = True
+        self.other: "End"
+        self.connection: "Connection"
+        self._arrives_at: Micros = 0
+        # Sent, but held back by a partition.
+        self.held: list[tuple[str, Any]] = []
+
+    def send(self, message: Any) -> None:
+        if self.is_open and self.process.is_alive:
+            self._put("message", message)
+
+    def close(self, code: int | None = None, reason: str = "") -> None:
+        """Everything sent so far arrives first."""
+        if self.is_open:
+            self.is_open = False
+            self._put("close", (code, reason))
+
+    def _put(self, kind: str, thing: Any) -> None:
+        if self.held:
+            self.held.append((kind, thing))
+            return
+        world = self.process.world
+        delay = world.long_tail(200, 20 * MS)
+        if world.chance(0.01):
+            delay += world.long_tail(0, 3 * SECOND)
+        self._arrives_at = max(self._arrives_at, world.now + delay)
+        # In nobody's name: what is on the wire does not die with its sender.
+        world.push(self._arrives_at, None, (self._arrive, (kind, thing)))
+
+    def _arrive(self, kind: str, thing: Any) -> None:
+        if self.connection.is_cut:
+            return
+        if self.connection.host.is_cut_off or self.held:
+            self.held.append((kind, thing))
+            return
+        # In the receiver's name: a stopped process finds it when it goes on, a dead one never.
+        world = self.process.world
+        world.push(world.now, self.other.process, (self.other._receive, (kind, thing)))
+
+    def _receive(self, kind: str, thing: Any) -> None:
+        if kind == "close":
+            self._break(*thing)
+        elif self.is_open:
+            self.hear(thing)
+
+    def _break(self, code: int | None, reason: str) -> None:
+        if self.is_open:
+            self.is_open = False
+            self.hear_close(code, reason)
+
+    def release(self) -> None:
+        """The partition is over: what it held back comes through, in order, now or a while later
+        (a sender that was not heard for long tries less and less often)."""
+        if not self.held:
+            return
+        world = self.process.world
+        delay = world.long_tail(0, 40 * SECOND)
+        held, self.held = self.held, []
+        for kind, thing in held:
+            self._arrives_at = max(self._arrives_at, world.now + delay)
+            world.push(self._arrives_at, None, (self._arrive, (kind, thing)))
+
+
+class Connection:
+    def __init__(self, world: World, host: "Host", agent: Process, server: Process) -> None:
+        self.world = world
+        self.host = host
+        self.is_cut = False
+        self.agent_end, self.server_end = End(agent), End(server)
+        for end, other in (
+            (self.agent_end, self.server_end),
+            (self.server_end, self.agent_end),
+        ):
+            end.other, end.connection = other, self
+        host.connections.append(self)
+
+    @property
+    def ends(self) -> tuple[End, End]:
+        return self.agent_end, self.server_end
+
+    def release(self) -> None:
+        for end in self.ends:
+            end.release()
+
+    def cut(self) -> None:
+        """Break it in both directions at once; each side may notice soon, late or never."""
+        if self.is_cut:
+            return
+        self.is_cut = True
+        self.world.note("cut", self.host.name)
+        for end in self.ends:
+            if self.world.chance(0.8):
+                delay = self.world.long_tail(0, 60 * SECOND)
+                self.world.after(delay, end._break, None, "connection reset", of=end.process)
+
+    def lose_owner(self, owner: Process) -> None:
+        """A process died: its kernel says goodbye for it, behind everything that was sent."""
+        for end in self.ends:
+            if end.process is owner:
+                end.close(None, "the other side died")
