@@ -153,7 +153,7 @@ def test_a_failed_write_is_mended_by_the_next(
     with monkeypatch.context() as patched:
 
         def half(fd: int, data: bytes) -> int:
-            path.open("ab").write(bytes(data[:10]))
+            os.write(fd, data[:10])
             raise OSError(28, "No space left on device")
 
         patched.setattr(journals, "_write", half)

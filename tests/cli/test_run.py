@@ -127,7 +127,17 @@ def test_no_line_is_lost_when_the_connection_is_cut(
     assert (ran.status, ran.out) == (0, "one\ntwo\ndrei\n")
     resumed = [one.headers.get("Last-Event-ID") for one in server.asked if one.path == LOG]
     assert resumed == [None, "4", "4", "10"]
-    assert "Trying again" in ran.err
+    # Two outages, the first with two failed returns.
+    assert ran.err.count("Trying again") == 2
+
+
+def test_a_server_that_restarts_at_the_end_is_waited_for(
+    belvedere: Belvedere, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "WAITS_S", (0, 0, 0))
+    away = Say({"code": "unavailable", "message": "Starting."}, 503)
+    server.on("GET", JOB, clicast.job(), away, Say(silent=True), clicast.ended("failure", 7))
+    assert belvedere("run", "deploy", "--follow").status == 7
 
 
 def test_a_shared_name_lists_the_hosts(belvedere: Belvedere, server: FakeServer) -> None:

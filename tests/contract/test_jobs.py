@@ -49,16 +49,20 @@ async def test_all_jobs_are_an_array_newest_first(world: World, vic: Client, uma
 
 async def test_an_agent_finishes_a_job(world: World, uma: Client, agent_client: Client) -> None:
     """PUT /{customer}/job/{id}: finish a job and update its execution status."""
+    line = '{"state":"success","output":["a",{"b":1}]}'
+    data = {"code": 0, "log": line, "lastline": line, "signal": None, "killed": False}
+    data |= {"times": {"seconds": 1, "nanoseconds": 5}, "output": ["a", {"b": 1}]}
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         await agent.order()
-        data = {"code": 0, "log": "out", "lastline": "out", "signal": None, "killed": False}
-        times = {"seconds": 1, "nanoseconds": 5}
-        body = {"result": {"state": "success", "data": {**data, "times": times}}}
+        body = {"result": {"state": "success", "data": data}}
         ended = await agent_client.put(f"/acme/job/{job['id']}", body)
     assert ended.status == 200
     assert (ended.json["lifecycle"], ended.json["state"]) == ("finished", "success")
-    assert ended.json["result"]["log"] == "out" and ended.json["result"]["times"] == times
+    assert ended.json["output"] == ["a", '{"b":1}']
+    assert {name: ended.json["result"][name] for name in letters.RESULT} == {
+        name: data[name] for name in letters.RESULT
+    }
 
 
 async def test_an_agent_may_tell_the_same_fields_flat(

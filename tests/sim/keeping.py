@@ -32,6 +32,7 @@ class Kept:
         self.grace: int = order["grace_ms"] * MS
         self.kill_at = NEVER
         self.why = ""
+        self.killed = False
         self.status: int | None = None
         self.survivors: list[int] = []
         self.announced = False
@@ -40,10 +41,9 @@ class Kept:
 
     @property
     def due(self) -> int:
-        end = self.deadline
-        if self.why:
-            killed = self.kill_at + GRACE_FOR_KILLED
-            end = self.kill_at if self.running.asked != "killed" else killed
+        end = self.kill_at if self.why else self.deadline
+        if self.killed:
+            end += GRACE_FOR_KILLED
         start = NEVER if self.announced else self.started_at + STARTED_AFTER
         return min(end, start, self.show_at)
 
@@ -126,7 +126,8 @@ class SimScripts:
         if kept.why and now >= kept.kill_at + GRACE_FOR_KILLED:
             kept.survivors = [kept.running.pid]
             return steps + self._finish(kept)
-        if kept.why and now >= kept.kill_at:
+        if kept.why and not kept.killed and now >= kept.kill_at:
+            kept.killed = True
             kept.running.send(signal.SIGKILL, kept.why)
             return steps + self.reap()
         return steps

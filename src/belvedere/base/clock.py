@@ -7,6 +7,7 @@ subtract without conversion; `iso` turns them into the interface's form at the e
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 
 Millis = int
 Clock = Callable[[], Millis]
@@ -25,10 +26,15 @@ def wall() -> Millis:
 def iso(at: Millis) -> str:
     """ISO 8601 in UTC with milliseconds and a Z, as every record carries it."""
     seconds, millis = divmod(at, 1_000)
+    return f"{_second(seconds)}.{millis:03d}Z"
+
+
+# A record holds half a dozen times, most of them of the same second as its neighbours'.
+@lru_cache(4_096)
+def _second(seconds: int) -> str:
     stamp = time.gmtime(seconds)
     return (
-        f"{stamp[0]:04d}-{stamp[1]:02d}-{stamp[2]:02d}T"
-        f"{stamp[3]:02d}:{stamp[4]:02d}:{stamp[5]:02d}.{millis:03d}Z"
+        f"{stamp[0]:04d}-{stamp[1]:02d}-{stamp[2]:02d}T{stamp[3]:02d}:{stamp[4]:02d}:{stamp[5]:02d}"
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from contextlib import ExitStack
 from typing import Any, TextIO
 
@@ -9,9 +10,10 @@ from belvedere.cli import outcome, show
 from belvedere.cli.verb import Stop
 from belvedere.client.calls import Client
 from belvedere.client.problem import Problem
-from belvedere.client.stream import follow
+from belvedere.client.stream import PASSING, follow
 
 Job = dict[str, Any]
+WAITS_S = (0.2, 0.5, 1, 2, 5, 10, 10, 10)
 
 
 def to_the_end(client: Client, job: Job, *, is_live: bool, is_json: bool = False) -> Job:
@@ -20,7 +22,7 @@ def to_the_end(client: Client, job: Job, *, is_live: bool, is_json: bool = False
     try:
         _note_waiting(client, job["id"])
         _stream(client, job["id"], out)
-        ended: Job = client.get(f"/job/{job['id']}")
+        ended = _ended(client, job["id"])
     except KeyboardInterrupt:
         raise Stop(
             f"stopped watching; job {job['id']} goes on. "
@@ -46,9 +48,11 @@ def _note_waiting(client: Client, job_id: str) -> None:
 
 
 def _stream(client: Client, job_id: str, out: TextIO | None) -> None:
+    outage = Outage()
     with ExitStack() as spinner:
         spinner.enter_context(show.waiting(f"waiting for job {job_id}"))
-        for event in follow(client, f"/job/{job_id}/log", {"follow": "true"}, on_cut=_note_cut):
+        for event in follow(client, f"/job/{job_id}/log", {"follow": "true"}, on_cut=outage.begin):
+            outage.is_told = False
             if event.kind == "end":
                 return
             if event.kind == "output" and out is not None:
@@ -58,5 +62,26 @@ def _stream(client: Client, job_id: str, out: TextIO | None) -> None:
                 out.flush()
 
 
-def _note_cut(cut: Problem) -> None:
-    show.note(f"{cut.message} Trying again; nothing is lost.")
+class Outage:
+    """Says once that the connection is gone, however often coming back fails."""
+
+    is_told = False
+
+    def begin(self, cut: Problem) -> None:
+        if not self.is_told:
+            show.note(f"{cut.message} Trying again; nothing is lost.")
+        self.is_told = True
+
+
+def _ended(client: Client, job_id: str) -> Job:
+    """The job after its end, also when the server restarts in just this moment."""
+    for wait_s in WAITS_S:
+        try:
+            job: Job = client.get(f"/job/{job_id}")
+            return job
+        except Problem as problem:
+            if problem.status not in PASSING:
+                raise
+            time.sleep(wait_s)
+    last: Job = client.get(f"/job/{job_id}")
+    return last

@@ -1,5 +1,6 @@
 """`belvedere task`: what can be run."""
 
+import shlex
 from typing import Any
 
 from belvedere.cli import definition, find, show, words
@@ -128,7 +129,7 @@ def _timeout(task: Any) -> str:
 
 
 def _say(text: str) -> Any:
-    return lambda task: print(text.format(task["name"], task["id"]))
+    return lambda task: print(text.format(task["name"]))
 
 
 VERBS = (
@@ -153,7 +154,9 @@ VERBS = (
         create,
         "Make a task.",
         "belvedere task create deploy --host web-1 --script deploy.sh --argument version",
-        _say("Task {} is made. Run it with: belvedere run {}"),
+        lambda task: print(
+            f"Task {task['name']} is made. Run it with: belvedere run {shlex.quote(task['name'])}"
+        ),
         options=(
             option("name", metavar="NAME", nargs="?", help="the task's name"),
             option("--host", metavar="HOST", help="where it runs"),

@@ -1,6 +1,7 @@
 """PostgreSQL: the same verbs on a few threads, each with its connection; sets in batches."""
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -40,6 +41,9 @@ MOST_ROWS, NARROW = 32, 12
 THREADS = 8
 BATCH = 128
 CHANNEL = "belvedere"
+
+
+log = logging.getLogger("belvedere.db")
 
 
 @cache
@@ -108,6 +112,10 @@ class PostgresTx:
         self.calls.append(call)
 
 
+class _ClosingFailed(Exception):
+    """What ends every transaction failed; the verbs before it are not to blame."""
+
+
 class _Lane:
     """Items of one set-based verb that wait to share a transaction."""
 
@@ -160,6 +168,9 @@ class Postgres:
         except AGAIN:
             # Another server was faster: the second look sees its row and can say so in words.
             return self._transact_once(work, closing=closing)
+        except _ClosingFailed:
+            log.exception("the end of a transaction failed; its verbs are run without it")
+            return self._transact_once(work, closing=False)
 
     def _transact_once(
         self, work: Callable[[PostgresTx], R], *, closing: bool
@@ -169,8 +180,8 @@ class Postgres:
             with connection.cursor() as cursor:
                 tx = PostgresTx(cursor, self.clock(), self._memo)
                 result = work(tx)
-                if closing and self.closing is not None:
-                    self.closing(tx)
+                if closing and tx.rung:
+                    self._close(tx)
                 connection.commit()
                 return result, tx
         except BaseException as fault:
@@ -179,6 +190,16 @@ class Postgres:
             if isinstance(fault, psycopg.OperationalError) and not isinstance(fault, AGAIN):
                 raise Unavailable("The database does not answer; try again shortly.") from fault
             raise
+
+    def _close(self, tx: PostgresTx) -> None:
+        if self.closing is None:
+            return
+        try:
+            self.closing(tx)
+        except AGAIN:
+            raise
+        except Exception as fault:
+            raise _ClosingFailed from fault
 
     async def write(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
@@ -245,6 +266,9 @@ class Postgres:
         self._start_lane(loop, verb, lane)
         fault = done.exception()
         results, txs = ([fault] * len(batch), []) if fault is not None else done.result()
+        # Orders leave before answers: a host's work takes longer than whatever a caller does next.
+        for tx in txs:
+            self._tell(tx)
         for (_, future), result in zip(batch, results, strict=True):
             if future.done():
                 continue
@@ -252,8 +276,6 @@ class Postgres:
                 future.set_exception(result)
             else:
                 future.set_result(result)
-        for tx in txs:
-            self._tell(tx)
 
     def _tell(self, tx: PostgresTx) -> None:
         for call in tx.calls:

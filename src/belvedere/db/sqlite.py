@@ -7,6 +7,7 @@ Whatever arrives while a commit is under way shares the next one, each verb in a
 
 import asyncio
 import fcntl
+import logging
 import os
 import threading
 from collections import deque
@@ -39,6 +40,7 @@ FRAGMENTS = Fragments(
     xid_horizon="9223372036854775807",
 )
 
+log = logging.getLogger("belvedere.db")
 # A batch ends here even when more verbs wait, so that the loop can serve others in between.
 BATCH = 128
 READERS = 3
@@ -170,8 +172,7 @@ class Sqlite:
         try:
             tx = self._begin()
             self._run_all(tx, batch)
-            if self.closing is not None:
-                self.closing(tx)
+            self._close(tx)
         except BaseException as fault:
             self._fail(loop, batch, fault)
             return
@@ -179,6 +180,19 @@ class Sqlite:
         commit.add_done_callback(
             lambda done: loop.call_soon_threadsafe(self._committed, loop, tx, batch, done)
         )
+
+    def _close(self, tx: SqliteTx) -> None:
+        """The end of the batch, in a savepoint of its own: its fault must not undo the verbs."""
+        if self.closing is None or not tx.rung:
+            return
+        marks = len(tx.calls), set(tx.rung)
+        self._writer.execute("savepoint verb")
+        try:
+            self.closing(tx)
+            self._writer.execute("release verb")
+        except Exception:
+            log.exception("the end of a batch failed; its verbs stand")
+            self._undo(tx, marks)
 
     def _begin(self) -> SqliteTx:
         self._writer.execute("begin immediate")
@@ -256,6 +270,8 @@ class Sqlite:
         if fault is not None:
             self._fail(loop, batch, Unavailable(f"The database could not commit: {fault}"))
             return
+        # Orders leave before answers: a host's work takes longer than whatever a caller does next.
+        self._tell(tx)
         for waiting in batch:
             # A refusal may rest on rows of this very batch: it too is told only after the commit.
             if waiting.future.done():
@@ -264,7 +280,6 @@ class Sqlite:
                 waiting.future.set_exception(waiting.error)
             else:
                 waiting.future.set_result(waiting.result)
-        self._tell(tx)
         self._next(loop)
 
     def _tell(self, tx: SqliteTx) -> None:
@@ -286,8 +301,7 @@ class Sqlite:
         tx = self._begin()
         try:
             result = verb(tx, *a, **k)
-            if self.closing is not None:
-                self.closing(tx)
+            self._close(tx)
             self._writer.execute("commit")
         except BaseException:
             if not self._writer.get_autocommit():

@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere.access import customers
 from belvedere.access.model import Actor, Level
-from belvedere.base.errors import Forbidden, Invalid
+from belvedere.base.errors import Forbidden, Invalid, TooMany
 from belvedere.jobs import log as joblog
 from belvedere.jobs import reading, record, retention, service, votes, waiting
 from belvedere.jobs.create import Created, NewJob, create
@@ -76,6 +76,7 @@ def _task_id(given: Given) -> str:
 async def _run_by_secret(ask: Ask, given: Given, task_id: str) -> Reply:
     limits = ask.house.limits
     limits.check(ask.actor.address)
+    _check_rate(ask)
     customer = await ask.house.db.glance(_customer, ask.customer, task_id)
     try:
         actor = Actor(
@@ -89,6 +90,14 @@ async def _run_by_secret(ask: Ask, given: Given, task_id: str) -> Reply:
     except Forbidden:
         limits.wrong(ask.actor.address)
         raise
+
+
+def _check_rate(ask: Ask) -> None:
+    """A right secret is limited only by the setting; a flood must not drown the others."""
+    uses, key = ask.house.secret_uses, ask.house.keys.digest(ask.path["secret"])
+    if uses.wait(key):
+        raise TooMany("This secret key is used too often; slow down.", retry_after_s=1)
+    uses.add(key)
 
 
 def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None:

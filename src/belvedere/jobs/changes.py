@@ -27,5 +27,6 @@ def data_of(job: JobRow) -> dict[str, Any]:
 
 
 def tell(tx: Tx, what: str, jobs: Sequence[JobRow]) -> None:
-    """Append `job.<what>` for each."""
+    """Append `job.<what>` for each, and wake whoever waits for the end of one."""
     events.append_all(tx, f"job.{what}", [(job.customer_id, job.id, data_of(job)) for job in jobs])
+    tx.rung.update(f"job:{job.id}" for job in jobs if job.is_over)

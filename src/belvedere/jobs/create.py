@@ -12,6 +12,7 @@ from belvedere.access.model import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
+from belvedere.db.crash import around_commit
 from belvedere.hosts import store as host_store
 from belvedere.hosts.model import HostRecord
 from belvedere.hosts.model import record as host_record
@@ -98,6 +99,7 @@ def _write(tx: Tx, fresh: list[tuple[NewJob, Created]]) -> None:
         [(_key(item), item.once, made.job.id) for item, made in fresh if item.once is not None],
     )
     tx.rung.update(f"host:{job.host_id}" for job in jobs if job.lifecycle == Lifecycle.READY)
+    around_commit(tx, "create")
 
 
 def _make(tx: Tx, item: NewJob, tasks: Tasks) -> Created:

@@ -7,6 +7,7 @@ import msgspec
 from belvedere.base import text
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
+from belvedere.db.crash import around_commit
 from belvedere.jobs import changes, specs, store
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
 from belvedere.jobs.store import Attempt
@@ -172,6 +173,7 @@ def _write(tx: Tx, ends: list[_End]) -> None:
     for end in moved:
         # A place is free again, and a task at its limit may go on.
         tx.rung.add(f"host:{end.job.host_id}")
+    around_commit(tx, "finish")
 
 
 def _left_behind(end: _End) -> store.End:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from belvedere.db import Tx, columns
+from belvedere.db.crash import around_commit
 
 KEEP = 16 * 1024 * 1024
 KEEP_HEAD = 1024 * 1024
@@ -64,6 +65,7 @@ def append(tx: Tx, pieces: list[Output]) -> Sequence[int]:
         if log.bytes_kept > KEEP:
             _cut(tx, log)
         _save(tx, log)
+    around_commit(tx, "log")
     return [logs[piece.fence].bytes_seen for piece in pieces]
 
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 
-from belvedere.base import text
 from belvedere.jobs import scraper, specs
 from belvedere.jobs.queue import Claimed
 from belvedere.protocol import BlobArgument, Order
 
 _arguments = msgspec.json.Decoder(list[Any]).decode
+_encode = msgspec.json.Encoder().encode
 
 
 def order_of(claimed: Claimed, session: int, base_url: str) -> Order:
@@ -64,10 +64,14 @@ def _environment(claimed: Claimed, base_url: str) -> dict[str, str]:
         "BELVEDERE_ORIGIN": job.origin,
         "BELVEDERE_USER_ID": job.user_id,
         "BELVEDERE_USER_EMAIL": job.email,
-        "THEEYE_JOB": text.compact({"id": job.id, "task_id": job.task_id}),
-        "THEEYE_JOB_USER": text.compact(user),
-        "THEEYE_JOB_WORKFLOW": text.compact(flow),
-        "THEEYE_ORGANIZATION_NAME": text.compact(claimed.customer_name),
-        "THEEYE_API_URL": text.compact(base_url),
+        "THEEYE_JOB": _json({"id": job.id, "task_id": job.task_id}),
+        "THEEYE_JOB_USER": _json(user),
+        "THEEYE_JOB_WORKFLOW": _json(flow),
+        "THEEYE_ORGANIZATION_NAME": _json(claimed.customer_name),
+        "THEEYE_API_URL": _json(base_url),
         **claimed.spec.env,
     }
+
+
+def _json(value: Any) -> str:
+    return _encode(value).decode()

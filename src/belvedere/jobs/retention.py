@@ -4,7 +4,7 @@ import msgspec
 
 from belvedere.access import audit
 from belvedere.access.model import Actor
-from belvedere.base.clock import DAY
+from belvedere.base.clock import DAY, Millis
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.jobs import log as joblog
@@ -12,6 +12,7 @@ from belvedere.jobs import store
 from belvedere.tasks.model import TaskSpec
 
 BATCH = 500
+EVENT_LIFE: Millis = 30 * DAY
 _spec = msgspec.json.Decoder(TaskSpec).decode
 
 _OVER = "lifecycle in ('finished', 'canceled', 'terminated', 'expired') and state <> 'lost'"
@@ -59,23 +60,47 @@ def _raise_mark(tx: Tx, customer_id: str) -> None:
 
 
 def drop(tx: Tx, job_ids: list[str]) -> None:
-    """Remove jobs with their attempts and events; their logs go through `forget_logs`."""
+    """Remove jobs with their attempts and events; their logs lie elsewhere and follow later."""
     ids = store.json_list(job_ids)
     tx.run(f"delete from attempts where job_id in {tx.sql.texts}", ids)
     tx.run(f"delete from events where object_id in {tx.sql.texts}", ids)
     tx.run(f"delete from jobs where id in {tx.sql.texts}", ids)
+    tx.many(
+        "insert into dropped_logs (job_id) values (?) on conflict (job_id) do nothing",
+        [(job_id,) for job_id in job_ids],
+    )
+
+
+def dropped(tx: Tx) -> list[str]:
+    """Jobs whose logs are still to be forgotten."""
+    return [job_id for (job_id,) in tx.rows("select job_id from dropped_logs limit ?", BATCH)]
 
 
 def forget_logs(tx: Tx, job_ids: list[str]) -> None:
+    """In the log store; safe to repeat."""
     joblog.forget(tx, job_ids)
 
 
-def purge(tx: Tx) -> list[str]:
-    """Drop one batch of what is marked or over its task's limits; the ids that went."""
+def logs_forgotten(tx: Tx, job_ids: list[str]) -> None:
+    tx.run(f"delete from dropped_logs where job_id in {tx.sql.texts}", store.json_list(job_ids))
+
+
+def forget_events(tx: Tx) -> int:
+    """Events of hosts, members and the like, by age."""
+    return tx.run(
+        "delete from events where id in"
+        " (select id from events where object <> 'job' and at < ? order by at limit ?)",
+        tx.now - EVENT_LIFE,
+        BATCH,
+    )
+
+
+def purge(tx: Tx) -> int:
+    """Drop one batch of what is marked or over its task's limits; how many went."""
     job_ids = _marked(tx) or _over_limits(tx)
     if job_ids:
         drop(tx, job_ids)
-    return job_ids
+    return len(job_ids)
 
 
 def _marked(tx: Tx) -> list[str]:

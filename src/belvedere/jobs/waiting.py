@@ -6,13 +6,12 @@ from typing import Any
 
 from belvedere.access.model import Actor
 from belvedere.base.errors import Invalid
-from belvedere.events import Event
 from belvedere.jobs import reading
 from belvedere.jobs.model import FINAL
 from belvedere.jobs.record import JobRecord
 
 DEFAULT_S, LONGEST_S = 60.0, 300.0
-# The event stream may be late or gone; then this often a look at the row.
+# The doorbell may be missed; then this often a look at the row.
 LOOK_S = 2.0
 
 
@@ -29,14 +28,9 @@ def seconds(asked: str | None) -> float:
 async def until_over(house: Any, actor: Actor, job_id: str, within_s: float) -> JobRecord:
     """The job once it is over, or as it stands when the time is up."""
     over = asyncio.Event()
-
-    def notice(events: list[Event]) -> None:
-        if any(event.object_id == job_id for event in events):
-            over.set()
-
     loop = asyncio.get_running_loop()
     until = loop.time() + within_s
-    undo = await house.feed.listen(notice)
+    undo = house.hub.listen(f"job:{job_id}", lambda _: over.set())
     try:
         while True:
             over.clear()
@@ -45,6 +39,7 @@ async def until_over(house: Any, actor: Actor, job_id: str, within_s: float) -> 
             if record.lifecycle in FINAL or left <= 0:
                 return record
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(over.wait(), min(left, LOOK_S))
+                async with asyncio.timeout(min(left, LOOK_S)):
+                    await over.wait()
     finally:
         undo()

@@ -71,12 +71,14 @@ def _from_body(content_type: str, raw: bytes) -> Given:
 
 
 def _media_type(content_type: str) -> str:
-    header = Message()
-    header["content-type"] = content_type
-    charset = str(header.get_param("charset", "utf-8")).lower()
-    if charset not in ("utf-8", "utf8", "us-ascii"):
-        raise BadMediaType(f"The charset {charset} cannot be read here; send UTF-8.")
-    return content_type.partition(";")[0].strip().lower()
+    kind, _, parameters = content_type.partition(";")
+    if parameters:
+        header = Message()
+        header["content-type"] = content_type
+        charset = str(header.get_param("charset", "utf-8")).lower()
+        if charset not in ("utf-8", "utf8", "us-ascii"):
+            raise BadMediaType(f"The charset {charset} cannot be read here; send UTF-8.")
+    return kind.strip().lower()
 
 
 def _from_json(body: Any) -> Given:

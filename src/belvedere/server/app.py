@@ -62,7 +62,9 @@ class App:
             if scope["method"] == "OPTIONS":
                 reply = self._preflight(scope)
             else:
-                match = self.table.match(scope["method"], scope["raw_path"])
+                # The server below sends no body to HEAD.
+                method = "GET" if scope["method"] == "HEAD" else scope["method"]
+                match = self.table.match(method, scope["raw_path"])
                 template = match.route.path
                 reply = await self._answer(match, scope, receive, headers)
         except Refused as refusal:

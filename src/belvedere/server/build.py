@@ -5,9 +5,9 @@ import os
 from typing import TYPE_CHECKING
 
 from belvedere.access.keys import Keys, load_secret
-from belvedere.access.limits import Limits
+from belvedere.access.limits import Limits, Window
 from belvedere.access.turnstile import Turnstile
-from belvedere.base.clock import Clock, wall
+from belvedere.base.clock import SECOND, Clock, wall
 from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
 from belvedere.events.hub import Hub
@@ -58,6 +58,7 @@ def furnish(
     db.write_now(scraper.keep_source)
     hub, limits = Hub(), Limits(clock)
     house = House(settings, db, logs, keys, hub, limits, Turnstile(limits), clock, clock())
+    house.secret_uses = Window(settings.secret_rate, SECOND, clock)
     house.table = Table(routes.ROUTES)
     house.links = Links(settings.base_url)
     house.feed = Feed(db, hub)

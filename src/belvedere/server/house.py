@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from belvedere.access.keys import Keys
-from belvedere.access.limits import Limits
+from belvedere.access.limits import Limits, Window
 from belvedere.access.turnstile import Turnstile
 from belvedere.base.clock import Clock, Millis, wall
 from belvedere.db import Database
@@ -31,6 +31,8 @@ class House:
     turnstile: Turnstile
     clock: Clock = wall
     started_at: Millis = 0
+    # Requests per secret key within a second.
+    secret_uses: Window = field(init=False)
     links: "Links" = field(init=False)
     feed: "Feed" = field(init=False)
     credentials: "Credentials" = field(init=False)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
+from belvedere.db.crash import around_commit
 from belvedere.jobs import queue
 from belvedere.jobs.order import order_of
 
@@ -15,7 +16,8 @@ class Links:
     """At most one link per host; the newest wins."""
 
     def __init__(self, base_url: str) -> None:
-        self._base_url = base_url
+        # What scripts are told; main sets it anew once the port is known (--port 0).
+        self.base_url = base_url
         self._by_host: dict[str, Link] = {}
         self._seen: dict[tuple[str, int], Millis] = {}
 
@@ -55,7 +57,8 @@ class Links:
         claimed = queue.claim(tx, link.host_id, link.session)
         if not claimed:
             return
-        orders = [order_of(item, link.session, self._base_url) for item in claimed]
+        orders = [order_of(item, link.session, self.base_url) for item in claimed]
+        around_commit(tx, "claim")
         tx.after_commit(lambda: link.give(orders))
 
     def note_seen(self, link: "Link", now: Millis) -> None:

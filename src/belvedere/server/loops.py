@@ -68,14 +68,12 @@ async def expire(house: House) -> None:
 
 async def forget_old(house: House) -> None:
     """Retention, in small batches with a breath between them."""
-    while await house.db.write(sweep.forget_keys):
-        await asyncio.sleep(0)
-    while True:
-        job_ids = await house.db.write(retention.purge)
-        if not job_ids:
-            return
+    for verb in (sweep.forget_keys, retention.forget_events, retention.purge):
+        while await house.db.write(verb):
+            await asyncio.sleep(0)
+    while job_ids := await house.db.read(retention.dropped):
         await house.logs.write(retention.forget_logs, job_ids)
-        await asyncio.sleep(0)
+        await house.db.write(retention.logs_forgotten, job_ids)
 
 
 async def forget_credentials(house: House) -> None:

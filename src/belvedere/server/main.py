@@ -61,6 +61,7 @@ def _loop() -> "Callable[..., int]":
 async def _serve(house: House, welcome: Welcome | None, *, with_agent: bool) -> int:
     settings = house.settings
     listening = _listen(settings)
+    house.links.base_url = settings.base_url
     server = uvicorn.Server(_config(house))
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     bell = connect_doorbell(house)

@@ -91,7 +91,9 @@ async def _talk(app: Any, scope: Any, receive: Any, send: Any) -> None:
 async def _read(app: Any, link: Link, receive: Any) -> None:
     house = app.house
     while True:
-        frame = await asyncio.wait_for(_frame(receive), SILENCE_S)
+        # Not wait_for, which makes a task for every frame.
+        async with asyncio.timeout(SILENCE_S):
+            frame = await _frame(receive)
         if frame is None:
             return
         house.links.note_seen(link, house.clock())

@@ -6,3 +6,9 @@ create table parked (
   fault text not null,
   primary key (reaction, event_id)
 );
+
+-- Jobs that were dropped and whose logs, in the other database, must follow.
+create table dropped_logs (job_id text primary key);
+
+-- Events of jobs go with their jobs; all others by age.
+create index events_of_others on events (at) where object <> 'job';

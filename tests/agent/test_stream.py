@@ -1,0 +1,94 @@
+"""Output on its way: turns, credit, and the report after the last byte."""
+
+from pathlib import Path
+
+import pytest
+
+from belvedere.agent.spool import Spool
+from belvedere.agent.streams import Streams
+from belvedere.protocol import CHUNK, Ended, Report, unpack_output
+
+
+@pytest.fixture
+def streams(tmp_path: Path) -> Streams:
+    made = Streams(str(tmp_path))
+    made.credit = 1_000_000
+    return made
+
+
+def spooled(root: Path, fence: int, data: bytes) -> None:
+    spool = Spool(str(root), fence)
+    spool.write(data, 0)
+    spool.close()
+
+
+def test_it_works(streams: Streams, tmp_path: Path) -> None:
+    data = b"some line\n" * 20_000
+    spooled(tmp_path, 1, data)
+    streams.grow(1, 150_000)
+    streams.end(1, Report("exit", bytes_total=len(data)))
+    got = b""
+    while isinstance(thing := streams.next(), bytes):
+        fence, at_byte, at_line, piece = unpack_output(thing)
+        assert (fence, at_byte, at_line) == (1, len(got), got.count(b"\n"))
+        got += piece
+    assert got == data
+    assert isinstance(thing, Ended)
+    assert streams.next() is None
+
+
+def test_a_report_that_holds_its_log_needs_no_frames(streams: Streams) -> None:
+    streams.credit = 0
+    streams.end(1, Report("exit", log="hi\n", bytes_total=3))
+    assert isinstance(streams.next(), Ended)
+    assert streams.next() is None
+
+
+def test_credit_is_never_overdrawn_and_holds_back_the_report(
+    streams: Streams, tmp_path: Path
+) -> None:
+    spooled(tmp_path, 1, b"x" * 100_000)
+    streams.credit = 70_000
+    streams.end(1, Report("exit", bytes_total=100_000))
+    streams.end(2, Report("exit", log=""))
+    sizes = []
+    ends = []
+    while (thing := streams.next()) is not None:
+        if isinstance(thing, Ended):
+            ends.append(thing.fence)
+        else:
+            sizes.append(len(unpack_output(thing)[3]))
+    assert sizes == [CHUNK, 70_000 - CHUNK]
+    assert ends == [2]
+    streams.credit += 100_000
+    assert isinstance(streams.next(), bytes)
+    assert isinstance(streams.next(), Ended)
+
+
+def test_streams_take_turns(streams: Streams, tmp_path: Path) -> None:
+    for fence in (1, 2, 3):
+        spooled(tmp_path, fence, b"x" * 2 * CHUNK)
+        streams.grow(fence, 2 * CHUNK)
+    got = [unpack_output(thing)[0] for _ in range(6) if isinstance(thing := streams.next(), bytes)]
+    assert got == [1, 2, 3, 1, 2, 3]
+
+
+def test_it_resumes_where_the_server_says(streams: Streams, tmp_path: Path) -> None:
+    spooled(tmp_path, 1, b"first\nsecond\nthird\n")
+    streams.resume(1, 13)
+    streams.grow(1, 19)
+    thing = streams.next()
+    assert isinstance(thing, bytes)
+    assert unpack_output(thing) == (1, 13, 2, b"third\n")
+
+
+def test_a_dropped_stream_says_nothing_more(streams: Streams, tmp_path: Path) -> None:
+    spooled(tmp_path, 1, b"x")
+    streams.grow(1, 1)
+    streams.drop(1)
+    assert streams.next() is None
+
+
+def test_output_that_is_gone_is_jumped_to_its_end(streams: Streams) -> None:
+    streams.end(1, Report("unknown", bytes_total=12))
+    assert isinstance(streams.next(), Ended)

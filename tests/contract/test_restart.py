@@ -1,0 +1,149 @@
+"""Running an ended job again, and settling one whose end nobody knows."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.jobs import sweep
+from belvedere.protocol import Stop
+from contract.client import Client
+from contract.fakeagent import FakeAgent
+from contract.running import create, run, show
+from contract.world import World
+
+ONE = [{"type": "input", "label": "a"}]
+
+
+async def test_it_works(world: World, uma: Client) -> None:
+    task = await world.task(task_arguments=ONE)
+    async with world.agent() as agent:
+        old = await create(uma, task, ["blue"])
+        await agent.end(await agent.order(), code=1)
+        made = await uma.put(f"/acme/job/{old['id']}/restart", {})
+        assert made.status == 200
+        assert made.json["restarted_from"] == old["id"] and made.json["id"] != old["id"]
+        assert (made.json["lifecycle"], made.json["task_arguments_values"]) == ("ready", ["blue"])
+        assert (await agent.order()).arguments == ["blue"]
+
+
+async def test_it_may_get_other_values(world: World, uma: Client) -> None:
+    task = await world.task(task_arguments=ONE)
+    old = await create(uma, task, ["blue"])
+    await uma.put(f"/acme/job/{old['id']}/cancel")
+    made = await uma.put(f"/acme/job/{old['id']}/restart", {"task_arguments": ["red"]})
+    assert made.json["task_arguments_values"] == ["red"]
+
+
+async def test_it_needs_no_body(world: World, uma: Client) -> None:
+    old = await create(uma, await world.task())
+    await uma.put(f"/acme/job/{old['id']}/cancel")
+    assert (await uma.put(f"/acme/job/{old['id']}/restart")).status == 200
+
+
+async def test_an_open_job_is_not_restarted(world: World, uma: Client) -> None:
+    job = await create(uma, await world.task())
+    refused = await uma.put(f"/acme/job/{job['id']}/restart", {})
+    assert (refused.status, refused.code) == (409, "wrong_lifecycle")
+
+
+async def test_a_viewer_may_not_restart(world: World, uma: Client, vic: Client) -> None:
+    old = await create(uma, await world.task())
+    await uma.put(f"/acme/job/{old['id']}/cancel")
+    assert (await vic.put(f"/acme/job/{old['id']}/restart", {})).status == 403
+
+
+async def lost(world: World, client: Client, agent: FakeAgent) -> dict[str, Any]:
+    """A job whose agent can only say that it does not know."""
+    return await run(
+        client, agent, await world.task(), ending="unknown", reason="host_rebooted", log=None
+    )
+
+
+async def test_a_lost_job_says_that_nobody_knows(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await lost(world, uma, agent)
+    assert (job["lifecycle"], job["state"]) == ("terminated", "lost")
+    assert job["ran"] == "maybe" and job["trigger_name"] == "lost"
+    assert job["waiting_reason"] == "lost" and "result" not in job
+
+
+@pytest.mark.parametrize("outcome", ["normal", "success", "failure"])
+async def test_a_person_resolves_it(world: World, uma: Client, outcome: str) -> None:
+    async with world.agent() as agent:
+        job = await lost(world, uma, agent)
+    body = {"outcome": outcome, "note": "seen in the logs"}
+    done = await uma.put(f"/acme/job/{job['id']}/resolve", body)
+    assert done.status == 200
+    assert (done.json["lifecycle"], done.json["state"]) == ("finished", outcome)
+    assert done.json["resolved_by"] == "uma@acme.test"
+
+
+async def test_resolving_is_audited(world: World, uma: Client, ada: Client) -> None:
+    async with world.agent() as agent:
+        job = await lost(world, uma, agent)
+    await uma.put(f"/acme/job/{job['id']}/resolve", {"outcome": "success", "note": "seen"})
+    row = (await ada.get(f"/api/audit?object_id={job['id']}")).json[0]
+    assert row["action"] == "job.resolve" and row["after"]["note"] == "seen"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"outcome": "lost"},
+        {"outcome": 5},
+        {"outcome": "success", "note": "a\0b"},
+        {"outcome": "success", "unknown": 1},
+    ],
+)
+async def test_a_bad_outcome_is_refused(world: World, uma: Client, body: Any) -> None:
+    async with world.agent() as agent:
+        job = await lost(world, uma, agent)
+    assert (await uma.put(f"/acme/job/{job['id']}/resolve", body)).status == 400
+    assert (await show(uma, job["id"]))["state"] == "lost"
+
+
+async def test_a_job_that_can_tell_is_not_resolved(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        await agent.order()
+        refused = await uma.put(f"/acme/job/{job['id']}/resolve", {"outcome": "success"})
+        assert (refused.status, refused.code) == (409, "still_reachable")
+
+
+async def test_an_ended_job_is_not_resolved(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await run(uma, agent, await world.task())
+    refused = await uma.put(f"/acme/job/{job['id']}/resolve", {"outcome": "failure"})
+    assert (refused.status, refused.code) == (409, "wrong_lifecycle")
+
+
+async def test_the_truth_may_still_come(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        await agent.end(order, ending="unknown", reason="no_trace", log=None)
+        await agent.end(order, code=0, lastline="ok", log="ok\n")
+    found = await show(uma, job["id"])
+    assert (found["lifecycle"], found["state"], found["reconciled"]) == (
+        "finished",
+        "success",
+        True,
+    )
+
+
+async def test_an_agent_that_comes_back_is_told_to_stop_what_was_resolved(
+    world: World, uma: Client
+) -> None:
+    from belvedere.protocol import Entry
+
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+    await world.house.db.write(lambda tx: tx.run("update hosts set gone_at = ?", tx.now))
+    await world.house.db.write(sweep.mark_unreachable)
+    assert (await show(uma, job["id"]))["waiting_reason"] == "unreachable"
+    done = await uma.put(f"/acme/job/{job['id']}/resolve", {"outcome": "failure"})
+    assert done.status == 200
+    async with world.agent(entries=(Entry(order.fence, "live"),)) as agent:
+        assert (await agent.hear(Stop)).fence == order.fence

@@ -1,0 +1,155 @@
+"""The product's programs as a test starts them: real processes in folders of the test."""
+
+import contextlib
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from e2e import leftovers
+from e2e.patience import until
+
+BELVEDERE = (sys.executable, "-m", "belvedere.cli.main")
+START_S = 20.0
+STOP_S = 15.0
+TOKEN = "bvt_" + "0123456789" * 4
+PASSWORD = "correct horse battery"
+CUSTOMER = "main"
+EMAIL = "admin@localhost"
+UNATTENDED = {"BELVEDERE_ADMIN_PASSWORD": PASSWORD, "BELVEDERE_ACCESS_TOKEN": TOKEN}
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Nothing of the person's own settings reaches a program under test."""
+    bare = {k: v for k, v in os.environ.items() if not k.startswith("BELVEDERE_")}
+    return {**bare, "NO_PROXY": "*", **more}
+
+
+class Program:
+    """One process, started again and again; what it says is kept in one file."""
+
+    def __init__(self, words: tuple[str, ...], log: Path, **env: str) -> None:
+        self.words = words
+        self.env = env
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def launch(self, *words: str, **env: str) -> None:
+        assert not self.is_running, "it runs already"
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [*BELVEDERE, *self.words, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment(**self.env, **env),
+                # A Ctrl-C in the terminal is for the tests, which then end what they started.
+                start_new_session=True,
+            )
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes]":
+        assert self._process is not None
+        return self._process
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def said(self) -> str:
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(how)
+        return self.process.wait(STOP_S)
+
+    def dies(self, within_s: float) -> bool:
+        """Whether it ends by itself in this time."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(within_s)
+            return True
+        return False
+
+
+class Server(Program):
+    """`belvedere server`, or `belvedere up`, in its data folder."""
+
+    def __init__(self, data: Path, database: str = "", verb: str = "server", **env: str) -> None:
+        words = (verb, "--data", str(data), "--host", "127.0.0.1")
+        told = {"BELVEDERE_DATABASE": database} if database else {}
+        super().__init__(words, data.with_name(f"{data.name}.log"), **UNATTENDED, **told, **env)
+        self.data = data
+        self.url = ""
+
+    def start(self, *words: str, port: int = 0, **env: str) -> bool:
+        """Until it says where it is; false when it died before."""
+        before = len(self.said())
+        self.launch("--port", str(port), *words, **env)
+        give_up_at = time.monotonic() + START_S
+        while self.is_running and time.monotonic() < give_up_at:
+            found = re.search(r"ready at (\S+)\n", self.said()[before:])
+            if found is not None:
+                self.url = found[1]
+                return True
+            time.sleep(0.01)
+        assert not self.is_running, f"no address within {START_S} s:\n{self.said()[before:]}"
+        return False
+
+
+class Agent(Program):
+    """`belvedere agent` with a state folder and therefore a keeper of its own."""
+
+    def __init__(self, state: Path, hostname: str, **env: str) -> None:
+        words = ("agent", "--state", str(state), "--hostname", hostname)
+        super().__init__(words, state.with_name(f"{state.name}.log"), **env)
+        self.state = state
+        self.hostname = hostname
+
+    def start(self, url: str, *words: str, **env: str) -> None:
+        self.launch("--server", url, *words, **env)
+
+    def keeper(self) -> int:
+        """The one keeper of this agent; it may be about to come."""
+        return until(lambda: leftovers.keepers(self.state), 15, self.said)[0]
+
+    def scripts(self) -> list[int]:
+        return leftovers.scripts(self.state)
+
+    def end(self) -> None:
+        """Agent, keeper and scripts, whatever they do."""
+        self.kill()
+        for pid in (*leftovers.keepers(self.state), *self.scripts()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def retire(self) -> None:
+        """As a person would end it for good: the agent leaves, its idle keeper too."""
+        if self.is_running:
+            self.stop()
+        for pid in leftovers.keepers(self.state):
+            os.kill(pid, signal.SIGTERM)
+
+
+def run(*words: str, stdin: str = "", **env: str) -> "subprocess.CompletedProcess[str]":
+    """One command line to its end."""
+    return subprocess.run(
+        [*BELVEDERE, *words],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=40,
+        env=environment(**env),
+    )

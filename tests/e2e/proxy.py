@@ -1,0 +1,109 @@
+"""A wire between two programs that a test can cut, silence and mend."""
+
+import asyncio
+import contextlib
+import threading
+from urllib.parse import urlsplit
+
+PIECE = 64 * 1024
+
+
+class Proxy:
+    """Listens on one address for ever and passes bytes on to wherever `lead_to` points.
+
+    cut: connections break and none is accepted; silence: bytes vanish, connections stay (a black
+    hole); mend: everything flows again, for connections that are opened from then on.
+    """
+
+    def __init__(self) -> None:
+        self._target: tuple[str, int] | None = None
+        self._is_cut = False
+        self._is_silent = False
+        self._open: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._server = self._call(asyncio.start_server(self._accept, "127.0.0.1", 0))
+        self.port: int = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        # Bytes that went through, to see that a connection is idle or busy.
+        self.passed = 0
+
+    def _call(self, work):  # type: ignore[no-untyped-def]
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+
+    def lead_to(self, url: str) -> None:
+        """New connections go there; those that are open stay where they are."""
+        address = urlsplit(url)
+        assert address.hostname and address.port
+        self._target = (address.hostname, address.port)
+
+    def cut(self) -> None:
+        self._is_cut = True
+        self._call(self._hang_up())
+
+    def drop(self) -> None:
+        """Break what is open now; new connections are let through."""
+        self._call(self._hang_up())
+
+    def silence(self) -> None:
+        self._is_silent = True
+
+    def mend(self) -> None:
+        self._call(self._hang_up())
+        self._is_cut = self._is_silent = False
+
+    def close(self) -> None:
+        self._server.close()
+        self._call(self._hang_up())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(5)
+        self._loop.close()
+
+    async def _hang_up(self) -> None:
+        tasks = list(self._open)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            if not self._is_cut and self._target is not None:
+                await self._pass_on(reader, writer)
+        except (OSError, asyncio.CancelledError):
+            # One side is gone, or the test hangs up: then the other side must see it too.
+            pass
+        finally:
+            self._open.discard(task)
+            _abort(writer)
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert self._target is not None
+        far_reader, far_writer = await asyncio.open_connection(*self._target)
+        ways = [
+            asyncio.create_task(self._pump(reader, far_writer)),
+            asyncio.create_task(self._pump(far_reader, writer)),
+        ]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            _abort(far_writer)
+
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(PIECE):
+            if self._is_silent:
+                continue
+            self.passed += len(data)
+            writer.write(data)
+            await writer.drain()
+
+
+def _abort(writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError, RuntimeError):
+        writer.transport.abort()

@@ -1,0 +1,170 @@
+"""A whole installation made of real processes, in a folder of the test, and gone without a trace.
+
+    with World(tmp_path) as world:
+        world.start()
+        web = world.agent("web")
+        task = world.task("#!/bin/sh\necho hello\n", web)
+        job = world.ended(world.run(task))
+"""
+
+import itertools
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from belvedere.client.calls import Client
+from belvedere.client.problem import Problem, Unreachable
+from e2e import leftovers
+from e2e.patience import until
+from e2e.programs import CUSTOMER, EMAIL, PASSWORD, TOKEN, Agent, Server, run
+from e2e.proxy import Proxy
+
+FINAL = ("finished", "canceled", "terminated", "expired")
+# Jobs of a proof are compared at its end: none may be purged before.
+HISTORY = {"count": 1_000_000, "days": 90}
+
+
+class World:
+    """One server, any number of agents; both are reached through a proxy whose address stays."""
+
+    def __init__(self, folder: Path, database: str = "", verb: str = "server", **env: str) -> None:
+        self.folder = folder
+        self.proxy = Proxy()
+        self.url = self.proxy.url
+        self.server = Server(folder / "data", database, verb, **env)
+        self.agents: dict[str, Agent] = {}
+        self.api = self.client()
+        self._names = itertools.count(1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close(gently=fault is None)
+
+    def start(self, *words: str, **env: str) -> bool:
+        """Start the server, or start it again; false when it died before it was ready."""
+        is_there = self.server.start(*words, **env)
+        if is_there:
+            self.proxy.lead_to(self.server.url)
+        return is_there
+
+    def client(self, token: str = TOKEN, timeout_s: float = 20.0) -> Client:
+        return Client(self.url, token, CUSTOMER, timeout_s=timeout_s)
+
+    def enrolment(self, uses: int = 1) -> str:
+        """An enrolment token; only a person may make one."""
+        with self.client(token="") as person:
+            told = {"email": EMAIL, "password": PASSWORD}
+            person.token = person.post("/api/auth/login", told)["access_token"]
+            made: str = person.post("/api/enrolment", {"name": "test", "uses": uses})["token"]
+        return made
+
+    def agent(self, name: str, *words: str, **env: str) -> Agent:
+        """A new agent, enrolled and connected."""
+        agent = self.agents[name] = Agent(self.folder / name, name)
+        agent.start(self.url, *words, BELVEDERE_ENROLMENT_TOKEN=self.enrolment(), **env)
+        self.connected(agent)
+        return agent
+
+    def connected(self, agent: Agent, within_s: float = 30.0) -> dict[str, Any]:
+        """The host of this agent, once it is online."""
+        return until(lambda: self._online(agent), within_s, agent.said)
+
+    def _online(self, agent: Agent) -> dict[str, Any]:
+        found = [host for host in self.hosts() if host["hostname"] == agent.hostname]
+        return found[0] if found and found[0]["state"] == "online" else {}
+
+    def hosts(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.api.get("/host")
+        return found
+
+    def task(self, source: str, agent: Agent, *arguments: str, **fields: Any) -> str:
+        """A script task on the host of this agent; its id."""
+        name = f"task {next(self._names)}"
+        body = {
+            "name": name,
+            "type": "script",
+            "hostname": agent.hostname,
+            "script": {"filename": "script.sh", "source": source},
+            "task_arguments": [{"type": "input", "label": word} for word in arguments],
+            "history": HISTORY,
+            **fields,
+        }
+        made: str = self.api.post("/task", body)["id"]
+        return made
+
+    def run(self, task_id: str, *arguments: str) -> str:
+        """A new job; its id."""
+        made: str = self.api.post("/job", {"task": task_id, "task_arguments": list(arguments)})["id"]
+        return made
+
+    def job(self, job_id: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.api.get(f"/job/{job_id}", {"include[attempts]": "1"})
+        return found
+
+    def ended(self, job_id: str, within_s: float = 30.0) -> dict[str, Any]:
+        """The job once it is over."""
+        last: dict[str, Any] = {}
+
+        def look() -> dict[str, Any]:
+            nonlocal last
+            last = self._job_or_nothing(job_id) or last
+            return last if last.get("lifecycle") in FINAL else {}
+
+        return until(look, within_s, lambda: last)
+
+    def _job_or_nothing(self, job_id: str) -> dict[str, Any]:
+        """A server that is away for a moment is part of many tests."""
+        try:
+            return self.job(job_id)
+        except Unreachable:
+            return {}
+        except Problem as refusal:
+            if refusal.status < 500:
+                raise
+            return {}
+
+    def running(self, job_id: str, within_s: float = 20.0) -> dict[str, Any]:
+        """The job once its agent said that the process runs."""
+        return until(lambda: _if_started(self.job(job_id)), within_s, lambda: self.job(job_id))
+
+    def log(self, job_id: str) -> bytes:
+        """Its whole output, as bytes."""
+        with self.api.open(f"/job/{job_id}/log") as response:
+            return response.read()
+
+    def doctor(self) -> None:
+        """The product's own examination of its data finds nothing."""
+        told = {name: self.server.env[name] for name in self.server.env if "DATA" in name}
+        found = run("doctor", "--data", str(self.server.data), **told)
+        assert found.returncode == 0, found.stdout + found.stderr
+
+    def close(self, *, gently: bool = True) -> None:
+        """End everything; fails when a process stays, also one that a script left somewhere."""
+        self.api.close()
+        try:
+            if gently:
+                self._leave()
+                leftovers.gone(self.folder)
+        finally:
+            for agent in self.agents.values():
+                agent.end()
+            self.server.kill()
+            self.proxy.close()
+            leftovers.gone(self.folder)
+
+    def _leave(self) -> None:
+        for agent in self.agents.values():
+            agent.retire()
+        if self.server.is_running:
+            self.server.stop()
+
+
+def _if_started(job: dict[str, Any]) -> dict[str, Any]:
+    return job if job["started_at"] else {}

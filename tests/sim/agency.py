@@ -1,0 +1,229 @@
+"""The agent of a simulated host: the real link and session, over simulated sockets."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+from websockets.exceptions import ConnectionClosedError, ConnectionClosedOK
+from websockets.frames import Close
+
+from belvedere.agent.attach import Attachment, KeeperFailed
+from belvedere.agent.enrol import Credential
+from belvedere.agent.link import Link
+from sim import stage
+from sim.host import STATE, Host, KeeperProcess, Killed
+from sim.loop import VirtualLoop
+from sim.network import Connection, End
+from sim.world import MS, SECOND, Process
+
+PING, PONG = object(), object()
+
+
+class AgentProcess(Process):
+    def __init__(self, host: Host, slots: int) -> None:
+        super().__init__(host.world, f"agent of {host.name}")
+        self.host = host
+        self.loop = VirtualLoop(host.world, self, host.rate)
+        self.main = self.loop.create_task(self._serve(slots))
+        self.main.add_done_callback(self._left)
+        host.agent = self
+        self.world.note("agent", host.name)
+
+    async def _serve(self, slots: int) -> None:
+        host = self.host
+        settings: Any = SimpleNamespace(
+            server="http://belvedere.test", hostname=host.name, slots=slots
+        )
+        credential = Credential(token=host.id, host_id=host.id, customer="acme", hostname=host.name)
+        await Link(settings, STATE, credential, None).run()
+
+    def _left(self, task: "asyncio.Task[None]") -> None:
+        fault = task.exception()
+        if not isinstance(fault, KeeperFailed):
+            self.world.accuse(f"{self.name} ended by itself: {fault!r}")
+        self.host.kill_agent()
+
+
+class Transport(asyncio.Transport):
+    """Agent and keeper, over a socket that cannot break while both live."""
+
+    def __init__(self, process: AgentProcess, keeper: KeeperProcess) -> None:
+        super().__init__()
+        self.process = process
+        self.keeper = keeper
+        self.protocol = Attachment()
+        self._is_lost = False
+        self.protocol.connection_made(self)
+
+    def write(self, data: Any) -> None:
+        if self.process.is_alive and data and not self._is_lost:
+            world = self.process.world
+            world.after(world.long_tail(10, MS), self._deliver, bytes(data), of=self.keeper)
+
+    def _deliver(self, data: bytes) -> None:
+        if self.keeper.door.agent is self:
+            self.keeper.hear(data)
+
+    def arrive(self, data: bytes) -> None:
+        world = self.process.world
+        delay = world.long_tail(10, MS)
+        world.after(delay, self.protocol.data_received, data, of=self.process)
+
+    def lose(self) -> None:
+        """The keeper hung up, or died."""
+        if not self._is_lost:
+            self._is_lost = True
+            self.process.world.after(MS, self.protocol.connection_lost, None, of=self.process)
+
+    def close(self) -> None:
+        if self.keeper.door.agent is self:
+            self.keeper.door.drop()
+
+
+async def attach(_: Any) -> Attachment:
+    """In the place of agent/attach.py: the running keeper, or a new one."""
+    host = stage.agent_host()
+    process: Any = host.agent
+    await asyncio.sleep(host.world.random.random() * 0.06)
+    keeper = host.keeper
+    if keeper is None or not keeper.is_alive:
+        keeper = KeeperProcess(host)
+        try:
+            keeper.start()
+        except Killed:
+            keeper.die()
+            raise KeeperFailed("The keeper died while it started.") from None
+        except OSError as fault:
+            keeper.die()
+            raise KeeperFailed(str(fault)) from None
+        host.keeper = keeper
+    transport = Transport(process, keeper)
+    keeper.door.accept(transport)
+    return transport.protocol
+
+
+class SimSocket:
+    """In the place of a websockets client connection, keep-alive included."""
+
+    local_address = ("192.0.2.8", 40_000)
+
+    def __init__(self, end: End, ping_s: float, patience_s: float) -> None:
+        self._end = end
+        self._frames: list[Any] = []
+        self._wake = asyncio.Event()
+        self._closed: Exception | None = None
+        self._ping_s, self._patience_s = ping_s, patience_s
+        self._waits_for_pong = 0
+        end.hear, end.hear_close = self._hear, self._hear_close
+        self._loop = asyncio.get_running_loop()
+        self._loop.call_later(ping_s, self._ping)
+
+    def _hear(self, frame: Any) -> None:
+        if frame is PONG:
+            self._waits_for_pong = 0
+        else:
+            self._frames.append(frame)
+            self._wake.set()
+
+    def _hear_close(self, code: int | None, reason: str) -> None:
+        close = None if code is None else Close(code, reason)
+        is_normal = code in (1000, 1001)
+        self._closed = (ConnectionClosedOK if is_normal else ConnectionClosedError)(close, None)
+        self._wake.set()
+
+    def _ping(self) -> None:
+        if self._closed is not None or not self._end.is_open:
+            return
+        if self._waits_for_pong * self._ping_s >= self._patience_s:
+            self._end.close(None, "no pong")
+            self._hear_close(None, "keepalive ping timeout")
+            return
+        self._waits_for_pong += 1
+        self._end.send(PING)
+        self._loop.call_later(self._ping_s, self._ping)
+
+    async def send(self, frame: str | bytes) -> None:
+        if self._closed is not None:
+            raise self._closed
+        self._end.send(frame)
+
+    async def recv(self) -> Any:
+        while not self._frames:
+            if self._closed is not None:
+                raise self._closed
+            self._wake.clear()
+            await self._wake.wait()
+        return self._frames.pop(0)
+
+    def __aiter__(self) -> "SimSocket":
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self.recv()
+        except ConnectionClosedOK:
+            raise StopAsyncIteration from None
+
+    def close(self) -> None:
+        self._end.close(1000, "")
+
+
+class connect:  # noqa: N801  (it stands for websockets' own)
+    """In the place of websockets.connect."""
+
+    def __init__(self, _: str, **options: Any) -> None:
+        self._options = options
+        self._socket: SimSocket | None = None
+
+    async def __aenter__(self) -> SimSocket:
+        host = stage.agent_host()
+        world = host.world
+        await asyncio.sleep(world.long_tail(400, 40 * MS) / SECOND)
+        server = host.find_server()
+        if host.is_cut_off or (server is not None and server.is_paused):
+            await asyncio.sleep(self._options["open_timeout"])
+            raise TimeoutError("timed out during opening handshake")
+        if server is None:
+            raise ConnectionRefusedError("nobody listens")
+        assert host.agent is not None
+        connection = Connection(world, host, host.agent, server)
+        self._socket = SimSocket(
+            connection.agent_end, self._options["ping_interval"], self._options["ping_timeout"]
+        )
+        server.accept(connection)
+        return self._socket
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._socket is not None
+        self._socket.close()
+
+
+class SimCache:
+    """In the place of agent/cache.py: what lies on the host's disk."""
+
+    def __init__(self, _: str) -> None:
+        self._host = stage.agent_host()
+        self._coming: dict[str, bytes] = {}
+
+    def path(self, digest: str, filename: str) -> str | None:
+        return f"/cache/{digest}/{filename}" if digest in self._host.cache else None
+
+    def is_coming(self, digest: str) -> bool:
+        return digest in self._coming
+
+    def expect(self, digest: str) -> None:
+        self._coming[digest] = b""
+
+    def feed(self, digest: str, data: bytes, *, last: bool) -> bool | None:
+        if digest not in self._coming:
+            return None
+        self._coming[digest] += data
+        if last:
+            self._host.cache[digest] = self._coming.pop(digest)
+        return last or None
+
+    def give_up(self, digest: str) -> None:
+        self._coming.pop(digest, None)
+
+    def give_up_all(self) -> None:
+        self._coming.clear()

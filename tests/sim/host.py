@@ -1,0 +1,240 @@
+"""A simulated machine: its disk, its clock, its processes, and the wire to the servers."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from belvedere.agent import recovery, wire
+from belvedere.agent.folder import Folder
+from belvedere.agent.journal import Journal
+from belvedere.agent.keeper import Keeper
+from belvedere.agent.script import NEVER
+from sim import stage
+from sim.disk import Disk
+from sim.keeping import assemble
+from sim.network import Connection
+from sim.scripts import Behaviour, Running
+from sim.truth import Truth
+from sim.world import MS, Micros, Process, World
+
+STATE = Folder("/agent")
+
+
+class Killed(BaseException):
+    """The process dies here and now."""
+
+
+class Host:
+    containment = "simulated"
+
+    def __init__(
+        self, world: World, truth: Truth, host_id: str, name: str, rate: float
+    ) -> None:
+        self.world = world
+        self.truth = truth
+        self.id = host_id
+        self.name = name
+        # How fast its clock runs.
+        self.rate = rate
+        self.disk = Disk(world)
+        self.boots = 1
+        self.keeper: KeeperProcess | None = None
+        self.agent: Process | None = None
+        self.is_cut_off = False
+        self.connections: list[Connection] = []
+        self.started: list[Running] = []
+        # Scripts in the agent's cache, and whether each is whole.
+        self.cache: dict[str, bytes] = {}
+        self.behaviours: dict[str, Behaviour] = {}
+        # What befell it, with the time: the reasons for which a job may be lost.
+        self.mishaps: list[tuple[Micros, str]] = []
+        self.crash_chance = 0.0
+
+    def clock_ns(self) -> int:
+        return int(self.world.now * self.rate) * 1_000
+
+    def befell(self, what: str) -> None:
+        self.world.note(what, self.name)
+        self.mishaps.append((self.world.now, what))
+
+    # Scripts
+
+    def behaviour(self, order: dict[str, Any]) -> Behaviour:
+        return self.behaviours[order["arguments"][0]]
+
+    def spawn(self, order: dict[str, Any], behaviour: Behaviour) -> Running:
+        running = Running(self, order["fence"], order["job_id"], behaviour)
+        self.world.note("spawned", running.fence, running.job_id)
+        self.truth.check_start(running)
+        self.started.append(running)
+        running.on_end = self._child_ended
+        return running
+
+    def _child_ended(self) -> None:
+        if self.keeper is not None:
+            self.world.after(self.world.long_tail(0, 5 * MS), self.keeper.turn, of=self.keeper)
+
+    def alive(self) -> list[Running]:
+        return [running for running in self.started if running.is_alive]
+
+    # Mishaps
+
+    def kill_agent(self) -> None:
+        if self.agent is not None and self.agent.is_alive:
+            self.agent.kill()
+            for connection in self.connections:
+                connection.lose_owner(self.agent)
+            if self.keeper is not None:
+                self.keeper.hang_up(self.agent)
+
+    def kill_keeper(self) -> None:
+        if self.keeper is not None and self.keeper.is_alive:
+            self.befell("keeper_killed")
+            self.keeper.die()
+
+    def reboot(self) -> None:
+        """The power goes: no goodbye reaches anybody."""
+        self.befell("rebooted")
+        if self.agent is not None:
+            self.agent.kill()
+        if self.keeper is not None:
+            self.keeper.kill()
+        for running in self.started:
+            running.vanish()
+        self.disk.lose_power()
+        self.boots += 1
+
+    def cut_off(self) -> None:
+        self.is_cut_off = True
+        self.world.note("cut_off", self.name)
+
+    def reconnect(self) -> None:
+        self.is_cut_off = False
+        self.world.note("reconnected", self.name)
+        for connection in self.connections:
+            connection.release()
+
+
+class KeeperProcess(Process):
+    """Started by an agent, outlives it."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host.world, f"keeper of {host.name}")
+        self.host = host
+        self.door = SimDoor(self)
+        self._wakes_at: Micros = -1
+        self._heard: list[dict[str, Any]] = []
+        self._keeper: Keeper | None = None
+
+    def start(self) -> None:
+        """OSError when the journal cannot be written; the caller sees it as one that would not
+        start."""
+        with self._acting():
+            journal = Journal(STATE.journal)
+            ledger, _ = recovery.recover(STATE, journal)
+            self._keeper = assemble(self.host, journal, ledger, self.door)
+            self.world.note("keeper", self.host.name, len(ledger.entries))
+
+    @contextmanager
+    def _acting(self) -> Iterator[None]:
+        stage.acting = self.host
+        self.host.disk.before = self.may_die
+        try:
+            yield
+        finally:
+            stage.acting = None
+            self.host.disk.before = lambda: None
+
+    def may_die(self) -> None:
+        if self.world.chance(self.host.crash_chance):
+            self.host.befell("keeper_killed")
+            raise Killed
+
+    def die(self) -> None:
+        self.kill()
+        self.door.drop()
+
+    def hear(self, line: bytes) -> None:
+        self._heard += wire.Lines().feed(line)
+        self.turn()
+
+    def turn(self) -> None:
+        """One round of its poll: hear, decide, write, act."""
+        assert self._keeper is not None
+        try:
+            with self._acting():
+                self._turn(self._keeper)
+        except Killed:
+            self.die()
+            return
+        self._sleep(self._keeper)
+
+    def _turn(self, keeper: Keeper) -> None:
+        heard, self._heard = self._heard, []
+        for message in heard:
+            keeper._take(keeper._hear(message))
+        now = self.host.clock_ns()
+        keeper._take(keeper._scripts.tick(now))
+        keeper._settle()
+        if now >= keeper._write_at:
+            keeper._make_durable()
+        self.door.flush()
+        if keeper._is_over():
+            self.world.note("keeper_left", self.host.name)
+            self.die()
+
+    def _sleep(self, keeper: Keeper) -> None:
+        due = min(keeper._scripts.due, keeper._write_at, keeper._exit_at)
+        if due == NEVER or not self.is_alive:
+            return
+        at = max(self.world.now + 1, int(due / 1_000 / self.host.rate) + 1)
+        if not self.world.now < self._wakes_at <= at:
+            self._wakes_at = at
+            self.world.push(at, self, (self.turn, ()))
+
+    @property
+    def unacknowledged(self) -> int:
+        assert self._keeper is not None
+        return len(self._keeper._ledger.entries)
+
+    def hang_up(self, agent: Process) -> None:
+        if self.door.agent is not None and self.door.agent.process is agent:
+            self.door.drop()
+            self.world.after(1, self.turn, of=self)
+
+
+class SimDoor:
+    """In the place of agent/door.py: one agent at a time, the newest wins."""
+
+    def __init__(self, keeper: KeeperProcess) -> None:
+        self._keeper = keeper
+        self.agent: Any = None
+        self._out: list[bytes] = []
+
+    @property
+    def fd(self) -> int:
+        return -1 if self.agent is None else 1
+
+    def accept(self, agent: Any) -> None:
+        self.drop()
+        self.agent = agent
+
+    def drop(self) -> None:
+        agent, self.agent = self.agent, None
+        self._out.clear()
+        # What the former agent sent and nobody read is dropped unread.
+        self._keeper._heard.clear()
+        if agent is not None:
+            agent.lose()
+
+    def send(self, message: dict[str, Any]) -> None:
+        if self.agent is not None:
+            self._out.append(wire.pack(message))
+
+    def flush(self) -> None:
+        if self._out and self.agent is not None:
+            data, self._out = b"".join(self._out), []
+            self.agent.arrive(data)
+
+    def is_gone(self) -> bool:
+        return False

@@ -1,0 +1,147 @@
+"""A simulated server: the real links, socket, loops and verbs, over a virtual database."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+from belvedere.access.model import Actor, Level
+from belvedere.events.hub import Hub
+from belvedere.server import build, loops, socket
+from belvedere.server.house import House
+from belvedere.server.links import Links
+from sim.agency import PING, PONG
+from sim.database import Store, VirtualSqlite
+from sim.loop import VirtualLoop
+from sim.network import Connection, End
+from sim.world import EPOCH_MS, MS, Process, World
+
+
+class Credentials:
+    """In the place of server/auth.py: an agent's token is its host's id."""
+
+    async def actor(self, token: str, _: int) -> Actor:
+        return Actor("", "", Level.AGENT, "agent", host_id=token)
+
+    def take_used(self) -> dict[str, int]:
+        return {}
+
+
+class ServerProcess(Process):
+    def __init__(self, world: World, number: int, jobs: Store, logs: Store, slow: float) -> None:
+        super().__init__(world, f"server {number}")
+        self.loop: VirtualLoop = VirtualLoop(world, self)
+        self.stores = jobs, logs
+        # How far its clock is off; a jump changes it.
+        self.off_ms = 0
+        unused: Any = None
+        self.db = VirtualSqlite(self, jobs, self.clock)
+        house = House(
+            unused, self.db, VirtualSqlite(self, logs, self.clock), unused, Hub(), unused, self.clock
+        )
+        house.links = Links("http://belvedere.test")
+        house.credentials = Credentials()  # type: ignore[assignment]
+        self.house = house
+        self.peers: list[ServerProcess] = []
+        self.deaf = 0.0
+        self.db.closing = house.links.close_transaction
+        self.db.on_rung = self._rung
+        for loop in loops.LOOPS:
+            slowed = replace(loop, every_s=loop.every_s * slow)
+            self.loop.create_task(loops.run(slowed, house))
+        world.note("server", number)
+
+    def clock(self) -> int:
+        return EPOCH_MS + self.world.now // MS + self.off_ms
+
+    def kill(self) -> None:
+        super().kill()
+        for store in self.stores:
+            store.lose(self)
+
+    # The doorbell
+
+    def _rung(self, topics: set[str]) -> None:
+        self.house.hub.ring(topics)
+        for peer in self.peers:
+            if not self.world.chance(self.deaf):
+                delay = self.world.long_tail(100, 50 * MS)
+                self.world.after(delay, build._heard, peer.house, topics, of=peer)
+
+    # Agents
+
+    def accept(self, connection: Connection) -> None:
+        self.world.push(
+            self.world.now, self, (self._accept, (connection.server_end, connection.host.id))
+        )
+
+    def _accept(self, end: End, token: str) -> None:
+        self.loop.create_task(self._serve(end, token))
+
+    async def _serve(self, end: End, token: str) -> None:
+        wire = ServerWire(end)
+        app = SimpleNamespace(house=self.house, address=lambda *_: "192.0.2.8")
+        scope = {
+            "raw_path": socket.PATH,
+            "headers": [(b"authorization", f"Bearer {token}".encode())],
+        }
+        # The web server logs these and closes the connection.
+        with contextlib.suppress(OSError):
+            await socket.serve(app, scope, wire.receive, wire.send)
+        end.close(1011, "")
+
+    # People
+
+    def ask(
+        self, work: Callable[[House], Awaitable[Any]], answered: Callable[[Any], None]
+    ) -> None:
+        """Run a request; the answer is a result or the exception that refused it."""
+        self.loop.create_task(self._answer(work, answered))
+
+    async def _answer(
+        self, work: Callable[[House], Awaitable[Any]], answered: Callable[[Any], None]
+    ) -> None:
+        try:
+            result = await work(self.house)
+        except Exception as refusal:
+            result = refusal
+        answered(result)
+
+
+class ServerWire:
+    """The two calls of an ASGI websocket."""
+
+    def __init__(self, end: End) -> None:
+        self._end = end
+        self._waiting: list[dict[str, Any]] = [{"type": "websocket.connect"}]
+        self._wake = asyncio.Event()
+        end.hear, end.hear_close = self._hear, self._hear_close
+
+    def _hear(self, frame: Any) -> None:
+        if frame is PING:
+            self._end.send(PONG)
+            return
+        kind = "text" if isinstance(frame, str) else "bytes"
+        self._waiting.append({"type": "websocket.receive", kind: frame})
+        self._wake.set()
+
+    def _hear_close(self, *_: Any) -> None:
+        self._waiting.append({"type": "websocket.disconnect", "code": 1006})
+        self._wake.set()
+
+    async def receive(self) -> dict[str, Any]:
+        while not self._waiting:
+            self._wake.clear()
+            await self._wake.wait()
+        return self._waiting.pop(0)
+
+    async def send(self, message: dict[str, Any]) -> None:
+        match message["type"]:
+            case "websocket.send":
+                if not self._end.is_open:
+                    raise ConnectionResetError("the agent is gone")
+                self._end.send(message.get("text") or message["bytes"])
+            case "websocket.close":
+                self._end.close(message["code"], message.get("reason", ""))

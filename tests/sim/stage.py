@@ -1,0 +1,22 @@
+"""Who acts right now: patched functions of the product are called without a word about where."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sim.host import Host
+
+# The host whose keeper is taking its turn.
+acting: "Host | None" = None
+
+
+def keeper_host() -> "Host":
+    assert acting is not None
+    return acting
+
+
+def agent_host() -> "Host":
+    """The host of the agent whose loop is running."""
+    process: Any = asyncio.get_running_loop().process  # type: ignore[attr-defined]
+    host: Host = process.host
+    return host
