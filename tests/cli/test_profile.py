@@ -63,8 +63,10 @@ def test_a_broken_file_says_what_to_do(home: Path) -> None:
         profile.saved()
 
 
-def test_forgetting_twice_is_no_error(home: Path) -> None:
+def test_forgetting_keeps_the_address_for_the_next_login(home: Path) -> None:
+    profile.forget()
+    assert profile.saved() == Profile()
     profile.save(LOGIN)
     profile.forget()
     profile.forget()
-    assert profile.saved() == Profile()
+    assert profile.saved() == Profile("https://one.example", "acme", "")

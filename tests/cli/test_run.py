@@ -50,6 +50,13 @@ def test_without_follow_it_says_how_to_watch(belvedere: Belvedere) -> None:
     assert f"belvedere job log {clicast.JOB_ID} --follow" in ran.out
 
 
+def test_a_job_that_is_over_at_once_says_so(belvedere: Belvedere, server: FakeServer) -> None:
+    server.on("POST", "/job", clicast.job(lifecycle="finished", state="success"))
+    ran = belvedere("run", "deploy", "blue")
+    assert (ran.status, ran.out) == (0, "")
+    assert "ended: success" in ran.err
+
+
 def test_a_task_can_be_named_by_its_id(belvedere: Belvedere, server: FakeServer) -> None:
     server.on("GET", f"/task/{clicast.TASK_ID}", clicast.task())
     assert belvedere("run", clicast.TASK_ID).status == 0

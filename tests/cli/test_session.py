@@ -115,7 +115,7 @@ def test_logging_out_ends_the_session_and_forgets_it(
     server.on("POST", "/api/session/logout", {"message": "done"})
     assert stranger("logout").status == 0
     assert server.asked[-1].path == "/api/session/logout"
-    assert not (home / "belvedere" / "config.json").exists()
+    assert kept(home)["token"] == ""
 
 
 def test_logging_out_works_without_the_server(
@@ -127,7 +127,7 @@ def test_logging_out_works_without_the_server(
     ran = stranger("logout")
     assert ran.status == 0
     assert "Away." in ran.err
-    assert not (home / "belvedere" / "config.json").exists()
+    assert kept(home)["token"] == ""
 
 
 def test_it_says_who_one_is(belvedere: Belvedere) -> None:

@@ -44,6 +44,7 @@ class ServerProcess(Process):
         house.links = Links("http://belvedere.test")
         house.credentials = Credentials()  # type: ignore[assignment]
         self.house = house
+        self._connections: list[Connection] = []
         self.peers: list[ServerProcess] = []
         self.deaf = 0.0
         self.db.closing = house.links.close_transaction
@@ -57,9 +58,13 @@ class ServerProcess(Process):
         return EPOCH_MS + self.world.now // MS + self.off_ms
 
     def kill(self) -> None:
+        if not self.is_alive:
+            return
         super().kill()
         for store in self.stores:
             store.lose(self)
+        for connection in self._connections:
+            connection.lose_owner(self)
 
     # The doorbell
 
@@ -73,6 +78,7 @@ class ServerProcess(Process):
     # Agents
 
     def accept(self, connection: Connection) -> None:
+        self._connections.append(connection)
         self.world.push(
             self.world.now, self, (self._accept, (connection.server_end, connection.host.id))
         )

@@ -47,7 +47,7 @@ def show_job(job: Any) -> None:
             ("id", job["id"]),
             ("task", job["name"]),
             ("state", shown_state(job)),
-            ("lifecycle", job["lifecycle"]),
+            ("lifecycle", job["lifecycle"] if outcome.is_over(job) else None),
             ("waits", outcome.waits(job)),
             ("host", job["hostname"]),
             ("arguments", job.get("task_arguments_values")),

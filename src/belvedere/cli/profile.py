@@ -47,7 +47,10 @@ def save(profile: Profile) -> None:
 
 
 def forget() -> None:
-    path().unlink(missing_ok=True)
+    """The credential goes; where the server is stays, for the next login."""
+    kept = saved()
+    if kept.token:
+        save(Profile(kept.server, kept.customer))
 
 
 def current(args: Args) -> Profile:

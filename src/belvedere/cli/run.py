@@ -3,7 +3,7 @@
 from typing import Any
 
 from belvedere.base.ids import new_id
-from belvedere.cli import arguments, find, follow, outcome
+from belvedere.cli import arguments, find, follow, outcome, show
 from belvedere.cli.profile import connect
 from belvedere.cli.verb import Args, Verb, option
 
@@ -16,6 +16,8 @@ def run(args: Args) -> Any:
     # The key makes it safe to send this again when the connection breaks under it.
     job = client.ask("POST", "/job", body, headers={"Idempotency-Key": new_id()}).body
     if not args.follow and not args.wait:
+        if outcome.is_over(job):
+            show.note(outcome.told(job))
         return job
     return follow.to_the_end(client, job, is_live=args.follow, is_json=args.json)
 

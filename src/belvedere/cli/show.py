@@ -16,6 +16,7 @@ LOOKS = {
     "normal": ("✓", "green"),
     "success": ("✓", "green"),
     "online": ("✓", "green"),
+    "active": ("✓", "green"),
     "failure": ("✗", "red"),
     "error": ("✗", "red"),
     "offline": ("✗", "red"),

@@ -92,7 +92,7 @@ def show_tasks(tasks: Any) -> None:
             )
             for each in tasks
         ),
-        "No task yet. Make one with: belvedere task create NAME --host HOST --script FILE",
+        "No task that you may see. Admins make one with: belvedere task create NAME --script FILE",
     )
 
 

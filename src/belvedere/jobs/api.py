@@ -116,6 +116,7 @@ def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None
 async def _run(
     ask: Ask, actor: Actor, given: Given, task_id: str, secret: str | None = None
 ) -> Reply:
+    within_s = _patience(ask, given)
     wanted = NewJob(
         actor=actor,
         task_id=task_id,
@@ -124,13 +125,22 @@ async def _run(
         secret=secret,
         keys=ask.house.keys if secret is not None else None,
         once=_once(ask),
-        lifecycle=given.rest.get("lifecycle") or ask.first("lifecycle"),
+        lifecycle=_lifecycle(ask, given),
     )
     made: Created = await ask.house.db.join(create, wanted)
     headers = {"Idempotency-Replayed": "true"} if made.replayed else {}
-    if _wants_result(ask, given):
-        return await _wait(ask, actor, made, headers)
+    if within_s is not None:
+        return await _wait(ask, actor, made, within_s, headers)
     return Reply(_created(made, actor), headers=headers)
+
+
+def _lifecycle(ask: Ask, given: Given) -> str | None:
+    asked = given.rest.get("lifecycle")
+    if asked is None or asked == "":
+        return ask.first("lifecycle") or None
+    if not isinstance(asked, str):
+        raise Invalid("lifecycle is a word.", code="invalid_lifecycle")
+    return asked
 
 
 def _once(ask: Ask) -> Once | None:
@@ -140,6 +150,9 @@ def _once(ask: Ask) -> Once | None:
     if not 1 <= len(key) <= 255:
         raise Invalid("Idempotency-Key has 1 to 255 characters.", code="invalid_key")
     said = hashlib.sha256(ask.raw)
+    # The secret stays out: a key that came with the old one is good with the new one, too.
+    for name in sorted(ask.path.keys() - {"secret"}):
+        said.update(f"\0{name}:{ask.path[name]}".encode())
     for name in sorted(ask.query):
         if name not in ("access_token", "wait_result", "wait_timeout"):
             said.update(f"\0{name}={ask.query[name]}".encode())
@@ -150,21 +163,26 @@ def _created(made: Created, actor: Actor) -> JobRecord:
     job = made.job
     found = record.light(job, actor.customer_name, job.created_at)
     record.with_task(found, made.task.id, made.task.spec, made.arguments)
-    found.output = None
+    found.output = found.task_arguments_values if job.is_over and job.fence == 0 else None
     found.host = made.host
     return found
 
 
-def _wants_result(ask: Ask, given: Given) -> bool:
+def _patience(ask: Ask, given: Given) -> float | None:
+    """How long the caller waits for the result; None when it does not. Checked before the job is
+    made: a refused request has made none."""
     asked = ask.first("wait_result") or given.rest.get("wait_result")
-    return asked is True or str(asked).lower() in ("true", "1")
+    if asked is not True and str(asked).lower() not in ("true", "1"):
+        return None
+    return waiting.seconds(ask.first("wait_timeout"))
 
 
-async def _wait(ask: Ask, actor: Actor, made: Created, headers: dict[str, str]) -> Reply:
-    within = waiting.seconds(ask.first("wait_timeout"))
+async def _wait(
+    ask: Ask, actor: Actor, made: Created, within_s: float, headers: dict[str, str]
+) -> Reply:
     # Whoever may start a job by its secret may also wait for that job's end.
     watcher = actor if actor.kind != "secret" else _watcher(actor)
-    found = await waiting.until_over(ask.house, watcher, made.job.id, within)
+    found = await waiting.until_over(ask.house, watcher, made.job.id, within_s)
     await _with_log(ask, found, made.job.id)
     return Reply(found, 200 if found.lifecycle in FINAL else 202, headers)
 

@@ -62,7 +62,7 @@ def claim(tx: Tx, host_id: str, session: int) -> list[Claimed]:
     limit = host.slots - _live(tx, host_id)
     if limit <= 0:
         return []
-    jobs = _within_limits(tx, _candidates(tx, host_id, limit), limit)
+    jobs = _next(tx, host_id, limit)
     if not jobs:
         return []
     known = specs.of_jobs(tx, jobs)
@@ -93,6 +93,15 @@ def _live(tx: Tx, host_id: str) -> int:
     )
 
 
+def _next(tx: Tx, host_id: str, limit: int) -> list[Candidate]:
+    """As many as there are places; further ones are read only where a task is at its limit."""
+    oldest = _candidates(tx, host_id, limit)
+    chosen = _within_limits(tx, oldest, limit)
+    if len(chosen) == len(oldest):
+        return chosen
+    return _within_limits(tx, _candidates(tx, host_id, limit + LOOKAHEAD), limit)
+
+
 def _candidates(tx: Tx, host_id: str, limit: int) -> list[Candidate]:
     """The oldest ready jobs, with their arguments, of tasks that are below their limit."""
     return tx.all(
@@ -105,7 +114,7 @@ def _candidates(tx: Tx, host_id: str, limit: int) -> list[Candidate]:
         host_id,
         tx.now,
         host_id,
-        limit + LOOKAHEAD,
+        limit,
     )
 
 

@@ -95,12 +95,15 @@ def forget_events(tx: Tx) -> int:
     )
 
 
-def purge(tx: Tx) -> int:
-    """Drop one batch of what is marked or over its task's limits; how many went."""
-    job_ids = _marked(tx) or _over_limits(tx)
+def purge(tx: Tx) -> bool:
+    """Drop one batch of what is marked or over its task's limits; whether there may be more."""
+    job_ids = _marked(tx)
+    more = bool(job_ids)
+    if not job_ids:
+        job_ids, more = _over_limits(tx)
     if job_ids:
         drop(tx, job_ids)
-    return len(job_ids)
+    return more
 
 
 def _marked(tx: Tx) -> list[str]:
@@ -118,37 +121,39 @@ def _marked(tx: Tx) -> list[str]:
     return []
 
 
-def _over_limits(tx: Tx) -> list[str]:
-    """Look at the tasks that ran since the last look."""
+def _over_limits(tx: Tx) -> tuple[list[str], bool]:
+    """Look at the tasks that ran since the last look; what is too much, and whether to go on."""
     cursor = tx.value("select value from meta where name = 'retention'") or ""
     rows = tx.rows(
         "select id, task_id from jobs where id > ? and task_id is not null order by id limit ?",
         cursor,
         BATCH,
     )
-    if not rows:
-        return []
     for task_id in sorted({task_id for _, task_id in rows}):
         found = _beyond(tx, task_id)
         if found:
-            return found
-    _remember(tx, rows[-1][0])
-    return []
+            return found, True
+    if rows:
+        _remember(tx, rows[-1][0])
+    return [], bool(rows)
 
 
 def _beyond(tx: Tx, task_id: str) -> list[str]:
-    text = tx.value("select spec from tasks where id = ?", task_id)
-    history = _spec(text).history
+    history = _spec(tx.value("select spec from tasks where id = ?", task_id)).history
     by_count = tx.rows(
         f"select id from jobs where task_id = ? and {_OVER} order by id desc limit ? offset ?",
         task_id,
         BATCH,
         history.count,
     )
+    long_ago = tx.now - history.days * DAY
     by_age = tx.rows(
-        f"select id from jobs where task_id = ? and {_OVER} and ended_at < ? order by id limit ?",
+        f"select id from jobs where task_id = ? and id < ? and {_OVER} and ended_at < ?"
+        " order by id limit ?",
         task_id,
-        tx.now - history.days * DAY,
+        # Ids begin with their time: nothing made after that moment can have ended before it.
+        f"{max(0, long_ago):012x}",
+        long_ago,
         BATCH,
     )
     return list(dict.fromkeys(job_id for (job_id,) in [*by_count, *by_age]))
@@ -160,3 +165,8 @@ def _remember(tx: Tx, job_id: str) -> None:
         " on conflict (name) do update set value = excluded.value",
         job_id,
     )
+
+
+def start_over(tx: Tx) -> None:
+    """Look at every task again: those that no longer run grow old all the same."""
+    tx.run("delete from meta where name = 'retention'")

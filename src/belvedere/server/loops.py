@@ -76,6 +76,10 @@ async def forget_old(house: House) -> None:
         await house.db.write(retention.logs_forgotten, job_ids)
 
 
+async def look_again(house: House) -> None:
+    await house.db.write(retention.start_over)
+
+
 async def forget_credentials(house: House) -> None:
     while await house.db.write(access.sweep):
         await asyncio.sleep(0)
@@ -89,6 +93,7 @@ LOOPS = (
     Loop("give up overdue jobs as lost", 5.0, lose_overdue, TERM_S + LOST_AFTER / 1_000),
     Loop("expire what waited too long", 5.0, expire),
     Loop("forget old history", 30.0, forget_old, 10.0),
+    Loop("look at all history again", 86_400.0, look_again, 3_600.0),
     Loop("forget old credentials", 3_600.0, forget_credentials, 60.0),
 )
 

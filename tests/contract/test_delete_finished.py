@@ -1,0 +1,112 @@
+"""DELETE /job/finished: the history is gone for every reader when it is answered."""
+
+import pytest
+
+from contract.client import Client
+from contract.running import create, run
+from contract.world import World
+from handclock import HandClock
+
+
+async def ids(client: Client) -> list[str]:
+    return [one["id"] for one in (await client.get("/acme/job")).json]
+
+
+async def test_it_works(world: World, ada: Client, uma: Client) -> None:
+    async with world.agent() as agent:
+        task = await world.task()
+        done = [await run(uma, agent, task, code=code) for code in (0, 1)]
+    canceled = await create(uma, task)
+    await uma.put(f"/acme/job/{canceled['id']}/cancel")
+    gone = await ada.delete("/job/finished?customer=acme")
+    assert (gone.status, gone.json) == (200, {"deletedCount": 3})
+    assert await ids(ada) == []
+    for job in (*done, canceled):
+        for tail in ("", "/lifecycle", "/log"):
+            assert (await uma.get(f"/acme/job/{job['id']}{tail}")).status == 404
+        assert (await uma.put(f"/acme/job/{job['id']}/restart", {})).status == 404
+
+
+async def test_the_organization_may_stand_in_the_path(ada: Client) -> None:
+    assert (await ada.delete("/acme/job/finished")).json == {"deletedCount": 0}
+
+
+async def test_open_and_lost_jobs_stay(world: World, ada: Client, uma: Client) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        lost = await run(uma, agent, task, ending="unknown", log=None)
+        running = await create(uma, task)
+        await agent.order()
+        held = (await uma.post("/acme/job", {"task": task, "lifecycle": "onhold"})).json
+    waiting = await create(uma, task)
+    assert (await ada.delete("/acme/job/finished")).json == {"deletedCount": 0}
+    kept = [waiting["id"], held["id"], running["id"], lost["id"]]
+    assert await ids(ada) == kept
+
+
+async def test_a_lost_job_can_still_be_resolved(
+    world: World, ada: Client, uma: Client, clock: HandClock
+) -> None:
+    async with world.agent() as agent:
+        lost = await run(uma, agent, await world.task(), ending="unknown", log=None)
+    await ada.delete("/acme/job/finished")
+    clock.move(1)
+    done = await uma.put(f"/acme/job/{lost['id']}/resolve", {"outcome": "success"})
+    assert (done.status, done.json["state"]) == (200, "success")
+
+
+async def test_what_ends_later_is_seen(
+    world: World, ada: Client, uma: Client, clock: HandClock
+) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        await run(uma, agent, task)
+        await ada.delete("/acme/job/finished")
+        clock.move(0.001)
+        later = await run(uma, agent, task)
+    assert await ids(uma) == [later["id"]]
+
+
+async def test_it_may_be_narrowed_to_a_task(world: World, ada: Client, uma: Client) -> None:
+    one, other = await world.task("one"), await world.task("other")
+    async with world.agent() as agent:
+        await run(uma, agent, one)
+        kept = await run(uma, agent, other)
+    gone = await ada.delete(f"/job/finished?customer=acme&type=Task&id={one}")
+    assert gone.json == {"deletedCount": 1}
+    assert await ids(uma) == [kept["id"]]
+
+
+async def test_a_task_has_its_own_door(world: World, ada: Client, uma: Client) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        await run(uma, agent, task)
+    assert (await ada.delete(f"/acme/task/{task}/job")).json == {"deletedCount": 1}
+    assert await ids(uma) == []
+
+
+@pytest.mark.parametrize(
+    "query", ["type=Task", f"id={'0' * 24}", "type=Host&id=" + "0" * 24, "type=Task&id=%00"]
+)
+async def test_a_narrowing_that_makes_no_sense_is_refused(ada: Client, query: str) -> None:
+    assert (await ada.delete(f"/job/finished?customer=acme&{query}")).status == 400
+
+
+async def test_another_organization_keeps_its_history(
+    world: World, ada: Client, eve: Client
+) -> None:
+    task = await world.task(by="eve")
+    async with world.agent("box-1") as agent:
+        job = (await eve.post("/job", {"task": task})).json
+        await agent.end(await agent.order())
+    await ada.delete("/job/finished")
+    await ada.delete(f"/job/finished?type=Task&id={task}")
+    assert (await eve.get(f"/job/{job['id']}")).status == 200
+
+
+async def test_it_is_for_admins_and_audited(world: World, ada: Client, uma: Client) -> None:
+    assert (await uma.delete("/acme/job/finished")).status == 403
+    assert (await world.client("max").delete("/acme/job/finished")).status == 403
+    await ada.delete("/acme/job/finished")
+    row = (await ada.get("/api/audit")).json[0]
+    assert (row["action"], row["user"]) == ("job.delete_finished", "ada@acme.test")

@@ -1,0 +1,166 @@
+"""GET /job/{id}/log: text, ranges, search."""
+
+from typing import Any
+
+import pytest
+
+from contract.client import Client
+from contract.fakeagent import FakeAgent
+from contract.running import create, run
+from contract.world import World
+
+LINES = b"".join(b"line %d\n" % n for n in range(3_000))
+
+
+async def streamed(world: World, client: Client, agent: FakeAgent, data: bytes = LINES) -> str:
+    """A job whose output came in frames; its id."""
+    job = await create(client, await world.task())
+    order = await agent.order()
+    lines = 0
+    for at in range(0, len(data), 10_000):
+        part = data[at : at + 10_000]
+        await agent.write(order.fence, at, lines, part)
+        lines += part.count(b"\n")
+    totals = {"bytes_total": len(data), "lines_total": lines, "sha256": "ab" * 32}
+    await agent.end(order, log=None, lastline="line 2999", **totals)
+    job_id: str = job["id"]
+    return job_id
+
+
+async def test_it_works(world: World, uma: Client, vic: Client) -> None:
+    async with world.agent() as agent:
+        job = await run(uma, agent, await world.task(), log="one\ntwo é\n")
+    found = await vic.get(f"/acme/job/{job['id']}/log")
+    assert (found.status, found.text) == (200, "one\ntwo é\n")
+    assert found.headers["content-type"] == "text/plain; charset=utf-8"
+    assert (await vic.get(f"/job/{job['id']}/log?customer=acme")).text == found.text
+
+
+async def test_a_long_log_comes_whole(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job_id = await streamed(world, uma, agent)
+    assert (await uma.get(f"/acme/job/{job_id}/log")).body == LINES
+
+
+async def test_a_job_without_output_has_an_empty_log(world: World, uma: Client) -> None:
+    job = await create(uma, await world.task())
+    found = await uma.get(f"/acme/job/{job['id']}/log")
+    assert (found.status, found.body) == (200, b"")
+
+
+async def test_output_is_there_while_the_script_runs(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        await agent.write(order.fence, 0, 0, b"half a li")
+        from belvedere.protocol import Kept
+
+        assert (await agent.hear(Kept)).offset == 9
+        assert (await uma.get(f"/acme/job/{job['id']}/log")).text == "half a li"
+
+
+RANGES = [
+    ("bytes=0-3", 206, slice(0, 4)),
+    ("bytes=20000-", 206, slice(20_000, None)),
+    ("bytes=9990-10010", 206, slice(9_990, 10_011)),
+    (f"bytes={len(LINES) - 5}-99999999", 206, slice(len(LINES) - 5, None)),
+    ("bytes=5-2", 416, None),
+    (f"bytes={len(LINES)}-", 416, None),
+    ("lines=1-2", 200, slice(None)),
+    ("bytes=0-1,4-5", 200, slice(None)),
+]
+
+
+@pytest.mark.parametrize(("asked", "status", "part"), RANGES, ids=[one[0] for one in RANGES])
+async def test_a_range_is_that_part_of_the_stream(
+    world: World, uma: Client, asked: str, status: int, part: Any
+) -> None:
+    async with world.agent() as agent:
+        job_id = await streamed(world, uma, agent)
+    found = await uma.get(f"/acme/job/{job_id}/log", headers={"range": asked})
+    assert found.status == status
+    if status == 416:
+        assert found.headers["content-range"] == f"bytes */{len(LINES)}"
+        return
+    assert found.body == LINES[part]
+    if status == 206:
+        start, stop, _ = part.indices(len(LINES))
+        assert found.headers["content-range"] == f"bytes {start}-{stop - 1}/{len(LINES)}"
+
+
+async def test_a_small_log_has_ranges_too(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await run(uma, agent, await world.task(), log="0123456789", bytes_total=10)
+    found = await uma.get(f"/acme/job/{job['id']}/log", headers={"range": "bytes=2-4"})
+    assert (found.status, found.body) == (206, b"234")
+
+
+async def test_an_offset_skips_what_one_has(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job_id = await streamed(world, uma, agent)
+    assert (await uma.get(f"/acme/job/{job_id}/log?offset=29000")).body == LINES[29_000:]
+    assert (await uma.get(f"/acme/job/{job_id}/log?offset=99999999")).body == b""
+
+
+@pytest.mark.parametrize("offset", ["-1", "x", "1.5", "%C2%B2", "9" * 30, "9" * 5_000])
+async def test_a_bad_offset_is_refused(world: World, uma: Client, offset: str) -> None:
+    job = await create(uma, await world.task())
+    assert (await uma.get(f"/acme/job/{job['id']}/log?offset={offset}")).status == 400
+    assert (await uma.get(f"/acme/job/{job['id']}/log?attempt={offset}")).status == 400
+
+
+async def test_a_cut_is_marked_and_offsets_stay(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        await agent.write(order.fence, 0, 0, b"head\n")
+        await agent.write(order.fence, 1_005, 201, b"tail\n")
+        totals = {"bytes_total": 1_010, "lines_total": 202, "sha256": "cd" * 32}
+        await agent.end(order, log=None, lastline="tail", **totals)
+    text = (await uma.get(f"/acme/job/{job['id']}/log")).text
+    assert text.startswith("head\n") and text.endswith("tail\n")
+    assert "1000 bytes were cut here: 5 to 1005" in text
+    tail = await uma.get(f"/acme/job/{job['id']}/log", headers={"range": "bytes=1005-"})
+    assert tail.body == b"tail\n" and tail.headers["content-range"] == "bytes 1005-1009/1010"
+    hits = await uma.get(f"/acme/job/{job['id']}/log/search?q=TAIL")
+    assert hits.json == [{"line": 202, "text": "tail"}]
+
+
+async def test_search_gives_line_numbers(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job_id = await streamed(world, uma, agent)
+    hits = (await uma.get(f"/acme/job/{job_id}/log/search?q=LINE%20222")).json
+    assert hits[0] == {"line": 223, "text": "line 222"}
+    assert [one["line"] for one in hits[1:]] == list(range(2_221, 2_231))
+
+
+async def test_search_needs_a_text(world: World, uma: Client) -> None:
+    job = await create(uma, await world.task())
+    assert (await uma.get(f"/acme/job/{job['id']}/log/search")).status == 400
+    assert (await uma.get(f"/acme/job/{job['id']}/log/search?q=")).status == 400
+    assert (await uma.get(f"/acme/job/{job['id']}/log/search?q=x")).json == []
+
+
+async def test_an_earlier_attempt_has_its_own_log(world: World, uma: Client) -> None:
+    task = await world.task(retry={"times": 1, "delay": 0})
+    async with world.agent() as agent:
+        job = await create(uma, task)
+        await agent.end(await agent.order(), code=1, log="first\n")
+        await agent.end(await agent.order(), code=0, log="second\n")
+    assert (await uma.get(f"/acme/job/{job['id']}/log")).text == "second\n"
+    assert (await uma.get(f"/acme/job/{job['id']}/log?attempt=1")).text == "first\n"
+    assert (await uma.get(f"/acme/job/{job['id']}/log?attempt=3")).status == 400
+
+
+async def test_the_record_holds_the_end_of_a_long_log(world: World, uma: Client) -> None:
+    data = b"x" * 300_000 + b"end"
+    async with world.agent() as agent:
+        job_id = await streamed(world, uma, agent, data)
+    log = (await uma.get(f"/acme/job/{job_id}")).json["result"]["log"]
+    assert len(log) == 256 * 1024 and log.endswith("xend")
+
+
+async def test_who_may_not_see_the_job_sees_no_log(world: World, ada: Client, vic: Client) -> None:
+    job = await create(ada, await world.task(acl=[]))
+    for tail in ("log", "log?follow=true", "log/search?q=x"):
+        assert (await vic.get(f"/acme/job/{job['id']}/{tail}")).status == 404

@@ -1,0 +1,98 @@
+"""Following a log live: server-sent events whose id is the next offset, resumable."""
+
+from contract.client import Client
+from contract.running import create, run
+from contract.sse import Stream
+from contract.world import World
+
+
+async def test_it_works(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
+            assert stream.status == 200
+            assert stream.headers["content-type"] == "text/event-stream"
+            await agent.write(order.fence, 0, 0, b"one\n")
+            first = await stream.until("output")
+            assert (first.id, first.data) == ("4", "one\n")
+            await agent.write(order.fence, 4, 1, b"two\n")
+            assert (await stream.until("output")).id == "8"
+            totals = {"bytes_total": 8, "lines_total": 2, "sha256": "ab" * 32}
+            await agent.end(order, log=None, lastline="two", **totals)
+            end = await stream.until("end")
+            assert await stream.next() is None
+    assert end.id == "8"
+    assert end.data == {
+        "lifecycle": "finished",
+        "state": "normal",
+        "bytes": 8,
+        "kept": 8,
+        "sha256": "ab" * 32,
+        "complete": True,
+    }
+
+
+async def test_it_resumes_by_last_event_id(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await run(uma, agent, await world.task(), log="one\ntwo\n", bytes_total=8)
+    target = f"/acme/job/{job['id']}/log?follow=true"
+    async with Stream(uma, target, {"last-event-id": "4"}) as stream:
+        output, end = await stream.rest()
+    assert (output.id, output.data) == ("8", "two\n")
+    assert (end.kind, end.id) == ("end", "8")
+    async with Stream(uma, f"{target}&offset=8") as stream:
+        assert [one.kind for one in await stream.rest()] == ["end"]
+
+
+async def test_a_character_is_never_cut(world: World, uma: Client) -> None:
+    text = "é€😀" * 5
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
+            for at, byte in enumerate(text.encode()):
+                await agent.write(order.fence, at, 0, bytes([byte]))
+            size = len(text.encode())
+            await agent.end(order, log=None, bytes_total=size, lines_total=0, sha256="00" * 32)
+            said = [one for one in await stream.rest() if one.kind == "output"]
+    assert "".join(one.data for one in said) == text
+    assert said[-1].id == str(size)
+
+
+async def test_bytes_that_are_no_text_are_replaced(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        await agent.write(order.fence, 0, 0, b"a\xff\x00b\xe2\x82")
+        await agent.end(order, log=None, bytes_total=6, lines_total=0, sha256="00" * 32)
+    async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
+        said = [one.data for one in await stream.rest() if one.kind == "output"]
+    assert "".join(said) == "a\ufffd\0b\ufffd"
+
+
+async def test_a_waiting_job_can_be_followed_from_the_start(world: World, uma: Client) -> None:
+    job = await create(uma, await world.task())
+    async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
+        async with world.agent() as agent:
+            await agent.end(await agent.order(), log="hi\n", bytes_total=3)
+        output, end = await stream.rest()
+    assert (output.data, end.data["state"]) == ("hi\n", "normal")
+
+
+async def test_an_earlier_attempt_is_followed_as_it_was(world: World, uma: Client) -> None:
+    task = await world.task(retry={"times": 1, "delay": 0})
+    async with world.agent() as agent:
+        job = await create(uma, task)
+        await agent.end(await agent.order(), code=1, log="first\n", bytes_total=6)
+        await agent.end(await agent.order(), code=0, log="second\n", bytes_total=7)
+    async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true&attempt=1") as stream:
+        output, end = await stream.rest()
+    assert output.data == "first\n" and end.data["bytes"] == 6
+
+
+async def test_who_hangs_up_is_noticed(world: World, uma: Client) -> None:
+    job = await create(uma, await world.task())
+    async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
+        assert stream.status == 200
+    assert not world.house.feed._listeners

@@ -1,0 +1,186 @@
+"""POST /job/secret/{secret}: every encoding, and one refusal for everything that does not fit."""
+
+from urllib.parse import quote, urlencode
+
+import pytest
+
+from contract import letters
+from contract.client import FORM, Client
+from contract.world import World
+
+TWO = [{"type": "input", "label": "a"}, {"type": "input", "label": "b"}]
+FORM_TYPE = {"content-type": FORM}
+
+
+@pytest.fixture
+def door(world: World, ada: Client) -> "Door":
+    return Door(world, ada)
+
+
+class Door:
+    """A task of two arguments with its secret."""
+
+    def __init__(self, world: World, ada: Client) -> None:
+        self._world, self._ada = world, ada
+        self.task = self.secret = ""
+
+    async def made(self) -> "Door":
+        self.task = await self._world.task(task_arguments=TWO)
+        found = await self._ada.get(f"/acme/task/{self.task}/credentials")
+        self.secret = found.json["secret"]
+        return self
+
+    def target(self, *pairs: tuple[str, str]) -> str:
+        return f"/job/secret/{self.secret}?{urlencode(pairs)}"
+
+
+async def test_it_works(door: Door, stranger: Client) -> None:
+    """application/json: the arguments in the body, customer and task in the query."""
+    await door.made()
+    target = door.target(("customer", "acme"), ("task", door.task))
+    made = await stranger.post(target, {"task_arguments": ["x y", "é"]})
+    assert made.status == 200
+    assert (made.json["lifecycle"], made.json["state"]) == ("ready", "in_progress")
+    assert made.json["task_arguments_values"] == ["x y", "é"]
+    without_user = {**letters.CREATED, "user_id": letters.string}
+    assert letters.missing(made.json, without_user) == []
+
+
+async def test_everything_may_stand_in_the_json_body(door: Door, stranger: Client) -> None:
+    await door.made()
+    body = {"task": door.task, "customer": "acme", "task_arguments": ["x", "y"]}
+    assert (await stranger.post(f"/job/secret/{door.secret}", body)).status == 200
+
+
+async def test_a_form_repeats_task_arguments(door: Door, stranger: Client) -> None:
+    """application/x-www-form-urlencoded: task_arguments once per argument."""
+    await door.made()
+    raw = urlencode([("task_arguments", "x y"), ("task_arguments", "é&=")]).encode()
+    target = door.target(("customer", "acme"), ("task", door.task))
+    made = await stranger.post(target, raw=raw, headers=FORM_TYPE)
+    assert made.json["task_arguments_values"] == ["x y", "é&="]
+
+
+async def test_the_query_repeats_task_arguments_with_brackets(door: Door, stranger: Client) -> None:
+    """No body: the repeated query parameter task_arguments[], plus customer and task."""
+    await door.made()
+    given = [("task_arguments[]", "x y"), ("task_arguments[]", "é&=")]
+    made = await stranger.post(door.target(("customer", "acme"), ("task", door.task), *given))
+    assert made.json["task_arguments_values"] == ["x y", "é&="]
+
+
+async def test_an_html_form_has_hidden_fields(door: Door, stranger: Client) -> None:
+    """Hidden fields customer, task and task_arguments[] (repeated)."""
+    await door.made()
+    fields = [("customer", "acme"), ("task", door.task)]
+    fields += [("task_arguments[]", "x"), ("task_arguments[]", "y")]
+    browser = {**FORM_TYPE, "origin": "https://elsewhere.test", "sec-fetch-site": "cross-site"}
+    raw = urlencode(fields).encode()
+    made = await stranger.post(f"/job/secret/{door.secret}", raw=raw, headers=browser)
+    assert made.status == 200
+    assert made.json["task_arguments_values"] == ["x", "y"]
+
+
+async def test_the_organization_may_stand_in_the_path(door: Door, stranger: Client) -> None:
+    await door.made()
+    body = {"task": door.task, "task_arguments": ["x", "y"]}
+    assert (await stranger.post(f"/acme/job/secret/{door.secret}", body)).status == 200
+
+
+async def test_the_job_has_no_user(door: Door, stranger: Client) -> None:
+    await door.made()
+    body = {"task": door.task, "customer": "acme", "task_arguments": ["x", "y"]}
+    job = (await stranger.post(f"/job/secret/{door.secret}", body)).json
+    assert job["user"] == {"id": "", "username": "", "email": ""} and job["user_id"] == ""
+    assert job["origin"] == "secret"
+
+
+async def test_the_organization_is_required(door: Door, stranger: Client) -> None:
+    await door.made()
+    refused = await stranger.post(door.target(("task", door.task)), {"task_arguments": ["x", "y"]})
+    assert (refused.status, refused.code) == (400, "customer_required")
+
+
+async def test_the_task_is_required(door: Door, stranger: Client) -> None:
+    await door.made()
+    refused = await stranger.post(door.target(("customer", "acme")), {})
+    assert (refused.status, refused.code) == (400, "task_required")
+
+
+async def test_every_mismatch_is_one_and_the_same_refusal(
+    door: Door, world: World, stranger: Client, ada: Client
+) -> None:
+    await door.made()
+    other, theirs = await world.task("other"), await world.task(by="eve")
+    deleted = await world.task("deleted")
+    await ada.delete(f"/acme/task/{deleted}")
+    disabled = await world.task("disabled", enable=False)
+    cases = [
+        (quote("0" * 64), "acme", door.task),
+        (door.secret[:-1], "acme", door.task),
+        (door.secret.upper(), "acme", door.task),
+        ("%00", "acme", door.task),
+        (quote("é" * 10), "acme", door.task),
+        (door.secret, "globex", door.task),
+        (door.secret, "nowhere", door.task),
+        (door.secret, "a%20b", door.task),
+        (door.secret, "acme", other),
+        (door.secret, "acme", theirs),
+        (door.secret, "acme", deleted),
+        (door.secret, "acme", disabled),
+        (door.secret, "acme", "0" * 24),
+        (door.secret, "acme", "nonsense"),
+        (door.secret, "acme", "%00"),
+    ]
+    said = []
+    for n, (secret, customer, task) in enumerate(cases):
+        asker = world.client(address=f"198.51.100.{n}")
+        target = f"/job/secret/{secret}?customer={customer}&task={task}"
+        refused = await asker.post(target, {"task_arguments": ["x", "y"]})
+        assert refused.status == 403, (secret, customer, task)
+        said.append({**refused.json, "request_id": ""})
+    assert all(one == said[0] for one in said)
+    assert said[0]["code"] == "wrong_secret"
+    assert (await ada.get("/acme/job")).json == []
+
+
+async def test_a_right_secret_learns_what_is_wrong_with_the_request(
+    door: Door, stranger: Client
+) -> None:
+    await door.made()
+    target = door.target(("customer", "acme"), ("task", door.task))
+    refused = await stranger.post(target, {"task_arguments": ["x"]})
+    assert (refused.status, refused.code) == (400, "missing_arguments")
+
+
+async def test_no_credential_counts_there(door: Door, world: World, ada: Client) -> None:
+    await door.made()
+    cookie = {"cookie": f"belvedere={world.cast.tokens['ada']}"}
+    target = f"/job/secret/{'0' * 64}?customer=acme&task={door.task}"
+    refused = await world.client().post(target, {"task_arguments": ["x", "y"]}, headers=cookie)
+    assert refused.status == 403
+    assert (await ada.post(target, {"task_arguments": ["x", "y"]})).status == 403
+
+
+async def test_body_and_query_that_disagree_are_refused(door: Door, stranger: Client) -> None:
+    await door.made()
+    target = door.target(("customer", "acme"), ("task", door.task), ("task_arguments[]", "z"))
+    refused = await stranger.post(target, {"task_arguments": ["x", "y"]})
+    assert (refused.status, refused.code) == (400, "disagree")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "multipart/form-data; boundary=x", "image/png"])
+async def test_other_content_types_are_refused(door: Door, stranger: Client, kind: str) -> None:
+    await door.made()
+    target = door.target(("customer", "acme"), ("task", door.task))
+    refused = await stranger.post(target, raw=b"x=y", headers={"content-type": kind})
+    assert refused.status == 415
+
+
+async def test_our_own_route_names_the_task_in_the_path(door: Door, stranger: Client) -> None:
+    await door.made()
+    body = {"task_arguments": ["x", "y"]}
+    target = f"/task/{door.task}/secret/{door.secret}/job"
+    assert (await stranger.post(target, body)).status == 200
+    assert (await stranger.post(f"{target}?customer=acme", body)).status == 200
+    assert (await stranger.post(f"{target}?customer=globex", body)).status == 403

@@ -1,0 +1,75 @@
+"""wait_result: the answer is the ended job, or 202 with the job as it stands."""
+
+import asyncio
+
+import pytest
+
+from contract import letters
+from contract.client import Answer, Client
+from contract.running import show
+from contract.world import World
+
+
+async def asking(client: Client, target: str, body: object) -> "asyncio.Task[Answer]":
+    return asyncio.create_task(client.post(target, body))
+
+
+async def test_it_works(world: World, uma: Client) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        waits = await asking(uma, "/acme/job?wait_result=true", {"task": task})
+        order = await agent.order()
+        await agent.end(order, lastline='["a"]', log='["a"]\n')
+        done = await waits
+    assert done.status == 200
+    assert (done.json["lifecycle"], done.json["output"]) == ("finished", ["a"])
+    assert letters.missing(done.json, letters.ENDED) == []
+    assert done.json == await show(uma, order.job_id)
+
+
+async def test_it_may_stand_in_the_body(world: World, uma: Client) -> None:
+    body = {"task": await world.task(), "wait_result": True}
+    async with world.agent() as agent:
+        waits = await asking(uma, "/acme/job", body)
+        await agent.end(await agent.order())
+        assert (await waits).json["lifecycle"] == "finished"
+
+
+async def test_a_job_that_takes_longer_is_202_with_the_job(world: World, uma: Client) -> None:
+    task = await world.task()
+    late = await uma.post("/acme/job?wait_result=true&wait_timeout=0.01", {"task": task})
+    assert late.status == 202
+    assert (late.json["lifecycle"], late.json["state"]) == ("ready", "in_progress")
+
+
+async def test_a_secret_may_wait_too(world: World, ada: Client, stranger: Client) -> None:
+    task = await world.task(acl=[])
+    secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
+    target = f"/job/secret/{secret}?customer=acme&task={task}&wait_result=true"
+    async with world.agent() as agent:
+        waits = await asking(stranger, target, {})
+        await agent.end(await agent.order(), code=4)
+        done = await waits
+    assert (done.status, done.json["state"], done.json["result"]["code"]) == (200, "failure", 4)
+
+
+async def test_a_cancelled_job_ends_the_waiting(world: World, uma: Client) -> None:
+    waits = await asking(uma, "/acme/job?wait_result=true", {"task": await world.task()})
+    while not (found := (await uma.get("/acme/job")).json):
+        await asyncio.sleep(0)
+    await uma.put(f"/acme/job/{found[0]['id']}/cancel")
+    assert (await waits).json["lifecycle"] == "canceled"
+
+
+@pytest.mark.parametrize("seconds", ["301", "-1", "nan", "inf", "soon", ""])
+async def test_a_bad_wait_timeout_makes_no_job(world: World, uma: Client, seconds: str) -> None:
+    target = f"/acme/job?wait_result=true&wait_timeout={seconds}"
+    refused = await uma.post(target, {"task": await world.task()})
+    assert refused.status == 400
+    assert (await uma.get("/acme/job")).json == []
+
+
+async def test_nobody_is_left_listening(world: World, uma: Client) -> None:
+    task = await world.task()
+    await uma.post("/acme/job?wait_result=true&wait_timeout=0.01", {"task": task})
+    assert not world.house.feed._listeners

@@ -1,0 +1,101 @@
+"""A client that goes on asking while everything around it dies, and remembers what it was told."""
+
+import random
+import threading
+from dataclasses import dataclass
+
+from belvedere.client.calls import Answer, Client
+from belvedere.client.problem import Problem
+
+PAUSE_S = 0.03
+# A few times as often as a person would; and the answer to most questions is already there.
+AWAY_S = 0.05
+CODES = (0, 0, 0, 1, 3, 42)
+PAUSES = ("0", "0", "0.05", "0.2", "0.5")
+LINES = (0, 1, 1, 10, 2_000, 20_000)
+
+
+@dataclass
+class Asked:
+    """One job that was asked for: under which key, with what, and what came of it."""
+
+    key: str
+    task_id: str
+    code: int
+    pause: str
+    lines: int
+    job_id: str = ""
+    wants_cancel: bool = False
+
+
+class Caller(threading.Thread):
+    """Makes jobs under idempotency keys until told to stop; repeats whatever was not answered."""
+
+    def __init__(self, client: Client, ledger: str, tasks: list[str], seed: int) -> None:
+        super().__init__(daemon=True)
+        self._client = client
+        self._ledger = ledger
+        self._tasks = tasks
+        self._random = random.Random(seed)
+        self._stop_asking = threading.Event()
+        self._mark = f"{seed:x}"
+        self.asked: list[Asked] = []
+        self.replays = 0
+        self.fault: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            while not self._stop_asking.wait(PAUSE_S):
+                self._ask(self._new())
+        except BaseException as fault:
+            self.fault = fault
+        finally:
+            self._client.close()
+
+    def finish(self) -> list[Asked]:
+        """Let the last question be answered; everything that was asked."""
+        self._stop_asking.set()
+        self.join(60)
+        assert not self.is_alive(), "a question was never answered"
+        if self.fault is not None:
+            raise self.fault
+        return self.asked
+
+    def _new(self) -> Asked:
+        pick = self._random.choice
+        key = f"{self._mark}-{len(self.asked)}"
+        made = Asked(key, pick(self._tasks), pick(CODES), pick(PAUSES), pick(LINES))
+        self.asked.append(made)
+        return made
+
+    def _ask(self, wanted: Asked) -> None:
+        wanted.job_id = self._create(wanted)
+        chance = self._random.random()
+        if chance < 0.1:
+            assert self._create(wanted) == wanted.job_id, "one key made two jobs"
+        elif chance < 0.2:
+            wanted.wants_cancel = True
+            self._until_answered("PUT", f"/job/{wanted.job_id}/cancel", None, (409,))
+
+    def _create(self, wanted: Asked) -> str:
+        arguments = [self._ledger, str(wanted.code), wanted.pause, str(wanted.lines)]
+        body = {"task": wanted.task_id, "task_arguments": arguments}
+        answer = self._until_answered("POST", "/job", body, key=wanted.key)
+        assert answer is not None
+        self.replays += answer.headers.get("idempotency-replayed") == "true"
+        job_id: str = answer.body["id"]
+        return job_id
+
+    def _until_answered(
+        self, method: str, path: str, body: object, fine: tuple[int, ...] = (), key: str = ""
+    ) -> Answer | None:
+        headers = {"Idempotency-Key": key} if key else {}
+        while True:
+            try:
+                return self._client.ask(method, path, body, headers=headers)
+            except Problem as refusal:
+                if refusal.status in fine:
+                    return None
+                if 0 < refusal.status < 500:
+                    raise
+            self._stop_asking.wait(AWAY_S)

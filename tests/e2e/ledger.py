@@ -1,0 +1,44 @@
+"""What the scripts of a crash test write down themselves, beside everything that we say of them."""
+
+import hashlib
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+# One line per run, appended in one write and on disk before the script goes on.
+SCRIPT = """#!/bin/sh
+line="$BELVEDERE_JOB_ID $BELVEDERE_FENCE $$"
+printf '%s\\n' "$line" | dd of="$1" oflag=append conv=notrunc,fsync status=none || exit 99
+seq 1 "$4"
+sleep "$3"
+seq 1 "$4"
+exit "$2"
+"""
+ARGUMENTS = ("ledger", "code", "pause", "lines")
+
+
+class Run(NamedTuple):
+    """A script ran, says the script."""
+
+    job_id: str
+    fence: int
+    pid: int
+
+
+def read(path: Path) -> dict[str, list[Run]]:
+    """Every run, by job."""
+    found: dict[str, list[Run]] = defaultdict(list)
+    for line in path.read_text().splitlines():
+        job_id, fence, pid = line.split()
+        found[job_id].append(Run(job_id, int(fence), int(pid)))
+    return found
+
+
+def output(lines: int) -> bytes:
+    """What the script prints when nobody stops it."""
+    half = b"".join(b"%d\n" % number for number in range(1, lines + 1))
+    return half + half
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

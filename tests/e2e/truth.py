@@ -1,0 +1,88 @@
+"""Ledger, interface and events side by side: whatever they say of a job must be one story."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from belvedere.base.clock import parse_iso
+from e2e import ledger
+from e2e.caller import Asked
+from e2e.ledger import Run
+from e2e.world import World
+
+Job = dict[str, Any]
+# Server and test read the same clock, but a job's own times are taken a little later.
+SLACK_MS = 1_000
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """When keepers died, by host id: only then may a job be lost."""
+
+    keepers: dict[str, list[tuple[int, int]]]
+
+    def explains(self, job: Job) -> bool:
+        begin, end = parse_iso(job["assigned_at"]), parse_iso(job["ended_at"])
+        return any(
+            begin <= died_by + SLACK_MS and end >= lived_at - SLACK_MS
+            for lived_at, died_by in self.keepers.get(job["host_id"], ())
+        )
+
+
+def check(world: World, asked: list[Asked], path: Path, evidence: Evidence) -> Counter[str]:
+    """How many jobs ended how; an assertion tells the first one whose story does not hold."""
+    runs = ledger.read(path)
+    known = {each.job_id for each in asked}
+    assert len(known) == len(asked), "one job answers for two keys"
+    assert {job["id"] for job in all_jobs(world)} == known, "there are jobs that nobody asked for"
+    assert set(runs) <= known
+    ends: Counter[str] = Counter()
+    for each in asked:
+        job = world.job(each.job_id)
+        ends[f"{job['lifecycle']}/{job['state']}"] += 1
+        _check(world, each, job, runs.get(each.job_id, []), evidence)
+    return ends
+
+
+def all_jobs(world: World) -> list[Job]:
+    found: list[Job] = []
+    page: list[Job] = world.api.get("/job", {"limit": 1_000})
+    while page:
+        found += page
+        page = world.api.get("/job", {"limit": 1_000, "after": page[-1]["id"]})
+    return found
+
+
+def _check(
+    world: World, asked: Asked, job: Job, runs: list[Run], evidence: Evidence
+) -> None:
+    told = (asked, job, runs)
+    assert len(runs) <= 1, told
+    if job["ran"] == "no":
+        assert not runs, told
+    if runs:
+        fences = [attempt["fence"] for attempt in job["attempts"] if attempt["state"] != "returned"]
+        assert [run.fence for run in runs] == fences, told
+    match job["lifecycle"], job["state"]:
+        case "finished", "normal" | "failure":
+            assert len(runs) == 1 and job["ran"] == "yes", told
+            assert job["result"]["code"] == asked.code, told
+            assert (job["state"] == "failure") == (asked.code != 0), told
+            _check_output(world, asked, job)
+        case "canceled", "canceled":
+            assert asked.wants_cancel and not runs and job["ran"] == "no", told
+        case "terminated", "canceled":
+            assert asked.wants_cancel, told
+        case "terminated", "lost":
+            assert job["ran"] == "maybe" and job["reason"] == "keeper_lost", told
+            assert evidence.explains(job), told
+        case _:
+            raise AssertionError(told)
+
+
+def _check_output(world: World, asked: Asked, job: Job) -> None:
+    expected, result = ledger.output(asked.lines), job["result"]
+    assert result["log_bytes"] == len(expected), job
+    assert result["log_sha256"] == ledger.digest(expected), job
+    assert world.log(job["id"]) == expected, job
