@@ -11,7 +11,7 @@ digest = $(shell cat pyproject.toml $(1) | sha256sum | cut -c 1-16)
 SERVER := .venv/server-$(call digest,locks/build.txt locks/server.txt)
 DEV := .venv/dev-$(call digest,locks/build.txt locks/dev.txt)
 
-.PHONY: help run setup check test prove lock reference lint types contracts
+.PHONY: help run setup check test prove format reference lock lint types contracts
 
 help:
 	@echo 'make run        start Belvedere on http://127.0.0.1:8420 (options: make run ARGS="--port 9000")'
@@ -19,6 +19,7 @@ help:
 	@echo 'make check      the quick checks and tests, while you work'
 	@echo 'make test       all checks and all tests, on SQLite and PostgreSQL'
 	@echo 'make prove      the long proofs'
+	@echo 'make format     put the code into shape'
 	@echo 'make reference  write the generated pages of docs/reference'
 	@echo 'make lock       choose the newest versions of what we depend on'
 
@@ -28,7 +29,7 @@ run: $(SERVER)
 setup: $(SERVER)
 
 check: lint types contracts
-	$(BIN)/pytest -m "not prove and not alone" -k "not postgres"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove and not alone" -k "not postgres"
 
 test: lint types contracts
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove"
@@ -45,6 +46,10 @@ types: $(DEV)
 
 contracts: $(DEV)
 	$(BIN)/lint-imports --no-logo
+
+format: $(DEV)
+	$(BIN)/ruff check -q --fix-only .
+	$(BIN)/ruff format -q .
 
 reference: $(DEV)
 	$(BIN)/python tools/reference.py

@@ -1,5 +1,6 @@
 """A real agent in a process of its own, with its keeper, in a folder of the test."""
 
+import asyncio
 import json
 import os
 import signal
@@ -34,15 +35,21 @@ class Agency:
     def log(self) -> str:
         return self._log.read_text()
 
+    async def logged(self, words: str) -> None:
+        """Wait until the agent has said this to the person who reads its log."""
+        async with asyncio.timeout(10):
+            while words not in self.log():
+                await asyncio.sleep(0.02)
+
     def kill(self) -> None:
         assert self.process is not None
         self.process.kill()
         self.process.wait()
 
-    def stop(self) -> int:
+    async def stop(self) -> int:
         assert self.process is not None
         self.process.terminate()
-        return self.process.wait(10)
+        return await asyncio.to_thread(self.process.wait, 10)
 
     def keepers(self) -> list[int]:
         """Processes that keep this folder; there should never be two."""

@@ -27,6 +27,7 @@ class FakeServer:
         self.ended: dict[int, dict[str, Any]] = {}
         self.ends_heard = 0
         self.acks = True
+        self.gives_blobs = True
         self.credit = 4 * 1024 * 1024
         # Credit is granted again as output arrives.
         self.generous = True
@@ -39,6 +40,7 @@ class FakeServer:
         self._server: Server | None = None
         self._fence = 1_000
         self._granted = 0
+        self._lines: dict[int, int] = {}
 
     async def open(self, port: int = 0) -> None:
         self._server = await serve(
@@ -109,7 +111,7 @@ class FakeServer:
                 self.ends_heard += 1
                 self.ended[message["fence"]] = message["report"]
                 acked.append(message["fence"])
-            elif message["kind"] == "want":
+            elif message["kind"] == "want" and self.gives_blobs:
                 await self._give_blob(socket, message["sha256"])
         if acked and self.acks:
             await self.say({"kind": "ack", "fences": acked})
@@ -125,9 +127,10 @@ class FakeServer:
         elif at_byte > len(have):
             self.gaps.append((fence, len(have), at_byte))
             have.extend(b"\0" * (at_byte - len(have)))
-        elif at_line != have.count(b"\n") and not any(gap[0] == fence for gap in self.gaps):
+        elif at_line != self._lines.get(fence, 0):
             self.faults.append(f"{fence}: line {at_line} at byte {at_byte}")
         have.extend(data)
+        self._lines[fence] = at_line + data.count(b"\n")
         if fence in self.ended:
             self.faults.append(f"{fence}: output after its end")
         if self.generous:

@@ -55,6 +55,15 @@ def test_it_comes_back_after_each_cut_and_misses_nothing(
     assert resumed == [None, "2", "3", "3", "3"]
 
 
+def test_an_id_alone_moves_the_place_to_resume_from(server: FakeServer, client: Client) -> None:
+    seen = ("job.created", "{}", "1.1")
+    only_id = b"id: 1.7\n\n"
+    server.on("GET", "/-/events", stream(seen, end=only_id), stream(("job.ended", "{}", "1.8")))
+    events = follow(client, "/-/events", sleep=lambda _: None)
+    assert [event.kind for event in islice(events, 2)] == ["job.created", "job.ended"]
+    assert [one.headers.get("Last-Event-ID") for one in server.asked] == [None, "1.7"]
+
+
 def test_it_waits_longer_each_time_and_starts_anew_after_an_event(
     server: FakeServer, client: Client
 ) -> None:

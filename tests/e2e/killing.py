@@ -52,6 +52,7 @@ def kill_server(world: World, rounds: int, seed: int) -> Toll:
         lives_s = POINT_S if point else dice.uniform(*LIVES_S)
         is_there = world.start(**failpoint(point, dice))
         by_itself = not is_there or world.server.dies(lives_s)
+        assert point or not by_itself, world.server.said()[-2_000:]
         toll.deaths[point if by_itself else "server"] += 1
         world.server.kill()
     return toll
@@ -72,7 +73,7 @@ def _kill_agent(world: World, agent: Agent, point: str, dice: random.Random, tol
     agent.kill()
     agent.start(world.url, **failpoint(point, dice))
     by_itself = agent.dies(POINT_S if point else dice.uniform(*LIVES_S))
-    assert not by_itself or agent.process.returncode == -signal.SIGKILL, agent.said()[-2_000:]
+    assert point or not by_itself, agent.said()[-2_000:]
     toll.deaths[point if by_itself else "agent"] += 1
     agent.kill()
     agent.start(world.url)
@@ -87,9 +88,9 @@ def _kill_keeper(world: World, agent: Agent, point: str, dice: random.Random, to
     with _noted(toll):
         lives_s = POINT_S if point else dice.uniform(*LIVES_S)
         by_itself = _dies(keeper, lives_s)
+        assert point or not by_itself, f"a keeper died by itself: {agent.said()[-2_000:]}"
         toll.deaths[point if by_itself else "keeper"] += 1
         _kill_all([keeper])
-        until(lambda: not leftovers.is_alive(keeper), 5)
 
 
 @contextlib.contextmanager
@@ -103,6 +104,7 @@ def _kill_all(pids: list[int]) -> None:
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+    until(lambda: not any(map(leftovers.is_alive, pids)), 5)
 
 
 def _dies(pid: int, within_s: float) -> bool:

@@ -1,4 +1,4 @@
-"""The command line against a real `belvedere up`: two processes, a socket and a script between."""
+"""The command line against a real `belvedere up`: processes, sockets and scripts between them."""
 
 import json
 import os
@@ -7,31 +7,69 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any
 
 import pytest
 
+from belvedere.client.calls import Client
+from belvedere.client.stream import follow
+from e2e import leftovers
+
 pytestmark = pytest.mark.alone
 BELVEDERE = (sys.executable, "-m", "belvedere.cli.main")
+PASSWORD = "correct horse battery"
+Up = subprocess.Popen[str]
+Ran = subprocess.CompletedProcess[str]
 
 
-class House(NamedTuple):
-    """An installation that runs, and the person who is signed in to it."""
+@dataclass
+class House:
+    """An installation that runs, and somebody who is signed in to it."""
 
     data: Path
-    url: str
     env: dict[str, str]
-    up: "subprocess.Popen[str]"
+    url: str = ""
+    up: Up | None = None
+    hostname: str = field(default="")
 
-    def run(self, *words: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
+    def start(self) -> None:
+        """On the same port each time, so that whoever watches finds it again."""
+        port = self.url.rpartition(":")[2] or "0"
+        words = ("up", "--data", str(self.data / "data"), "--port", port)
+        env = {**self.env, "BELVEDERE_ADMIN_PASSWORD": PASSWORD}
+        self.up = subprocess.Popen([*BELVEDERE, *words], env=env, stdout=subprocess.PIPE, text=True)
+        found = re.search(r"ready at (\S+)", stream(self.up).readline())
+        assert found is not None
+        self.url = found[1]
+
+    def stop(self) -> None:
+        assert self.up is not None
+        self.up.send_signal(signal.SIGINT)
+        assert self.up.wait(20) == 0
+        stream(self.up).close()
+
+    def wait_for_demo(self) -> None:
+        """The sample tasks are made when the local agent has come."""
+        kept = json.loads((self.data / "config" / "belvedere" / "config.json").read_text())
+        with Client(self.url, kept["token"], kept["customer"]) as client:
+            events = follow(client, "/-/events", after="0.0")
+            assert next(event for event in events if event.kind == "task.created")
+
+    def run(self, *words: str, stdin: str = "") -> Ran:
         return subprocess.run(
+            [*BELVEDERE, *words], env=self.env, input=stdin, capture_output=True, text=True
+        )
+
+    def begin(self, *words: str) -> Up:
+        """A command that is watched while it runs."""
+        return subprocess.Popen(
             [*BELVEDERE, *words],
             env=self.env,
-            input=stdin,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=40,
         )
 
     def json(self, *words: str) -> Any:
@@ -43,42 +81,219 @@ class House(NamedTuple):
         """A task on the local host with this script."""
         path = self.data / f"{name}.sh"
         path.write_text(script)
-        host = self.json("host", "list")[0]["hostname"]
-        return self.json("task", "create", name, "--host", host, "--script", str(path), *words)
+        where = ("--host", self.hostname, "--script", str(path))
+        return self.json("task", "create", name, *where, *words)
 
 
-def started(data: Path, port: int = 0) -> "subprocess.Popen[str]":
-    env = {**os.environ, "BELVEDERE_ADMIN_PASSWORD": "correct horse battery"}
-    words = ("up", "--data", str(data), "--port", str(port), "--no-demo")
-    return subprocess.Popen([*BELVEDERE, *words], env=env, stdout=subprocess.PIPE, text=True)
-
-
-def address(up: "subprocess.Popen[str]") -> str:
+def stream(up: Up) -> IO[str]:
     assert up.stdout is not None
-    found = re.search(r"ready at (\S+)", up.stdout.readline())
-    assert found is not None
-    return found[1]
+    return up.stdout
+
+
+def end(running: Up) -> tuple[int, str, str]:
+    """Status, the rest of its output, the rest of its notes."""
+    assert running.stderr is not None
+    with stream(running) as out, running.stderr as err:
+        rest = out.read(), err.read()
+    return running.wait(20), *rest
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     data = tmp_path_factory.mktemp("house")
-    up = started(data)
-    url = address(up)
-    env = {name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ}
-    env["XDG_CONFIG_HOME"] = str(data / "config")
-    made = House(data, url, env, up)
-    words = ("login", "--server", url, "--email", "admin@localhost")
-    assert made.run(*words, stdin="correct horse battery\n").returncode == 0
-    yield made
-    up.send_signal(signal.SIGINT)
-    up.wait(20)
-    assert up.stdout is not None
-    up.stdout.close()
+    env = {name: value for name, value in os.environ.items() if not name.startswith("BELVEDERE_")}
+    made = House(data, {**env, "XDG_CONFIG_HOME": str(data / "config")})
+    made.start()
+    try:
+        words = ("login", "--server", made.url, "--email", "admin@localhost")
+        signed_in = made.run(*words, stdin=f"{PASSWORD}\n")
+        assert signed_in.returncode == 0, signed_in.stderr
+        made.wait_for_demo()
+        made.hostname = made.json("host", "list")[0]["hostname"]
+        yield made
+    finally:
+        made.stop()
+        # A keeper waits a minute for its agent to come back; nobody does here.
+        for pid in leftovers.keepers(data / "data" / "agent"):
+            os.kill(pid, signal.SIGTERM)
+        leftovers.gone(data)
 
 
 def test_it_works(house: House) -> None:
-    house.task("hello", '#!/bin/sh\necho "hello $1"\nexit "$2"\n', "--argument", "a", "--argument", "b")
-    ran = house.run("run", "hello", "wörld", "3", "--follow")
-    assert (ran.returncode, ran.stdout) == (3, "hello wörld\n")
+    script = '#!/bin/sh\necho "hello $1"\necho aside >&2\nexit "$2"\n'
+    house.task("hello", script, "--argument", "who", "--argument", "code")
+    ran = house.run("run", "hello", "wörld; rm -rf $HOME", "3", "--follow")
+    assert ran.returncode == 3
+    assert sorted(ran.stdout.splitlines()) == ["aside", "hello wörld; rm -rf $HOME"]
     assert "ended: failure, exit code 3" in ran.stderr
+    assert "\x1b" not in ran.stdout + ran.stderr
+
+
+def test_arguments_that_look_like_options_reach_the_script(house: House) -> None:
+    house.task("echo", '#!/bin/sh\nprintf "<%s>" "$@"\n', "--argument", "a", "--argument", "b")
+    ran = house.run("run", "echo", "--follow", "--", "--wait", "-- ''")
+    assert (ran.returncode, ran.stdout) == (0, "<--wait><-- ''>")
+
+
+def test_a_file_argument_arrives_as_a_file(house: House) -> None:
+    house.task("read", '#!/bin/sh\nbasename "$1"; cat "$1"\n', "--argument", "f:file")
+    path = house.data / "größe.txt"
+    path.write_text("inhalt\n")
+    ran = house.run("run", "read", str(path), "--follow")
+    assert ran.stdout.splitlines()[-1] == "inhalt"
+
+
+def test_long_output_is_followed_byte_for_byte(house: House) -> None:
+    house.task("flood", '#!/bin/sh\nyes "0123456789 äöü€" | head -n 60000\n')
+    ran = house.run("run", "flood", "--follow")
+    assert ran.returncode == 0
+    assert ran.stdout == "0123456789 äöü€\n" * 60_000
+    job_id = house.json("job", "list", "--limit", "1")[0]["id"]
+    assert house.run("job", "log", job_id).stdout == ran.stdout
+
+
+def test_output_is_shown_while_the_script_runs(house: House) -> None:
+    gate = house.data / "gate"
+    script = f'#!/bin/sh\necho first\nwhile [ ! -e "{gate}" ]; do sleep 0.05; done\necho last\n'
+    house.task("wait", script)
+    running = house.begin("run", "wait", "--follow")
+    assert stream(running).readline() == "first\n"
+    gate.touch()
+    assert end(running)[:2] == (0, "last\n")
+
+
+def test_no_line_is_lost_when_the_server_restarts(house: House) -> None:
+    gate = house.data / "restarted"
+    script = (
+        "#!/bin/sh\nfor n in $(seq 1 200); do echo line $n; done\n"
+        f'while [ ! -e "{gate}" ]; do echo waiting; sleep 0.2; done\n'
+        "for n in $(seq 201 400); do echo line $n; done\nexit 5\n"
+    )
+    house.task("long", script)
+    running = house.begin("run", "long", "--follow")
+    seen = [stream(running).readline() for _ in range(150)]
+    house.stop()
+    house.start()
+    gate.touch()
+    status, rest, told = end(running)
+    lines = [line for line in ("".join(seen) + rest).splitlines() if line != "waiting"]
+    assert lines == [f"line {n}" for n in range(1, 401)]
+    assert status == 5
+    assert told.count("Trying again; nothing is lost.") == 1
+
+
+def test_ctrl_c_leaves_the_job_running(house: House) -> None:
+    house.task("sleep", "#!/bin/sh\necho begun\nexec sleep 60\n")
+    running = house.begin("run", "sleep", "--follow")
+    assert stream(running).readline() == "begun\n"
+    running.send_signal(signal.SIGINT)
+    status, _, told = end(running)
+    assert status == 130
+    job = house.json("job", "list", "--task", "sleep")[0]
+    assert f"belvedere job cancel {job['id']}" in told
+    assert job["lifecycle"] == "assigned"
+    watching = house.begin("job", "log", job["id"], "--follow")
+    assert "being stopped" in house.run("job", "cancel", job["id"]).stdout
+    assert end(watching)[0] == 130
+    assert house.json("job", "show", job["id"])["state"] == "canceled"
+
+
+def test_a_timeout_is_status_124(house: House) -> None:
+    house.task("late", "#!/bin/sh\nexec sleep 60\n", "--timeout", "500ms")
+    ran = house.run("run", "late", "--wait")
+    assert (ran.returncode, ran.stdout) == (124, "")
+
+
+def test_what_cannot_be_started_is_status_125(house: House) -> None:
+    house.task("none", "x", "--runas", "/nowhere/interpreter %script%")
+    assert house.run("run", "none", "--wait").returncode == 125
+
+
+def test_a_disabled_host_is_said_and_waited_for(house: House) -> None:
+    house.task("patient", "#!/bin/sh\necho at last\n")
+    house.run("host", "disable", house.hostname)
+    running = house.begin("run", "patient", "--follow")
+    assert running.stderr is not None
+    assert "is disabled" in running.stderr.readline()
+    assert "takes work again" in house.run("host", "enable", house.hostname).stdout
+    assert end(running)[:2] == (0, "at last\n")
+
+
+def test_an_approval_is_given_and_refused(house: House) -> None:
+    house.json("task", "create", "may I", "--type", "approval", "--approver", "admin@localhost")
+    job_id = house.json("run", "may I")["id"]
+    assert "belvedere job approve" in house.run("job", "show", job_id).stdout
+    assert house.run("job", "approve", job_id).returncode == 0
+    assert house.run("job", "log", job_id, "--follow").returncode == 0
+    again = house.run("job", "reject", job_id)
+    assert (again.returncode, again.stdout) == (1, "")
+    other = house.json("run", "may I")["id"]
+    assert house.run("job", "reject", other).returncode == 0
+    assert house.run("job", "log", other, "--follow").returncode == 1
+
+
+def test_a_task_is_edited_without_touching_the_rest(house: House) -> None:
+    house.task("edit", "#!/bin/sh\necho old\n", "--description", "kept")
+    new = house.data / "new.sh"
+    new.write_text("#!/bin/sh\necho new\n")
+    assert house.run("task", "edit", "edit", "--script", str(new)).returncode == 0
+    assert house.run("run", "edit", "--follow").stdout == "new\n"
+    assert house.json("task", "show", "edit")["description"] == "kept"
+    assert house.json("task", "timeout", "edit", "90s")["timeout"] == 90_000
+
+
+def test_somebody_is_invited_and_may_run_what_the_acl_says(house: House) -> None:
+    house.task("shared", "#!/bin/sh\necho for all\n")
+    house.task("hidden", "#!/bin/sh\necho for admins\n")
+    link = house.run("member", "invite", "uma@acme.example", "--level", "user").stdout
+    uma = House(house.data, {**house.env, "XDG_CONFIG_HOME": str(house.data / "uma")})
+    assert uma.run("login", "--link", stdin=f"{link}another long password\n").returncode == 0
+    assert uma.json("task", "list") == []
+    assert house.run("acl", "add", "shared", "uma@acme.example").returncode == 0
+    assert [each["name"] for each in uma.json("task", "list")] == ["shared"]
+    assert uma.run("run", "shared", "--follow").stdout == "for all\n"
+    assert uma.run("run", "hidden").returncode == 1
+    assert "admin" in uma.run("token", "create", "mine").stderr
+    assert house.run("member", "remove", "uma@acme.example").returncode == 0
+    assert "belvedere login" in uma.run("task", "list").stderr
+
+
+def test_a_token_works_until_it_is_deleted(house: House) -> None:
+    token = house.run("token", "create", "ci").stdout.strip()
+    program = House(house.data, {**house.env, "BELVEDERE_TOKEN": token})
+    assert program.run("task", "list").returncode == 0
+    assert house.run("token", "delete", "ci").returncode == 0
+    assert program.run("task", "list").returncode == 1
+
+
+def test_the_operator_makes_organizations_with_and_without_a_server(house: House) -> None:
+    data = ("--data", str(house.data / "data"))
+    made = house.run("organization", "create", "globex", "--email", "eve@globex.example", *data)
+    link = made.stdout.splitlines()[-1]
+    eve = House(house.data, {**house.env, "XDG_CONFIG_HOME": str(house.data / "eve")})
+    assert eve.run("login", "--link", stdin=f"{link}\na password of eve\n").returncode == 0
+    assert eve.json("task", "list") == []
+    taken = house.run("organization", "create", "globex", "--email", "x@y.example", *data)
+    assert (taken.returncode, taken.stdout) == (1, "")
+    house.stop()
+    told = house.run("member", "reset-password", "eve@globex.example", *data)
+    house.start()
+    assert told.returncode == 0, told.stderr
+    words = ("login", "--server", house.url, "--email", "eve@globex.example")
+    assert eve.run(*words, stdin=told.stdout).returncode == 0
+
+
+def test_a_second_server_on_the_same_data_refuses_in_one_line(house: House) -> None:
+    ran = house.run("up", "--data", str(house.data / "data"), "--port", "0")
+    assert ran.returncode != 0
+    assert ran.stderr.startswith("belvedere: ") and ran.stderr.count("\n") == 1
+
+
+def test_logging_out_ends_the_session(house: House) -> None:
+    other = House(house.data, {**house.env, "XDG_CONFIG_HOME": str(house.data / "other")})
+    words = ("login", "--server", house.url, "--email", "admin@localhost")
+    assert other.run(*words, stdin=f"{PASSWORD}\n").returncode == 0
+    kept = json.loads((house.data / "other" / "belvedere" / "config.json").read_text())
+    assert other.run("logout").returncode == 0
+    ended = House(house.data, {**other.env, "BELVEDERE_TOKEN": kept["token"]})
+    assert "belvedere login" in ended.run("whoami").stderr

@@ -1,6 +1,6 @@
 """A simulated machine: its disk, its clock, its processes, and the wire to the servers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -48,7 +48,12 @@ class Host:
         self.behaviours: dict[str, Behaviour] = {}
         # What befell it, with the time: the reasons for which a job may be lost.
         self.mishaps: list[tuple[Micros, str]] = []
+        # Of the keeper at each step on its disk, of the agent at each of its named points.
         self.crash_chance = 0.0
+        self.agent_crash_chance = 0.0
+        self.find_server: Callable[[], Any] = lambda: None
+        # The keeper that takes its turn now, or is being started.
+        self.starting_or_running: KeeperProcess
 
     def clock_ns(self) -> int:
         return int(self.world.now * self.rate) * 1_000
@@ -138,6 +143,7 @@ class KeeperProcess(Process):
     @contextmanager
     def _acting(self) -> Iterator[None]:
         stage.acting = self.host
+        self.host.starting_or_running = self
         self.host.disk.before = self.may_die
         try:
             yield

@@ -1,7 +1,7 @@
 """An asyncio event loop on virtual time; every simulated process that runs asyncio has its own."""
 
 import asyncio
-import contextlib
+import logging
 from collections.abc import Callable
 from contextvars import Context
 from typing import Any
@@ -91,12 +91,25 @@ class VirtualLoop(asyncio.AbstractEventLoop):
             self.world.accuse(f"{self.process.name} stumbled: {fault!r}")
 
 
+class Buried(BaseException):
+    """Thrown into what never ran to its end."""
+
+
 def bury(world: World) -> None:
-    """Close what never ran to its end, so that nothing of it runs when memory is collected."""
+    """End what still waits, so that nothing of it runs when memory is collected."""
+    logging.disable(logging.CRITICAL)
     for task in world.tasks:
         if not task.done():
             task._log_destroy_pending = False  # type: ignore[attr-defined]
-            # A `finally` that awaits cannot do so any more; of a killed process it never would.
-            with contextlib.suppress(BaseException):
-                task.get_coro().close()  # type: ignore[union-attr]
+            _end(task.get_coro())
     world.tasks.clear()
+    logging.disable(logging.NOTSET)
+
+
+def _end(coro: Any) -> None:
+    # A `finally` may wait once more, and is thrown out of that too.
+    for _ in range(10):
+        try:
+            coro.throw(Buried())
+        except BaseException:
+            return

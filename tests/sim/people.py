@@ -75,8 +75,7 @@ class People:
                 self._send(request, task_id)
 
         self.call(lambda house: house.db.join(create, wanted), answered)
-        if not self._story.is_quiet:
-            self.world.after(self.world.between(5 * SECOND, 20 * SECOND), again)
+        self.world.after(self.world.between(5 * SECOND, 20 * SECOND), again)
 
     # Changing
 

@@ -32,6 +32,7 @@ class Credentials:
 class ServerProcess(Process):
     def __init__(self, world: World, number: int, jobs: Store, logs: Store, slow: float) -> None:
         super().__init__(world, f"server {number}")
+        self.number = number
         self.loop: VirtualLoop = VirtualLoop(world, self)
         self.stores = jobs, logs
         # How far its clock is off; a jump changes it.

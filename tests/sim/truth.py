@@ -2,15 +2,15 @@
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from belvedere.db import columns
 from belvedere.db.sqlite import SqliteTx
 from belvedere.jobs import fold
+from belvedere.jobs import log as joblog
 from belvedere.jobs.model import FINAL, JobRow
-from belvedere.jobs.store import Attempt
 from sim.scripts import Running, true_state
-from sim.world import EPOCH_MS, MS, SECOND, World
+from sim.world import EPOCH_MS, MS, World
 
 if TYPE_CHECKING:
     from sim.host import Host
@@ -178,13 +178,4 @@ class Truth:
 
 
 def _streamed(logs: SqliteTx, fence: int) -> bytes:
-    from belvedere.jobs import log as joblog
-
     return b"".join(chunk.data for chunk in joblog.chunks(logs, fence, 0, 10_000))
-
-
-def summary(rows: list[tuple[Any, ...]]) -> str:
-    return json.dumps(rows)
-
-
-assert (Attempt, SECOND)

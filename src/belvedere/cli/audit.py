@@ -19,7 +19,7 @@ def show_entries(rows: Any) -> None:
         ("when", "who*", "action", "on", "from*"),
         (
             (
-                words.local(each["date"])[:19],
+                words.local(each["date"])[:16],
                 each["user"],
                 each["action"],
                 each["object_id"],

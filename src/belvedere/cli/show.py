@@ -129,7 +129,7 @@ def _widths(titles: Sequence[str], lines: list[list[Any]], room: int) -> list[in
         for at, title in enumerate(titles)
     ]
     giving = [at for at, title in enumerate(titles) if title.endswith("*")]
-    room -= GAP * len(titles)
+    room -= GAP * (len(titles) - 1)
     while sum(widths) > room and giving and max(widths[at] for at in giving) > NARROWEST:
         widths[max(giving, key=widths.__getitem__)] -= 1
     return widths

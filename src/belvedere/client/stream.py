@@ -15,7 +15,10 @@ PASSING = (0, 429, 502, 503, 504)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event: its kind (`message` when unnamed), its text, and where to resume after it."""
+    """One event: its kind (`message` when unnamed), its text, and where to resume after it.
+
+    One without kind and text only moves the place to resume from.
+    """
 
     kind: str
     data: str
@@ -24,14 +27,14 @@ class Event:
 
 def parse(lines: Iterable[bytes]) -> Iterator[Event]:
     """The whole events in a stream. A last one without its blank line was cut, and comes again."""
-    kind, last_id = "", ""
+    kind, last_id, told_id = "", "", ""
     data: list[str] = []
     for raw in lines:
         line = raw.decode(errors="replace").rstrip("\r\n")
         if not line:
-            if data or kind:
-                yield Event(kind or "message", "\n".join(data), last_id)
-            kind, data = "", []
+            if data or kind or last_id != told_id:
+                yield Event(kind or ("message" if data else ""), "\n".join(data), last_id)
+            kind, data, told_id = "", [], last_id
             continue
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
@@ -69,7 +72,8 @@ def follow(
                 for event in parse(response):
                     wait_s = FIRST_WAIT_S
                     after = event.id or after
-                    yield event
+                    if event.kind:
+                        yield event
             cut: Problem = Unreachable(f"{client.server} ended the stream.")
         except Problem as refusal:
             if refusal.status not in PASSING:

@@ -53,5 +53,6 @@ KINDS = {
     "job.ready": "What it waited for is there: input, or synced.",
     "job.approved": "An approver approved.",
     "job.rejected": "An approver rejected.",
+    "job.decided_by_default": "Nobody voted in time; the task's default answer counts.",
     "job.expired": "It waited too long, or its host or task was deleted.",
 }

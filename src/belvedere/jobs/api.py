@@ -11,7 +11,7 @@ from belvedere.base.errors import Forbidden, Invalid, TooMany
 from belvedere.jobs import log as joblog
 from belvedere.jobs import reading, record, retention, service, votes, waiting
 from belvedere.jobs.create import Created, NewJob, create
-from belvedere.jobs.model import FINAL
+from belvedere.jobs.model import FINAL, Lifecycle
 from belvedere.jobs.once import Once
 from belvedere.jobs.record import JobRecord
 from belvedere.jobs.store import find
@@ -128,10 +128,14 @@ async def _run(
         lifecycle=_lifecycle(ask, given),
     )
     made: Created = await ask.house.db.join(create, wanted)
-    headers = {"Idempotency-Replayed": "true"} if made.replayed else {}
+    headers = _replayed(made)
     if within_s is not None:
         return await _wait(ask, actor, made, within_s, headers)
     return Reply(_created(made, actor), headers=headers)
+
+
+def _replayed(made: Created) -> dict[str, str]:
+    return {"Idempotency-Replayed": "true"} if made.replayed else {}
 
 
 def _lifecycle(ask: Ask, given: Given) -> str | None:
@@ -163,7 +167,9 @@ def _created(made: Created, actor: Actor) -> JobRecord:
     job = made.job
     found = record.light(job, actor.customer_name, job.created_at)
     record.with_task(found, made.task.id, made.task.spec, made.arguments)
-    found.output = found.task_arguments_values if job.is_over and job.fence == 0 else None
+    # A job that is done without an agent (dummy, notification) gives its values on.
+    is_given_on = job.lifecycle == Lifecycle.FINISHED and job.fence == 0
+    found.output = found.task_arguments_values if is_given_on else None
     found.host = made.host
     return found
 
@@ -288,7 +294,7 @@ async def restart(ask: Ask) -> Reply:
         service.restart, ask.actor, old.id, ask.body.task_arguments, _once(ask)
     )
     made = await ask.house.db.join(create, wanted)
-    return Reply(_created(made, ask.actor))
+    return Reply(_created(made, ask.actor), headers=_replayed(made))
 
 
 async def delete_finished(ask: Ask) -> dict[str, int]:
@@ -305,6 +311,9 @@ async def _deleted(ask: Ask, kind: str | None, object_id: str | None) -> dict[st
     return {"deletedCount": count}
 
 
+_RUN_CODES = ("task_disabled", "host_gone", "idempotency_key_reused")
+
+
 def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
     return Route(
         "POST",
@@ -315,7 +324,8 @@ def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
         body=CreateJob,
         raw_body=True,
         answer=JobRecord,
-        codes=("task_disabled", "idempotency_key_reused", "too_large", "unsupported_media_type"),
+        codes=_RUN_CODES,
+        statuses=(202,),
         needs_customer=path.startswith("/job/secret"),
         max_body=FILES,
         query=(
@@ -327,7 +337,14 @@ def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
 
 
 def _move(
-    what: str, level: str, handler: Handler, summary: str, body: Any = None, *, known: bool = True
+    what: str,
+    level: str,
+    handler: Handler,
+    summary: str,
+    body: Any = None,
+    codes: tuple[str, ...] = ("wrong_lifecycle",),
+    *,
+    known: bool = True,
 ) -> Route:
     return Route(
         "PUT",
@@ -338,7 +355,7 @@ def _move(
         body=body,
         exact_numbers=body is not None,
         answer=JobRecord,
-        codes=("wrong_lifecycle",),
+        codes=codes,
         known=known,
     )
 
@@ -382,8 +399,23 @@ ROUTES: tuple[Route, ...] = (
     _move("reject", "viewer", reject, "Reject it."),
     _move("synced", "user", synced, "Let a syncing job run."),
     _move("input", "user", give_input, "Give the input it waits for.", GiveInput),
-    _move("resolve", "user", resolve, "Say how a lost job ended.", Resolve, known=False),
-    _move("restart", "user", restart, "Run it again as a new job.", Restart),
+    _move(
+        "resolve",
+        "user",
+        resolve,
+        "Say how a lost job ended.",
+        Resolve,
+        ("wrong_lifecycle", "still_reachable"),
+        known=False,
+    ),
+    _move(
+        "restart",
+        "user",
+        restart,
+        "Run it again as a new job.",
+        Restart,
+        ("wrong_lifecycle", *_RUN_CODES),
+    ),
     _delete("/job/finished", delete_finished, "Delete the history of ended jobs.", _NARROW),
     _delete("/task/{id}/job", delete_of_task, "Delete this task's history."),
 )

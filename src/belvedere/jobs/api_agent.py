@@ -19,12 +19,19 @@ LONGEST_BODY = 256 << 20
 KEPT_LOG = 256 * 1024
 
 
-class Told(msgspec.Struct):
+class Told(msgspec.Struct, omit_defaults=True):
     """`{"result": {"state": …, "data": {…}}}`, or the same fields flat."""
 
     result: dict[str, Any] | None = None
     state: str | None = None
     data: dict[str, Any] | None = None
+    code: Any = None
+    log: Any = None
+    lastline: Any = None
+    signal: Any = None
+    killed: Any = None
+    times: Any = None
+    output: Any = None
     customer: str | None = None
 
 

@@ -21,10 +21,11 @@ class Hit(msgspec.Struct):
 
 
 async def show(ask: Ask) -> Reply:
-    found = await _source(ask)
+    number = _attempt(ask)
+    found = await _source(ask, number)
     if ask.first("follow") in ("true", "1"):
         start = _offset(ask, ask.request.headers.get("last-event-id"))
-        body = follow.live(ask.house, ask.actor, found, start)
+        body = follow.live(ask.house, ask.actor, found, number, start)
         return Reply(body, headers=STREAM, media_type="text/event-stream")
     wanted = _RANGE.fullmatch(ask.request.headers.get("range", ""))
     if wanted is not None:
@@ -33,19 +34,23 @@ async def show(ask: Ask) -> Reply:
     return Reply(body, media_type=PLAIN)
 
 
-async def _source(ask: Ask) -> follow.Source:
+def _attempt(ask: Ask) -> int | None:
     text = ask.first("attempt")
-    if text is not None and not text.isdigit():
-        raise Invalid("attempt is a number.", code="invalid_query")
-    number = None if text is None else int(text)
+    return None if text is None else _number("attempt", text)
+
+
+async def _source(ask: Ask, number: int | None) -> follow.Source:
     found: follow.Source = await ask.house.db.read(follow.source, ask.actor, ask.path["id"], number)
     return found
 
 
 def _offset(ask: Ask, last_event_id: str | None) -> int:
-    text = last_event_id or ask.first("offset") or "0"
-    if not text.isdigit() or len(text) > 18:
-        raise Invalid("offset is a number of bytes.", code="invalid_query")
+    return _number("offset", last_event_id or ask.first("offset") or "0")
+
+
+def _number(name: str, text: str) -> int:
+    if not text.isdecimal() or len(text) > 18:
+        raise Invalid(f"{name} is a whole number.", code="invalid_query")
     return int(text)
 
 
@@ -69,7 +74,7 @@ async def search(ask: Ask) -> list[dict[str, Any]]:
     wanted = ask.first("q")
     if not wanted:
         raise Invalid("Say what to look for: ?q=<text>.", code="invalid_query")
-    return await follow.search(ask.house, await _source(ask), wanted)
+    return await follow.search(ask.house, await _source(ask, None), wanted)
 
 
 ROUTES = (
@@ -80,6 +85,8 @@ ROUTES = (
         show,
         "The job's output as text, or live.",
         answer=bytes,
+        statuses=(206, 416),
+        media=("text/plain", "text/event-stream"),
         known=False,
         query=(
             ("follow", "true: server-sent events until the job is over"),

@@ -10,7 +10,7 @@ from belvedere.access import secret_keys
 from belvedere.access.keys import Keys
 from belvedere.access.model import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
-from belvedere.base.ids import new_id
+from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.hosts import store as host_store
@@ -72,6 +72,7 @@ def create(tx: Tx, wanted: list[NewJob]) -> Sequence[Created | Exception]:
     by_key: dict[Key, tuple[Once, Created]] = {}
     for item in wanted:
         try:
+            _check_secret(tx, item)
             made = _again(tx, item, by_key) or _make(tx, item, tasks)
             if not made.replayed:
                 fresh.append((item, made))
@@ -115,8 +116,25 @@ def _make(tx: Tx, item: NewJob, tasks: Tasks) -> Created:
     return Created(_row(item, task, lifecycle, tx.now), text, task, host)
 
 
+def _check_secret(tx: Tx, item: NewJob) -> None:
+    """Before anything else, a replay too: whoever has no right secret learns nothing."""
+    if item.secret is None:
+        return
+    assert item.keys is not None
+    customer_id = item.actor.customer_id
+    if not (
+        is_id(item.task_id)
+        and secret_keys.check(tx, item.keys, customer_id, "task", item.task_id, item.secret)
+    ):
+        raise _wrong_secret()
+
+
+def _wrong_secret() -> Forbidden:
+    return Forbidden("The secret does not fit.", code="wrong_secret")
+
+
 def _find(tx: Tx, customer_id: str, task_id: str) -> "tuple[Runnable, HostRecord | None] | None":
-    task = runnable(tx, customer_id, task_id)
+    task = runnable(tx, customer_id, task_id) if is_id(task_id) else None
     if task is None:
         return None
     return task, _host(tx, customer_id, task)
@@ -137,10 +155,8 @@ def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[Runnable, HostRecord | No
         tasks[key] = _find(tx, *key)
     task = tasks[key]
     if item.secret is not None:
-        assert item.keys is not None
-        fits = secret_keys.check(tx, item.keys, *key[:1], "task", item.task_id, item.secret)
-        if task is None or not fits:
-            raise Forbidden("The secret does not fit.", code="wrong_secret")
+        if task is None:
+            raise _wrong_secret()
         return task
     acl = [] if actor.runs_all else access.acl_of(tx, actor.customer_id, "task", item.task_id)
     if task is None or not (actor.sees_all or access.may_see(actor, acl)):

@@ -66,11 +66,15 @@ async def text(house: Any, found: Source, start: int, end: int | None) -> AsyncI
         if not chunks:
             return
         for after, _, data in joblog.pieces(chunks, at):
+            if end is not None and at >= end:
+                return
             yield data if end is None or after <= end else data[: len(data) - (after - end)]
             at = after
 
 
-async def live(house: Any, actor: Actor, found: Source, start: int) -> AsyncIterator[bytes]:
+async def live(
+    house: Any, actor: Actor, found: Source, number: int | None, start: int
+) -> AsyncIterator[bytes]:
     """Server-sent events: `output` with the next offset as id, `end` with the totals."""
     rang = asyncio.Event()
     undo = [
@@ -83,7 +87,7 @@ async def live(house: Any, actor: Actor, found: Source, start: int) -> AsyncIter
     try:
         while True:
             rang.clear()
-            found = await house.db.read(source, actor, found.job.id, None)
+            found = await house.db.read(source, actor, found.job.id, number)
             sent = at
             async for event, after in _new_output(house, found, at):
                 at = after
@@ -115,17 +119,16 @@ async def _new_output(house: Any, found: Source, at: int) -> AsyncIterator[tuple
             end = len(found.small)
             yield _output(found.small[at:].decode("utf-8", "replace"), end), end
         return
-    while True:
-        chunks = await house.logs.read(joblog.chunks, found.fence, at)
-        sent = at
-        for after, _, data in joblog.pieces(chunks, at):
-            decoder = codecs.getincrementaldecoder("utf-8")("replace")
-            said = decoder.decode(data, final=is_ended(found))
-            at = after - len(decoder.getstate()[0])
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    read = at
+    while chunks := await house.logs.read(joblog.chunks, found.fence, read):
+        for after, _, data in joblog.pieces(chunks, read):
+            said = decoder.decode(data)
+            read, at = after, after - len(decoder.getstate()[0])
             if said:
                 yield _output(said, at), at
-        if at == sent:
-            return
+    if is_ended(found) and (rest := decoder.decode(b"", final=True)):
+        yield _output(rest, read), read
 
 
 def _output(said: str, after: int) -> bytes:

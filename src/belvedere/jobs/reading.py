@@ -28,6 +28,9 @@ def whole(tx: Tx, job: JobRow, customer_name: str) -> JobRecord:
     if job.task_id is not None:
         record.with_task(found, job.task_id, specs.of_job(tx, job), heavy.arguments)
     found.output = None if heavy.output is None else msgspec.json.decode(heavy.output)
+    if found.output is not None and job.fence == 0:
+        # What a dummy or an approval gives on are its own values; masked ones stay masked.
+        found.output = found.task_arguments_values
     if heavy.result is not None:
         found.result = msgspec.json.decode(heavy.result, type=dict[str, Any])
         found.result["log"] = heavy.log or ""
@@ -77,7 +80,7 @@ def lifecycle_of(tx: Tx, actor: Actor, job_id: str) -> str:
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int | None]:
     """Jobs that the actor may see, newest first unless asked otherwise; the total if asked."""
-    seen, seen_params = sight.visible(actor)
+    seen, seen_params = sight.visible(actor, tx.sql.engine)
     until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
     asked = clauses(listing)
     of = (
@@ -108,7 +111,7 @@ def _shown(tx: Tx, actor: Actor, job: JobRow, heavy: frozenset[str]) -> JobRecor
 
 def listable(engine: str) -> Listable:
     """What the list of jobs can be asked for."""
-    nth = "(j.arguments::json ->> {n})" if engine == "postgres" else "(j.arguments ->> {n})"
+    nth = _NTH[engine]
     acl = (
         "exists (select 1 from acl a where a.object = 'task' and a.object_id = j.task_id"
         " and a.entry {test})"
@@ -137,3 +140,15 @@ def listable(engine: str) -> Listable:
         newest_first=True,
         most=1_000,
     )
+
+
+# A masked value cannot be guessed by comparing either: it reads *** there, too.
+_NTH = {
+    "sqlite": "(case when exists (select 1 from task_versions v where v.task_id = j.task_id"
+    " and v.version = j.task_version and v.spec ->> '$.task_arguments[{n}].masked' = 1)"
+    " then '***' else j.arguments ->> {n} end)",
+    "postgres": "(case when exists (select 1 from task_versions v where v.task_id = j.task_id"
+    " and v.version = j.task_version"
+    " and v.spec::json #>> '{task_arguments,{n},masked}' = 'true')"
+    " then '***' else j.arguments::json ->> {n} end)",
+}

@@ -6,6 +6,7 @@ from belvedere.access import audit
 from belvedere.access.model import Actor
 from belvedere.base.clock import DAY, Millis
 from belvedere.base.errors import Invalid
+from belvedere.base.ids import is_id
 from belvedere.db import Tx
 from belvedere.jobs import log as joblog
 from belvedere.jobs import store
@@ -40,7 +41,7 @@ def delete_finished(tx: Tx, actor: Actor, kind: str | None, object_id: str | Non
 def _column(kind: str | None, object_id: str | None) -> str | None:
     if kind is None and object_id is None:
         return None
-    if not kind or object_id is None:
+    if not kind or object_id is None or not is_id(object_id):
         raise Invalid("Give both type and id, or neither.", code="invalid_query")
     if "task" in kind.lower():
         return "task_id"

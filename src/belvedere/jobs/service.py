@@ -11,6 +11,7 @@ from belvedere.jobs import changes, sight, specs, store
 from belvedere.jobs.create import NewJob
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
 from belvedere.jobs.once import Once
+from belvedere.rest import words
 from belvedere.tasks import arguments
 
 OUTCOMES = {"normal": State.NORMAL, "success": State.SUCCESS, "failure": State.FAILURE}
@@ -47,6 +48,7 @@ def resolve(tx: Tx, actor: Actor, job_id: str, outcome: str, note: str) -> JobRo
     job = sight.to_run(tx, actor, job_id)
     if outcome not in OUTCOMES:
         raise Invalid(f"outcome is one of {', '.join(OUTCOMES)}.", code="invalid_outcome")
+    words.prose("note", note)
     if job.lifecycle == Lifecycle.ASSIGNED and job.unreachable_at is None:
         raise Conflict(
             "The job's agent can be reached and will tell the end itself; cancel it instead.",

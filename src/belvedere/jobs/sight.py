@@ -49,6 +49,15 @@ def _sees(tx: Tx, actor: Actor, job: JobRow) -> bool:
     return access.may_see(actor, _acl(tx, job)) or is_approver(tx, actor, job)
 
 
+def sees(tx: Tx, actor: Actor, job_id: str) -> bool:
+    """Whether the job is there for this actor."""
+    try:
+        to_see(tx, actor, job_id)
+    except NotFound:
+        return False
+    return True
+
+
 def is_approver(tx: Tx, actor: Actor, job: JobRow) -> bool:
     """Named by the task (user id or member tag), or the one who started it."""
     if job.type != "ApprovalJob":
@@ -65,13 +74,28 @@ def is_approver(tx: Tx, actor: Actor, job: JobRow) -> bool:
     return actor.user_id in named or bool(named.intersection(actor.entries))
 
 
-def visible(actor: Actor) -> tuple[str, list[Any]]:
+def visible(actor: Actor, engine: str) -> tuple[str, list[Any]]:
     """The same rule as a predicate on `jobs j`, for lists."""
     if actor.sees_all:
         return "1 = 1", []
     tasks, task_params = access.visible(actor, "task", "j.task_id")
     flows, flow_params = access.visible(actor, "workflow", "j.workflow_id")
+    names = [name for name in (actor.user_id, *actor.entries) if name]
+    votes = _TO_APPROVE[engine].replace("{names}", ", ".join("?" * len(names)) or "''")
     return (
-        f"(j.user_id = ? or (j.workflow_id is null and {tasks}) or {flows})",
-        [actor.user_id or "-", *task_params, *flow_params],
+        f"(j.user_id = ? or (j.workflow_id is null and {tasks}) or {flows} or {votes})",
+        [actor.user_id or "-", *task_params, *flow_params, *names],
     )
+
+
+# `is_approver` in SQL: the definition that the job was made from names the actor.
+_TO_APPROVE = {
+    "sqlite": "(j.type = 'ApprovalJob' and exists (select 1 from task_versions v"
+    " join json_each(v.spec, '$.approvers') a where v.task_id = j.task_id"
+    " and v.version = j.task_version and a.value in ({names})"
+    " and coalesce(v.spec ->> 'approvals_target', '') <> 'initiator'))",
+    "postgres": "(j.type = 'ApprovalJob' and exists (select 1 from task_versions v"
+    " cross join lateral json_array_elements_text(v.spec::json -> 'approvers') a (value)"
+    " where v.task_id = j.task_id and v.version = j.task_version and a.value in ({names})"
+    " and coalesce(v.spec::json ->> 'approvals_target', '') <> 'initiator'))",
+}

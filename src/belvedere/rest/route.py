@@ -39,6 +39,10 @@ class Route:
     answer: Any = None
     # Refusals beyond 400, 401, 403, 404 that this door can give.
     codes: Sequence[str] = ()
+    # Answers beside 200 (or 201): a wait that ran out, a part of a text.
+    statuses: Sequence[int] = ()
+    # What an answer of bytes can be.
+    media: Sequence[str] = ("text/plain",)
     # Found in interface.md or facts.md: creation answers 200 and unknown fields are ignored.
     known: bool = True
     # The organization must be named even where the credential would tell it (secret routes).
@@ -81,8 +85,11 @@ class Ask:
     @property
     def if_match(self) -> int | None:
         """The version that the caller believes to change, from If-Match."""
-        text = self.request.headers.get("if-match", "").strip().strip('"')
-        return int(text) if text.isdigit() else None
+        text = self.request.headers.get("if-match", "*").strip().strip('"')
+        if text == "*":
+            return None
+        # What is no version of ours matches none: the edit is refused as stale, not let through.
+        return int(text) if text.isdecimal() and len(text) < 19 else -1
 
 
 Handler = Callable[[Ask], Awaitable[Any]]

@@ -54,9 +54,17 @@ async def docs(ask: Ask) -> Reply:
     return Reply(page, headers=headers, media_type="text/html; charset=utf-8")
 
 
-def _own(path: str, handler: Any, summary: str, answer: Any) -> Route:
+def _own(path: str, handler: Any, summary: str, answer: Any, media: str = "") -> Route:
     return Route(
-        "GET", path, "anonymous", handler, summary, style="plain", known=False, answer=answer
+        "GET",
+        path,
+        "anonymous",
+        handler,
+        summary,
+        style="plain",
+        known=False,
+        answer=answer,
+        media=(media,),
     )
 
 
@@ -64,5 +72,5 @@ ROUTES = (
     _own("/-/health", health, "The server runs.", Health),
     _own("/-/ready", ready, "The database answers.", Ready),
     _own("/-/openapi.json", description, "This interface as OpenAPI 3.1.", dict[str, Any]),
-    _own("/-/docs", docs, "This interface to read.", bytes),
+    _own("/-/docs", docs, "This interface to read.", bytes, "text/html"),
 )

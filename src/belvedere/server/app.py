@@ -14,6 +14,7 @@ from belvedere.base.errors import Invalid, Refused, Unauthenticated
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.server import auth, body, errors
 from belvedere.server.house import House
+from belvedere.server.outflow import stream_out
 from belvedere.server.table import Match, Table
 
 log = logging.getLogger("belvedere.access")
@@ -75,7 +76,7 @@ class App:
             )
         except Exception as fault:
             reply = Reply(errors.failure(fault, template, request_id), 500)
-        await self._send(reply, headers, request_id, send)
+        await self._send(reply, headers, request_id, receive, send)
         self._note(scope["method"], template, reply.status, time.perf_counter() - began, request_id)
 
     async def _answer(
@@ -97,9 +98,8 @@ class App:
         return _reply(await route.handler(ask))
 
     def _check_body(self, ask: Ask, headers: dict[bytes, bytes], named: str | None) -> None:
-        ask.body = body.checked(ask.route, ask.raw, headers)
-        said = getattr(ask.body, "customer", None)
-        ask.customer = auth.one_name(named, said if isinstance(said, str) else None)
+        ask.body, said = body.checked(ask.route, ask.raw, headers)
+        ask.customer = auth.one_name(named, said)
         if ask.route.level != Level.ANONYMOUS:
             auth.check_customer(ask.actor, ask.customer)
 
@@ -112,7 +112,7 @@ class App:
         token = auth.token_of(headers, query, route, secure=scope["scheme"] == "https")
         if token is None:
             raise Unauthenticated("Send an access token: Authorization: Bearer <token>.")
-        if b"authorization" not in headers and "access_token" not in query:
+        if auth.bearer(headers) is None and "access_token" not in query:
             auth.check_origin(scope["method"], headers)
         actor = await self.house.credentials.actor(token, self.house.clock())
         auth.check_level(actor, route)
@@ -146,7 +146,7 @@ class App:
         )
 
     async def _send(
-        self, reply: Reply, asked: dict[bytes, bytes], request_id: str, send: Any
+        self, reply: Reply, asked: dict[bytes, bytes], request_id: str, receive: Any, send: Any
     ) -> None:
         headers = [*MANNERS, (b"x-request-id", request_id.encode())]
         headers += [(k.encode(), v.encode()) for k, v in reply.headers.items()]
@@ -154,7 +154,10 @@ class App:
         if origin is not None and origin in self._origins:
             headers += [(b"access-control-allow-origin", origin), (b"vary", b"origin")]
         if hasattr(reply.body, "__aiter__"):
-            await _stream(reply, headers, send)
+            headers.append((b"content-type", reply.media_type.encode()))
+            start = {"type": "http.response.start", "status": reply.status, "headers": headers}
+            await send(start)
+            await stream_out(reply.body, receive, send)
             return
         if reply.media_type == "application/json":
             headers.append(JSON_TYPE)
@@ -172,17 +175,6 @@ class App:
         level = logging.INFO if status >= 500 or took > SLOW_S else logging.DEBUG
         if log.isEnabledFor(level):
             log.log(level, "%s %s %s %.1f ms %s", method, template, status, took * 1e3, request_id)
-
-
-async def _stream(reply: Reply, headers: list[tuple[bytes, bytes]], send: Any) -> None:
-    headers.append((b"content-type", reply.media_type.encode()))
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    try:
-        async for part in reply.body:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
-    finally:
-        await reply.body.aclose()
-    await send({"type": "http.response.body", "body": b""})
 
 
 def _reply(answer: Any) -> Reply:

@@ -57,13 +57,21 @@ def query_of(query_string: bytes) -> dict[str, list[str]]:
     return found
 
 
-def checked(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> Any:
-    """The body as an instance of the route's type."""
+def checked(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> tuple[Any, str | None]:
+    """The body as an instance of the route's type, and the organization that it names."""
     kind = media_type(headers)
     if raw and kind not in (JSON, b"") and not kind.endswith(b"+json"):
         raise BadMediaType("Send the body as application/json.")
     value = text.parse(raw, exact=route.exact_numbers) if raw.strip() else {}
-    return converted(value, route.body, known=route.known)
+    return converted(value, route.body, known=route.known), _customer(value)
+
+
+def _customer(value: Any) -> str | None:
+    said = value.get("customer") if isinstance(value, dict) else None
+    if said is not None and not isinstance(said, str):
+        fault = Fault("customer", "Give the organization's name.")
+        raise Invalid("customer is the organization's name.", code="invalid_body", faults=(fault,))
+    return said
 
 
 def converted(value: Any, shape: Any, *, known: bool) -> Any:

@@ -40,6 +40,9 @@ encode = msgspec.json.Encoder().encode
 
 BEAT_MS = 10_000
 CREDIT = 4 * 1024 * 1024
+# Nobody waits for an acknowledgement: it leaves with the next order, or this much later, which is
+# still before the keeper makes an end durable that the server might not have.
+ACK_S = 0.01
 SHAPES: dict[str, Any] = {
     "hello": Hello,
     "started": Started,
@@ -70,6 +73,8 @@ class Link:
         self._send = send
         self._outbox: list[FromServer] = []
         self._frames: list[bytes] = []
+        # Ends that are durable here and not acknowledged yet.
+        self._ended: list[int] = []
         self._wake = asyncio.Event()
         self._goodbye: Goodbye | None = None
         # Fences that this agent may speak for, with their jobs.
@@ -101,7 +106,10 @@ class Link:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while self._outbox or self._frames:
+            while self._outbox or self._frames or self._ended:
+                if self._ended:
+                    self._outbox.append(Ack(self._ended))
+                    self._ended = []
                 messages, self._outbox = self._outbox, []
                 frames, self._frames = self._frames, []
                 if messages:
@@ -171,7 +179,9 @@ class Link:
             return
         self._jobs.pop(fence, None)
         self._canceled.discard(fence)
-        self.push(Ack([fence]))
+        self._ended.append(fence)
+        if len(self._ended) == 1:
+            asyncio.get_running_loop().call_later(ACK_S, self._wake.set)
 
     async def _settle_streamed(self, ended: Ended) -> None:
         """All output first: the end of a stream is told when its bytes are durable."""

@@ -14,6 +14,9 @@ from belvedere.server.table import Table, is_id_name
 # Which refusals any door may give, beside those that it names itself.
 ALWAYS = (400, 401, 403, 404, 405, 429, 503)
 _STATUS_OF_CODE = {kind.code: status for kind, status in errors.STATUS}
+# Words of their own for a refusal that has the usual status.
+_STATUS_OF_CODE |= {"bad_enrolment": 401, "link_gone": 404}
+_SAYS = {202: "Not over yet.", 206: "The part that was asked for.", 416: "There is no such part."}
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
@@ -135,7 +138,7 @@ def _request_body(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
 
 def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     if route.answer is bytes:
-        content: dict[str, Any] = {"text/plain": {"schema": {"type": "string"}}}
+        content: dict[str, Any] = {media: {"schema": {"type": "string"}} for media in route.media}
     elif route.answer is None:
         content = {"application/json": {}}
     else:
@@ -144,6 +147,8 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     answers: dict[str, Any] = {"200": {"description": "Done.", "content": content}}
     if created:
         answers["201"] = {"description": "Made.", "content": content}
+    for status in route.statuses:
+        answers[str(status)] = {"description": _SAYS[status], "content": content}
     refusal = {"application/json": {"schema": schema_of[_key(ErrorRecord)]}}
     for status, codes in sorted(_refusals(route).items()):
         answers[str(status)] = {"description": ", ".join(sorted(codes)), "content": refusal}
@@ -152,7 +157,8 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
 
 def _refusals(route: Route) -> dict[int, set[str]]:
     found: dict[int, set[str]] = {status: {_WORDS[status]} for status in ALWAYS}
-    for code in route.codes:
+    of_body = ("too_large", "unsupported_media_type") if route.body is not None else ()
+    for code in (*route.codes, *of_body):
         found.setdefault(_STATUS_OF_CODE.get(code, 409), set()).add(code)
     return found
 

@@ -12,6 +12,7 @@ from belvedere.base.clock import iso
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.events import Event
+from belvedere.jobs import sight
 from belvedere.rest.route import Ask, Reply, Route
 
 PULSE_S = 15.0
@@ -140,6 +141,8 @@ def _may_see(tx: Tx, actor: Actor, event: Event, seen: dict[tuple[str, str], boo
         return False
     if about not in seen:
         seen[about] = access.may_see(actor, access.acl_of(tx, actor.customer_id, *about))
+    if not seen[about] and data.get("type") == "ApprovalJob":
+        return sight.sees(tx, actor, event.object_id)
     return seen[about]
 
 
@@ -153,6 +156,7 @@ ROUTES = (
         style="plain",
         known=False,
         answer=bytes,
+        media=("text/event-stream",),
         query=(("last_event_id", "go on after this event; also the header Last-Event-ID"),),
     ),
 )

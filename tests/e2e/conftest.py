@@ -1,0 +1,36 @@
+"""Installations of real processes for the tests of this folder."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import engines
+from e2e.site import Site
+from e2e.world import World
+
+
+@pytest.fixture
+def database(engine: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """What `BELVEDERE_DATABASE` says: nothing for SQLite, else an empty PostgreSQL database."""
+    if engine == "sqlite":
+        yield ""
+        return
+    with engines.postgres_copy(request.getfixturevalue("postgres_template")) as url:
+        yield url
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Nothing runs yet; whatever the test starts must be gone at its end. On SQLite: what differs
+    between the engines is tested by the kills."""
+    with World(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A server and one agent, shared by the tests of a file."""
+    with World(tmp_path_factory.mktemp("site")) as world:
+        world.start()
+        yield Site(world, world.agent("web"))

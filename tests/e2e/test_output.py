@@ -1,0 +1,151 @@
+"""What scripts print, through the whole product: every byte, live and afterwards, or counted."""
+
+import hashlib
+import itertools
+import re
+from typing import Any
+
+import pytest
+
+from e2e import leftovers
+from e2e.site import Site
+
+FLOOD = 200 * 1000 * 1000
+KEPT = 16 * 1024 * 1024
+HEAD = 1024 * 1024
+# What each process may grow by, whatever a script prints.
+GROWTH_KIB = 32 * 1024
+LINE = b"a line of a flood that nobody will ever read to its end\n"
+
+PYTHON = "#!/usr/bin/env python3\nimport sys, time\nout = sys.stdout.buffer\n"
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def heard(events: list[tuple[str, Any]]) -> str:
+    """The text of a live log."""
+    return "".join(said for kind, said in events if kind == "output")
+
+
+def test_it_works(site: Site) -> None:
+    job = site.run("#!/bin/sh\necho out\necho err >&2\nprintf 'no end of line'\n")
+    assert site.world.log(job["id"]) == b"out\nerr\nno end of line"
+    assert job["result"]["lastline"] == "no end of line"
+    assert job["result"]["log_lines"] == 3
+    events = list(site.listen(job["id"]))
+    assert heard(events) == "out\nerr\nno end of line"
+    assert events[-1][1]["complete"]
+
+
+@pytest.mark.alone
+def test_a_flood_leaves_memory_flat_and_is_counted(site: Site) -> None:
+    warm = site.run(f"#!/bin/sh\nyes 'warm up' | head -c {4 * HEAD}\n")
+    assert warm["result"]["log_bytes"] == 4 * HEAD
+    pids = (site.world.server.pid, site.agent.pid, site.agent.keeper())
+    before = [leftovers.resident_kib(pid) for pid in pids]
+    for pid in pids:
+        leftovers.forget_peak(pid)
+    job_id = site.start(f"#!/bin/sh\nyes '{LINE.decode().strip()}' | head -c {FLOOD}\n")
+    job = site.world.ended(job_id, 120)
+    grown = [leftovers.resident_kib(pid, peak=True) - was for pid, was in zip(pids, before)]
+    print(f"server, agent, keeper grew by {grown} KiB")
+    assert max(grown) <= GROWTH_KIB, f"server, agent, keeper grew by {grown} KiB"
+    _check_flood(site, job)
+
+
+def _check_flood(site: Site, job: dict[str, Any]) -> None:
+    whole = LINE * (FLOOD // len(LINE) + 1)
+    whole = whole[:FLOOD]
+    result = job["result"]
+    assert (job["state"], result["code"]) == ("normal", 0)
+    assert (result["log_bytes"], result["log_sha256"]) == (FLOOD, digest(whole))
+    assert result["log_lines"] == whole.count(b"\n") + 1
+    text = site.world.log(job["id"])
+    cut = re.search(rb"\n\[\D+(\d+) bytes were cut here: (\d+) to (\d+)\D+\]\n", text)
+    assert cut is not None, "the cut is not marked"
+    size, start, end = map(int, cut.groups())
+    assert text[: cut.start()] == whole[:start]
+    assert text[cut.end() :] == whole[end:]
+    assert size == end - start
+    assert HEAD <= start
+    assert KEPT - 2 * HEAD <= FLOOD - size <= KEPT
+    told = dict(site.listen(job["id"], offset=FLOOD - 10))["end"]
+    assert (told["bytes"], told["kept"], told["complete"]) == (FLOOD, FLOOD - size, False)
+
+
+def test_a_flood_does_not_hold_up_other_jobs(site: Site) -> None:
+    flood = site.start(f"#!/bin/sh\nyes '{LINE.decode().strip()}' | head -c {FLOOD // 4}\n")
+    short = [site.run("#!/bin/sh\necho quick\n") for _ in range(5)]
+    assert site.world.job(flood)["lifecycle"] == "assigned", "the flood was too short to tell"
+    assert {job["state"] for job in short} == {"normal"}
+    assert site.world.ended(flood, 60)["result"]["log_bytes"] == FLOOD // 4
+
+
+# Characters of every length, so that some lie across the edge of any piece.
+WORDS = "aß€𝄞\n"
+
+
+def test_characters_survive_the_edges_of_pieces(site: Site) -> None:
+    """Also when a script writes every byte for itself."""
+    source = PYTHON + (
+        f"data = {WORDS!r}.encode() * 20_000\n"
+        "out.write(data); out.flush()\n"
+        f"for byte in {WORDS!r}.encode() * 3:\n"
+        "    out.write(bytes([byte])); out.flush(); time.sleep(0.02)\n"
+    )
+    job_id = site.start(source)
+    expected = WORDS * 20_003
+    events = list(site.listen(job_id))
+    assert heard(events) == expected
+    assert site.world.log(job_id) == expected.encode()
+    assert heard(list(site.listen(job_id))) == expected
+    assert events[-1][1]["sha256"] == digest(expected.encode())
+
+
+@pytest.mark.parametrize("size", [1, 30_000], ids=["short", "long"])
+def test_bytes_that_are_no_text_harm_nothing(site: Site, size: int) -> None:
+    data = b"a\xff\xfeb\0c\xed\xa0\x80d\n" * size
+    source = PYTHON + f"out.write({data[:11]!r} * {size})\n"
+    job = site.run(source)
+    data = data[:11] * size
+    assert (job["state"], job["result"]["log_bytes"]) == ("normal", len(data))
+    assert job["result"]["log_sha256"] == digest(data)
+    text = data.decode(errors="replace")
+    shown = site.world.log(job["id"]).decode(errors="replace")
+    assert shown.replace("\0", "\ufffd") == text.replace("\0", "\ufffd")
+    assert heard(list(site.listen(job["id"]))).replace("\0", "\ufffd") == text.replace(
+        "\0", "\ufffd"
+    )
+
+
+SLOW = "#!/bin/sh\nfor i in $(seq 1 300); do echo line $i; sleep 0.01; done\n"
+SLOW_TEXT = "".join(f"line {number}\n" for number in range(1, 301))
+
+
+def test_a_reader_whose_connection_drops_loses_and_doubles_nothing(site: Site) -> None:
+    job_id = site.start(SLOW)
+    events = []
+    drop_at = itertools.cycle((False, False, False, True))
+    for event in site.listen(job_id):
+        events.append(event)
+        if next(drop_at) and event[0] == "output":
+            site.world.proxy.drop()
+    assert heard(events) == SLOW_TEXT
+
+
+def test_a_reader_survives_a_restart_of_the_server(site: Site) -> None:
+    job_id = site.start(SLOW)
+    events = []
+    is_killed = False
+    for event in site.listen(job_id):
+        events.append(event)
+        if not is_killed and "line 50" in heard(events):
+            is_killed = True
+            site.world.server.kill()
+            assert site.world.start()
+    assert is_killed
+    assert heard(events) == SLOW_TEXT
+    assert site.world.ended(job_id)["result"]["code"] == 0
+    assert site.world.log(job_id) == SLOW_TEXT.encode()

@@ -1,0 +1,67 @@
+"""Somebody who follows the event stream while everything around it dies."""
+
+import json
+import threading
+from collections import defaultdict
+from typing import Any
+
+from belvedere.client.calls import Client
+from belvedere.client.problem import Problem
+from belvedere.client.stream import Event, follow
+
+PATIENCE_S = 120.0
+
+
+class _Enough(Exception):
+    """The test has seen what it waited for."""
+
+
+class Watcher(threading.Thread):
+    """Follows `/-/events` from its start on, through every cut, as a console would."""
+
+    def __init__(self, client: Client) -> None:
+        super().__init__(daemon=True)
+        self._client = client
+        self._is_over = False
+        self.cuts = 0
+        self.resyncs = 0
+        self.cursors: list[tuple[int, ...]] = []
+        # What was told of each job, in the order in which it came.
+        self.jobs: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self.fault: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            stream = follow(
+                self._client, "/-/events", patience_s=PATIENCE_S, on_cut=self._note_cut
+            )
+            for event in stream:
+                self._note(event)
+        except _Enough:
+            pass
+        except BaseException as fault:
+            self.fault = fault
+
+    def _note_cut(self, _: Problem) -> None:
+        self.cuts += 1
+        if self._is_over:
+            raise _Enough
+
+    def _note(self, event: Event) -> None:
+        if event.kind == "resync":
+            self.resyncs += 1
+            return
+        self.cursors.append(tuple(map(int, event.id.split("."))))
+        if event.kind.startswith("job."):
+            told = json.loads(event.data)
+            self.jobs[told["object_id"]].append({"kind": event.kind, **told["data"]})
+
+    def leave(self) -> None:
+        self._is_over = True
+
+    def check(self, job: dict[str, Any]) -> None:
+        """Every version of the job was told once, and the last one says what the record says."""
+        told = sorted(self.jobs[job["id"]], key=lambda event: int(event["version"]))
+        assert [each["version"] for each in told] == list(range(1, job["version"] + 1)), told
+        last = told[-1]
+        assert (last["lifecycle"], last["state"]) == (job["lifecycle"], job["state"]), told

@@ -1,0 +1,147 @@
+"""Which functions of the product are replaced by the simulated world, all in one table."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from belvedere.agent import journal, keeper, link, output, recovery, session, spool, streams
+from belvedere.jobs import create
+from sim import agency, stage
+from sim.agency import SimCache
+
+
+class SimSpool:
+    """In the place of agent/spool.py's writing end."""
+
+    def __init__(self, _: str, fence: int) -> None:
+        self._fence = fence
+        self._spooled = stage.keeper_host().disk.spooled
+        self._spooled[fence] = b""
+
+    def write(self, data: bytes, *_: int) -> None:
+        self._spooled[self._fence] += data
+
+    def close(self) -> None:
+        pass
+
+
+def _read_spool(_: str, fence: int, place: Any, end: int, size: int) -> bytes:
+    held = stage.agent_host().disk.spooled.get(fence, b"")
+    data = held[place.offset : min(end, place.offset + size)]
+    if not data:
+        place.offset = end
+    place.line = held[: place.offset].count(b"\n")
+    return data
+
+
+def _found(_: str) -> dict[int, int]:
+    return {fence: len(data) for fence, data in stage.keeper_host().disk.spooled.items()}
+
+
+def _forget(_: str, fence: int) -> None:
+    stage.keeper_host().disk.spooled.pop(fence, None)
+
+
+class SimDescendants:
+    """In the place of agent/descendants.py: the table of processes."""
+
+    @staticmethod
+    def hunt(cookies: set[bytes], *_: str) -> list[int]:
+        return [run.pid for run in stage.keeper_host().alive() if _cookie(run.pid) in cookies]
+
+    @staticmethod
+    def tree(pids: list[int]) -> dict[int, int]:
+        return dict.fromkeys(pids, 0)
+
+    @staticmethod
+    def send(pid: int, _: int, what: int) -> None:
+        for run in stage.keeper_host().alive():
+            if run.pid == pid:
+                run.send(what, "leftover")
+
+    @staticmethod
+    def cookie_of(pid: int) -> bytes:
+        return _cookie(pid)
+
+
+def _cookie(pid: int) -> bytes:
+    run = next(run for run in stage.keeper_host().started if run.pid == pid)
+    return f"cookie.{run.fence}".encode()
+
+
+class _Stopwatch:
+    """A clock for loops that wait for a second: every look at it takes half of one."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+
+    def monotonic(self) -> float:
+        self._now += 0.5
+        return self._now
+
+    def sleep(self, _: float) -> None:
+        pass
+
+
+class _Disk:
+    """`os` for the journal: the disk of whichever keeper acts."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(stage.keeper_host().disk, name)
+
+
+def _random_bytes(count: int) -> bytes:
+    return stage.keeper_host().world.random.randbytes(count)
+
+
+def _reach_keeper(name: str) -> None:
+    process = stage.keeper_host().starting_or_running
+    process.may_die()
+
+
+def _reach_agent(name: str) -> None:
+    host = stage.agent_host()
+    if host.world.chance(host.agent_crash_chance):
+        host.world.note("agent_died_at", name)
+        host.kill_agent()
+
+
+def _numbered_id() -> str:
+    return f"{stage.new_number():024x}"
+
+
+TABLE: tuple[tuple[Any, str, Any], ...] = (
+    (link, "connect", agency.connect),
+    (link, "attach", agency.attach),
+    (link, "Cache", SimCache),
+    (link, "machine", SimpleNamespace(system=lambda: ("", ""), fingerprint=lambda _, name: name)),
+    (link, "random", SimpleNamespace(uniform=lambda a, b: stage.agent_host().world.random.uniform(a, b))),
+    (link, "INLINE_LOG", 64),
+    (session, "reach", _reach_agent),
+    (streams, "CHUNK", 500),
+    (streams, "spool", SimpleNamespace(Place=spool.Place, segment=spool.segment, read=_read_spool)),
+    (output, "spool", SimpleNamespace(Spool=SimSpool)),
+    (journal, "os", _Disk()),
+    (journal, "open", lambda path, mode: stage.keeper_host().disk.read(path, mode)),
+    (journal, "sync_data", lambda fd: stage.keeper_host().disk.fsync(fd)),
+    (keeper, "now_ns", lambda: stage.keeper_host().clock_ns()),
+    (keeper, "reach", _reach_keeper),
+    (keeper, "os", SimpleNamespace(urandom=_random_bytes)),
+    (recovery, "os", SimpleNamespace(urandom=_random_bytes, path=SimpleNamespace(isdir=lambda _: True))),
+    (recovery, "boot_id", lambda: f"boot-{stage.keeper_host().boots}"),
+    (recovery, "cookie", lambda _: "cookie"),
+    (recovery, "descendants", SimDescendants),
+    (recovery, "spool", SimpleNamespace(found=_found, clear=_forget)),
+    (recovery, "time", _Stopwatch()),
+    (create, "new_id", _numbered_id),
+)
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    with ExitStack() as stack:
+        for module, name, replacement in TABLE:
+            stack.enter_context(mock.patch.object(module, name, replacement, create=name == "open"))
+        yield

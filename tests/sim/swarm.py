@@ -1,0 +1,74 @@
+"""Which faults a seed has: each story draws some of them and how often they come."""
+
+from dataclasses import dataclass, fields
+from random import Random
+
+# How likely each kind of fault is at all in a story; several together find more than each alone.
+SHARE = 0.45
+
+
+@dataclass
+class Swarm:
+    """Mishaps per story, on average; chances where the name says so."""
+
+    cuts: float = 0.0
+    partitions: float = 0.0
+    long_partitions: float = 0.0
+    server_kills: float = 0.0
+    server_pauses: float = 0.0
+    agent_kills: float = 0.0
+    agent_pauses: float = 0.0
+    keeper_kills: float = 0.0
+    keeper_pauses: float = 0.0
+    reboots: float = 0.0
+    journal_losses: float = 0.0
+    journal_damages: float = 0.0
+    full_disks: float = 0.0
+    clock_jumps: float = 0.0
+    cancels: float = 0.0
+    resolves: float = 0.0
+    restarts: float = 0.0
+    # Chances.
+    loss: float = 0.0
+    dies_after_commit: float = 0.0
+    keeper_crash: float = 0.0
+    agent_crash: float = 0.0
+    deaf: float = 0.0
+    drift: float = 0.0
+    second_server: float = 0.0
+
+
+MOST = Swarm(
+    cuts=8,
+    partitions=4,
+    long_partitions=1,
+    server_kills=4,
+    server_pauses=2,
+    agent_kills=4,
+    agent_pauses=3,
+    keeper_kills=2,
+    keeper_pauses=2,
+    reboots=2,
+    journal_losses=1,
+    journal_damages=1,
+    full_disks=2,
+    clock_jumps=0,
+    cancels=6,
+    resolves=3,
+    restarts=2,
+    loss=0.2,
+    dies_after_commit=0.03,
+    keeper_crash=0.01,
+    agent_crash=0.05,
+    deaf=0.5,
+    drift=0.05,
+    second_server=1.0,
+)
+
+
+def draw(random: Random) -> Swarm:
+    swarm = Swarm()
+    for field in fields(Swarm):
+        if random.random() < SHARE:
+            setattr(swarm, field.name, getattr(MOST, field.name) * random.random())
+    return swarm
