@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from agent.processes import bearing, below
+from agent.processes import bearing, below, read
 from belvedere.agent import wire
 from belvedere.agent.folder import Folder, prepare
 from belvedere.protocol import INLINE_LOG
@@ -144,7 +144,9 @@ class Keeping:
 
     def left(self) -> list[int]:
         """What is still there of any script, below the keeper or anywhere else."""
-        return sorted({*below(self.pid), *bearing(self.folder.root)})
+        found = {*below(self.pid), *bearing(self.folder.root)}
+        # The keeper's own rm may still be removing a working folder.
+        return sorted(pid for pid in found if not read(pid, "cmdline").startswith(b"rm\0-rf"))
 
     def end(self) -> None:
         """Leave nothing of this test behind."""

@@ -3,10 +3,10 @@
 import contextlib
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -38,12 +38,14 @@ class Program:
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
 
-    def launch(self, *words: str, **env: str) -> None:
+    def launch(self, *words: str, stdin: str = "", **env: str) -> None:
         assert not self.is_running, "it runs already"
-        with self._log.open("ab") as log:
+        with self._log.open("ab") as log, tempfile.TemporaryFile() as told:
+            told.write(stdin.encode())
+            told.seek(0)
             self._process = subprocess.Popen(
                 [*BELVEDERE, *self.words, *words],
-                stdin=subprocess.DEVNULL,
+                stdin=told,
                 stdout=log,
                 stderr=log,
                 env=environment(**self.env, **env),
@@ -118,11 +120,11 @@ class Agent(Program):
         self.state = state
         self.hostname = hostname
 
-    def start(self, url: str, *words: str, **env: str) -> None:
-        self.launch("--server", url, *words, **env)
+    def start(self, url: str, *words: str, stdin: str = "", **env: str) -> None:
+        self.launch("--server", url, *words, stdin=stdin, **env)
 
     def keeper(self) -> int:
-        """The one keeper of this agent; it may be about to come."""
+        """The one keeper of this agent, which may be about to come."""
         return until(lambda: leftovers.keepers(self.state), 15, self.said)[0]
 
     def scripts(self) -> list[int]:

@@ -9,6 +9,7 @@
 
 import itertools
 from pathlib import Path
+from socket import gethostname
 from types import TracebackType
 from typing import Any, Self
 
@@ -28,9 +29,11 @@ class World:
     """One server, any number of agents; both are reached through a proxy whose address stays."""
 
     def __init__(self, folder: Path, database: str = "", verb: str = "server", **env: str) -> None:
+        folder.mkdir(exist_ok=True)
         self.folder = folder
         self.proxy = Proxy()
         self.url = self.proxy.url
+        self.ca_file: str | None = None
         self.server = Server(folder / "data", database, verb, **env)
         self.agents: dict[str, Agent] = {}
         self.api = self.client()
@@ -55,7 +58,19 @@ class World:
         return is_there
 
     def client(self, token: str = TOKEN, timeout_s: float = 20.0) -> Client:
-        return Client(self.url, token, CUSTOMER, timeout_s=timeout_s)
+        return Client(
+            self.url, token, CUSTOMER, ca_file=self.ca_file, timeout_s=timeout_s
+        )
+
+    def beside(self) -> Client:
+        """A client that does not pass through the proxy."""
+        return Client(self.server.url, TOKEN, CUSTOMER)
+
+    def trust(self, ca_file: Path) -> None:
+        """The server speaks TLS: our own calls go through the same proxy, encrypted."""
+        self.url = self.url.replace("http:", "https:")
+        self.ca_file = str(ca_file)
+        self.api = self.client()
 
     def enrolment(self, uses: int = 1) -> str:
         """An enrolment token; only a person may make one."""
@@ -69,6 +84,12 @@ class World:
         """A new agent, enrolled and connected."""
         agent = self.agents[name] = Agent(self.folder / name, name)
         agent.start(self.url, *words, BELVEDERE_ENROLMENT_TOKEN=self.enrolment(), **env)
+        self.connected(agent)
+        return agent
+
+    def local_agent(self) -> Agent:
+        """The one that `belvedere up` brought along."""
+        agent = self.agents["local"] = Agent(self.server.data / "agent", gethostname())
         self.connected(agent)
         return agent
 
@@ -162,10 +183,11 @@ class World:
             leftovers.gone(self.folder)
 
     def _leave(self) -> None:
-        for agent in self.agents.values():
-            agent.retire()
+        # The server first: an agent that is still there would replace a keeper that leaves.
         if self.server.is_running:
             self.server.stop()
+        for agent in self.agents.values():
+            agent.retire()
 
 
 def _if_started(job: dict[str, Any]) -> dict[str, Any]:

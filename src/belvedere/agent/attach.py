@@ -23,12 +23,16 @@ BOOT = (
 )
 
 
+# The keeper writes only when something is wrong; an old complaint is not kept for ever.
+LONGEST_LOG = 256 * 1024
+
+
 class KeeperFailed(Exception):
     """The keeper would not start; the text says why."""
 
 
 class Attachment(asyncio.Protocol):
-    """One connection to the keeper. Messages of one turn of the loop leave in one write."""
+    """One connection to the keeper. What one frame of the server gives it leaves in one write."""
 
     def __init__(self) -> None:
         self.lost = asyncio.Event()
@@ -51,19 +55,18 @@ class Attachment(asyncio.Protocol):
             if self.listener is not None:
                 self.listener(message)
 
-    def say(self, message: Message) -> None:
-        if not self._out:
-            asyncio.get_running_loop().call_soon(self._flush)
-        self._out.append(wire.pack(message))
+    def say(self, *messages: Message) -> None:
+        """Leaves with the next `flush`."""
+        self._out.extend(map(wire.pack, messages))
 
-    def _flush(self) -> None:
-        data, self._out = b"".join(self._out), []
-        if self._transport is not None:
-            self._transport.write(data)
+    def flush(self) -> None:
+        if self._out and self._transport is not None:
+            self._transport.write(b"".join(self._out))
+        self._out = []
 
     def close(self) -> None:
         if self._transport is not None:
-            self._flush()
+            self.flush()
             self._transport.close()
 
     def collect(self) -> None:
@@ -105,7 +108,10 @@ def _dial(folder: Folder) -> socket.socket:
 def _start(folder: Folder) -> subprocess.Popen[bytes]:
     """Returns once it listens. It takes some 60 ms, during which this process has no other work."""
     package = str(Path(belvedere.__file__).parent.parent)
-    with open(f"{folder.root}/keeper.log", "wb") as log:
+    path = f"{folder.root}/keeper.log"
+    if os.path.exists(path) and os.path.getsize(path) > LONGEST_LOG:
+        os.unlink(path)
+    with open(path, "ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-X", "utf8", "-c", BOOT, package]
             + ["--state", folder.root],

@@ -54,6 +54,7 @@ class Link:
         while True:
             try:
                 if keeper.lost.is_set():
+                    log.info("The keeper is gone; starting another.")
                     keeper.collect()
                     keeper = await attach(self._folder)
                 await self._converse(keeper)
@@ -112,10 +113,12 @@ class Link:
     async def _talk(self, socket: ClientConnection, keeper: Attachment, session: Session) -> None:
         keeper.listener = session.hear_keeper
         keeper.say({"do": "hello", "owner": self._credential.host_id, "inline": INLINE_LOG})
+        keeper.flush()
         state = await _unless_lost(session.state, keeper)
         if _is_outdated(state):
             log.info("The keeper is of version %s; a new one takes over.", state["build"])
             keeper.say({"do": "retire"})
+            keeper.flush()
             await asyncio.wait_for(keeper.lost.wait(), HANDSHAKE_S)
             return
         await socket.send(speech.frame([self._hello(socket, state)]))
@@ -127,8 +130,7 @@ class Link:
         if not isinstance(welcome, Welcome):
             raise OSError("it does not speak our protocol")
         session.open(welcome)
-        for raw in others:
-            session.hear_server(raw)
+        session.hear_server(others)
         self._failures = 0
         log.info("Connected to %s as %s.", self._settings.server, self._credential.hostname)
         await _until_one_ends(
@@ -180,8 +182,7 @@ def _is_outdated(state: dict[str, Any]) -> bool:
 async def _listen(socket: ClientConnection, session: Session) -> None:
     async for frame in socket:
         if isinstance(frame, str):
-            for raw in json.loads(frame):
-                session.hear_server(raw)
+            session.hear_server(json.loads(frame))
         else:
             session.hear_bytes(frame)
 

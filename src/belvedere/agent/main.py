@@ -30,7 +30,8 @@ def run(settings: Settings) -> int:
     """Until SIGTERM or SIGINT; 1 when it cannot begin. Scripts and keeper go on without us."""
     os.umask(0o077)
     state = folder.prepare(settings.state)
-    if folder.lock(state, "agent") is None:
+    held = folder.lock(state, "agent")
+    if held is None:
         log.error("Another agent runs with the state folder %s.", state.root)
         return 1
     try:
@@ -38,6 +39,8 @@ def run(settings: Settings) -> int:
     except (CannotEnrol, KeeperFailed, OSError) as fault:
         log.error("%s", fault)
         return 1
+    finally:
+        os.close(held)
     return 0
 
 

@@ -80,6 +80,7 @@ class Session:
         self._number = welcome.session
         self._streams.credit = welcome.credit
         self._keeper.say({"do": "open", "session": welcome.session})
+        self._keeper.flush()
         for entry in self.state.result()["entries"]:
             self._resume(entry, welcome.resume.get(str(entry["fence"]), 0))
         self._wake.set()
@@ -97,12 +98,15 @@ class Session:
 
     # What the server says.
 
-    def hear_server(self, raw: dict[str, Any]) -> None:
-        message = speech.decode(raw)
-        if message is None:
-            self._note_unknown(str(raw.get("kind")))
-        else:
-            self._answer(message)
+    def hear_server(self, messages: list[dict[str, Any]]) -> None:
+        """All that came in one frame."""
+        for raw in messages:
+            message = speech.decode(raw)
+            if message is None:
+                self._note_unknown(str(raw.get("kind")))
+            else:
+                self._answer(message)
+        self._keeper.flush()
 
     def _note_unknown(self, kind: str) -> None:
         if kind not in self._unknown:
@@ -212,6 +216,7 @@ class Session:
                     del self._waiting[order.fence]
         elif is_whole is False:
             self._fail_waiting(digest, "What came is not what was asked for, or has no room.")
+        self._keeper.flush()
 
     def _fail_waiting(self, digest: str, why: str) -> None:
         self._cache.give_up(digest)

@@ -14,7 +14,7 @@ from belvedere.bench.figures import History
 from belvedere.bench.fill import fill
 from belvedere.bench.ground import Ground
 from belvedere.db import Database, Tx
-from belvedere.jobs import reading
+from belvedere.jobs import pages
 from belvedere.rest.filters import Listing
 
 # The small database holds one whole page of history, so that both lists show as many jobs.
@@ -72,9 +72,9 @@ def _once(db: Database, place: Ground) -> Iterable[tuple[str, float]]:
         assert [one.job.id for one in claimed] == [made]
         yield "finish", _timed(db, ground.finish, place, claimed[0].job.fence)[1]
     for limit in (50, PAGE):
-        listing = Listing(reading.listable(db.sql.engine), limit=limit)
+        listing = Listing(pages.listable(db.sql.engine), limit=limit)
         for _ in range(PAGES):
-            (records, _), seconds = _timed(db, reading.page, place.actor, listing)
+            (records, _), seconds = _timed(db, pages.page, place.actor, listing)
             assert len(records) == limit
             yield f"first page of {limit}", seconds
 

@@ -22,7 +22,7 @@ from belvedere.client.calls import Client
 Tell = Callable[[str, int, int], None]
 BARE_RUNS, SLICES, WARM_UP = 100, 9, 100
 # After a load the server tidies up; only then is it idle.
-SETTLE_S, IDLE_S = 3.0, 10.0
+SETTLE_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Plan:
     jobs: int = 3_000
     callers: int = 16
     history: int = 1_000_000
+    # Seconds to watch it with nothing to do; 0: leave it out.
+    idle_s: float = 10.0
     # The folder whose disk is measured.
     place: str = "."
     # A PostgreSQL server; empty: SQLite.
@@ -76,9 +78,10 @@ def _measure_private(plan: Plan, database: str, folder: Path, tell: Tell) -> Res
     ):
         found = Site(client, site.await_host(client))
         result = _measure(plan, found, folder, tell, engine)
-        tell("idle", 0, 0)
-        time.sleep(SETTLE_S)
-        result.idle = processes.idle(folder, IDLE_S)
+        if plan.idle_s:
+            tell("idle", 0, 0)
+            time.sleep(SETTLE_S)
+            result.idle = processes.idle(folder, plan.idle_s)
         return result
 
 

@@ -1,23 +1,22 @@
 """`belvedere bench`: measure this installation, or a server that runs already."""
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from belvedere.cli import show
 from belvedere.cli.profile import connect
+from belvedere.cli.progress import progress
 from belvedere.cli.verb import Args, Stop, Verb, option
 
 if TYPE_CHECKING:
-    from belvedere.bench.run import Plan, Tell
+    from belvedere.bench.run import Plan
 
 
 def bench(args: Args) -> Any:
     from belvedere.bench import run
 
     plan = _plan(args)
-    with _progress() as tell:
+    with progress() as tell:
         return run.as_json(run.run(plan, tell))
 
 
@@ -34,6 +33,7 @@ def _plan(args: Args) -> "Plan":
         jobs=args.jobs,
         callers=args.callers,
         history=args.history,
+        idle_s=args.idle,
         place=args.data,
         database=args.database or "",
         throwaway=args.postgres,
@@ -41,22 +41,6 @@ def _plan(args: Args) -> "Plan":
         ca_file=args.ca_file,
         hostname=args.host,
     )
-
-
-@contextmanager
-def _progress() -> Iterator["Tell"]:
-    """What is being measured and how far it is, on stderr; nothing where nobody looks."""
-    if not sys.stderr.isatty():
-        yield lambda what, done, total: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=show.console(on_stderr=True), transient=True) as bar:
-        row = bar.add_task("", total=None)
-        yield lambda what, done, total: bar.update(
-            row, description=what, completed=done, total=total or None
-        )
 
 
 def show_result(result: Any) -> None:
@@ -143,6 +127,13 @@ VERBS = (
                 default=1_000_000,
                 metavar="JOBS",
                 help="finished jobs in the full database (default 1000000; 0: leave it out)",
+            ),
+            option(
+                "--idle",
+                type=float,
+                default=10,
+                metavar="SECONDS",
+                help="how long to watch it with nothing to do (default 10; 0: leave it out)",
             ),
             option("--data", metavar="DIR", default=".", help="measure the disk of this folder"),
             option(

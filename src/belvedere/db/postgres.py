@@ -37,6 +37,7 @@ AGAIN = (
     psycopg.errors.DeadlockDetected,
     psycopg.errors.SerializationFailure,
 )
+BROKEN = psycopg.Error
 MOST_ROWS, NARROW = 32, 12
 THREADS = 8
 BATCH = 128

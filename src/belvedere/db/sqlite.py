@@ -44,6 +44,7 @@ log = logging.getLogger("belvedere.db")
 # A batch ends here even when more verbs wait, so that the loop can serve others in between.
 BATCH = 128
 READERS = 3
+BROKEN = apsw.Error
 
 
 class SqliteTx:

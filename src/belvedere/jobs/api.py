@@ -9,7 +9,7 @@ from belvedere.access import customers
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Forbidden, Invalid, TooMany
 from belvedere.jobs import log as joblog
-from belvedere.jobs import reading, record, retention, service, votes, waiting
+from belvedere.jobs import pages, reading, record, retention, service, votes, waiting
 from belvedere.jobs.create import Created, NewJob, create
 from belvedere.jobs.model import FINAL, Lifecycle
 from belvedere.jobs.once import Once
@@ -201,8 +201,11 @@ def _watcher(actor: Actor) -> Actor:
 
 
 async def list_jobs(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, reading.listable(ask.house.db.sql.engine))
-    records, total = await ask.house.db.read(reading.page, ask.actor, listing)
+    listing = filters.read(ask.query, pages.listable(ask.house.db.sql.engine))
+    records, total = await ask.house.db.read(pages.page, ask.actor, listing)
+    if pages.LOG in listing.include:
+        for found in records:
+            await _with_log(ask, found, found.id)
     return lists.answer(ask, listing, records, total)
 
 
@@ -369,7 +372,7 @@ def _delete(path: str, handler: Handler, summary: str, query: Any = ()) -> Route
 
 
 _NARROW = (("type", "Task or Workflow"), ("id", "only this task's or workflow's"))
-_INCLUDE = ("include[field]", "1: also task, result, output, attempts, task_arguments_values")
+_INCLUDE = ("include[field]", "1: also task, task_arguments_values, output, result.log, attempts")
 
 ROUTES: tuple[Route, ...] = (
     _run_route("/job", "user", create_job, "Run a task."),

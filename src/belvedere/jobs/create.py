@@ -158,7 +158,8 @@ def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[Runnable, HostRecord | No
         if task is None:
             raise _wrong_secret()
         return task
-    acl = [] if actor.runs_all else access.acl_of(tx, actor.customer_id, "task", item.task_id)
+    asks_nobody = task is None or actor.runs_all
+    acl = [] if asks_nobody else access.acl_of(tx, actor.customer_id, "task", item.task_id)
     if task is None or not (actor.sees_all or access.may_see(actor, acl)):
         raise NotFound("There is no such task.", code="task_not_found")
     if not access.may_run(actor, acl):

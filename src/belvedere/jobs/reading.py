@@ -1,4 +1,4 @@
-"""Reading jobs: one whole, or a page of light ones."""
+"""Reading one job, with everything but the log that lives in the log store."""
 
 from typing import Any
 
@@ -6,14 +6,10 @@ import msgspec
 
 from belvedere.access.model import Actor
 from belvedere.base.clock import iso, iso_or_none
-from belvedere.db import Tx, columns
+from belvedere.db import Tx
 from belvedere.jobs import record, sight, specs, store
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.record import JobRecord
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
-
-HEAVY = frozenset({"task", "task_arguments_values", "output", "result", "attempts"})
 
 
 def show(tx: Tx, actor: Actor, job_id: str) -> JobRecord:
@@ -76,79 +72,3 @@ def _held_up(tx: Tx, job: JobRow, host: tuple[Any, ...]) -> tuple[str, dict[str,
 
 def lifecycle_of(tx: Tx, actor: Actor, job_id: str) -> str:
     return sight.to_see(tx, actor, job_id).lifecycle
-
-
-def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int | None]:
-    """Jobs that the actor may see, newest first unless asked otherwise; the total if asked."""
-    seen, seen_params = sight.visible(actor, tx.sql.engine)
-    until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
-    asked = clauses(listing)
-    of = (
-        "from jobs j where j.customer_id = ?"
-        " and (j.ended_at is null or j.ended_at > ? or j.state = 'lost')"
-        f" and {seen}{asked.where}"
-    )
-    params = (actor.customer_id, until, *seen_params, *asked.params)
-    rows = tx.all(
-        JobRow,
-        f"select {columns(JobRow, 'j.')} {of}{asked.page}",
-        *params,
-        *asked.page_params,
-    )
-    total = int(tx.value(f"select count(*) {of}", *params)) if listing.count else None
-    heavy = listing.include & HEAVY
-    return [_shown(tx, actor, job, heavy) for job in rows], total
-
-
-def _shown(tx: Tx, actor: Actor, job: JobRow, heavy: frozenset[str]) -> JobRecord:
-    if not heavy:
-        return record.light(job, actor.customer_name, tx.now)
-    found = whole(tx, job, actor.customer_name)
-    for name in HEAVY - heavy:
-        setattr(found, name, msgspec.UNSET)
-    return found
-
-
-def listable(engine: str) -> Listable:
-    """What the list of jobs can be asked for."""
-    nth = _NTH[engine]
-    acl = (
-        "exists (select 1 from acl a where a.object = 'task' and a.object_id = j.task_id"
-        " and a.entry {test})"
-    )
-    texts = (
-        *("id", "task_id", "name", "lifecycle", "state", "host_id", "workflow_id"),
-        *("workflow_job_id", "user_id", "origin", "trigger_name", "script_id", "ran"),
-        *("reason", "restarted_from"),
-    )
-    times = {
-        "creation_date": "created_at",
-        "last_update": "updated_at",
-        "started_at": "started_at",
-        "ended_at": "ended_at",
-    }
-    return Listable(
-        fields={
-            **{name: Field(f"j.{name}") for name in texts},
-            **{name: Field(f"j.{column}", Kind.TIME) for name, column in times.items()},
-            "_type": Field("j.type"),
-            "notify": Field("j.notify", Kind.BOOL),
-            "acl": Field(acl),
-            "task_arguments_values.N": Field(nth),
-        },
-        includes=HEAVY | frozenset({"result.log"}),
-        newest_first=True,
-        most=1_000,
-    )
-
-
-# A masked value cannot be guessed by comparing either: it reads *** there, too.
-_NTH = {
-    "sqlite": "(case when exists (select 1 from task_versions v where v.task_id = j.task_id"
-    " and v.version = j.task_version and v.spec ->> '$.task_arguments[{n}].masked' = 1)"
-    " then '***' else j.arguments ->> {n} end)",
-    "postgres": "(case when exists (select 1 from task_versions v where v.task_id = j.task_id"
-    " and v.version = j.task_version"
-    " and v.spec::json #>> '{task_arguments,{n},masked}' = 'true')"
-    " then '***' else j.arguments::json ->> {n} end)",
-}

@@ -149,7 +149,7 @@ class App:
         self, reply: Reply, asked: dict[bytes, bytes], request_id: str, receive: Any, send: Any
     ) -> None:
         headers = [*MANNERS, (b"x-request-id", request_id.encode())]
-        headers += [(k.encode(), v.encode()) for k, v in reply.headers.items()]
+        headers += [(k.lower().encode(), v.encode()) for k, v in reply.headers.items()]
         origin = asked.get(b"origin")
         if origin is not None and origin in self._origins:
             headers += [(b"access-control-allow-origin", origin), (b"vary", b"origin")]

@@ -1,0 +1,45 @@
+"""`belvedere doctor`: check the installation on this machine, without disturbing its server."""
+
+from typing import Any
+
+from belvedere.cli import local, show
+from belvedere.cli.progress import progress
+from belvedere.cli.verb import Args, Verb
+
+
+def doctor(args: Args) -> Any:
+    import msgspec
+
+    from belvedere.server import settings
+    from belvedere.server.doctor import examine
+
+    found = settings.load({"data": args.data, "database": args.database})
+    with progress() as tell:
+        return msgspec.to_builtins(examine(found, tell))
+
+
+def show_findings(findings: Any) -> None:
+    show.table(
+        ("check", "verdict", "found*", "what to do*"),
+        [(one["check"], one["verdict"], one["found"], one["advice"]) for one in findings],
+    )
+
+
+def _status(_: Args, findings: Any) -> int:
+    return int(any(finding["verdict"] == "problem" for finding in findings))
+
+
+VERBS = (
+    Verb(
+        "doctor",
+        doctor,
+        "Check the schema, the files and keys, every job against its events, the logs, hosts, "
+        "clock and disk. It only reads, also while the server runs. Exits with 1 when there is a "
+        "problem.",
+        "belvedere doctor --data ./data",
+        show_findings,
+        options=local.OPTIONS,
+        status=_status,
+        is_remote=False,
+    ),
+)

@@ -1,0 +1,132 @@
+"""A page of jobs: light records, heavy fields only where they are asked for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from belvedere.access.model import Actor
+from belvedere.db import Tx, columns
+from belvedere.jobs import reading, record, sight, specs, store
+from belvedere.jobs.model import JobRow
+from belvedere.jobs.record import JobRecord
+from belvedere.rest.clauses import clauses
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+
+HEAVY = frozenset({"task", "task_arguments_values", "output", "attempts"})
+LOG = "result.log"
+# A last line may be long, and a page has a thousand of them.
+LONGEST_LINE = 1_024
+AT_ONCE = 100
+
+
+def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int | None]:
+    """Jobs that the actor may see, newest first unless asked otherwise; the total if asked."""
+    seen, seen_params = sight.visible(actor, tx.sql.engine)
+    until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
+    asked = clauses(listing)
+    of = (
+        "from jobs j where j.customer_id = ?"
+        " and (j.ended_at is null or j.ended_at > ? or j.state = 'lost')"
+        f" and {seen}{asked.where}"
+    )
+    params = (actor.customer_id, until, *seen_params, *asked.params)
+    jobs = tx.all(
+        JobRow,
+        f"select {columns(JobRow, 'j.')} {of}{asked.page}",
+        *params,
+        *asked.page_params,
+    )
+    total = int(tx.value(f"select count(*) {of}", *params)) if listing.count else None
+    heavy = listing.include & (HEAVY | {LOG})
+    if heavy:
+        return [_heavy(tx, actor, job, heavy) for job in jobs], total
+    return _light(tx, actor, jobs), total
+
+
+def _heavy(tx: Tx, actor: Actor, job: JobRow, heavy: frozenset[str]) -> JobRecord:
+    found = reading.whole(tx, job, actor.customer_name)
+    for name in HEAVY - heavy:
+        setattr(found, name, msgspec.UNSET)
+    if LOG not in heavy and isinstance(found.result, dict):
+        found.result = _short(found.result)
+    return found
+
+
+def _light(tx: Tx, actor: Actor, jobs: Sequence[JobRow]) -> list[JobRecord]:
+    runas = {
+        job_id: spec.script_runas
+        for job_id, spec in specs.of_jobs(tx, [job for job in jobs if job.task_id]).items()
+    }
+    results = _results(tx, [job.id for job in jobs if job.is_over])
+    found = []
+    for job in jobs:
+        one = record.light(job, actor.customer_name, tx.now, runas.get(job.id, ""))
+        one.result = results.get(job.id, msgspec.UNSET)
+        found.append(one)
+    return found
+
+
+def _results(tx: Tx, job_ids: list[str]) -> dict[str, dict[str, Any]]:
+    """How each ended, without its log; a few at a time, so that memory stays small."""
+    found = {}
+    for start in range(0, len(job_ids), AT_ONCE):
+        rows = tx.rows(
+            f"select id, result from jobs where result is not null and id in {tx.sql.texts}",
+            store.json_list(job_ids[start : start + AT_ONCE]),
+        )
+        for job_id, text in rows:
+            found[job_id] = _short(msgspec.json.decode(text, type=dict[str, Any]))
+    return found
+
+
+def _short(result: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in result.items() if name != "log"}
+    if len(kept.get("lastline", "")) > LONGEST_LINE:
+        kept["lastline"] = kept["lastline"][:LONGEST_LINE]
+    return kept
+
+
+def listable(engine: str) -> Listable:
+    """What the list of jobs can be asked for."""
+    nth = _NTH[engine]
+    acl = (
+        "exists (select 1 from acl a where a.object = 'task' and a.object_id = j.task_id"
+        " and a.entry {test})"
+    )
+    texts = (
+        *("id", "task_id", "name", "lifecycle", "state", "host_id", "workflow_id"),
+        *("workflow_job_id", "user_id", "origin", "trigger_name", "script_id", "ran"),
+        *("reason", "restarted_from"),
+    )
+    times = {
+        "creation_date": "created_at",
+        "last_update": "updated_at",
+        "started_at": "started_at",
+        "ended_at": "ended_at",
+    }
+    return Listable(
+        fields={
+            **{name: Field(f"j.{name}") for name in texts},
+            **{name: Field(f"j.{column}", Kind.TIME) for name, column in times.items()},
+            "_type": Field("j.type"),
+            "notify": Field("j.notify", Kind.BOOL),
+            "acl": Field(acl),
+            "task_arguments_values.N": Field(nth),
+        },
+        includes=HEAVY | {LOG, "result"},
+        newest_first=True,
+        most=1_000,
+    )
+
+
+# A masked value cannot be guessed by comparing either: it reads *** there, too.
+_NTH = {
+    "sqlite": "(case when exists (select 1 from task_versions v where v.task_id = j.task_id"
+    " and v.version = j.task_version and v.spec ->> '$.task_arguments[{n}].masked' = 1)"
+    " then '***' else j.arguments ->> {n} end)",
+    "postgres": "(case when exists (select 1 from task_versions v where v.task_id = j.task_id"
+    " and v.version = j.task_version"
+    " and v.spec::json #>> '{task_arguments,{n},masked}' = 'true')"
+    " then '***' else j.arguments::json ->> {n} end)",
+}

@@ -1,0 +1,69 @@
+"""From times to figures, ratios and goals."""
+
+import pytest
+
+from belvedere.bench import figures
+from belvedere.bench.figures import Bare, Grown, History, Idle, Result
+
+MS = 1e-3
+BARE = Bare(runs=1, p50_us=500.0, mean_us=500.0, rounds_us=[500.0])
+
+
+def result(latency_ms: float, seconds: float, engine: str = "sqlite") -> Result:
+    return Result(
+        version="0",
+        engine=engine,
+        system="",
+        cores=2,
+        python="",
+        bare=BARE,
+        latency=figures.latency([latency_ms * MS], BARE),
+        throughput=figures.throughput(1_000, 16, seconds, BARE),
+    )
+
+
+def met(found: Result) -> dict[str, bool]:
+    return {goal.name: goal.is_met for goal in figures.goals(found)}
+
+
+def test_it_works() -> None:
+    found = result(latency_ms=1.5, seconds=0.5)
+    assert found.latency.ratio == pytest.approx(3.0)
+    assert found.throughput.per_second == pytest.approx(2_000)
+    assert found.throughput.ratio == pytest.approx(1.0)
+    assert met(found) == {"latency": True, "throughput": True}
+
+
+def test_a_percentile_is_a_value_that_was_measured() -> None:
+    times = [float(n) for n in range(100, 0, -1)]
+    assert figures.percentile(times, 0.50) == 51
+    assert figures.percentile(times, 0.99) == 100
+    assert figures.percentile([7.0], 0.99) == 7
+
+
+def test_the_bare_cost_is_the_median_of_its_rounds() -> None:
+    found = figures.bare([[1 * MS, 1 * MS], [2 * MS, 2 * MS, 2 * MS], [9 * MS]])
+    assert found.p50_us == pytest.approx(2_000)
+    assert found.runs == 6
+
+
+def test_a_slow_answer_misses_its_goal() -> None:
+    assert met(result(latency_ms=2.6, seconds=0.5)) == {"latency": False, "throughput": True}
+
+
+@pytest.mark.parametrize(("engine", "is_met"), [("sqlite", False), ("postgres", True)])
+def test_postgres_may_take_longer(engine: str, is_met: bool) -> None:
+    assert met(result(1.0, seconds=1.0, engine=engine))["throughput"] is is_met
+
+
+def test_idle_and_history_have_goals_where_they_were_measured() -> None:
+    found = result(1.0, 0.5)
+    found.idle = Idle(10, [], rss_bytes=149_000_000, pss_bytes=1, cpu_percent=0.6)
+    found.history = History(9, 1.0, [Grown("create", 100, 151, 1.51), Grown("claim", 9, 9, 1.0)])
+    more = {name: is_met for name, is_met in met(found).items() if " " in name}
+    assert more == {
+        "idle memory": True,
+        "idle cpu": False,
+        "history: create": False,
+        "history: claim": True,
+    }

@@ -1,0 +1,36 @@
+"""History made in bulk looks like history that happened."""
+
+from belvedere.bench import fill as filling
+from belvedere.bench import ground
+from belvedere.db import Database, Tx
+from belvedere.jobs import fold, pages
+from belvedere.rest.filters import Listing
+
+
+def test_it_works(db: Database) -> None:
+    place = db.write_now(ground.lay)
+    db.write_now(filling.fill, place, 0, 30, 50)
+    db.write_now(filling.fill, place, 30, 20, 50)
+    counts = [db.write_now(_count, table) for table in ("jobs", "attempts")]
+    # The one that ran, and its copies.
+    assert counts == [51, 51]
+
+
+def _count(tx: Tx, table: str) -> int:
+    return int(tx.value(f"select count(*) from {table}"))
+
+
+def test_events_attempts_and_rows_agree(db: Database) -> None:
+    place = db.write_now(ground.lay)
+    db.write_now(filling.fill, place, 0, 20, 20)
+    assert db.write_now(fold.check, "", 100) == []
+
+
+def test_the_copies_are_older_than_what_comes(db: Database) -> None:
+    place = db.write_now(ground.lay)
+    db.write_now(filling.fill, place, 0, 20, 20)
+    newest = db.write_now(ground.create, place)
+    listing = Listing(pages.listable(db.sql.engine), limit=100)
+    records, _ = db.write_now(pages.page, place.actor, listing)
+    assert len(records) == 22
+    assert records[0].id == newest

@@ -1,0 +1,53 @@
+"""The lean caller reads what a server says."""
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+import fakeserver
+from belvedere.bench.line import Line, post
+from belvedere.client.problem import Unreachable
+from fakeserver import FakeServer, Say
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    yield from fakeserver.running()
+
+
+def test_it_works(server: FakeServer) -> None:
+    server.on("POST", "/job", Say({"n": 1}), Say({"n": 2}, status=409))
+    line = Line(server.url)
+    request = post(server.url, "bvt_x", "/job", {"customer": "acme"}, {"task": "t"})
+    assert line.ask(request) == (200, b'{"n": 1}')
+    assert line.ask(request) == (409, b'{"n": 2}')
+    line.close()
+    [asked, again] = server.asked
+    assert (asked.query, asked.body) == ({"customer": "acme"}, {"task": "t"})
+    assert asked.headers["authorization"] == "Bearer bvt_x"
+    assert asked.connection == again.connection
+
+
+def test_a_server_that_hangs_up_is_told(server: FakeServer) -> None:
+    server.on("POST", "/job", Say(silent=True))
+    line = Line(server.url)
+    with pytest.raises(Unreachable, match="hung up"):
+        line.ask(post(server.url, "", "/job", {}, {}))
+    line.close()
+
+
+def test_an_answer_without_its_length_is_refused(server: FakeServer) -> None:
+    server.on("POST", "/job", Say(raw=[b"{}"]))
+    line = Line(server.url)
+    with pytest.raises(Unreachable, match="length"):
+        line.ask(post(server.url, "", "/job", {}, {}))
+    line.close()
+
+
+def test_a_server_that_is_not_there_is_told() -> None:
+    with socket.socket() as taken:
+        # Bound, so that nobody else can listen there either.
+        taken.bind(("127.0.0.1", 0))
+        with pytest.raises(Unreachable, match="Cannot reach"):
+            Line(f"http://127.0.0.1:{taken.getsockname()[1]}")

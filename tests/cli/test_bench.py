@@ -1,0 +1,91 @@
+"""`belvedere bench` as a person calls it."""
+
+import json
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from belvedere.bench import private, processes
+from belvedere.cli import bench
+from belvedere.client.calls import Client
+from cli.conftest import Belvedere
+
+SMALL = ("--runs", "9", "--jobs", "20", "--callers", "4", "--history", "0", "--idle", "0")
+
+
+@pytest.fixture
+def stranger(stranger: Belvedere, tmp_path: Path) -> Belvedere:
+    """With a place for the bench that is looked at afterwards."""
+    (tmp_path / "place").mkdir()
+    return lambda *words: stranger(*words, "--data", str(tmp_path / "place"))
+
+
+@pytest.mark.alone
+@pytest.mark.limit(180)
+def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
+    ran = stranger("bench", "--json", *SMALL[:6], "--history", "100", "--idle", "1", "--check")
+    assert ran.err == ""
+    result = json.loads(ran.out)
+    assert result["latency"]["runs"] == 9
+    assert result["throughput"]["jobs"] == 20
+    assert {one["name"] for one in result["idle"]["processes"]} == {"server", "agent", "keeper"}
+    assert {"create", "claim", "first page of 50"} <= {
+        verb["name"] for verb in result["history"]["verbs"]
+    }
+    assert ran.status == int(any(not goal["is_met"] for goal in result["goals"]))
+    assert list((tmp_path / "place").iterdir()) == []
+    assert processes.of_folder(tmp_path / "place") == []
+
+
+@pytest.mark.alone
+@pytest.mark.limit(180)
+def test_it_measures_a_server_that_runs_and_leaves_it_as_it_was(
+    stranger: Belvedere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        private.folder_in(str(tmp_path)) as folder,
+        private.running(folder, "") as server,
+        Client(server.url, server.token) as client,
+    ):
+        while not [host for host in client.get("/host") if host["state"] == "online"]:
+            pass
+        monkeypatch.setenv("BELVEDERE_TOKEN", server.token)
+        ran = stranger("bench", "--server", server.url, *SMALL)
+        assert (ran.status, ran.err) == (0, "")
+        assert "20 jobs from 4 callers" in ran.out
+        assert [client.get(path) for path in ("/task", "/job", "/file")] == [[], [], []]
+
+
+@pytest.mark.alone
+@pytest.mark.limit(300)
+def test_it_measures_on_postgres(stranger: Belvedere) -> None:
+    ran = stranger("bench", "--postgres", "--json", *SMALL[:6], "--history", "50", "--idle", "0")
+    assert ran.err == ""
+    assert json.loads(ran.out)["engine"] == "postgres"
+
+
+def test_a_server_is_measured_as_it_is(stranger: Belvedere) -> None:
+    ran = stranger("bench", "--server", "http://127.0.0.1:1", "--postgres")
+    assert ran.status == 2
+    assert "--server" in ran.err
+
+
+def test_nothing_can_not_be_measured(stranger: Belvedere) -> None:
+    assert stranger("bench", "--jobs", "0").status == 2
+
+
+def missed(*names: str) -> dict[str, Any]:
+    return {"goals": [{"name": name, "is_met": name not in names} for name in ("a", "b")]}
+
+
+@pytest.mark.parametrize(
+    ("check", "result", "status"),
+    [(True, missed(), 0), (True, missed("b"), 1), (False, missed("b"), 0)],
+)
+def test_only_check_makes_a_missed_goal_fail(
+    check: bool, result: dict[str, Any], status: int
+) -> None:
+    [verb] = bench.VERBS
+    assert verb.status(Namespace(check=check), result) == status

@@ -1,0 +1,46 @@
+"""`belvedere doctor` as a person calls it."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from belvedere.server.build import build
+from belvedere.server.settings import Settings
+from cli.conftest import Belvedere
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """The folder of a server that has run once."""
+    folder = tmp_path / "data"
+    house = build(Settings(data=str(folder)))
+    asyncio.run(house.db.close())
+    asyncio.run(house.logs.close())
+    return folder
+
+
+def test_it_works(stranger: Belvedere, data: Path) -> None:
+    ran = stranger("doctor", "--data", str(data))
+    assert (ran.status, ran.err) == (0, "")
+    assert "✓ ok" in ran.out and "problem" not in ran.out
+
+
+def test_a_problem_makes_it_fail_and_says_what_to_do(stranger: Belvedere, data: Path) -> None:
+    data.chmod(0o755)
+    ran = stranger("doctor", "--data", str(data))
+    assert ran.status == 1
+    assert f"chmod 700 {data}" in ran.out
+
+
+def test_programs_get_json(stranger: Belvedere, data: Path) -> None:
+    ran = stranger("doctor", "--data", str(data), "--json")
+    assert {one["verdict"] for one in json.loads(ran.out)} == {"ok"}
+
+
+def test_a_folder_without_a_database_is_told(stranger: Belvedere, tmp_path: Path) -> None:
+    ran = stranger("doctor", "--data", str(tmp_path))
+    assert ran.status == 1
+    assert "There is no database" in ran.err
+    assert list(tmp_path.iterdir()) == []

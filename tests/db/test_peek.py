@@ -1,0 +1,44 @@
+"""A look beside the server: it sees what is committed and cannot change it."""
+
+from pathlib import Path
+
+import pytest
+
+from belvedere.base.errors import NotFound, Unavailable
+from belvedere.db import Database, Tx
+from belvedere.db.peek import peek
+
+
+def note(tx: Tx, value: str) -> int:
+    return tx.run("insert into meta (name, value) values ('note', ?)", value)
+
+
+def noted(tx: Tx) -> str | None:
+    found: str | None = tx.value("select value from meta where name = 'note'")
+    return found
+
+
+def test_it_works(db: Database, database_url: str) -> None:
+    with peek(database_url) as found:
+        assert found.look(noted) is None
+        db.write_now(note, "hello")
+        assert found.look(noted) == "hello"
+
+
+def test_it_cannot_write(db: Database, database_url: str) -> None:
+    with peek(database_url) as found, pytest.raises(Unavailable, match="says"):
+        found.look(note, "hello")
+    assert db.write_now(noted) is None
+
+
+def test_it_goes_on_after_a_refusal(db: Database, database_url: str) -> None:
+    with peek(database_url) as found:
+        with pytest.raises(Unavailable):
+            found.look(note, "hello")
+        assert found.look(noted) is None
+
+
+def test_it_does_not_make_a_database(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="--data"), peek(str(tmp_path / "none.db")):
+        pass
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,187 @@
+"""Agents, servers and wires come and go while scripts run: the scripts do not notice."""
+
+import os
+import signal
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e import leftovers
+from e2e.patience import until
+from e2e.programs import Agent
+from e2e.site import Site
+
+# It waits for the test between two halves of its output, so that nothing depends on time.
+SCRIPT = """#!/bin/sh
+seq 1 3000
+echo "process $$"
+until test -e "$1"; do sleep 0.02; done
+seq 3001 6000
+exit 5
+"""
+
+
+class Waiting:
+    """A script that runs and waits for its word."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._word = Path(tempfile.mkdtemp(dir=site.world.folder)) / "go on"
+        self.job_id = site.start(SCRIPT, str(self._word))
+        site.says(self.job_id, b"process")
+        told = site.world.log(self.job_id).decode().split("process ")[1]
+        self.pid = int(told.split()[0])
+
+    @property
+    def is_alive(self) -> bool:
+        return leftovers.is_alive(self.pid)
+
+    def go_on(self) -> None:
+        self._word.touch()
+
+    def has_ended(self) -> None:
+        until(lambda: not self.is_alive)
+
+    def check(self) -> dict[str, Any]:
+        """It ended by itself, once, and every byte of it is tsite."""
+        job = self._site.world.ended(self.job_id)
+        numbers = [f"{number}\n" for number in range(1, 6_001)]
+        numbers.insert(3_000, f"process {self.pid}\n")
+        assert (job["lifecycle"], job["ran"], job["result"]["code"]) == ("finished", "yes", 5)
+        assert job["attempt_count"] == 1
+        assert self._site.world.log(self.job_id).decode() == "".join(numbers)
+        assert job["result"]["log_bytes"] == len("".join(numbers))
+        return job
+
+
+def restart(site: Site, how: signal.Signals) -> None:
+    site.agent.process.send_signal(how)
+    site.agent.process.wait(10)
+    site.agent.start(site.world.url)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_it_works(site: Site, how: signal.Signals) -> None:
+    """The agent restarts while its script runs."""
+    script, keeper = Waiting(site), site.agent.keeper()
+    restart(site, how)
+    site.world.connected(site.agent)
+    assert script.is_alive
+    assert site.agent.keeper() == keeper
+    script.go_on()
+    script.check()
+
+
+def test_a_script_that_ends_while_its_agent_is_away_is_not_lost(site: Site) -> None:
+    script = Waiting(site)
+    site.agent.stop()
+    script.go_on()
+    script.has_ended()
+    site.agent.start(site.world.url)
+    script.check()
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_script_does_not_notice_that_the_server_restarts(site: Site, how: signal.Signals) -> None:
+    script = Waiting(site)
+    site.world.server.stop(how)
+    assert script.is_alive
+    site.world.start()
+    site.world.connected(site.agent)
+    assert site.world.job(script.job_id)["lifecycle"] == "assigned"
+    script.go_on()
+    script.check()
+
+
+def test_a_script_that_ends_while_the_server_is_away_is_not_lost(site: Site) -> None:
+    script = Waiting(site)
+    site.world.server.kill()
+    script.go_on()
+    script.has_ended()
+    site.world.start()
+    script.check()
+
+
+def test_server_agent_and_wire_may_fail_together(site: Site) -> None:
+    script = Waiting(site)
+    site.world.server.kill()
+    site.agent.kill()
+    site.world.proxy.cut()
+    script.go_on()
+    script.has_ended()
+    site.agent.start(site.world.url)
+    site.world.start()
+    site.world.proxy.mend()
+    script.check()
+
+
+@pytest.mark.parametrize("fail", ["cut", "silence"])
+def test_a_broken_wire_loses_no_line_and_no_exit_code(site: Site, fail: str) -> None:
+    script = Waiting(site)
+    getattr(site.world.proxy, fail)()
+    script.go_on()
+    script.has_ended()
+    site.world.proxy.mend()
+    script.check()
+
+
+def test_an_order_that_vanished_on_the_wire_runs_once(site: Site) -> None:
+    """The server thinks that the agent has it; the agent never heard of it."""
+    ledger = site.world.folder / "ledger"
+    task = site.world.task('#!/bin/sh\necho ran >> "$1"\n', site.agent, "ledger")
+    site.world.proxy.silence()
+    with site.world.beside() as direct:
+        made = direct.post("/job", {"task": task, "task_arguments": [str(ledger)]})["id"]
+        until(lambda: direct.get(f"/job/{made}/lifecycle") == "assigned")
+    site.world.proxy.mend()
+    job = site.world.ended(made)
+    assert (job["lifecycle"], job["state"]) == ("finished", "normal")
+    assert [attempt["state"] for attempt in job["attempts"]] == ["returned", "ended"]
+    assert ledger.read_text() == "ran\n"
+
+
+@pytest.mark.prove
+@pytest.mark.limit(120)
+def test_both_sides_notice_a_silent_wire_within_a_minute(site: Site) -> None:
+    script = Waiting(site)
+    site.world.proxy.silence()
+    with site.world.beside() as direct:
+        until(lambda: direct.get(f"/job/{script.job_id}")["unreachable_since"], 60)
+    until(lambda: "No connection" in site.agent.said(), 60)
+    site.world.proxy.mend()
+    script.go_on()
+    assert not script.check()["unreachable_since"]
+
+
+def test_a_canceled_script_is_stopped_when_its_agent_returns(site: Site) -> None:
+    script = Waiting(site)
+    site.agent.kill()
+    job = site.world.api.put(f"/job/{script.job_id}/cancel")
+    assert (job["lifecycle"], job["cancel_requested"]) == ("assigned", True)
+    assert script.is_alive
+    site.agent.start(site.world.url)
+    job = site.world.ended(script.job_id)
+    assert (job["lifecycle"], job["state"]) == ("terminated", "canceled")
+    site.is_empty()
+
+
+def test_a_dead_keeper_makes_its_scripts_lost_and_leaves_none(site: Site) -> None:
+    script = Waiting(site)
+    os.kill(site.agent.keeper(), signal.SIGKILL)
+    job = site.world.ended(script.job_id)
+    assert (job["lifecycle"], job["state"]) == ("terminated", "lost")
+    assert (job["ran"], job["reason"]) == ("maybe", "keeper_lost")
+    assert not script.is_alive
+    after = site.run("#!/bin/sh\necho again\n")
+    assert (after["lifecycle"], after["state"]) == ("finished", "normal")
+    site.is_empty()
+
+
+def test_two_agents_cannot_share_a_folder(site: Site) -> None:
+    second = Agent(site.agent.state, "web")
+    second.start(site.world.url)
+    assert second.process.wait(20) == 1
+    assert "Another agent runs with the state folder" in second.said()
+    assert site.run("#!/bin/sh\nexit 0\n")["state"] == "normal"

@@ -1,0 +1,223 @@
+"""`belvedere up` as a person starts, stops and starts it again; a second host; TLS."""
+
+import os
+import re
+import signal
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from belvedere.client.calls import Client
+from belvedere.client.problem import Problem
+from e2e import leftovers
+from e2e.certificate import self_signed
+from e2e.patience import until
+from e2e.programs import CUSTOMER, EMAIL, PASSWORD, TOKEN, Agent, Server
+from e2e.site import Site
+from e2e.world import World
+
+SLOW = '#!/bin/sh\necho begun\nuntil test -e "$1"; do sleep 0.02; done\nseq 1 5000\nexit 4\n'
+SLOW_TEXT = "begun\n" + "".join(f"{number}\n" for number in range(1, 5_001))
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Site]:
+    """Server and local agent by the one command."""
+    with World(tmp_path, verb="up") as world:
+        world.start("--no-demo")
+        yield Site(world, world.local_agent())
+
+
+def test_it_works(up: Site) -> None:
+    job = up.run('#!/bin/sh\necho "$BELVEDERE_URL"\n')
+    assert job["state"] == "normal"
+    assert up.world.log(job["id"]).decode() == f"{up.world.server.url}\n"
+    assert up.world.api.get("/-/ready")
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_running_scripts_go_on_and_are_adopted_at_the_next_start(
+    up: Site, how: signal.Signals
+) -> None:
+    """After a kill the former local agent must make room for the new one, wherever that listens."""
+    word = up.world.folder / "go on"
+    job_id = up.start(SLOW, str(word))
+    up.says(job_id, b"begun")
+    code = up.world.server.stop(how)
+    assert code == (-how if how is signal.SIGKILL else 0)
+    assert up.agent.scripts()
+    up.world.start()
+    up.world.connected(up.agent)
+    word.touch()
+    job = up.world.ended(job_id)
+    assert (job["lifecycle"], job["result"]["code"], job["attempt_count"]) == ("finished", 4, 1)
+    assert up.world.log(job_id).decode() == SLOW_TEXT
+    assert up.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
+    up.is_empty()
+
+
+def test_ctrl_c_leaves_no_process_but_the_keeper(up: Site) -> None:
+    keeper = up.agent.keeper()
+    assert up.world.server.stop(signal.SIGINT) == 0
+    until(lambda: leftovers.of_folder(up.world.folder) == [keeper], 10)
+
+
+def test_a_killed_local_agent_is_started_again(up: Site) -> None:
+    before = _local_agents(up)
+    os.kill(before[0], signal.SIGKILL)
+    until(lambda: _local_agents(up) and _local_agents(up) != before, 10)
+    assert up.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
+
+
+def _local_agents(up: Site) -> list[int]:
+    return [
+        pid
+        for pid in leftovers.of_folder(up.world.folder)
+        if b"\0agent\0" in leftovers.read(pid, "cmdline")
+    ]
+
+
+def test_a_second_server_on_the_same_file_refuses_with_one_sentence(up: Site) -> None:
+    second = Server(up.world.server.data, verb="up")
+    second.launch("--port", "0")
+    assert second.process.wait(20) == 3
+    said = [line for line in second.said().splitlines() if line.startswith("belvedere: ")]
+    assert len(said) == 1
+    assert "Another Belvedere server already uses" in said[0]
+    assert "Traceback" not in second.said()
+    assert up.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
+
+
+def test_a_taken_port_is_refused_with_one_sentence(up: Site, tmp_path: Path) -> None:
+    port = up.world.server.url.rpartition(":")[2]
+    second = Server(tmp_path / "other")
+    second.launch("--port", port)
+    assert second.process.wait(20) == 3
+    assert "choose another with --port" in second.said()
+    assert "Traceback" not in second.said()
+
+
+def test_the_first_start_tells_the_password_once(tmp_path: Path) -> None:
+    with World(tmp_path, verb="up") as world:
+        world.server.env.pop("BELVEDERE_ADMIN_PASSWORD")
+        world.start("--no-agent")
+        told = re.findall(r"password\s+(\S+)", world.server.said())
+        assert len(told) == 1
+        assert _sign_in(world.url, told[0])
+        world.server.stop()
+        world.start("--no-agent")
+        assert len(re.findall(r"password\s+(\S+)", world.server.said())) == 1
+        assert _sign_in(world.url, told[0])
+
+
+def _sign_in(url: str, password: str, email: str = EMAIL) -> str:
+    with Client(url) as client:
+        told = {"email": email, "password": password}
+        token: str = client.post("/api/auth/login", told)["access_token"]
+        return token
+
+
+def test_it_can_be_set_up_unattended(tmp_path: Path) -> None:
+    """By the environment, on the first start only."""
+    env = {"BELVEDERE_CUSTOMER": "acme", "BELVEDERE_ADMIN_EMAIL": "olga@acme.test"}
+    with World(tmp_path, verb="up", **env) as world:
+        world.start("--no-agent")
+        assert PASSWORD not in world.server.said()
+        assert TOKEN not in world.server.said()
+        assert _sign_in(world.url, PASSWORD, "olga@acme.test")
+        with Client(world.url, TOKEN, "acme") as client:
+            assert client.get("/task") == []
+        world.server.stop()
+        world.start("--no-agent", BELVEDERE_ADMIN_EMAIL="eve@globex.test")
+        with pytest.raises(Problem):
+            _sign_in(world.url, PASSWORD, "eve@globex.test")
+        assert _sign_in(world.url, PASSWORD, "olga@acme.test")
+
+
+def test_the_demo_comes_with_the_first_start(tmp_path: Path) -> None:
+    with World(tmp_path, verb="up") as world:
+        world.start()
+        world.local_agent()
+        tasks = until(lambda: world.api.get("/task"), 10)
+        job = world.ended(world.run(next(t["id"] for t in tasks if not t["task_arguments"])))
+        assert job["lifecycle"] == "finished"
+
+
+def test_what_it_keeps_is_closed_to_others(up: Site) -> None:
+    data = up.world.server.data
+    assert data.stat().st_mode & 0o077 == 0
+    up.run("#!/bin/sh\nseq 1 5000\n")
+    open_files = [path for path in data.iterdir() if path.is_file() and path.stat().st_mode & 0o077]
+    assert open_files == []
+
+
+def test_a_data_folder_may_have_a_long_name(tmp_path: Path) -> None:
+    """Longer than the address of a unix socket may be."""
+    with World(tmp_path / ("long" * 30), verb="up") as world:
+        world.start("--no-demo")
+        agent = world.local_agent()
+        assert Site(world, agent).run("#!/bin/sh\nexit 0\n")["state"] == "normal"
+
+
+def test_a_second_host_comes_in_by_a_token_from_a_file(up: Site) -> None:
+    path = up.world.folder / "token"
+    path.write_text(up.world.enrolment() + "\n")
+    web = up.world.agents["web"] = Agent(up.world.folder / "web", "web-2")
+    web.start(up.world.url, "--token-file", str(path))
+    up.world.connected(web)
+    task = up.world.task("#!/bin/sh\necho there\n", web)
+    assert up.world.ended(up.world.run(task))["state"] == "normal"
+    # The token served once: from now on the agent has a credential of its own.
+    web.stop()
+    path.unlink()
+    web.start(up.world.url)
+    up.world.connected(web)
+    assert path.name not in os.listdir(web.state)
+
+
+def test_a_second_host_comes_in_by_a_token_from_standard_input(up: Site) -> None:
+    web = up.world.agents["web"] = Agent(up.world.folder / "web", "web-2")
+    web.start(up.world.url, "--token-file", "-", stdin=up.world.enrolment() + "\n")
+    up.world.connected(web)
+
+
+def test_an_enrolment_token_serves_as_often_as_it_says(up: Site) -> None:
+    token = up.world.enrolment(uses=2)
+    for name in ("one", "two"):
+        agent = up.world.agents[name] = Agent(up.world.folder / name, name)
+        agent.start(up.world.url, BELVEDERE_ENROLMENT_TOKEN=token)
+        up.world.connected(agent)
+    third = up.world.agents["three"] = Agent(up.world.folder / "three", "three")
+    third.start(up.world.url, BELVEDERE_ENROLMENT_TOKEN=token)
+    assert third.process.wait(20) == 1
+    assert "Traceback" not in third.said()
+    assert token not in third.said()
+
+
+def test_an_agent_without_a_token_says_what_it_needs(up: Site) -> None:
+    lost = Agent(up.world.folder / "lost", "lost")
+    lost.start(up.world.url)
+    assert lost.process.wait(20) == 1
+    assert "--token-file" in lost.said()
+
+
+def test_it_speaks_tls_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
+    cert, key = self_signed(tmp_path)
+    with World(tmp_path, verb="up") as world:
+        world.start("--no-demo", "--tls-cert", str(cert), "--tls-key", str(key))
+        assert world.server.url.startswith("https://")
+        world.trust(cert)
+        agent = world.local_agent()
+        assert Site(world, agent).run("#!/bin/sh\nexit 0\n")["state"] == "normal"
+        with Client(world.server.url, TOKEN, CUSTOMER) as stranger:
+            with pytest.raises(Problem, match="not trusted"):
+                stranger.get("/host")
+        distrustful = world.agents["web"] = Agent(tmp_path / "web", "web")
+        token = world.enrolment()
+        distrustful.start(world.server.url, BELVEDERE_ENROLMENT_TOKEN=token)
+        until(lambda: "CERTIFICATE_VERIFY_FAILED" in distrustful.said(), 15, distrustful.said)
+        distrustful.kill()
+        distrustful.start(world.server.url, "--tls-ca", str(cert), BELVEDERE_ENROLMENT_TOKEN=token)
+        world.connected(distrustful)

@@ -1,0 +1,238 @@
+"""The doctor sees what is wrong, says what to do, and touches nothing."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from belvedere.access.keys import Keys
+from belvedere.base.clock import DAY
+from belvedere.bench import ground
+from belvedere.bench.ground import Ground
+from belvedere.db import Database, Tx
+from belvedere.db.migrate import migrate, open_database
+from belvedere.db.peek import peek
+from belvedere.events import Event, cursors
+from belvedere.jobs import log as joblog
+from belvedere.server.doctor import data, examine
+from belvedere.server.doctor.model import Finding
+from belvedere.server.settings import Settings
+
+SECRET = bytes(range(32)).hex()
+
+
+@pytest.fixture
+def settings(
+    database_url: str, engine: str, tmp_path: Path, db: Database, logs: Database, keys: Keys
+) -> Settings:
+    """An installation with a server that holds its databases open."""
+    for path in (tmp_path, *tmp_path.iterdir()):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    db.write_now(keys.prove)
+    database = database_url if engine == "postgres" else ""
+    return Settings(data=str(tmp_path), database=database, secret_key=SECRET)
+
+
+@pytest.fixture
+def place(db: Database) -> Ground:
+    return db.write_now(ground.lay)
+
+
+def run_one(tx: Tx, place: Ground) -> str:
+    job_id = ground.create(tx, place)
+    [claimed] = ground.claim(tx, place)
+    ground.finish(tx, place, claimed.job.fence)
+    return job_id
+
+
+def found_by(check: str, settings: Settings) -> list[Finding]:
+    return [finding for finding in examine(settings) if finding.check == check]
+
+
+def problems_of(check: str, settings: Settings) -> list[str]:
+    return [one.found for one in found_by(check, settings) if one.verdict == "problem"]
+
+
+def test_it_works(settings: Settings, db: Database, place: Ground) -> None:
+    for _ in range(3):
+        db.write_now(run_one, place)
+    db.write_now(ground.create, place)
+    findings = examine(settings)
+    # The PostgreSQL of the tests is careless on purpose.
+    bad = [one for one in findings if one.verdict == "problem" and one.check != "durability"]
+    assert bad == []
+    assert "4 jobs are as their events and attempts tell." in [one.found for one in findings]
+
+
+def test_every_problem_says_what_to_do(settings: Settings, db: Database) -> None:
+    db.write_now(lambda tx: tx.run("delete from migrations where name like '%0007%'"))
+    assert all(one.advice for one in examine(settings) if one.verdict != "ok")
+
+
+def test_a_job_that_its_events_do_not_tell_is_a_problem(
+    settings: Settings, db: Database, place: Ground
+) -> None:
+    job_id = db.write_now(run_one, place)
+    db.write_now(lambda tx: tx.run("update jobs set version = 9 where id = ?", job_id))
+    [problem] = problems_of("jobs", settings)
+    assert job_id in problem
+
+
+def test_it_looks_at_every_job_of_several_batches(
+    settings: Settings, db: Database, place: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data, "BATCH", 2)
+    job_ids = [db.write_now(run_one, place) for _ in range(5)]
+    db.write_now(lambda tx: tx.run("update jobs set version = 9"))
+    told = problems_of("jobs", settings)
+    assert [job_id for job_id in job_ids if not any(job_id in line for line in told)] == []
+
+
+def test_it_counts_what_nobody_would_read(settings: Settings, db: Database, place: Ground) -> None:
+    for _ in range(12):
+        db.write_now(run_one, place)
+    db.write_now(lambda tx: tx.run("update jobs set version = 9"))
+    told = problems_of("jobs", settings)
+    assert len(told) == 11
+    assert told[-1] == "And 2 more like these."
+
+
+def test_an_attempt_without_its_job_is_a_problem(
+    settings: Settings, db: Database, place: Ground
+) -> None:
+    job_id = db.write_now(run_one, place)
+    db.write_now(lambda tx: tx.run("delete from jobs"))
+    [problem] = problems_of("attempts", settings)
+    assert job_id in problem
+
+
+def test_a_log_that_lost_a_piece_is_a_problem(settings: Settings, logs: Database) -> None:
+    logs.write_now(joblog.append, [joblog.Output(7, "j", 0, 0, b"one\n")])
+    logs.write_now(joblog.append, [joblog.Output(7, "j", 4, 1, b"two\n")])
+    assert problems_of("logs", settings) == []
+    logs.write_now(lambda tx: tx.run("delete from log_chunks where at_byte = 0"))
+    assert problems_of("logs", settings) == ["Log 7: 8 bytes are noted, 4 are there."]
+
+
+def test_output_without_a_log_is_a_problem(settings: Settings, logs: Database) -> None:
+    logs.write_now(joblog.append, [joblog.Output(7, "j", 0, 0, b"one\n")])
+    logs.write_now(lambda tx: tx.run("delete from logs"))
+    assert problems_of("logs", settings) == ["There is output of attempt 7, but no log."]
+
+
+def test_a_log_is_no_stray_while_its_job_is_there(
+    settings: Settings, db: Database, logs: Database, place: Ground
+) -> None:
+    job_id = db.write_now(run_one, place)
+    logs.write_now(joblog.append, [joblog.Output(7, job_id, 0, 0, b"one\n")])
+    assert found_by("purging", settings) == []
+
+
+def test_a_log_that_outlives_its_job_is_told_after_a_moment(
+    settings: Settings, database_url: str, tmp_path: Path, engine: str, logs: Database
+) -> None:
+    logs.write_now(joblog.append, [joblog.Output(7, "gone", 0, 0, b"one\n")])
+    waited: list[float] = []
+    where = database_url if engine == "postgres" else str(tmp_path / "logs.db")
+    with peek(database_url) as main, peek(where) as store:
+        assert len(data.find_strays(main, store, waited.append)) == 1
+        forget = lambda _: logs.write_now(joblog.forget, ["gone"])  # noqa: E731
+        assert data.find_strays(main, store, forget) == []
+    assert waited == [data.MOMENT_S]
+
+
+def test_an_event_that_was_set_aside_is_a_problem(settings: Settings, db: Database) -> None:
+    event = Event(5, 0, 0, "c", "host.deleted", "host", "h", "{}")
+    db.write_now(lambda tx: cursors.park(tx, "jobs of deleted hosts expire", event, "ValueError()"))
+    [problem] = problems_of("reactions", settings)
+    assert "event 5" in problem and "ValueError()" in problem
+
+
+def test_a_silent_host_is_a_notice(settings: Settings, db: Database, place: Ground) -> None:
+    assert [one.verdict for one in found_by("hosts", settings)] == ["ok"]
+    db.write_now(lambda tx: tx.run("update hosts set connected_at = null"))
+    [finding] = found_by("hosts", settings)
+    assert finding.verdict == "notice"
+    assert "bench" in finding.found
+
+
+def test_an_event_of_tomorrow_is_a_problem(settings: Settings, db: Database, place: Ground) -> None:
+    db.write_now(lambda tx: tx.run("update events set at = ?", tx.now + DAY))
+    [problem] = problems_of("clock", settings)
+    assert "yet to come" in problem
+
+
+def test_another_key_is_a_problem(settings: Settings) -> None:
+    settings.secret_key = "ff" * 32
+    assert problems_of("key", settings) == ["The secret key belongs to another database."]
+
+
+def test_a_missing_key_is_a_problem_and_none_is_made(settings: Settings, tmp_path: Path) -> None:
+    settings.secret_key = ""
+    assert len(problems_of("key", settings)) == 1
+    assert not (tmp_path / "secret.key").exists()
+
+
+def test_a_key_that_others_can_read_is_a_problem(settings: Settings, tmp_path: Path) -> None:
+    settings.secret_key = ""
+    (tmp_path / "secret.key").write_text(SECRET)
+    (tmp_path / "secret.key").chmod(0o644)
+    [problem] = problems_of("key", settings)
+    assert "chmod 600" in problem
+
+
+def test_a_folder_that_others_can_read_is_a_problem(settings: Settings, tmp_path: Path) -> None:
+    assert problems_of("permissions", settings) == []
+    tmp_path.chmod(0o755)
+    [problem] = problems_of("permissions", settings)
+    assert str(tmp_path) in problem
+
+
+def test_a_schema_of_another_version_ends_it(settings: Settings, db: Database) -> None:
+    db.write_now(lambda tx: tx.run("insert into migrations (name, at) values ('logs/9999', 0)"))
+    db.write_now(lambda tx: tx.run("delete from migrations where name like '%0007%'"))
+    told = examine(settings)
+    # On SQLite the log store has a list of its own.
+    wanted = ["Not applied yet"] + (["Unknown here"] if settings.database else [])
+    assert [one.found.partition(":")[0] for one in told] == wanted
+
+
+def test_a_damaged_page_is_a_problem(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    for name, folder in (("belvedere.db", "migrations"), ("logs.db", "logs")):
+        db = open_database(str(tmp_path / name))
+        migrate(db, folder)
+        if folder == "migrations":
+            place = db.write_now(ground.lay)
+            for _ in range(50):
+                db.write_now(run_one, place)
+        asyncio.run(db.close())
+    _damage(tmp_path / "belvedere.db", "attempts")
+    settings = Settings(data=str(tmp_path), secret_key=SECRET)
+    assert problems_of("integrity", settings) != []
+
+
+def _damage(path: Path, table: str) -> None:
+    """Overwrite the first page of a table."""
+    with peek(str(path)) as found:
+        page, size = found.look(
+            lambda tx: (
+                tx.value("select rootpage from sqlite_schema where name = ?", table),
+                tx.value("pragma page_size"),
+            )
+        )
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+
+
+def test_it_changes_nothing(settings: Settings, db: Database, place: Ground) -> None:
+    db.write_now(run_one, place)
+    before = db.write_now(_everything)
+    examine(settings)
+    assert db.write_now(_everything) == before
+
+
+def _everything(tx: Tx) -> list[object]:
+    tables = ("jobs", "attempts", "events", "meta", "hosts", "parked", "migrations")
+    return [tx.value(f"select count(*) from {table}") for table in tables]
