@@ -15,6 +15,7 @@ from typing import Any
 from agent.processes import bearing, below, read
 from belvedere.agent import wire
 from belvedere.agent.folder import Folder, prepare
+from belvedere.base.unix import short_path
 from belvedere.protocol import INLINE_LOG
 
 Message = dict[str, Any]
@@ -33,9 +34,14 @@ class Keeping:
         self._socket: socket.socket | None = None
         self.start()
 
-    def start(self, **environment: str) -> None:
+    def start(self, altered: str = "", **environment: str) -> None:
+        """With `altered`, lines of Python that change a constant of the keeper first."""
+        words = ["-m", "belvedere.agent.keeper"]
+        if altered:
+            code = f"import sys\n{altered}\nfrom belvedere.agent import keeper\nkeeper.main()"
+            words = ["-c", code]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "belvedere.agent.keeper", "--state", self.folder.root],
+            [sys.executable, *words, "--state", self.folder.root],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -51,7 +57,7 @@ class Keeping:
 
     def connect(self, session: int = 1, owner: str = "host") -> Message:
         """Say hello as a new agent would; the keeper's state."""
-        path, fd = wire.short_path(self.folder.root, "keeper.sock")
+        path, fd = short_path(self.folder.root, "keeper.sock")
         former, self._socket = self._socket, socket.socket(socket.AF_UNIX)
         self._socket.connect(path)
         if fd >= 0:
@@ -68,6 +74,10 @@ class Keeping:
         self.state = self.wait(lambda m: m["say"] == "state")
         self.say(do="open", session=session)
         return self.state
+
+    def hang_up(self) -> None:
+        assert self._socket is not None
+        self._socket.close()
 
     def say(self, **message: Any) -> None:
         assert self._socket is not None

@@ -2,10 +2,12 @@
 
 import asyncio
 import hashlib
+import shutil
 from pathlib import Path
 
 import pytest
 
+import belvedere
 from agent.office import office
 
 LINES = "#!/bin/sh\nfor i in $(seq 1 $1); do echo line $i; sleep $2; done\nexit 3\n"
@@ -180,3 +182,27 @@ async def test_a_flood_that_cannot_leave_stays_below_its_limit(tmp_path: Path) -
         assert len(server.output[fence]) == report["bytes_total"]
         assert server.output[fence].endswith(b"xend\n")
         assert len(server.gaps) == 1
+
+
+async def test_an_upgrade_changes_the_keeper_when_nothing_runs(tmp_path: Path) -> None:
+    async with office(tmp_path) as (server, agency):
+        former = agency.keepers()
+        fence = await server.order("#!/bin/sh\nexec sleep 300\n")
+        await server.until(lambda: any(m["kind"] == "started" for m in server.heard))
+        await agency.stop()
+        newer = tmp_path / "newer"
+        shutil.copytree(Path(belvedere.__file__).parent, newer / "belvedere")
+        (newer / "belvedere/__init__.py").write_text('__version__ = "99"\n')
+        agency.start(PYTHONPATH=str(newer))
+        await server.connected(2)
+        assert server.hellos[1]["agent_version"] == "99"
+        assert agency.keepers() == former
+        await server.say({"kind": "cancel", "fence": fence})
+        await server.end(fence)
+        server.cut()
+        await server.connected(3)
+        assert server.hellos[2]["info"]["keeper"] == "99"
+        assert len(agency.keepers()) == 1
+        assert agency.keepers() != former
+        fence = await server.order("#!/bin/sh\necho new\n")
+        assert (await server.end(fence))["log"] == "new\n"

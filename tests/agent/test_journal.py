@@ -70,14 +70,14 @@ def test_a_torn_tail_is_cut_off_at_any_byte() -> None:
 
 
 def test_garbage_at_the_end_is_a_torn_tail() -> None:
-    ledger, whole = read(b"".join(LINES) + b"\0" * 4096 + b"\nxxxxxxxx {}\n", "new")
+    ledger, whole = read(b"".join(LINES) + b"\0" * 4096, "new")
     assert whole
     assert ledger.journal_id == "first"
     assert set(held(ledger)) == {6, 7}
 
 
-@pytest.mark.parametrize("at", range(len(LINES) - 1))
-def test_damage_before_a_good_line_costs_the_identity(at: int) -> None:
+@pytest.mark.parametrize("at", range(len(LINES)))
+def test_damage_to_any_whole_line_costs_the_identity(at: int) -> None:
     lines = list(LINES)
     lines[at] = lines[at][:12] + b"#" + lines[at][13:]
     ledger, whole = read(b"".join(lines), "new")
@@ -108,21 +108,21 @@ def test_a_newer_agents_journal_is_refused() -> None:
 
 
 def test_it_grows_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journals, "SLACK", 10_000)
+    monkeypatch.setattr(journals, "SLACK", 5_000)
     path = tmp_path / "journal"
     ledger = Ledger("id")
     journal = opened(path, ledger)
     largest = 0
-    for fence in range(1, 2_000):
+    for fence in range(1, 500):
         for record in (["accepted", fence, "j"], ["ended", fence, {}], ["acked", [fence]]):
             replay(ledger, record)
             journal.append(record, sync=record[0] == "accepted")
             journal.commit(ledger)
         largest = max(largest, path.stat().st_size)
-    assert largest < 30_000
+    assert largest < 12_000
     again = Journal(str(path)).load("x")
     assert (again.journal_id, again.entries) == ("id", {})
-    assert all(again.knows(fence) for fence in range(1, 2_000))
+    assert all(again.knows(fence) for fence in range(1, 500))
 
 
 def test_a_crash_while_it_is_rewritten_changes_nothing(

@@ -286,3 +286,32 @@ def test_another_enrolment_is_another_journal(keeping: Keeping) -> None:
     keeping.kill()
     keeping.start()
     assert keeping.connect(owner="another host")["journal_id"] == state["journal_id"]
+
+
+def test_it_ends_by_itself_when_nobody_needs_it(keeping: Keeping) -> None:
+    keeping.kill()
+    keeping.start("from belvedere.agent import keeper\nkeeper.IDLE_EXIT = 200_000_000")
+    keeping.connect()
+    fence = keeping.order("#!/bin/sh\n")
+    keeping.report(fence)
+    keeping.hang_up()
+    with pytest.raises(subprocess.TimeoutExpired):
+        keeping.process.wait(0.5)
+    keeping.connect()
+    keeping.say(do="ack", fences=[fence])
+    keeping.hello()
+    keeping.hang_up()
+    assert keeping.process.wait(5) == 0
+
+
+def test_where_there_is_no_subreaper_the_group_is_what_it_can_end(keeping: Keeping) -> None:
+    keeping.kill()
+    keeping.start("from belvedere.agent import crowd\ncrowd.Tree = crowd.Group")
+    assert keeping.connect()["containment"] == "group"
+    report = keeping.run("#!/bin/sh\nsleep 300 &\necho said\n")
+    assert (report["ending"], report["lastline"]) == ("exit", "said")
+    fence = keeping.order("#!/bin/sh\ntrap '' TERM\nsleep 300; sleep 300\n", grace_ms=50)
+    keeping.wait(lambda m: m["say"] == "started" and m["fence"] == fence)
+    keeping.say(do="cancel", fence=fence)
+    assert keeping.report(fence)["ending"] == "canceled"
+    assert keeping.left() == []

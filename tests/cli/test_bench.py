@@ -25,7 +25,7 @@ def stranger(stranger: Belvedere, tmp_path: Path) -> Belvedere:
 @pytest.mark.alone
 @pytest.mark.limit(180)
 def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
-    ran = stranger("bench", "--json", *SMALL[:6], "--history", "100", "--idle", "1", "--check")
+    ran = stranger("bench", "--json", *SMALL[:6], "--history", "1000", "--idle", "1", "--check")
     assert ran.err == ""
     result = json.loads(ran.out)
     assert result["latency"]["runs"] == 9
@@ -61,7 +61,7 @@ def test_it_measures_a_server_that_runs_and_leaves_it_as_it_was(
 @pytest.mark.alone
 @pytest.mark.limit(300)
 def test_it_measures_on_postgres(stranger: Belvedere) -> None:
-    ran = stranger("bench", "--postgres", "--json", *SMALL[:6], "--history", "50", "--idle", "0")
+    ran = stranger("bench", "--postgres", "--json", *SMALL[:6], "--history", "1000", "--idle", "0")
     assert ran.err == ""
     assert json.loads(ran.out)["engine"] == "postgres"
 
@@ -72,8 +72,9 @@ def test_a_server_is_measured_as_it_is(stranger: Belvedere) -> None:
     assert "--server" in ran.err
 
 
-def test_nothing_can_not_be_measured(stranger: Belvedere) -> None:
-    assert stranger("bench", "--jobs", "0").status == 2
+@pytest.mark.parametrize("words", [("--jobs", "0"), ("--history", "999")])
+def test_too_little_is_not_measured(stranger: Belvedere, words: tuple[str, str]) -> None:
+    assert stranger("bench", *words).status == 2
 
 
 def missed(*names: str) -> dict[str, Any]:

@@ -153,6 +153,17 @@ def test_a_missing_library_says_what_to_install(capsys: pytest.CaptureFixture[st
     assert "pip install 'belvedere[server]'" in capsys.readouterr().err
 
 
+def test_a_machine_that_says_no_is_one_line(stranger: Belvedere) -> None:
+    ran = stranger("up", "--data", "/proc/nowhere", "--port", "0")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err == "belvedere: /proc/nowhere: No such file or directory\n"
+
+
+def test_a_certificate_that_cannot_be_read_is_named(stranger: Belvedere) -> None:
+    ran = stranger("up", "--tls-cert", "/nowhere/x.pem", "--tls-key", "/nowhere/x.key")
+    assert ran.err == "belvedere: --tls-cert: /nowhere/x.pem cannot be read.\n"
+
+
 def test_a_reader_that_goes_away_is_no_error() -> None:
     code = (
         "import sys; from belvedere.cli import call\n"

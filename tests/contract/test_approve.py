@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from belvedere.jobs import sweep
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
@@ -108,8 +109,6 @@ async def test_another_organization_finds_no_job(world: World, uma: Client, eve:
 async def test_without_a_vote_the_default_answer_counts(
     world: World, uma: Client, clock: HandClock, answer: str, state: str
 ) -> None:
-    from belvedere.jobs import sweep
-
     job = await create(uma, await approval(world, expires=60_000, default_answer=answer))
     clock.move(61)
     await world.house.db.write(sweep.expire)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
@@ -37,12 +35,18 @@ async def test_the_values_may_be_called_task_arguments(world: World, uma: Client
     assert (await uma.put(f"/acme/job/{job['id']}/input", body)).status == 200
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"args": None}, {"args": []}, {"args": ["x"]}, {"args": ["x", "maybe"]}, [1]]
-)
-async def test_values_that_do_not_fit_are_refused(world: World, uma: Client, body: Any) -> None:
+async def test_values_that_do_not_fit_are_refused(world: World, uma: Client) -> None:
     job = await held(uma, await world.task(task_arguments=TWO), "onhold")
-    assert (await uma.put(f"/acme/job/{job['id']}/input", body)).status == 400
+    bodies: list[Any] = [
+        {},
+        {"args": None},
+        {"args": []},
+        {"args": ["x"]},
+        {"args": ["x", "y"]},
+        [1],
+    ]
+    for body in bodies:
+        assert (await uma.put(f"/acme/job/{job['id']}/input", body)).status == 400, body
     assert (await show(uma, job["id"]))["lifecycle"] == "onhold"
 
 

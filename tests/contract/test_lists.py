@@ -3,8 +3,6 @@
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
-
 from contract.client import Client
 from contract.running import create, run
 from contract.world import World
@@ -64,38 +62,38 @@ async def test_arguments_are_compared_by_index(world: World, uma: Client) -> Non
     assert await ids(uma, "where[task_arguments_values.7]=x") == []
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "where[secret]=x",
-        "where[customer_id]=x",
-        "where[name][$regex]=x",
-        "where[name][$where]=x",
-        "where[name]=a&where[name]=b",
-        "where[creation_date]=yesterday",
-        "where[creation_date][$gt]=9999999999999999999",
-        "where[notify]=maybe",
-        "where[name]=%00",
-        "sort[secret]=1",
-        "sort[name]=up",
-        "sort[acl]=1",
-        "include[secret]=1",
-        "include[task]=maybe",
-        "limit=-1",
-        "limit=x",
-        "limit=1.5",
-        "limit=99999999999999999999",
-        "after=x",
-        f"after={'0' * 24}&sort[name]=1",
-        "count=perhaps",
-        "where[id][$in][0][1]=x",
-        "where[notify][$gt]=true",
-    ],
-)
-async def test_what_is_not_declared_or_makes_no_sense_is_refused(uma: Client, query: str) -> None:
-    refused = await uma.get(f"/acme/job?{query}")
-    assert refused.status == 400
-    assert refused.json["errors"][0]["field"]
+REFUSED = [
+    "where[secret]=x",
+    "where[customer_id]=x",
+    "where[name][$regex]=x",
+    "where[name][$where]=x",
+    "where[name]=a&where[name]=b",
+    "where[creation_date]=yesterday",
+    "where[creation_date][$gt]=9999999999999999999",
+    "where[notify]=maybe",
+    "where[name]=%00",
+    "sort[secret]=1",
+    "sort[name]=up",
+    "sort[acl]=1",
+    "include[secret]=1",
+    "include[task]=maybe",
+    "limit=-1",
+    "limit=x",
+    "limit=1.5",
+    "limit=99999999999999999999",
+    "after=x",
+    f"after={'0' * 24}&sort[name]=1",
+    "count=perhaps",
+    "where[id][$in][0][1]=x",
+    "where[notify][$gt]=true",
+]
+
+
+async def test_what_is_not_declared_or_makes_no_sense_is_refused(uma: Client) -> None:
+    for query in REFUSED:
+        refused = await uma.get(f"/acme/job?{query}")
+        assert refused.status == 400, query
+        assert refused.json["errors"][0]["field"], query
 
 
 async def test_unknown_parameters_are_ignored(uma: Client) -> None:

@@ -169,12 +169,12 @@ async def test_body_and_query_that_disagree_are_refused(door: Door, stranger: Cl
     assert (refused.status, refused.code) == (400, "disagree")
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "multipart/form-data; boundary=x", "image/png"])
-async def test_other_content_types_are_refused(door: Door, stranger: Client, kind: str) -> None:
+async def test_other_content_types_are_refused(door: Door, stranger: Client) -> None:
     await door.made()
     target = door.target(("customer", "acme"), ("task", door.task))
-    refused = await stranger.post(target, raw=b"x=y", headers={"content-type": kind})
-    assert refused.status == 415
+    for kind in ("text/plain", "multipart/form-data; boundary=x", "image/png"):
+        refused = await stranger.post(target, raw=b"x=y", headers={"content-type": kind})
+        assert refused.status == 415, kind
 
 
 async def test_our_own_route_names_the_task_in_the_path(door: Door, stranger: Client) -> None:

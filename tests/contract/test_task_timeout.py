@@ -1,5 +1,7 @@
 """The timeout of a task: set when it is made, changed by one door only."""
 
+from typing import Any
+
 from contract.client import Client
 from contract.world import World
 
@@ -41,7 +43,8 @@ async def test_sending_the_same_one_back_is_no_change(world: World, ada: Client)
 
 async def test_it_must_be_a_sensible_time(world: World, ada: Client) -> None:
     task = await world.task()
-    for given in (0, -1, 10**15, "soon", 1.5, [], True):
+    strange: list[Any] = [0, -1, 10**15, "soon", 1.5, [], True]
+    for given in strange:
         assert (await ada.put(f"/api/task/{task}/timeout", {"timeout": given})).status == 400
     assert (await ada.put(f"/api/task/{task}/timeout", {})).status == 400
 

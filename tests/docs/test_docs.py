@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-import belvedere
 import pytest
+
+import belvedere
 import reference
 from belvedere.cli.reference import commands
 from belvedere.events.kinds import KINDS

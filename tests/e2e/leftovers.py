@@ -63,7 +63,10 @@ def _stands_in(pid: int, folder: Path) -> bool:
 
 def scripts(state: Path) -> list[int]:
     """Living processes that bear a cookie of the agent with this state folder."""
-    return [pid for pid in everyone() if _bears(pid, [_cookie(state)]) and is_alive(pid)]
+    if not state.exists():
+        return []
+    cookie = _cookie(state)
+    return [pid for pid in everyone() if _bears(pid, [cookie]) and is_alive(pid)]
 
 
 def keepers(state: Path) -> list[int]:

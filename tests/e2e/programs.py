@@ -33,6 +33,7 @@ class Program:
     """One process, started again and again; what it says is kept in one file."""
 
     def __init__(self, words: tuple[str, ...], log: Path, **env: str) -> None:
+        self.command: tuple[str, ...] = BELVEDERE
         self.words = words
         self.env = env
         self._log = log
@@ -44,11 +45,11 @@ class Program:
             told.write(stdin.encode())
             told.seek(0)
             self._process = subprocess.Popen(
-                [*BELVEDERE, *self.words, *words],
+                [*self.command, *self.words, *words],
                 stdin=told,
                 stdout=log,
                 stderr=log,
-                env=environment(**self.env, **env),
+                env=environment(**{**self.env, **env}),
                 # A Ctrl-C in the terminal is for the tests, which then end what they started.
                 start_new_session=True,
             )

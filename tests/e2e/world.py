@@ -72,11 +72,16 @@ class World:
         self.ca_file = str(ca_file)
         self.api = self.client()
 
+    def person(self) -> Client:
+        """Somebody who has signed in; an integration token may not do everything."""
+        person = self.client(token="")
+        told = {"email": EMAIL, "password": PASSWORD}
+        person.token = person.post("/api/auth/login", told)["access_token"]
+        return person
+
     def enrolment(self, uses: int = 1) -> str:
-        """An enrolment token; only a person may make one."""
-        with self.client(token="") as person:
-            told = {"email": EMAIL, "password": PASSWORD}
-            person.token = person.post("/api/auth/login", told)["access_token"]
+        """An enrolment token."""
+        with self.person() as person:
             made: str = person.post("/api/enrolment", {"name": "test", "uses": uses})["token"]
         return made
 

@@ -53,12 +53,15 @@ class Transport(asyncio.Transport):
         self.keeper = keeper
         self.protocol = Attachment()
         self._is_lost = False
+        # When the last bytes of each direction arrive: the next ones come behind them.
+        self._there_at = self._back_at = 0
         self.protocol.connection_made(self)
 
     def write(self, data: Any) -> None:
         if self.process.is_alive and data and not self._is_lost:
             world = self.process.world
-            world.after(world.long_tail(10, MS), self._deliver, bytes(data), of=self.keeper)
+            self._there_at = max(self._there_at, world.now + world.long_tail(10, MS))
+            world.push(self._there_at, self.keeper, (self._deliver, (bytes(data),)))
 
     def _deliver(self, data: bytes) -> None:
         if self.keeper.door.agent is self:
@@ -66,14 +69,15 @@ class Transport(asyncio.Transport):
 
     def arrive(self, data: bytes) -> None:
         world = self.process.world
-        delay = world.long_tail(10, MS)
-        world.after(delay, self.protocol.data_received, data, of=self.process)
+        self._back_at = max(self._back_at, world.now + world.long_tail(10, MS))
+        world.push(self._back_at, self.process, (self.protocol.data_received, (data,)))
 
     def lose(self) -> None:
         """The keeper hung up, or died."""
         if not self._is_lost:
             self._is_lost = True
-            self.process.world.after(MS, self.protocol.connection_lost, None, of=self.process)
+            at = max(self._back_at, self.process.world.now)
+            self.process.world.push(at, self.process, (self.protocol.connection_lost, (None,)))
 
     def close(self) -> None:
         if self.keeper.door.agent is self:

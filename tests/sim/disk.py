@@ -107,9 +107,9 @@ class Disk:
         self._kept_names.pop(path, None)
 
     def damage(self, path: str) -> None:
-        """A bit in the middle turned over."""
+        """A bit turned over (not in the last newline: that is what a torn write looks like)."""
         file = self.files.get(path)
-        if file is not None and file.data:
-            at = self.world.between(0, len(file.data) - 1)
+        if file is not None and len(file.data) > 1:
+            at = self.world.between(0, len(file.data) - 2)
             flipped = bytes([file.data[at] ^ 1])
             file.data = file.data[:at] + flipped + file.data[at + 1 :]

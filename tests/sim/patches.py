@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from belvedere.agent import journal, keeper, link, output, recovery, session, spool, streams
+from belvedere.agent import journal, keeper, link, output, recovery, session, spool, streams, supply
 from belvedere.jobs import create
 from sim import agency, stage
 from sim.agency import SimCache
@@ -48,8 +48,9 @@ class SimDescendants:
     """In the place of agent/descendants.py: the table of processes."""
 
     @staticmethod
-    def hunt(cookies: set[bytes], *_: str) -> list[int]:
-        return [run.pid for run in stage.keeper_host().alive() if _cookie(run.pid) in cookies]
+    def hunt(*_: object) -> list[int]:
+        # All of them stand in a working folder, where the real hunt finds them too.
+        return [run.pid for run in stage.keeper_host().alive()]
 
     @staticmethod
     def tree(pids: list[int]) -> dict[int, int]:
@@ -120,6 +121,7 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (link, "random", SimpleNamespace(uniform=lambda a, b: stage.agent_host().world.random.uniform(a, b))),
     (link, "INLINE_LOG", 64),
     (session, "reach", _reach_agent),
+    (supply, "reach", _reach_agent),
     (streams, "CHUNK", 500),
     (streams, "spool", SimpleNamespace(Place=spool.Place, segment=spool.segment, read=_read_spool)),
     (output, "spool", SimpleNamespace(Spool=SimSpool)),
@@ -128,6 +130,7 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (journal, "sync_data", lambda fd: stage.keeper_host().disk.fsync(fd)),
     (keeper, "now_ns", lambda: stage.keeper_host().clock_ns()),
     (keeper, "reach", _reach_keeper),
+    (keeper, "print", lambda *_, **__: None),
     (keeper, "os", SimpleNamespace(urandom=_random_bytes)),
     (recovery, "os", SimpleNamespace(urandom=_random_bytes, path=SimpleNamespace(isdir=lambda _: True))),
     (recovery, "boot_id", lambda: f"boot-{stage.keeper_host().boots}"),
@@ -143,5 +146,5 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
 def installed() -> Iterator[None]:
     with ExitStack() as stack:
         for module, name, replacement in TABLE:
-            stack.enter_context(mock.patch.object(module, name, replacement, create=name == "open"))
+            stack.enter_context(mock.patch.object(module, name, replacement, create=name in ("open", "print")))
         yield

@@ -74,21 +74,21 @@ class Running:
             self.on_end()
 
     def send(self, what: int, why: str) -> None:
-        if not self.is_alive or self.behaviour.cannot_die:
+        if not self.is_alive or what not in (signal.SIGTERM, signal.SIGKILL):
+            return
+        self.asked = self.asked or why
+        if self.behaviour.cannot_die:
             return
         if what == signal.SIGKILL:
-            self.asked = self.asked or why
             self._end(signal.SIGKILL)
-        elif what == signal.SIGTERM:
-            self.asked = self.asked or why
-            if not self.behaviour.ignores_term:
-                status = self.world.random.choice((signal.SIGTERM, 0, 3 << 8))
-                self.world.after(self.world.long_tail(1, 200 * MS), self._end, int(status))
+        elif not self.behaviour.ignores_term:
+            status = self.world.random.choice((signal.SIGTERM, 0, 3 << 8))
+            self.world.after(self.world.long_tail(1, 200 * MS), self._end, int(status))
 
     def vanish(self) -> None:
         """The machine lost its power."""
-        self.asked = self.asked or "reboot"
         if self.is_alive:
+            self.asked = "reboot"
             self.is_alive = False
             self.ended_at = self.world.now
             self.world.note("vanished", self.fence)

@@ -216,15 +216,15 @@ class Story:
 
 
 class Complaints(logging.Handler):
-    """An error in the product's log is a broken promise here."""
+    """A fault that the product met, logged and survived is a broken promise here."""
 
     def __init__(self, world: World) -> None:
         super().__init__(logging.ERROR)
         self._world = world
 
     def emit(self, record: logging.LogRecord) -> None:
-        fault = record.exc_info[1] if record.exc_info else ""
-        self._world.accuse(f"logged: {record.getMessage()} {fault!r}")
+        if record.exc_info:
+            self._world.accuse(f"logged: {record.getMessage()} {record.exc_info[1]!r}")
 
 
 def tell(seed: int, *, verbose: bool = False) -> World:

@@ -136,7 +136,7 @@ class Truth:
         if run is None:
             self.world.accuse(f"job {job.id} is {job.state} but never ran")
             return
-        if run.asked not in ("", "reboot") or run.is_alive:
+        if run.asked or run.is_alive:
             self.world.accuse(f"job {job.id} is {job.state}, but it was stopped: {run.asked}")
             return
         result = json.loads(tx.value("select result from jobs where id = ?", job.id))
@@ -151,6 +151,9 @@ class Truth:
         host = next(host for host in self.hosts if host.id == job.host_id)
         since = (job.assigned_at or 0) - EPOCH_MS
         befell = {what for at, what in host.mishaps if at // MS >= since - 1_000}
+        if job.reason == "journal_lost":
+            # The server may assign under a journal that is gone and has not said so yet.
+            befell = {what for _, what in host.mishaps}
         if not befell & CAUSES.get(job.reason or "", set()):
             self.world.accuse(
                 f"job {job.id} is lost ({job.reason}) without a cause; its host met {befell}"

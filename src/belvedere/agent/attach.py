@@ -14,6 +14,7 @@ import belvedere
 from belvedere.agent import wire
 from belvedere.agent.folder import Folder
 from belvedere.base.failpoint import VARIABLE as FAILPOINT
+from belvedere.base.unix import short_path
 
 Message = dict[str, Any]
 # Without site packages and the user's settings: a smaller process that nothing else gets into.
@@ -91,7 +92,7 @@ async def attach(folder: Folder) -> Attachment:
 
 
 def _dial(folder: Folder) -> socket.socket:
-    path, fd = wire.short_path(folder.root, "keeper.sock")
+    path, fd = short_path(folder.root, "keeper.sock")
     connection = socket.socket(socket.AF_UNIX)
     try:
         connection.connect(path)

@@ -8,6 +8,7 @@ import socket
 
 from belvedere.agent import wire
 from belvedere.agent.folder import Folder
+from belvedere.base.unix import short_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Door:
 
 
 def _listen(folder: Folder) -> socket.socket:
-    path, fd = wire.short_path(folder.root, "keeper.sock")
+    path, fd = short_path(folder.root, "keeper.sock")
     # We hold the lock, so a socket that lies there is a dead keeper's.
     if os.path.lexists(folder.socket):
         os.unlink(folder.socket)

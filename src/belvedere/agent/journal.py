@@ -43,14 +43,12 @@ def parse(text: bytes) -> Record | None:
 def read(data: bytes, new_id: str) -> tuple[Ledger, bool]:
     """The ledger that these bytes tell, and whether they are whole.
 
-    A broken tail is what a crash leaves of the last write, whose steps were never taken: it is cut
-    off. Anything broken before a good line is damage: the entries that can be read are kept, but
-    under a new identity, because a damaged journal proves nothing about the fences it lacks.
+    What follows the last newline is what a crash left of the last write, whose steps were never
+    taken: it is cut off. Any whole line that is broken is damage: the entries that can be read are
+    kept, but under a new identity, because a damaged journal proves nothing about the fences it
+    lacks, and the last line may well be the one that accepted a script.
     """
-    lines = data.split(b"\n")
-    found = [parse(text) for text in lines[:-1]]
-    while found and found[-1] is None:
-        found.pop()
+    found = [parse(text) for text in data.split(b"\n")[:-1]]
     head = found[0] if found else None
     if head is None or head[0] != "journal":
         ledger, whole = Ledger(new_id), not data

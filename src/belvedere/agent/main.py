@@ -17,6 +17,9 @@ from belvedere.agent.settings import Settings, parse
 
 log = logging.getLogger("belvedere.agent")
 RETRY_ENROLMENT_S = 3.0
+# Set by whoever started us and holds our standard input: when that ends, so do we. A local agent
+# that outlived its server would keep its folder from the agent of the next one.
+LEASH = "BELVEDERE_LEASH"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,10 +53,17 @@ async def _serve(settings: Settings, state: Folder) -> None:
     loop = asyncio.get_running_loop()
     for stop in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(stop, served.cancel)
+    if os.environ.get(LEASH):
+        loop.add_reader(sys.stdin.fileno(), _let_go, served)
     try:
         await served
     except asyncio.CancelledError:
         log.info("Stopped. Scripts that run go on; the next start takes them over.")
+
+
+def _let_go(served: "asyncio.Future[None]") -> None:
+    asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+    served.cancel()
 
 
 async def _enrol_and_link(settings: Settings, state: Folder, tls: ssl.SSLContext | None) -> None:

@@ -22,7 +22,8 @@ PAUSE_S = 0.01
 def recover(folder: Folder, journal: Journal) -> tuple[Ledger, bool]:
     """A ledger in which every attempt whose keeper is gone has ended, on disk again; and whether
     the machine was started anew since. OSError when the journal cannot be written."""
-    ledger = journal.load(os.urandom(12).hex())
+    new_id = os.urandom(12).hex()
+    ledger = journal.load(new_id)
     boot = boot_id()
     rebooted = ledger.boot_id != boot
     found: dict[int, Report] = {}
@@ -32,7 +33,8 @@ def recover(folder: Folder, journal: Journal) -> tuple[Ledger, bool]:
         elif end:
             found[fence] = {"bytes_total": end}
     orphaned = rules.orphaned(ledger, boot)
-    if orphaned and os.path.isdir("/proc/self"):
+    # A new journal cannot name what a lost one had accepted: whatever still works here is nobody's.
+    if (orphaned or ledger.journal_id == new_id) and os.path.isdir("/proc/self"):
         _end_leftovers(folder, orphaned, found)
     rules.recover(ledger, boot, found)
     journal.renew(ledger)
@@ -48,7 +50,7 @@ def _end_leftovers(folder: Folder, fences: list[int], found: dict[int, Report]) 
     while clean < 2:
         members = descendants.tree(descendants.hunt(set(cookies), folder.work))
         if members and time.monotonic() > give_up_at:
-            for pid in members:
+            for pid in members if fences else ():
                 fence = cookies.get(descendants.cookie_of(pid), fences[0])
                 found.setdefault(fence, {}).setdefault("survivors", []).append(pid)
             return

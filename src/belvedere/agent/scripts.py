@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import select
 
 from belvedere.agent import accounts, ending, rules, spool
@@ -10,6 +9,7 @@ from belvedere.agent.accounts import Account
 from belvedere.agent.crowd import Crowd
 from belvedere.agent.ledger import Ledger
 from belvedere.agent.output import Output
+from belvedere.agent.pipes import Pipes
 from belvedere.agent.report import report
 from belvedere.agent.script import MS, NEVER, SHOW_AFTER, STARTED_AFTER, Script, now_ns
 from belvedere.agent.spawn import CannotStart, Spawner
@@ -22,12 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from belvedere.agent.ledger import Message
     from belvedere.agent.steps import Steps
-
-PIECE = 64 * 1024
-# Pieces read from one script before the others get their turn.
-PIECES = 4
-# A pipe holds at most this much unless root enlarged it: enough to empty it at the end.
-PIPE = 1024 * 1024
 
 
 class Scripts:
@@ -45,18 +39,14 @@ class Scripts:
         self._workplaces = workplaces
         self._crowd = crowd
         self._spawner = spawner
-        self._poll = poll
+        self._pipes = Pipes(poll, spool_root)
         self._account = accounts.own()
-        self._pipes: dict[int, Script] = {}
-        # Output of background children that were allowed to stay: read, so that they do not die
-        # of a broken pipe, and thrown away.
-        self._sinks: set[int] = set()
         self._spooled = set(spool.found(spool_root))
         self.inline = 0
         self.due = NEVER
 
     def is_idle(self) -> bool:
-        return not self._crowd.scripts and not self._sinks
+        return not self._crowd.scripts and not self._pipes.sinks
 
     def start(self, order: Message) -> Steps:
         fence: int = order["fence"]
@@ -164,8 +154,7 @@ class Scripts:
         steps: Steps = []
         if not script.polled:
             script.polled = True
-            self._pipes[script.pipe] = script
-            self._poll.register(script.pipe, select.POLLIN)
+            self._pipes.watch(script)
         if not script.announced and now >= script.started_at + STARTED_AFTER:
             script.announced = True
             steps.append(Tell({"say": "started", "fence": script.fence, "age_ms": age(script)}))
@@ -179,49 +168,10 @@ class Scripts:
         return steps
 
     def read(self, fd: int) -> None:
-        """A bounded share of what waits in one pipe."""
-        if fd in self._sinks:
-            self._empty_sink(fd)
-            return
-        script = self._pipes.get(fd)
-        if script is None:
-            # Its script ended earlier in this very turn.
-            return
-        for _ in range(PIECES):
-            if not self._read_piece(script):
-                break
-        if script.show_at == NEVER and script.output.total > script.shown:
+        script = self._pipes.read(fd)
+        if script and script.show_at == NEVER and script.output.total > script.shown:
             script.show_at = now_ns() + SHOW_AFTER
             self._plan(script)
-
-    def _read_piece(self, script: Script) -> bool:
-        """Whether there may be more."""
-        try:
-            data = os.read(script.pipe, PIECE)
-        except BlockingIOError:
-            return False
-        if not data:
-            self._close_pipe(script)
-            return False
-        script.output.feed(data, self._spool, script.fence)
-        return True
-
-    def _close_pipe(self, script: Script) -> None:
-        if script.pipe >= 0:
-            if self._pipes.pop(script.pipe, None) is not None:
-                self._poll.unregister(script.pipe)
-            os.close(script.pipe)
-            script.pipe = -1
-
-    def _empty_sink(self, fd: int) -> None:
-        try:
-            is_open = bool(os.read(fd, PIPE))
-        except BlockingIOError:
-            return
-        if not is_open:
-            self._sinks.discard(fd)
-            self._poll.unregister(fd)
-            os.close(fd)
 
     def _show(self, script: Script) -> Tell:
         """Put its output where the agent finds it, and say how far it goes."""
@@ -232,9 +182,7 @@ class Scripts:
         return Tell({"say": "output", "fence": script.fence, "total": script.shown})
 
     def _finish(self, script: Script) -> Steps:
-        end = script.output.total + PIPE
-        while script.pipe >= 0 and script.output.total < end and self._read_piece(script):
-            pass
+        self._pipes.drain(script)
         fence = script.fence
         del self._crowd.scripts[fence]
         found = report(script)
@@ -246,15 +194,12 @@ class Scripts:
 
     def _leave(self, script: Script, stays: bool) -> None:
         """Give up the working folder and the pipe, unless processes stay that need them."""
-        if not stays:
-            self._close_pipe(script)
+        if stays:
+            self._pipes.sink(script)
+            self._workplaces.keep(script.place)
+        else:
+            self._pipes.close(script)
             self._workplaces.leave(script.place)
-            return
-        self._workplaces.keep(script.place)
-        if script.pipe >= 0:
-            self._pipes.pop(script.pipe, None)
-            self._sinks.add(script.pipe)
-            self._poll.register(script.pipe, select.POLLIN)
 
     def ages(self) -> dict[int, int]:
         """How long each announced script runs, in milliseconds."""

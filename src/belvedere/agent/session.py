@@ -7,8 +7,8 @@ from typing import Any, Protocol
 from belvedere.agent import speech
 from belvedere.agent.attach import Attachment
 from belvedere.agent.cache import Cache
-from belvedere.agent.staging import basename
 from belvedere.agent.streams import Streams
+from belvedere.agent.supply import Supply
 from belvedere.base.failpoint import reach
 from belvedere.protocol import (
     Ack,
@@ -24,9 +24,7 @@ from belvedere.protocol import (
     Refusal,
     Started,
     Stop,
-    Want,
     Welcome,
-    unpack_blob,
 )
 
 log = logging.getLogger("belvedere.agent")
@@ -39,27 +37,28 @@ class Socket(Protocol):
 class Session:
     def __init__(self, keeper: Attachment, cache: Cache, spool: str) -> None:
         self._keeper = keeper
-        self._cache = cache
+        self._supply = Supply(keeper, cache, self._say)
         self._streams = Streams(spool)
         self._outbox: list[FromAgent] = []
         self._wake = asyncio.Event()
         self._number = 0
-        # Not ended yet, as far as the keeper told; and those that wait for their script's bytes.
+        # Not ended yet, as far as we were told.
         self._live: set[int] = set()
-        self._waiting: dict[int, Order] = {}
         self._unknown: set[str] = set()
+        # What the keeper said between its state and the server's Welcome.
+        self._early: list[dict[str, Any]] = []
         self.state: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self.refusal: Refusal | None = None
-
-    # What the keeper says.
 
     def hear_keeper(self, message: dict[str, Any]) -> None:
         """Until its state arrives, what it says belongs to an earlier session."""
         say = message["say"]
         if say == "state":
             self.state.set_result(message)
-        elif self.state.done():
+        elif self._number:
             self._hear_news(say, message)
+        elif self.state.done():
+            self._early.append(message)
 
     def _hear_news(self, say: str, message: dict[str, Any]) -> None:
         fence = message["fence"]
@@ -83,6 +82,9 @@ class Session:
         self._keeper.flush()
         for entry in self.state.result()["entries"]:
             self._resume(entry, welcome.resume.get(str(entry["fence"]), 0))
+        # After the state, which is older: an end that came meanwhile must not be lost.
+        for message in self._early:
+            self._hear_news(message["say"], message)
         self._wake.set()
 
     def _resume(self, entry: dict[str, Any], offset: int) -> None:
@@ -95,8 +97,6 @@ class Session:
         self._streams.grow(fence, entry["total"])
         if entry["age_ms"] is not None:
             self._outbox.append(Started(fence, entry["age_ms"]))
-
-    # What the server says.
 
     def hear_server(self, messages: list[dict[str, Any]]) -> None:
         """All that came in one frame."""
@@ -116,7 +116,10 @@ class Session:
     def _answer(self, message: FromServer) -> None:
         match message:
             case Order():
-                self._order(message)
+                reach("agent.order_received")
+                if message.session == self._number and message.fence not in self._live:
+                    self._live.add(message.fence)
+                    self._supply.order(message)
             case Ack():
                 self._ack(message.fences)
             case Kept(fence, offset):
@@ -126,11 +129,15 @@ class Session:
                 self._streams.credit += message.bytes
                 self._wake.set()
             case Cancel(fence):
-                self._cancel(fence)
+                if not self._supply.cancel(fence):
+                    self._keeper.say({"do": "cancel", "fence": fence})
             case Stop(fence):
-                self._stop(fence)
+                if self._supply.forget(fence):
+                    self._live.discard(fence)
+                else:
+                    self._keeper.say({"do": "stop", "fence": fence})
             case Missing(sha256):
-                self._fail_waiting(sha256, "The server does not have it.")
+                self._supply.fail(sha256, "The server does not have it.")
             case Refusal():
                 self.refusal = message
             case Welcome():
@@ -142,102 +149,18 @@ class Session:
             self._streams.drop(fence)
         self._keeper.say({"do": "ack", "fences": fences})
 
-    def _cancel(self, fence: int) -> None:
-        order = self._waiting.pop(fence, None)
-        if order is None:
-            self._keeper.say({"do": "cancel", "fence": fence})
-        else:
-            self._refuse(order, {"ending": "canceled", "reason": "not_started"})
-
-    def _stop(self, fence: int) -> None:
-        if self._waiting.pop(fence, None) is None:
-            self._keeper.say({"do": "stop", "fence": fence})
-        else:
-            self._live.discard(fence)
-
-    # Orders and the bytes they need.
-
-    def _order(self, order: Order) -> None:
-        reach("agent.order_received")
-        if order.session != self._number or order.fence in self._live:
-            return
-        self._live.add(order.fence)
-        if not self._hand_over(order):
-            self._waiting[order.fence] = order
-            self._fetch(order)
-
-    def _hand_over(self, order: Order) -> bool:
-        """To the keeper, when all of its bytes are here."""
-        script = self._cache.path(order.sha256, basename(order.filename))
-        blobs = [(blob, self._cache.path(blob.sha256, "blob")) for blob in order.blobs]
-        if script is None or any(path is None for _, path in blobs):
-            return False
-        reach("agent.script_cached")
-        self._keeper.say(
-            {
-                "do": "order",
-                "session": order.session,
-                "fence": order.fence,
-                "job_id": order.job_id,
-                "runas": order.runas,
-                "arguments": order.arguments,
-                "env": order.env,
-                "timeout_ms": order.timeout_ms,
-                "grace_ms": order.grace_ms,
-                "daemonize": order.daemonize,
-                "os_user": order.os_user,
-                "script": script,
-                "blobs": [
-                    {"index": blob.index, "filename": blob.filename, "path": path}
-                    for blob, path in blobs
-                ],
-            }
-        )
-        return True
-
-    def _fetch(self, order: Order) -> None:
-        for digest in _digests(order):
-            if self._cache.is_coming(digest) or self._cache.path(digest, "blob") is not None:
-                continue
-            try:
-                self._cache.expect(digest)
-            except OSError as fault:
-                self._fail_waiting(digest, f"It cannot be stored: {fault}.")
-                return
-            self._outbox.append(Want(digest))
-            self._wake.set()
-
     def hear_bytes(self, frame: bytes) -> None:
-        digest, data, last = unpack_blob(frame)
-        is_whole = self._cache.feed(digest, data, last=last)
-        if is_whole:
-            for order in [one for one in self._waiting.values() if digest in _digests(one)]:
-                if self._hand_over(order):
-                    del self._waiting[order.fence]
-        elif is_whole is False:
-            self._fail_waiting(digest, "What came is not what was asked for, or has no room.")
+        self._supply.feed(frame)
         self._keeper.flush()
 
-    def _fail_waiting(self, digest: str, why: str) -> None:
-        self._cache.give_up(digest)
-        for order in [one for one in self._waiting.values() if digest in _digests(one)]:
-            del self._waiting[order.fence]
-            message = f"{order.filename or 'The script'} ({digest[:12]}) cannot be had. {why}"
-            report = {"ending": "error", "reason": "script_unavailable", "message": message}
-            self._refuse(order, report)
-
-    def _refuse(self, order: Order, report: dict[str, Any]) -> None:
-        """Through the keeper's journal, like every end: so it is told until it is acknowledged."""
-        said = {"do": "refuse", "session": order.session, "fence": order.fence}
-        self._keeper.say({**said, "job_id": order.job_id, "report": report})
-
-    # What we say.
+    def _say(self, message: FromAgent) -> None:
+        self._outbox.append(message)
+        self._wake.set()
 
     async def beat(self, every_s: float) -> None:
         while True:
             await asyncio.sleep(every_s)
-            self._outbox.append(Beat(sorted(self._live)))
-            self._wake.set()
+            self._say(Beat(sorted(self._live)))
 
     async def speak(self, socket: Socket) -> None:
         """Everything that waits goes into one frame; output takes turns with it, so that a flood
@@ -265,8 +188,4 @@ class Session:
     def close(self) -> None:
         """Orders that still wait were never accepted; the server hears so from the next Hello."""
         self._keeper.listener = None
-        self._cache.give_up_all()
-
-
-def _digests(order: Order) -> list[str]:
-    return [order.sha256, *(blob.sha256 for blob in order.blobs)]
+        self._supply.close()

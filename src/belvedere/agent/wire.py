@@ -7,7 +7,6 @@ From the keeper (`say`): state, started, output, ended, gone.
 from __future__ import annotations
 
 import json
-import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,13 +37,3 @@ class Lines:
         lines = (self._rest + data).split(b"\n") if self._rest else data.split(b"\n")
         self._rest = lines.pop()
         return [json.loads(line) for line in lines]
-
-
-def short_path(folder: str, name: str) -> tuple[str, int]:
-    """A path to the socket that fits into the 108 bytes a socket address may have, and the
-    descriptor to close after its use (or -1)."""
-    path = f"{folder}/{name}"
-    if len(os.fsencode(path)) < 100 or not os.path.isdir("/proc/self/fd"):
-        return path, -1
-    fd = os.open(folder, os.O_RDONLY)
-    return f"/proc/self/fd/{fd}/{name}", fd

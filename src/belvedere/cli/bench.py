@@ -21,6 +21,7 @@ def bench(args: Args) -> Any:
 
 
 def _plan(args: Args) -> "Plan":
+    from belvedere.bench.history import PAGE
     from belvedere.bench.run import Plan
 
     if args.server and (args.database or args.postgres):
@@ -28,6 +29,8 @@ def _plan(args: Args) -> "Plan":
     for name in ("runs", "jobs", "callers"):
         if getattr(args, name) < 1:
             raise Stop(f"--{name} must be at least 1", 2)
+    if 0 < args.history < PAGE:
+        raise Stop(f"--history is 0 or at least {PAGE}, which is one page of the list", 2)
     return Plan(
         runs=args.runs,
         jobs=args.jobs,

@@ -97,6 +97,10 @@ def guarded(work: Callable[[], int]) -> int:
         # The reader has gone; the interpreter must not trip over it again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except OSError as fault:
+        # A folder that cannot be written, a full disk, a port that is taken: the machine says no.
+        where = f"{fault.filename}: " if fault.filename else ""
+        return complain(f"{where}{fault.strerror or fault}", 1)
 
 
 def told(refusal: Refused) -> str:

@@ -1,8 +1,9 @@
 """`belvedere up` and `belvedere server`: the words of the command line become settings."""
 
+import os
 from typing import Any
 
-from belvedere.cli.verb import Args, Option, Verb, option
+from belvedere.cli.verb import Args, Option, Stop, Verb, option
 from belvedere.server import settings
 
 # Passwords, tokens and keys come from the environment only: `ps` shows a command line.
@@ -22,13 +23,23 @@ METAVARS = {
 def up(args: Args) -> int:
     from belvedere.server import main
 
-    return main.up(settings.load(vars(args)))
+    return main.up(_settings(args))
 
 
 def serve(args: Args) -> int:
     from belvedere.server import main
 
-    return main.serve(settings.load(vars(args)))
+    return main.serve(_settings(args))
+
+
+def _settings(args: Args) -> settings.Settings:
+    found = settings.load(vars(args))
+    # Only the name of the file helps; the TLS library does not tell it.
+    for name in ("tls_cert", "tls_key"):
+        path = getattr(found, name)
+        if path and not os.access(path, os.R_OK):
+            raise Stop(f"--{name.replace('_', '-')}: {path} cannot be read.")
+    return found
 
 
 def _options(*names: str) -> tuple[Option, ...]:

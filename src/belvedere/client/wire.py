@@ -1,11 +1,13 @@
 """Connections: plain, TLS or through a unix socket."""
 
 import http.client
+import os
 import select
 import socket
 import ssl
 from urllib.parse import SplitResult, unquote
 
+from belvedere.base.unix import short_path
 from belvedere.client.problem import Unreachable
 
 # What a connection that died under us raises, on the way out or on the way back.
@@ -22,7 +24,12 @@ class UnixConnection(http.client.HTTPConnection):
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
+        path, fd = short_path(*os.path.split(self.path))
+        try:
+            self.sock.connect(path)
+        finally:
+            if fd >= 0:
+                os.close(fd)
 
 
 def connection(

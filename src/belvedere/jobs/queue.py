@@ -54,6 +54,17 @@ def waiting_hosts(tx: Tx) -> list[str]:
     ]
 
 
+def to_cancel(tx: Tx) -> list[tuple[str, int]]:
+    """(host, fence) of running jobs that shall be stopped; again for a doorbell that was missed."""
+    return [
+        (host_id, fence)
+        for host_id, fence in tx.rows(
+            "select host_id, fence from jobs"
+            " where lifecycle = 'assigned' and cancel_requested_at is not null"
+        )
+    ]
+
+
 def claim(tx: Tx, host_id: str, session: int) -> list[Claimed]:
     """Assign ready jobs to the free slots of this session of the host's agent, oldest first."""
     host = _lock_host(tx, host_id)

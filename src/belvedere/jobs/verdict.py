@@ -43,9 +43,25 @@ def listen(lastline: str) -> Said:
     if line[:1] not in ("{", "["):
         return Said(state=WORDS.get(line))
     try:
-        value = json.loads(line, parse_float=text.Number, parse_int=text.Number)
+        return _read(
+            json.loads(
+                line,
+                parse_float=text.Number,
+                parse_int=text.Number,
+                parse_constant=_refuse_constant,
+            )
+        )
     except (ValueError, RecursionError):
+        # Whatever a script prints, its end must be written down: a line that is not JSON, or is
+        # nested too deeply to be written again, says nothing.
         return Said()
+
+
+def _refuse_constant(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _read(value: Any) -> Said:
     if isinstance(value, list):
         return Said(output=strings(value))
     word, event = value.get("state"), value.get("event_name")

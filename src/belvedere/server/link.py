@@ -234,11 +234,16 @@ class Link:
 
     async def _look_at_wishes(self) -> None:
         wishes = await self.house.db.read(_wishes, self.host_id)
-        cancel = [f for f in wishes if wishes[f] and f in self._jobs and f not in self._canceled]
-        self._canceled.update(cancel)
+        self.cancel([fence for fence in wishes if wishes[fence]])
         stop = [fence for fence in self._jobs if fence not in wishes]
         settled = await self.house.db.read(_settled_fences, stop) if stop else []
-        self.push(*[Cancel(fence) for fence in cancel], *[Stop(fence) for fence in settled])
+        self.push(*[Stop(fence) for fence in settled])
+
+    def cancel(self, fences: list[int]) -> None:
+        """Tell the agent, once for each, what of its work shall be stopped."""
+        fresh = [fence for fence in fences if fence in self._jobs and fence not in self._canceled]
+        self._canceled.update(fresh)
+        self.push(*[Cancel(fence) for fence in fresh])
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -49,7 +49,8 @@ async def keep_running(house: House) -> None:
 async def _start(house: House) -> asyncio.subprocess.Process:
     state = state_folder(house)
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    env = {**os.environ}
+    # Its standard input is ours, and ends with us however we end: then the agent goes too.
+    env = {**os.environ, "BELVEDERE_LEASH": "1"}
     if not (state / "credential.json").exists():
         env["BELVEDERE_ENROLMENT_TOKEN"] = await house.db.write(_permission, house)
     command = [
@@ -67,7 +68,7 @@ async def _start(house: House) -> asyncio.subprocess.Process:
     if house.settings.tls_cert:
         command += ["--tls-ca", house.settings.tls_cert]
     return await asyncio.create_subprocess_exec(
-        *command, env=env, start_new_session=True, stdin=asyncio.subprocess.DEVNULL
+        *command, env=env, start_new_session=True, stdin=asyncio.subprocess.PIPE
     )
 
 

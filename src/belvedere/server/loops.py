@@ -33,6 +33,16 @@ async def wake_waiting(house: House) -> None:
             await house.db.join(queue.wake, host_id)
 
 
+async def tell_cancels(house: House) -> None:
+    """The same for what shall be stopped."""
+    if not len(house.links):
+        return
+    for host_id, fence in await house.db.read(queue.to_cancel):
+        link = house.links.of(host_id)
+        if link is not None:
+            link.cancel([fence])
+
+
 async def note_seen(house: House) -> None:
     seen = house.links.take_seen()
     if not seen:
@@ -87,6 +97,7 @@ async def forget_credentials(house: House) -> None:
 
 LOOPS = (
     Loop("wake waiting hosts", 1.0, wake_waiting),
+    Loop("tell agents what to stop", 2.0, tell_cancels),
     Loop("note what agents were seen", 5.0, note_seen),
     Loop("note uses of credentials", 60.0, note_uses),
     Loop("mark silent hosts and their jobs", 5.0, mark_silent, TERM_S),

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 import secrets
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import msgspec
 
 from belvedere.access import customers, passwords, recovery
 from belvedere.base.errors import Invalid, NotFound, Refused
+from belvedere.base.unix import short_path
 from belvedere.db import Tx
 from belvedere.server import errors
 from belvedere.server.build import build
@@ -70,16 +72,24 @@ VERBS: dict[str, Callable[[Tx, House, dict[str, Any]], dict[str, Any]]] = {
 
 async def open_door(house: House) -> asyncio.AbstractServer:
     """Listen on the data folder's socket, which only the server's own user can open."""
-    path = house.settings.folder / SOCKET
+    return await asyncio.start_unix_server(
+        lambda reader, writer: _answer(house, reader, writer), sock=_listen(house.settings)
+    )
+
+
+def _listen(settings: Settings) -> socket.socket:
     with contextlib.suppress(FileNotFoundError):
-        path.unlink()
+        socket_path(settings).unlink()
+    path, fd = short_path(str(settings.folder), SOCKET)
+    listening = socket.socket(socket.AF_UNIX)
     old = os.umask(0o177)
     try:
-        return await asyncio.start_unix_server(
-            lambda reader, writer: _answer(house, reader, writer), path=str(path)
-        )
+        listening.bind(path)
     finally:
         os.umask(old)
+        if fd >= 0:
+            os.close(fd)
+    return listening
 
 
 async def _answer(house: House, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

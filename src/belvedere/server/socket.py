@@ -9,7 +9,7 @@ import msgspec
 
 from belvedere import hosts
 from belvedere.access.model import Actor, Level
-from belvedere.base.errors import Refused
+from belvedere.base.errors import Refused, Unavailable
 from belvedere.jobs import queue
 from belvedere.protocol import Hello, Refusal
 from belvedere.server import auth
@@ -34,6 +34,8 @@ async def serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
         await _talk(app, scope, receive, send)
     except Goodbye as goodbye:
         await _close(send, goodbye.code, goodbye.reason)
+    except Unavailable as away:
+        await _close(send, 4503, away.message)
     except Refused as refusal:
         await _close(send, 4401, refusal.message)
     except (msgspec.DecodeError, msgspec.ValidationError) as fault:

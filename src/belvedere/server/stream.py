@@ -9,12 +9,16 @@ import msgspec
 from belvedere import access, events
 from belvedere.access.model import Actor, Level
 from belvedere.base.clock import iso
-from belvedere.base.errors import Invalid
+from belvedere.base.errors import Invalid, Unauthenticated
 from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.jobs import sight
 from belvedere.rest.route import Ask, Reply, Route
+from belvedere.server import auth
 
+Cursor = tuple[int, int]
+
+RESYNC = b"event: resync\ndata: {}\n\n"
 PULSE_S = 15.0
 # A reader slower than this is told to read everything anew.
 LONGEST_QUEUE = 10_000
@@ -22,78 +26,94 @@ LONGEST_QUEUE = 10_000
 OPEN = frozenset({"host"})
 
 
+class _Reader(msgspec.Struct):
+    """Who listens, and the credential that was shown at the door."""
+
+    house: Any
+    actor: Actor
+    token: str
+
+
 async def follow(ask: Ask) -> Reply:
     last = ask.request.headers.get("last-event-id") or ask.first("last_event_id")
-    body = _live(ask.house, ask.actor, _cursor(last))
+    headers = dict(ask.request.scope["headers"])
+    secure = ask.request.scope["scheme"] == "https"
+    token = auth.token_of(headers, ask.query, ask.route, secure=secure)
+    cursor = _cursor(last)
+    # Read before anything is answered: whoever has the answer misses nothing from then on.
+    newest = await ask.house.db.glance(events.newest)
+    is_known = cursor is not None and await ask.house.db.glance(_holds, cursor, newest)
+    start = cursor if cursor is not None and is_known else newest
+    reader = _Reader(ask.house, ask.actor, token or "")
+    body = _live(reader, start, is_new=cursor is not None and not is_known)
     return Reply(body, headers={"x-accel-buffering": "no"}, media_type="text/event-stream")
 
 
-def _cursor(text: str | None) -> tuple[int, int] | None:
+def _cursor(text: str | None) -> Cursor | None:
     if not text:
         return None
     xid, _, event_id = text.partition(".")
-    if not (xid.isdigit() and event_id.isdigit()):
+    if not all(part.isdecimal() and len(part) <= 19 for part in (xid, event_id)):
         raise Invalid("Last-Event-ID is not one of ours.", code="invalid_query")
     return int(xid), int(event_id)
 
 
-async def _live(house: Any, actor: Actor, cursor: tuple[int, int] | None) -> AsyncIterator[bytes]:
+def _holds(tx: Tx, cursor: Cursor, newest: Cursor) -> bool:
+    """Whether the log still has everything after the cursor. One beyond its end comes from before
+    a backup was restored."""
+    oldest = tx.row("select xid, id from events order by xid, id limit 1")
+    return cursor <= newest and (oldest is None or cursor >= (oldest[0], oldest[1] - 1))
+
+
+async def _live(reader: _Reader, start: Cursor, *, is_new: bool) -> AsyncIterator[bytes]:
     queue: asyncio.Queue[list[Event]] = asyncio.Queue()
-    changed = asyncio.Event()
-    stop = await house.feed.listen(queue.put_nowait)
-    forget = house.hub.listen("access", lambda _: changed.set())
+    stop = await reader.house.feed.listen(queue.put_nowait)
     try:
-        yield b": welcome\n\n"
-        start = await house.db.read(events.newest) if cursor is None else cursor
-        if cursor is not None and not await house.db.read(_reaches_back, cursor):
-            start = await house.db.read(events.newest)
-            yield b"event: resync\ndata: {}\n\n"
-        async for part in _since(house, actor, start):
+        yield RESYNC if is_new else b": welcome\n\n"
+        async for part in _since(reader.house, reader.actor, start):
             start = part[1]
             yield part[0]
-        async for chunk in _tail(house, actor, start, queue, changed):
+        async for chunk in _tail(reader, start, queue):
             yield chunk
     finally:
         stop()
-        forget()
 
 
-def _reaches_back(tx: Tx, cursor: tuple[int, int]) -> bool:
-    """Whether the log still holds everything after the cursor."""
-    oldest = tx.row("select xid, id from events order by xid, id limit 1")
-    return oldest is None or cursor >= (oldest[0], oldest[1] - 1)
-
-
-async def _since(
-    house: Any, actor: Actor, cursor: tuple[int, int]
-) -> AsyncIterator[tuple[bytes, tuple[int, int]]]:
+async def _since(house: Any, actor: Actor, cursor: Cursor) -> AsyncIterator[tuple[bytes, Cursor]]:
     while found := await house.db.read(events.after, *cursor):
         cursor = (found[-1].xid, found[-1].id)
         yield await _shown(house, actor, found), cursor
 
 
 async def _tail(
-    house: Any,
-    actor: Actor,
-    cursor: tuple[int, int],
-    queue: "asyncio.Queue[list[Event]]",
-    changed: asyncio.Event,
+    reader: _Reader, cursor: Cursor, queue: "asyncio.Queue[list[Event]]"
 ) -> AsyncIterator[bytes]:
     while True:
         try:
             found = await asyncio.wait_for(queue.get(), PULSE_S)
         except TimeoutError:
-            yield b": still here\n\n"
-            continue
-        if changed.is_set() or queue.qsize() > LONGEST_QUEUE:
+            found = []
+        if queue.qsize() > LONGEST_QUEUE or not await _is_in(reader):
             # What this reader may see has changed, or it is too slow: it must look anew. The
             # connection ends, so that the next one is let in with today's rights.
-            yield b"event: resync\ndata: {}\n\n"
+            yield RESYNC
             return
         fresh = [event for event in found if (event.xid, event.id) > cursor]
         if fresh:
             cursor = (fresh[-1].xid, fresh[-1].id)
-            yield await _shown(house, actor, fresh)
+            yield await _shown(reader.house, reader.actor, fresh)
+        elif not found:
+            yield b": still here\n\n"
+
+
+async def _is_in(reader: _Reader) -> bool:
+    """Whether the credential is still good, for the same person with the same rights."""
+    house = reader.house
+    try:
+        now = await house.credentials.actor(reader.token, house.clock())
+    except Unauthenticated:
+        return False
+    return bool(msgspec.structs.replace(now, address=reader.actor.address) == reader.actor)
 
 
 async def _shown(house: Any, actor: Actor, found: list[Event]) -> bytes:

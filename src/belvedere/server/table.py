@@ -65,7 +65,8 @@ class Table:
             raise NotFound("The path is not UTF-8.", code="no_such_path") from None
         customer = None
         tree = self._own
-        if parts[0] not in self.reserved and len(parts) > 1:
+        # An empty segment is no name: //job is not /job.
+        if parts[0] and parts[0] not in self.reserved and len(parts) > 1:
             customer, parts, tree = parts[0], parts[1:], self._of_customer
         found = _walk(tree, parts, 0, [])
         if found is None:

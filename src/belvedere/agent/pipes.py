@@ -1,0 +1,84 @@
+"""The reading ends of the scripts' output: each gets its turn, none gets more."""
+
+from __future__ import annotations
+
+import os
+import select
+
+from belvedere.agent.script import Script
+
+PIECE = 64 * 1024
+# Pieces read from one script before the others get their turn.
+PIECES = 4
+# A pipe holds at most this much unless root enlarged it: enough to empty it at the end.
+LARGEST = 1024 * 1024
+
+
+class Pipes:
+    __slots__ = ("_poll", "_spool", "_watched", "sinks")
+
+    def __init__(self, poll: select.poll, spool: str) -> None:
+        self._poll = poll
+        self._spool = spool
+        self._watched: dict[int, Script] = {}
+        # Output of processes that stay when their script is over: read, so that they do not die
+        # of a broken pipe, and thrown away.
+        self.sinks: set[int] = set()
+
+    def watch(self, script: Script) -> None:
+        self._watched[script.pipe] = script
+        self._poll.register(script.pipe, select.POLLIN)
+
+    def read(self, fd: int) -> Script | None:
+        """A bounded share of what waits in one pipe; whose it was."""
+        if fd in self.sinks:
+            self._empty(fd)
+            return None
+        # None when its script ended earlier in this very turn.
+        script = self._watched.get(fd)
+        if script is not None:
+            for _ in range(PIECES):
+                if not self._read_piece(script):
+                    break
+        return script
+
+    def _read_piece(self, script: Script) -> bool:
+        """Whether there may be more."""
+        try:
+            data = os.read(script.pipe, PIECE)
+        except BlockingIOError:
+            return False
+        if not data:
+            self.close(script)
+            return False
+        script.output.feed(data, self._spool, script.fence)
+        return True
+
+    def drain(self, script: Script) -> None:
+        """What is there when it is over, but not what somebody may go on writing for ever."""
+        end = script.output.total + LARGEST
+        while script.pipe >= 0 and script.output.total < end and self._read_piece(script):
+            pass
+
+    def close(self, script: Script) -> None:
+        if script.pipe >= 0:
+            if self._watched.pop(script.pipe, None) is not None:
+                self._poll.unregister(script.pipe)
+            os.close(script.pipe)
+            script.pipe = -1
+
+    def sink(self, script: Script) -> None:
+        if script.pipe >= 0:
+            self._watched.pop(script.pipe, None)
+            self.sinks.add(script.pipe)
+            self._poll.register(script.pipe, select.POLLIN)
+
+    def _empty(self, fd: int) -> None:
+        try:
+            is_open = bool(os.read(fd, PIECE))
+        except BlockingIOError:
+            return
+        if not is_open:
+            self.sinks.discard(fd)
+            self._poll.unregister(fd)
+            os.close(fd)

@@ -1,0 +1,110 @@
+"""Orders and the bytes they need: what is here goes to the keeper, what is not is fetched first."""
+
+from collections.abc import Callable
+from typing import Any
+
+from belvedere.agent.attach import Attachment
+from belvedere.agent.cache import Cache
+from belvedere.agent.staging import basename
+from belvedere.base.failpoint import reach
+from belvedere.protocol import Order, Want, unpack_blob
+
+
+class Supply:
+    def __init__(self, keeper: Attachment, cache: Cache, say: Callable[[Want], None]) -> None:
+        self._keeper = keeper
+        self._cache = cache
+        self._say = say
+        self._waiting: dict[int, Order] = {}
+
+    def order(self, order: Order) -> None:
+        if not self._hand_over(order):
+            self._waiting[order.fence] = order
+            self._fetch(order)
+
+    def _hand_over(self, order: Order) -> bool:
+        """To the keeper, when all of its bytes are here."""
+        script = self._cache.path(order.sha256, basename(order.filename))
+        blobs = [(blob, self._cache.path(blob.sha256, "blob")) for blob in order.blobs]
+        if script is None or any(path is None for _, path in blobs):
+            return False
+        reach("agent.script_cached")
+        self._keeper.say(
+            {
+                "do": "order",
+                "session": order.session,
+                "fence": order.fence,
+                "job_id": order.job_id,
+                "runas": order.runas,
+                "arguments": order.arguments,
+                "env": order.env,
+                "timeout_ms": order.timeout_ms,
+                "grace_ms": order.grace_ms,
+                "daemonize": order.daemonize,
+                "os_user": order.os_user,
+                "script": script,
+                "blobs": [
+                    {"index": blob.index, "filename": blob.filename, "path": path}
+                    for blob, path in blobs
+                ],
+            }
+        )
+        return True
+
+    def _fetch(self, order: Order) -> None:
+        """Ask once for what is missing, however many orders wait for it."""
+        for digest in _digests(order):
+            if self._cache.is_coming(digest) or self._cache.path(digest, "blob") is not None:
+                continue
+            try:
+                self._cache.expect(digest)
+            except OSError as fault:
+                self.fail(digest, f"It cannot be stored: {fault}.")
+                return
+            self._say(Want(digest))
+
+    def feed(self, frame: bytes) -> None:
+        digest, data, last = unpack_blob(frame)
+        is_whole = self._cache.feed(digest, data, last=last)
+        if is_whole:
+            for order in self._wanting(digest):
+                if self._hand_over(order):
+                    del self._waiting[order.fence]
+        elif is_whole is False:
+            self.fail(digest, "What came is not what was asked for, or has no room.")
+
+    def _wanting(self, digest: str) -> list[Order]:
+        return [order for order in self._waiting.values() if digest in _digests(order)]
+
+    def fail(self, digest: str, why: str) -> None:
+        """These bytes cannot be had."""
+        self._cache.give_up(digest)
+        for order in self._wanting(digest):
+            del self._waiting[order.fence]
+            text = f"{order.filename or 'The script'} ({digest[:12]}) cannot be had. {why}"
+            self._refuse(
+                order, {"ending": "error", "reason": "script_unavailable", "message": text}
+            )
+
+    def cancel(self, fence: int) -> bool:
+        """Whether it was still waiting here; then it never begins."""
+        order = self._waiting.pop(fence, None)
+        if order is not None:
+            self._refuse(order, {"ending": "canceled", "reason": "not_started"})
+        return order is not None
+
+    def forget(self, fence: int) -> bool:
+        """The same without a word to the server."""
+        return self._waiting.pop(fence, None) is not None
+
+    def _refuse(self, order: Order, report: dict[str, Any]) -> None:
+        """Through the keeper's journal, like every end: so it is told until it is acknowledged."""
+        said = {"do": "refuse", "session": order.session, "fence": order.fence}
+        self._keeper.say({**said, "job_id": order.job_id, "report": report})
+
+    def close(self) -> None:
+        self._cache.give_up_all()
+
+
+def _digests(order: Order) -> list[str]:
+    return [order.sha256, *(blob.sha256 for blob in order.blobs)]

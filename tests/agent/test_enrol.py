@@ -1,0 +1,121 @@
+"""From an enrolment token to a credential."""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from belvedere.agent import enrol
+from belvedere.agent.enrol import CannotEnrol, Unreachable
+from belvedere.agent.folder import Folder, prepare
+from belvedere.agent.machine import fingerprint
+from belvedere.agent.settings import Settings
+
+ANSWER = {"token": "bva_own", "host_id": "h1", "customer": "acme", "hostname": "web"}
+
+
+class Desk:
+    """Answers `/-/enrol` as told, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.status = 201
+        self.answer: Any = ANSWER
+        self.asked: list[tuple[str, Any]] = []
+        desk = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                desk.asked.append((self.path, json.loads(body)))
+                reply = json.dumps(desk.answer).encode()
+                self.send_response(desk.status)
+                self.send_header("Content-Length", str(len(reply)))
+                self.end_headers()
+                self.wfile.write(reply)
+
+            def log_message(self, *_: object) -> None:
+                return
+
+        self.server = HTTPServer(("127.0.0.1", 0), Handler)
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    monkeypatch.setenv("NO_PROXY", "*")
+    made = Desk()
+    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
+    thread.start()
+    yield made
+    made.server.shutdown()
+    thread.join()
+    made.server.server_close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return prepare(str(tmp_path / "state"))
+
+
+def settings(desk: Desk, folder: Folder, token: str = "bve_once") -> Settings:
+    address = f"http://127.0.0.1:{desk.server.server_port}"
+    return Settings(address, folder.root, "web", token)
+
+
+def test_it_works(desk: Desk, folder: Folder) -> None:
+    told = settings(desk, folder)
+    assert enrol.saved(told, folder) is None
+    made = enrol.enrol(told, folder, None)
+    assert (made.token, made.host_id, made.customer) == ("bva_own", "h1", "acme")
+    asked = {"token": "bve_once", "hostname": "web", "fingerprint": fingerprint(folder, "web")}
+    assert desk.asked == [("/-/enrol", asked)]
+    assert os.stat(folder.credential).st_mode & 0o777 == 0o600
+    assert "bve_once" not in Path(folder.credential).read_text()
+
+
+def test_an_enrolled_agent_uses_what_it_has(desk: Desk, folder: Folder) -> None:
+    made = enrol.enrol(settings(desk, folder), folder, None)
+    assert enrol.saved(settings(desk, folder), folder) == made
+    assert enrol.saved(settings(desk, folder, token=""), folder) == made
+
+
+def test_another_token_means_another_enrolment(desk: Desk, folder: Folder) -> None:
+    enrol.enrol(settings(desk, folder), folder, None)
+    assert enrol.saved(settings(desk, folder, token="bve_other"), folder) is None
+
+
+def test_without_any_token_it_says_what_to_do(desk: Desk, folder: Folder) -> None:
+    with pytest.raises(CannotEnrol, match="--token-file"):
+        enrol.saved(settings(desk, folder, token=""), folder)
+
+
+def test_a_refusal_is_told_in_the_servers_words(desk: Desk, folder: Folder) -> None:
+    desk.status, desk.answer = 401, {"message": "This enrolment token has expired."}
+    with pytest.raises(CannotEnrol, match="has expired"):
+        enrol.enrol(settings(desk, folder), folder, None)
+    assert not os.path.exists(folder.credential)
+
+
+@pytest.mark.parametrize(
+    ("status", "answer"), [(503, {"message": "later"}), (201, {"no": "token"})]
+)
+def test_what_may_pass_is_worth_another_try(
+    desk: Desk, folder: Folder, status: int, answer: Any
+) -> None:
+    desk.status, desk.answer = status, answer
+    with pytest.raises(Unreachable):
+        enrol.enrol(settings(desk, folder), folder, None)
+
+
+def test_a_server_that_is_away_is_worth_another_try(folder: Folder) -> None:
+    with pytest.raises(Unreachable):
+        enrol.enrol(Settings("http://127.0.0.1:9", folder.root, "web", "bve_x"), folder, None)
+
+
+def test_the_fingerprint_is_of_the_machine_and_its_name(folder: Folder) -> None:
+    assert fingerprint(folder, "web") == fingerprint(folder, "web")
+    assert fingerprint(folder, "web") != fingerprint(folder, "db")

@@ -1,0 +1,48 @@
+"""What the agent's command line means."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from belvedere.agent.settings import Settings, parse
+
+SERVER = ["--server", "https://belvedere.example.org/"]
+
+
+def test_it_works() -> None:
+    words = [*SERVER, "--token", "bve_1", "--state", "/s", "--hostname", "web", "--slots", "4"]
+    told = parse([*words, "--tls-ca", "/ca.pem"], {})
+    assert told == Settings("https://belvedere.example.org", "/s", "web", "bve_1", 4, "/ca.pem")
+
+
+def test_the_token_can_stay_out_of_sight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "token").write_text("bve_file\n")
+    assert parse([*SERVER, "--token-file", str(tmp_path / "token")], {}).token == "bve_file"
+    monkeypatch.setattr(sys, "stdin", io.StringIO("bve_stdin\n"))
+    assert parse([*SERVER, "--token-file", "-"], {}).token == "bve_stdin"
+    assert parse(SERVER, {"BELVEDERE_ENROLMENT_TOKEN": "bve_env"}).token == "bve_env"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--server", "belvedere.example.org"], "http://"),
+        ([*SERVER, "--slots", "0"], "1 to 1000"),
+        ([*SERVER, "--token-file", "/no/such/file"], "cannot be read"),
+        ([], "--server"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        parse(words, {})
+    assert says in capsys.readouterr().err
+
+
+def test_there_is_no_way_to_skip_tls(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse([*SERVER, "--insecure"], {})
+    assert "unrecognized" in capsys.readouterr().err

@@ -1,0 +1,108 @@
+"""Signing in, and what a browser's cookie is good for."""
+
+from base64 import b64encode
+
+from cast import PASSWORD
+from contract.client import Client
+from contract.world import World
+
+LOGIN = {"email": "uma@acme.test", "password": PASSWORD}
+
+
+def cookie(world: World, who: str = "ada", name: str = "belvedere") -> dict[str, str]:
+    return {"cookie": f"{name}={world.cast.tokens[who]}"}
+
+
+async def test_it_works(world: World, stranger: Client) -> None:
+    done = await stranger.post("/api/auth/login", LOGIN)
+    assert done.status == 200
+    assert done.json["access_token"].startswith("bvs_")
+    set_cookie = done.headers["set-cookie"]
+    assert set_cookie.startswith(
+        f"belvedere={done.json['access_token']}; Path=/; HttpOnly; SameSite="
+    )
+    client = Client(world.app, done.json["access_token"], check=world.conformity)
+    profile = (await client.get("/api/session/profile")).json
+    assert (profile["email"], profile["credential"]) == ("uma@acme.test", "user")
+
+
+async def test_over_https_the_cookie_is_bound_to_the_host(world: World) -> None:
+    done = await world.client(scheme="https").post("/api/auth/login", LOGIN)
+    assert done.headers["set-cookie"].startswith("__Host-belvedere=")
+    assert done.headers["set-cookie"].endswith("; Secure")
+
+
+async def test_http_basic_signs_in_too(stranger: Client) -> None:
+    pair = b64encode(f"uma:{PASSWORD}".encode()).decode()
+    done = await stranger.post("/api/auth/login", headers={"authorization": f"Basic {pair}"})
+    assert done.status == 200
+
+
+async def test_wrong_names_and_passwords_look_alike(stranger: Client) -> None:
+    said = []
+    for body in (
+        {**LOGIN, "password": "wrong"},
+        {**LOGIN, "email": "nobody@acme.test"},
+        {**LOGIN, "password": ""},
+        {},
+    ):
+        refused = await stranger.post("/api/auth/login", body)
+        assert (refused.status, refused.code) == (401, "bad_login")
+        said.append({**refused.json, "request_id": ""})
+    assert all(one == said[0] for one in said)
+
+
+async def test_a_cookie_reads(world: World, stranger: Client) -> None:
+    assert (await stranger.get("/acme/task", headers=cookie(world))).status == 200
+
+
+async def test_a_cookie_changes_only_from_our_own_pages(world: World, stranger: Client) -> None:
+    own = {"origin": "http://belvedere.test", "sec-fetch-site": "same-origin"}
+    body = {"name": "by cookie"}
+    assert (await stranger.post("/api/token", body, headers={**cookie(world), **own})).status == 200
+    assert (await stranger.post("/api/token", body, headers=cookie(world))).status == 200
+    for foreign in (
+        {"origin": "https://evil.test"},
+        {"origin": "null"},
+        {"origin": "https://console.test"},
+        {"origin": "http://belvedere.test.evil.test"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site", "origin": "http://belvedere.test"},
+    ):
+        refused = await stranger.post("/api/token", body, headers={**cookie(world), **foreign})
+        assert (refused.status, refused.code) == (403, "cross_site"), foreign
+
+
+async def test_a_header_that_is_no_token_does_not_lift_that(world: World, stranger: Client) -> None:
+    foreign = {**cookie(world), "origin": "https://evil.test", "authorization": "Basic YTpi"}
+    refused = await stranger.post("/api/token", {"name": "x"}, headers=foreign)
+    assert refused.status in (401, 403)
+    empty = await stranger.post("/api/token?access_token=", {"name": "x"}, headers=foreign)
+    assert empty.status in (401, 403)
+
+
+async def test_a_token_changes_from_anywhere(ada: Client) -> None:
+    foreign = {"origin": "https://evil.test", "sec-fetch-site": "cross-site"}
+    assert (await ada.post("/api/token", {"name": "x"}, headers=foreign)).status == 200
+
+
+async def test_over_https_the_plain_cookie_does_not_count(world: World) -> None:
+    secure = world.client(scheme="https")
+    assert (await secure.get("/acme/task", headers=cookie(world))).status == 401
+    bound = cookie(world, name="__Host-belvedere")
+    assert (await secure.get("/acme/task", headers=bound)).status == 200
+
+
+async def test_signing_out_ends_the_session(world: World, uma: Client) -> None:
+    done = await uma.post("/api/session/logout")
+    assert done.status == 200
+    assert "Max-Age=0" in done.headers["set-cookie"]
+    assert (await uma.get("/acme/task")).status == 401
+
+
+async def test_a_new_token_replaces_the_old_one(world: World, uma: Client) -> None:
+    renewed = await uma.put("/api/session/refresh")
+    assert renewed.status == 200
+    assert (await uma.get("/acme/task")).status == 401
+    client = Client(world.app, renewed.json["access_token"], check=world.conformity)
+    assert (await client.get("/acme/task")).status == 200

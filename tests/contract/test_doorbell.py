@@ -1,0 +1,41 @@
+"""Nobody rings, and everything happens anyway, at most two seconds later."""
+
+import asyncio
+
+from belvedere.jobs import waiting
+from belvedere.protocol import Order
+from belvedere.server import feed, loops
+from contract.client import Client
+from contract.running import create, show
+from contract.world import World
+
+
+async def test_it_works(world: World, uma: Client) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        bell, world.house.db.closing = world.house.db.closing, None
+        job = await create(uma, task)
+        world.house.db.closing = bell
+        assert not agent.has_heard(Order)
+        await loops.wake_waiting(world.house)
+        order = await agent.order()
+        await agent.end(order)
+    assert order.job_id == job["id"]
+    assert (await show(uma, job["id"]))["lifecycle"] == "finished"
+
+
+async def test_who_waits_for_an_end_hears_of_it(world: World, uma: Client) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        world.house.db.on_rung = None
+        asked = uma.post("/acme/job?wait_result=true", {"task": task})
+        waits = asyncio.create_task(asked)
+        await agent.end(await agent.order())
+        async with asyncio.timeout(2 * (feed.POLL_S + waiting.LOOK_S)):
+            done = await waits
+    assert (done.status, done.json["lifecycle"]) == (200, "finished")
+
+
+def test_nobody_looks_less_often_than_every_two_seconds() -> None:
+    rounds = {loop.work: loop.every_s for loop in loops.LOOPS}
+    assert max(rounds[loops.wake_waiting], feed.POLL_S, waiting.LOOK_S) <= 2.0

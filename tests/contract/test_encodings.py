@@ -1,0 +1,130 @@
+"""Whatever the arguments are, every encoding of a run request gives the script the same argv."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contract.client import FORM, Answer, Client
+from contract.fakeagent import FakeAgent
+from contract.world import World
+
+MOST = 4
+# Everything that can stand in an argv: no NUL, no half of a surrogate pair.
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
+ARGUMENTS = st.lists(WORDS, max_size=MOST)
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+class Doors:
+    """Tasks of 0 to 4 arguments, and every way to run them."""
+
+    def __init__(self, client: Client, stranger: Client, agent: FakeAgent) -> None:
+        self.client, self.stranger, self.agent = client, stranger, agent
+        self.tasks: list[tuple[str, str]] = []
+
+    async def make(self, world: World) -> None:
+        for count in range(MOST + 1):
+            definitions = [{"type": "input", "required": False} for _ in range(count)]
+            task = await world.task(f"t{count}", task_arguments=definitions)
+            found = await self.client.get(f"/acme/task/{task}/credentials")
+            self.tasks.append((task, found.json["secret"]))
+
+    async def argv(self, answer: Answer) -> list[str]:
+        """What the agent is told to run with, after this answer."""
+        assert answer.status == 200, answer.body
+        order = await self.agent.order()
+        assert order.job_id == answer.json["id"]
+        await self.agent.end(order)
+        return order.arguments
+
+    async def every(self, given: list[str]) -> list[Answer]:
+        task, secret = self.tasks[len(given)]
+        by_secret, query = f"/job/secret/{secret}", f"customer=acme&task={task}"
+        plain = [("task_arguments", one) for one in given]
+        bracketed = [("task_arguments[]", one) for one in given]
+        hidden = [("customer", "acme"), ("task", task), *bracketed]
+        form = {"content-type": FORM}
+        post, as_user = self.stranger.post, self.client.post
+        body = {"task_arguments": given}
+        return [
+            await post(f"{by_secret}?{query}", body),
+            await post(f"{by_secret}?{query}", raw=urlencode(plain).encode(), headers=form),
+            await post(f"{by_secret}?{query}&{urlencode(bracketed)}"),
+            await post(by_secret, raw=urlencode(hidden).encode(), headers=form),
+            await as_user("/job?customer=acme", {"task": task, **body}),
+            await as_user(
+                "/acme/job", raw=urlencode([("task", task), *plain]).encode(), headers=form
+            ),
+            await post(f"/task/{task}/secret/{secret}/job", body),
+        ]
+
+
+def property_of(world: World, check: Callable[["Doors", asyncio.Runner], None]) -> None:
+    """One server, one agent and one loop for all examples."""
+    with asyncio.Runner() as runner:
+        agent = world.agent()
+        doors = Doors(world.client("ada"), world.client(), agent)
+        runner.run(doors.make(world))
+        runner.run(agent.__aenter__())
+        check(doors, runner)
+        runner.run(agent.leave())
+
+
+def test_it_works(world: World) -> None:
+    def check(doors: Doors, runner: asyncio.Runner) -> None:
+        @given(ARGUMENTS)
+        @settings(max_examples=40)
+        def same(arguments: list[str]) -> None:
+            async def argvs() -> list[list[str]]:
+                return [await doors.argv(one) for one in await doors.every(arguments)]
+
+            assert runner.run(argvs()) == [arguments] * 7
+
+        same()
+
+    property_of(world, check)
+
+
+def test_values_that_are_no_strings_arrive_as_they_were_written(world: World) -> None:
+    def check(doors: Doors, runner: asyncio.Runner) -> None:
+        task, secret = doors.tasks[1]
+        target = f"/job/secret/{secret}?customer=acme&task={task}"
+
+        @given(JSON_VALUES)
+        @settings(max_examples=40)
+        def written(value: object) -> None:
+            text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+            async def argv() -> list[str]:
+                raw = f'{{"task_arguments": [ {text} ]}}'.encode()
+                kind = {"content-type": "application/json"}
+                return await doors.argv(await doors.stranger.post(target, raw=raw, headers=kind))
+
+            assert runner.run(argv()) == [text]
+
+        written()
+
+    property_of(world, check)
+
+
+def test_numbers_keep_their_spelling(world: World) -> None:
+    def check(doors: Doors, runner: asyncio.Runner) -> None:
+        task, secret = doors.tasks[4]
+        target = f"/job/secret/{secret}?customer=acme&task={task}"
+        raw = b'{"task_arguments": [1.0, -0, 1e5, {"a" : [0.10]}]}'
+
+        async def argv() -> list[str]:
+            kind = {"content-type": "application/json"}
+            return await doors.argv(await doors.stranger.post(target, raw=raw, headers=kind))
+
+        assert runner.run(argv()) == ["1.0", "-0", "1e5", '{"a":[0.10]}']
+
+    property_of(world, check)

@@ -1,0 +1,195 @@
+"""/-/events: what happens, live, to those who may see it; resumable."""
+
+from contract.client import Client
+from contract.running import create, run
+from contract.sse import Stream
+from contract.world import World
+from handclock import HandClock
+
+EVENTS = "/-/events"
+
+
+async def kinds(stream: Stream, last: str) -> list[str]:
+    """The kinds of events up to one of this kind."""
+    found = []
+    while True:
+        happened = await stream.next()
+        assert happened is not None
+        if happened.kind:
+            found.append(happened.kind)
+        if happened.kind == last:
+            return found
+
+
+async def test_it_works(world: World, ada: Client, uma: Client) -> None:
+    task = await world.task()
+    async with world.agent() as agent, Stream(ada, EVENTS) as stream:
+        assert stream.headers["content-type"] == "text/event-stream"
+        job = await run(uma, agent, task)
+        created = await stream.until("job.created")
+        assert created.data["object"] == "job" and created.data["object_id"] == job["id"]
+        assert created.data["data"]["lifecycle"] == "ready"
+        assert created.data["data"]["task_id"] == task
+        assert await kinds(stream, "job.finished") == ["job.assigned", "job.finished"]
+
+
+async def test_it_resumes_by_last_event_id(world: World, ada: Client, uma: Client) -> None:
+    task = await world.task()
+    async with Stream(ada, EVENTS) as stream:
+        await create(uma, task)
+        seen = await stream.until("job.created")
+    jobs = [(await create(uma, task))["id"] for _ in range(3)]
+    async with Stream(ada, EVENTS, {"last-event-id": seen.id}) as stream:
+        missed = [(await stream.until("job.created")).data["object_id"] for _ in jobs]
+        assert missed == jobs
+        live = await create(uma, task)
+        assert (await stream.until("job.created")).data["object_id"] == live["id"]
+    async with Stream(ada, f"{EVENTS}?last_event_id={seen.id}") as stream:
+        assert (await stream.until("job.created")).data["object_id"] == jobs[0]
+
+
+async def test_without_an_id_it_begins_now(world: World, ada: Client, uma: Client) -> None:
+    task = await world.task()
+    await create(uma, task)
+    async with Stream(ada, EVENTS) as stream:
+        later = await create(uma, task)
+        assert (await stream.until("job.created")).data["object_id"] == later["id"]
+
+
+async def test_a_viewer_sees_what_the_acl_shows(world: World, ada: Client, vic: Client) -> None:
+    hidden, shown = await world.task("hidden", acl=[]), await world.task("shown", acl=["vic"])
+    async with Stream(vic, EVENTS) as stream:
+        await create(ada, hidden)
+        await ada.patch(f"/acme/task/{hidden}", {"description": "x"})
+        await ada.post("/api/token", {"name": "x"})
+        job = await create(ada, shown)
+        first = await stream.next()
+        while first is not None and not first.kind:
+            # Ids come even when nothing is visible, so that a reader's cursor moves on.
+            first = await stream.next()
+        assert first is not None
+        assert (first.kind, first.data["object_id"]) == ("job.created", job["id"])
+
+
+async def test_ids_come_even_when_nothing_is_visible(
+    world: World, ada: Client, vic: Client
+) -> None:
+    hidden = await world.task(acl=[])
+    async with Stream(vic, EVENTS) as stream:
+        await create(ada, hidden)
+        happened = await stream.next()
+        while happened is not None and not happened.id:
+            happened = await stream.next()
+        assert happened is not None and happened.kind == ""
+
+
+async def test_who_started_a_job_follows_it(world: World, ada: Client, uma: Client) -> None:
+    task = await world.task(acl=["uma"])
+    async with Stream(uma, EVENTS) as stream:
+        job = await create(uma, task)
+        await ada.delete(f"/acme/task/{task}/acl")
+        await ada.put(f"/acme/job/{job['id']}/cancel")
+        assert (await stream.until("job.canceled")).data["object_id"] == job["id"]
+
+
+async def test_an_approver_hears_of_the_job_to_approve(
+    world: World, uma: Client, vic: Client
+) -> None:
+    task = await world.task(type="approval", approvers=["vic"], acl=["uma"])
+    async with Stream(vic, EVENTS) as stream:
+        job = await create(uma, task)
+        assert (await stream.until("job.created")).data["object_id"] == job["id"]
+
+
+async def test_everybody_sees_hosts_come_and_go(world: World, vic: Client) -> None:
+    async with Stream(vic, EVENTS) as stream:
+        async with world.agent():
+            assert (await stream.until("host.connected")).data["data"]["hostname"] == "web-1"
+        await stream.until("host.disconnected")
+
+
+async def test_another_organization_hears_nothing(world: World, eve: Client, ada: Client) -> None:
+    task, theirs = await world.task(), await world.task(by="eve")
+    async with Stream(eve, EVENTS) as stream:
+        await create(ada, task)
+        await ada.post("/api/token", {"name": "x"})
+        job = (await eve.post("/job", {"task": theirs})).json
+        happened = await stream.next()
+        while happened is not None and not happened.kind:
+            happened = await stream.next()
+        assert happened is not None and happened.data["object_id"] == job["id"]
+
+
+async def test_a_cursor_that_is_too_old_means_resync(world: World, ada: Client) -> None:
+    await world.task()
+    await world.house.db.write(lambda tx: tx.run("delete from events"))
+    await world.task("later")
+    async with Stream(ada, EVENTS, {"last-event-id": "0.1"}) as stream:
+        assert (await stream.until("resync")).data == {}
+
+
+async def test_a_cursor_from_the_future_means_resync(world: World, ada: Client) -> None:
+    """After a restore the server is behind what a reader has seen."""
+    async with Stream(ada, EVENTS, {"last-event-id": f"{2**62}.{2**62}"}) as stream:
+        await stream.until("resync")
+        await create(ada, await world.task())
+        await stream.until("job.created")
+
+
+async def test_a_cursor_that_is_none_is_refused(ada: Client) -> None:
+    for cursor in (
+        "x",
+        "1",
+        "1.",
+        ".1",
+        "1.2.3",
+        "-1.1",
+        "\xb2.1",
+        "9" * 30 + ".1",
+        "1." + "9" * 30,
+    ):
+        refused = await ada.get(EVENTS, headers={"last-event-id": cursor})
+        assert refused.status == 400, cursor
+
+
+async def test_who_loses_access_is_cut_off(world: World, ada: Client, uma: Client) -> None:
+    task, olga = await world.task(), world.client("olga")
+    async with Stream(uma, EVENTS) as stream:
+        await create(ada, task)
+        await stream.until("job.created")
+        await olga.delete(f"/api/member/{world.cast.uma.member_id}")
+        await create(ada, task)
+        assert [one.kind for one in await stream.rest()] == ["resync"]
+
+
+async def test_a_token_that_expires_is_cut_off(world: World, ada: Client, clock: HandClock) -> None:
+    made = (await ada.post("/api/token", {"name": "short", "expires_in": 60})).json
+    client = Client(world.app, made["token"], check=world.conformity)
+    task = await world.task()
+    async with Stream(client, EVENTS) as stream:
+        await create(ada, task)
+        await stream.until("job.created")
+        clock.move(61)
+        await create(ada, task)
+        assert [one.kind for one in await stream.rest()] == ["resync"]
+
+
+async def test_an_agent_has_no_business_there(world: World) -> None:
+    assert (await world.client("web-1").get(EVENTS)).status == 403
+
+
+async def test_a_narrower_acl_counts_at_once(world: World, ada: Client, vic: Client) -> None:
+    task, other = await world.task("one"), await world.task("other")
+    async with Stream(vic, EVENTS) as stream:
+        await create(ada, task)
+        await stream.until("job.created")
+        await ada.delete(f"/acme/task/{task}/acl")
+        await create(ada, task)
+        job = await create(ada, other)
+        assert (await stream.until("job.created")).data["object_id"] == job["id"]
+
+
+async def test_who_hangs_up_is_noticed(world: World, ada: Client) -> None:
+    async with Stream(ada, EVENTS):
+        pass
+    assert not world.house.feed._listeners

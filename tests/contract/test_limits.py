@@ -1,0 +1,80 @@
+"""How often one may be wrong: 20 times a minute and address, counted on the clock."""
+
+from cast import PASSWORD
+from contract.client import Client
+from contract.world import World
+from handclock import HandClock
+
+WRONG = f"/job/secret/{'0' * 64}?customer=acme&task={'0' * 24}"
+
+
+async def test_it_works(world: World, stranger: Client, clock: HandClock) -> None:
+    for _ in range(20):
+        assert (await stranger.post(WRONG)).status == 403
+    refused = await stranger.post(WRONG)
+    assert (refused.status, refused.code) == (429, "too_many_requests")
+    assert 0 < int(refused.headers["retry-after"]) <= 60
+    clock.move(int(refused.headers["retry-after"]) + 1)
+    assert (await stranger.post(WRONG)).status == 403
+
+
+async def test_wrong_passwords_count_alike(stranger: Client, clock: HandClock) -> None:
+    for n in range(20):
+        body = {"email": f"nobody-{n}@acme.test", "password": "wrong"}
+        assert (await stranger.post("/api/auth/login", body)).status == 401
+    refused = await stranger.post("/api/auth/login", {"email": "x@y.z", "password": "wrong"})
+    assert refused.status == 429 and "retry-after" in refused.headers
+    assert (await stranger.post(WRONG)).status == 429
+    clock.move(61)
+    right = {"email": "uma@acme.test", "password": PASSWORD}
+    assert (await stranger.post("/api/auth/login", right)).status == 200
+
+
+async def test_other_addresses_are_not_held_up(world: World, stranger: Client) -> None:
+    for _ in range(21):
+        await stranger.post(WRONG)
+    assert (await world.client(address="198.51.100.77").post(WRONG)).status == 403
+
+
+async def test_while_held_up_a_right_secret_waits_too(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    task = await world.task()
+    secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
+    for _ in range(20):
+        await stranger.post(WRONG)
+    right = f"/job/secret/{secret}?customer=acme&task={task}"
+    assert (await stranger.post(right)).status == 429
+    assert (await world.client(address="198.51.100.78").post(right)).status == 200
+
+
+async def test_right_secrets_are_not_counted(world: World, ada: Client, stranger: Client) -> None:
+    task = await world.task()
+    secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
+    for _ in range(25):
+        made = await stranger.post(f"/job/secret/{secret}?customer=acme&task={task}")
+        assert made.status == 200
+
+
+async def test_a_right_secret_has_a_limit_of_its_own(
+    world: World, ada: Client, stranger: Client, clock: HandClock
+) -> None:
+    world.house.secret_uses.limit = 3
+    task = await world.task()
+    secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
+    target = f"/job/secret/{secret}?customer=acme&task={task}"
+    assert [(await stranger.post(target)).status for _ in range(4)] == [200, 200, 200, 429]
+    clock.move(2)
+    assert (await stranger.post(target)).status == 200
+
+
+async def test_wrong_links_count_too(stranger: Client) -> None:
+    for _ in range(20):
+        assert (await stranger.post("/api/auth/link", {"token": "bvl_x"})).status == 404
+    assert (await stranger.post("/api/auth/link", {"token": "bvl_x"})).status == 429
+
+
+async def test_requests_with_a_good_token_are_not_held_up(world: World, ada: Client) -> None:
+    for _ in range(25):
+        await world.client(address=ada.address).post(WRONG)
+    assert (await ada.get("/acme/task")).status == 200

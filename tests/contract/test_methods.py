@@ -1,0 +1,105 @@
+"""Paths and methods: 404, 405 with Allow, OPTIONS and CORS, HEAD, the shape of a refusal."""
+
+from contract.client import Client
+from contract.world import World
+
+ORIGIN = {"origin": "https://console.test"}
+
+
+async def test_it_works(stranger: Client) -> None:
+    found = await stranger.get("/-/health")
+    assert (found.status, found.json["status"]) == (200, "ok")
+
+
+async def test_a_path_that_is_not_there(ada: Client) -> None:
+    for path in ("/", "/nothing", "/acme/nothing", "/job/x/y/z", "/job/", "//job", "/%ff", "/acme"):
+        missing = await ada.get(path)
+        assert (missing.status, missing.code) == (404, "no_such_path"), path
+
+
+async def test_a_wrong_method_names_the_right_ones(world: World, ada: Client) -> None:
+    task = await world.task()
+    for method, path, allowed in (
+        ("PUT", "/acme/job", "GET, POST"),
+        ("DELETE", "/job", "GET, POST"),
+        ("GET", "/job/finished", "DELETE"),
+        ("POST", f"/task/{task}/acl", "DELETE, GET, PATCH, PUT"),
+        ("TRACE", "/-/health", "GET"),
+        ("BREW", "/-/health", "GET"),
+    ):
+        refused = await ada.ask(method, path)
+        assert (refused.status, refused.code) == (405, "method_not_allowed"), path
+        assert refused.headers["allow"] == allowed
+
+
+async def test_an_id_of_another_shape_is_not_found(ada: Client) -> None:
+    for path in ("/job/1", "/task/zz", f"/job/{'A' * 24}", f"/job/{'0' * 25}", "/job/%00"):
+        assert (await ada.get(path)).status == 404, path
+
+
+async def test_a_refusal_has_one_shape(world: World, uma: Client) -> None:
+    refused = await uma.post(
+        "/acme/job", {"task": await world.task(task_arguments=[{"type": "input"}])}
+    )
+    assert list(refused.json) == ["statusCode", "code", "message", "errors", "request_id"]
+    assert refused.headers["content-type"] == "application/json"
+    missing = await uma.get(f"/acme/job/{'0' * 24}")
+    assert list(missing.json) == ["statusCode", "code", "message", "request_id"]
+
+
+async def test_every_request_has_an_id_of_its_own(stranger: Client) -> None:
+    seen = {(await stranger.get("/-/health")).headers["x-request-id"] for _ in range(5)}
+    assert len(seen) == 5
+
+
+async def test_options_answers_for_pages_that_may_ask(stranger: Client) -> None:
+    found = await stranger.ask("OPTIONS", "/acme/job", headers=ORIGIN)
+    assert found.status == 204
+    assert found.headers["allow"] == "GET, POST, OPTIONS"
+    assert found.headers["access-control-allow-origin"] == "https://console.test"
+    assert "authorization" in found.headers["access-control-allow-headers"]
+    assert found.headers["vary"] == "origin"
+
+
+async def test_an_origin_must_be_listed_exactly(ada: Client) -> None:
+    for origin in (
+        "https://console.test.evil.test",
+        "http://console.test",
+        "https://CONSOLE.test",
+        "null",
+        "*",
+        "https://console.test:8443",
+    ):
+        for method, path in (("OPTIONS", "/acme/job"), ("GET", "/acme/job")):
+            found = await ada.ask(method, path, headers={"origin": origin})
+            assert "access-control-allow-origin" not in found.headers, origin
+
+
+async def test_a_listed_origin_reads_answers_and_refusals(ada: Client, stranger: Client) -> None:
+    for found in (
+        await ada.get("/acme/job", headers=ORIGIN),
+        await stranger.get("/acme/job", headers=ORIGIN),
+        await ada.get("/nothing", headers=ORIGIN),
+    ):
+        assert found.headers["access-control-allow-origin"] == "https://console.test"
+
+
+async def test_head_is_get_without_a_body(ada: Client) -> None:
+    found = await ada.ask("HEAD", "/acme/job")
+    assert found.status == 200 and found.headers["content-length"] == "2"
+
+
+async def test_the_address_of_a_caller_comes_from_a_trusted_proxy_only(
+    world: World, ada: Client
+) -> None:
+    told = {"x-forwarded-for": "203.0.113.9, 198.51.100.1"}
+    await world.client("ada", address="10.0.0.1").post("/api/token", {"name": "a"}, headers=told)
+    await world.client("ada", address="192.0.2.99").post("/api/token", {"name": "b"}, headers=told)
+    rows = (await ada.get("/api/audit?limit=2")).json
+    assert [one["address"] for one in rows] == ["192.0.2.99", "198.51.100.1"]
+
+
+async def test_a_query_that_cannot_be_read_is_refused(ada: Client) -> None:
+    for query in ("a=%ff", "a=" + "&b=" * 1_001):
+        refused = await ada.get(f"/acme/job?{query}")
+        assert (refused.status, refused.code) == (400, "malformed_query")

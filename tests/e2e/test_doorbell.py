@@ -1,0 +1,151 @@
+"""Doorbells may fail, and servers may be many: work starts, stops and is told all the same."""
+
+import json
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from belvedere.base.clock import parse_iso
+from belvedere.client.calls import Client
+from belvedere.client.problem import Problem
+from belvedere.client.stream import follow
+from e2e import deaf, servers
+from e2e.patience import until
+from e2e.programs import CUSTOMER
+from e2e.servers import Pair
+
+pytestmark = pytest.mark.alone
+
+# A poll every second or two, and a little.
+SOON_MS = 3_500
+WAITING = '#!/bin/sh\necho begun\nuntil test -e "$1"; do sleep 0.02; done\necho over\nexit 6\n'
+
+
+@pytest.fixture
+def quiet(database: str, tmp_path: Path) -> Iterator[Pair]:
+    """Nobody hears a bell: on PostgreSQL we stand at another server than the agent."""
+    with servers.pair(tmp_path, database, (sys.executable, deaf.__file__)) as made:
+        yield made
+
+
+@pytest.fixture
+def two(postgres_template: str, tmp_path: Path) -> Iterator[Pair]:
+    """Two servers that hear each other."""
+    from engines import postgres_copy
+
+    with postgres_copy(postgres_template) as url, servers.pair(tmp_path, url) as made:
+        yield made
+
+
+def waited_ms(job: dict[str, Any]) -> int:
+    return parse_iso(job["assigned_at"]) - parse_iso(job["creation_date"])
+
+
+def test_it_works(quiet: Pair) -> None:
+    """Without bells: run, wait, follow, cancel, revoke, each within a poll or two."""
+    _work_starts(quiet)
+    _a_waiting_caller_is_answered(quiet)
+    _output_and_end_are_followed(quiet)
+    _a_cancel_arrives(quiet)
+    _events_are_told(quiet)
+    _a_revoked_token_is_refused(quiet)
+
+
+def _work_starts(quiet: Pair) -> None:
+    jobs = [quiet.site.run("#!/bin/sh\nexit 0\n") for _ in range(3)]
+    assert max(map(waited_ms, jobs)) <= SOON_MS
+
+
+def _a_waiting_caller_is_answered(quiet: Pair) -> None:
+    task = quiet.world.task("#!/bin/sh\nsleep 0.3\n", quiet.agent)
+    job = quiet.world.api.post("/job", {"task": task}, {"wait_result": "true"})
+    assert job["lifecycle"] == "finished"
+    now = time.time_ns() // 1_000_000
+    assert now - parse_iso(job["ended_at"]) <= SOON_MS
+
+
+def _output_and_end_are_followed(quiet: Pair) -> None:
+    job_id = quiet.site.start("#!/bin/sh\necho one\nsleep 1.5\necho two\n")
+    events = list(quiet.site.listen(job_id))
+    assert "".join(said for kind, said in events if kind == "output") == "one\ntwo\n"
+
+
+def _a_cancel_arrives(quiet: Pair) -> None:
+    job_id = quiet.site.start("#!/bin/sh\necho begun\nsleep 600\n")
+    quiet.site.says(job_id, b"begun")
+    asked = quiet.world.api.put(f"/job/{job_id}/cancel")
+    job = quiet.world.ended(job_id)
+    assert (job["lifecycle"], job["state"]) == ("terminated", "canceled")
+    assert parse_iso(job["ended_at"]) - parse_iso(asked["last_update"]) <= SOON_MS
+
+
+def _events_are_told(quiet: Pair) -> None:
+    with quiet.world.client() as listener:
+        stream = follow(listener, "/-/events", {"last_event_id": "0.0"})
+        job_id = quiet.site.run("#!/bin/sh\nexit 0\n")["id"]
+        for event in stream:
+            if event.kind == "job.finished" and json.loads(event.data)["object_id"] == job_id:
+                return
+
+
+def _a_revoked_token_is_refused(quiet: Pair) -> None:
+    person = quiet.world.person()
+    made = person.post("/api/token", {"name": "short"})
+    with Client(quiet.far.url, made["token"], CUSTOMER) as bearer:
+        bearer.get("/host")
+        person.delete(f"/api/token/{made['id']}")
+        until(lambda: _status(bearer) == 401, SOON_MS / 1_000)
+    person.close()
+
+
+def _status(bearer: Client) -> int:
+    try:
+        return bearer.ask("GET", "/host").status
+    except Problem as refusal:
+        return refusal.status
+
+
+def test_a_job_made_at_one_server_runs_at_the_other(two: Pair) -> None:
+    jobs = [two.site.run("#!/bin/sh\nexit 0\n") for _ in range(8)]
+    assert {job["state"] for job in jobs} == {"normal"}
+    # A poll would take half a second on average: this was the bell.
+    assert sorted(map(waited_ms, jobs))[6] < 300
+    _a_cancel_arrives(two)
+
+
+def test_an_agent_goes_elsewhere_when_its_server_is_killed(two: Pair) -> None:
+    word = two.world.folder / "go on"
+    job_id = two.site.start(WAITING, str(word))
+    two.site.says(job_id, b"begun")
+    two.far.kill()
+    two.gate.lead_to(two.world.server.url)
+    waiting = two.site.start("#!/bin/sh\nexit 0\n")
+    word.touch()
+    job = two.world.ended(job_id)
+    assert (job["lifecycle"], job["result"]["code"], job["attempt_count"]) == ("finished", 6, 1)
+    assert two.world.log(job_id) == b"begun\nover\n"
+    assert two.world.ended(waiting)["state"] == "normal"
+
+
+def test_servers_may_be_restarted_one_after_the_other(two: Pair) -> None:
+    """With the agent moving between them, while jobs run."""
+    ids = []
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        word = two.world.folder / f"go on {how}"
+        ids.append(two.site.start(WAITING, str(word)))
+        two.site.says(ids[-1], b"begun")
+        two.gate.lead_to(two.world.server.url)
+        two.far.stop(how)
+        two.site.says(two.site.start("#!/bin/sh\necho elsewhere\n"), b"elsewhere")
+        two.far.start()
+        two.gate.lead_to(two.far.url)
+        two.gate.drop()
+        word.touch()
+    jobs = [two.world.ended(job_id) for job_id in ids]
+    assert [(job["result"]["code"], job["attempt_count"]) for job in jobs] == [(6, 1)] * 2
+    assert [two.world.log(job_id) for job_id in ids] == [b"begun\nover\n"] * 2
