@@ -47,6 +47,8 @@ class Client:
     token: str = ""
     address: str = "192.0.2.50"
     scheme: str = "http"
+    # Hangs up as soon as the request is sent; what was answered until then counts.
+    hangs_up: bool = False
     check: Check = lambda method, target, answer: None
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -84,12 +86,15 @@ class Client:
         async def receive() -> dict[str, Any]:
             if messages:
                 return messages.pop()
+            if self.hangs_up:
+                return {"type": "http.disconnect"}
             return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
 
         async def send(message: dict[str, Any]) -> None:
             said.append(message)
 
         await self.app(self.scope(method, target, sent), receive, send)
+        assert self.hangs_up or not said[-1].get("more_body"), "the answer was cut"
         answer = answer_of(said)
         self.check(method, target, answer)
         return answer
@@ -116,7 +121,6 @@ class Client:
 def answer_of(said: list[dict[str, Any]]) -> Answer:
     start, *parts = said
     assert start["type"] == "http.response.start"
-    assert not parts[-1].get("more_body"), "the answer was cut"
     names = [name.decode() for name, _ in start["headers"]]
     assert len(names) == len(set(names)), f"a header is sent twice: {names}"
     headers = {name.decode(): value.decode() for name, value in start["headers"]}

@@ -40,6 +40,7 @@ class Program:
         self._process: subprocess.Popen[bytes] | None = None
 
     def launch(self, *words: str, stdin: str = "", **env: str) -> None:
+        """Start it with these words and variables, and this much to read."""
         assert not self.is_running, "it runs already"
         with self._log.open("ab") as log, tempfile.TemporaryFile() as told:
             told.write(stdin.encode())
@@ -97,10 +98,10 @@ class Server(Program):
         self.data = data
         self.url = ""
 
-    def start(self, *words: str, port: int = 0, **env: str) -> bool:
-        """Until it says where it is; false when it died before."""
+    def start(self, *words: str, **env: str) -> bool:
+        """Until it says where it is, on a port that the system chose; false when it died before."""
         before = len(self.said())
-        self.launch("--port", str(port), *words, **env)
+        self.launch("--port", "0", *words, **env)
         give_up_at = time.monotonic() + START_S
         while self.is_running and time.monotonic() < give_up_at:
             found = re.search(r"ready at (\S+)\n", self.said()[before:])

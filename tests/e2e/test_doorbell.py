@@ -1,6 +1,5 @@
 """Doorbells may fail, and servers may be many: work starts, stops and is told all the same."""
 
-import json
 import signal
 import sys
 import time
@@ -13,11 +12,11 @@ import pytest
 from belvedere.base.clock import parse_iso
 from belvedere.client.calls import Client
 from belvedere.client.problem import Problem
-from belvedere.client.stream import follow
 from e2e import deaf, servers
 from e2e.patience import until
 from e2e.programs import CUSTOMER
 from e2e.servers import Pair
+from e2e.watcher import Watcher
 
 pytestmark = pytest.mark.alone
 
@@ -85,12 +84,14 @@ def _a_cancel_arrives(quiet: Pair) -> None:
 
 
 def _events_are_told(quiet: Pair) -> None:
-    with quiet.world.client() as listener:
-        stream = follow(listener, "/-/events", {"last_event_id": "0.0"})
-        job_id = quiet.site.run("#!/bin/sh\nexit 0\n")["id"]
-        for event in stream:
-            if event.kind == "job.finished" and json.loads(event.data)["object_id"] == job_id:
-                return
+    watcher = Watcher(quiet.world.client())
+    watcher.start()
+    # Whatever happens before the stream is open is not told on it.
+    until(lambda: quiet.site.run("#!/bin/sh\nexit 0\n") and watcher.jobs)
+    job = quiet.site.run("#!/bin/sh\nexit 0\n")
+    until(lambda: len(watcher.jobs[job["id"]]) == job["version"], SOON_MS / 1_000)
+    watcher.leave()
+    watcher.check(job)
 
 
 def _a_revoked_token_is_refused(quiet: Pair) -> None:

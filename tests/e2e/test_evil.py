@@ -91,7 +91,8 @@ def test_it_ends_two_hundred_children(site: Site) -> None:
 def test_it_does_not_touch_its_neighbours(site: Site) -> None:
     quiet = site.start("#!/bin/sh\necho here\nsleep 1\necho done\n")
     site.says(quiet, b"here")
-    loud = site.start("#!/bin/bash\nfor i in {1..20}; do setsid sleep 600 & done\necho here\nwait\n")
+    many = "for i in {1..20}; do setsid sleep 600 & done"
+    loud = site.start(f"#!/bin/bash\n{many}\necho here\nwait\n")
     site.says(loud, b"here")
     assert site.cancel(loud)["state"] == "canceled"
     job = site.world.ended(quiet)

@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,12 +21,21 @@ SLOW = '#!/bin/sh\necho begun\nuntil test -e "$1"; do sleep 0.02; done\nseq 1 50
 SLOW_TEXT = "begun\n" + "".join(f"{number}\n" for number in range(1, 5_001))
 
 
-@pytest.fixture
-def up(tmp_path: Path) -> Iterator[Site]:
-    """Server and local agent by the one command."""
-    with World(tmp_path, verb="up") as world:
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Server and local agent by the one command; who stops them starts them again."""
+    with World(tmp_path_factory.mktemp("up"), verb="up") as world:
         world.start("--no-demo")
         yield Site(world, world.local_agent())
+
+
+@pytest.fixture
+def second(up: Site, tmp_path: Path) -> Iterator[Agent]:
+    """Another host, not enrolled yet; gone at the end of the test."""
+    agent = Agent(tmp_path / "second", f"second-{tmp_path.name}".replace("_", "-"))
+    yield agent
+    agent.retire()
+    leftovers.gone(tmp_path)
 
 
 def test_it_works(up: Site) -> None:
@@ -211,9 +219,9 @@ def test_it_speaks_tls_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
         world.trust(cert)
         agent = world.local_agent()
         assert Site(world, agent).run("#!/bin/sh\nexit 0\n")["state"] == "normal"
-        with Client(world.server.url, TOKEN, CUSTOMER) as stranger:
-            with pytest.raises(Problem, match="not trusted"):
-                stranger.get("/host")
+        with Client(world.server.url, TOKEN, CUSTOMER) as stranger, pytest.raises(Problem) as told:
+            stranger.get("/host")
+        assert "not trusted" in told.value.message
         distrustful = world.agents["web"] = Agent(tmp_path / "web", "web")
         token = world.enrolment()
         distrustful.start(world.server.url, BELVEDERE_ENROLMENT_TOKEN=token)

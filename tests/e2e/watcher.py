@@ -59,6 +59,9 @@ class Watcher(threading.Thread):
     def leave(self) -> None:
         self._is_over = True
 
+    def has_heard(self, job: dict[str, Any]) -> bool:
+        return len(self.jobs[job["id"]]) >= job["version"]
+
     def check(self, job: dict[str, Any]) -> None:
         """Every version of the job was told once, and the last one says what the record says."""
         told = sorted(self.jobs[job["id"]], key=lambda event: int(event["version"]))

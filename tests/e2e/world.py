@@ -1,12 +1,13 @@
 """A whole installation made of real processes, in a folder of the test, and gone without a trace.
 
-    with World(tmp_path) as world:
-        world.start()
-        web = world.agent("web")
-        task = world.task("#!/bin/sh\necho hello\n", web)
-        job = world.ended(world.run(task))
+with World(tmp_path) as world:
+    world.start()
+    web = world.agent("web")
+    task = world.task("#!/bin/sh\necho hello\n", web)
+    job = world.ended(world.run(task))
 """
 
+import importlib.util
 import itertools
 from pathlib import Path
 from socket import gethostname
@@ -127,7 +128,8 @@ class World:
 
     def run(self, task_id: str, *arguments: str) -> str:
         """A new job; its id."""
-        made: str = self.api.post("/job", {"task": task_id, "task_arguments": list(arguments)})["id"]
+        body = {"task": task_id, "task_arguments": list(arguments)}
+        made: str = self.api.post("/job", body)["id"]
         return made
 
     def job(self, job_id: str) -> dict[str, Any]:
@@ -167,8 +169,8 @@ class World:
 
     def doctor(self) -> None:
         """The product's own examination of its data finds nothing."""
-        import importlib.util
-        if importlib.util.find_spec("belvedere.cli.doctor") is None: return
+        if importlib.util.find_spec("belvedere.cli.doctor") is None:
+            return
         told = {name: self.server.env[name] for name in self.server.env if "DATA" in name}
         found = run("doctor", "--data", str(self.server.data), **told)
         assert found.returncode == 0, found.stdout + found.stderr

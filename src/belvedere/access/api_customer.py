@@ -74,6 +74,7 @@ ROUTES = (
         answer=records.CustomerRecord,
         codes=("name_taken",),
         known=False,
+        people=True,
     ),
     plain(
         "DELETE",
@@ -84,6 +85,7 @@ ROUTES = (
         answer=records.CustomerRecord,
         known=False,
         query=(("confirm", "the organization's name"),),
+        people=True,
     ),
     plain(
         "PUT",
@@ -95,6 +97,7 @@ ROUTES = (
         answer=records.MemberRecord,
         codes=("already_owner", "not_active"),
         known=False,
+        people=True,
     ),
     plain(
         "GET",

@@ -110,6 +110,7 @@ ROUTES = (
         body=Invite,
         answer=records.MemberRecord,
         codes=_CODES,
+        people=True,
     ),
     plain(
         "PATCH",
@@ -120,6 +121,7 @@ ROUTES = (
         body=Patch,
         answer=records.MemberRecord,
         codes=_CODES,
+        people=True,
     ),
     plain(
         "DELETE",
@@ -129,6 +131,7 @@ ROUTES = (
         "Remove a member",
         answer=records.MemberRecord,
         codes=_CODES,
+        people=True,
     ),
     plain(
         "POST",
@@ -138,5 +141,6 @@ ROUTES = (
         "A one-time link for a new password, or a new invitation; shown once",
         answer=records.LinkRecord,
         known=False,
+        people=True,
     ),
 )

@@ -144,6 +144,7 @@ ROUTES = (
         body=Change,
         answer=Done,
         codes=("too_many_requests",),
+        people=True,
     ),
     _by_link(
         "POST",

@@ -179,8 +179,8 @@ ROUTES = (
         "Who am I",
         answer=Profile,
     ),
-    plain("POST", "/api/session/logout", "viewer", logout, "Sign out", answer=Done),
-    plain("GET", "/api/session/logout", "viewer", logout, "Sign out", answer=Done),
+    plain("POST", "/api/session/logout", "viewer", logout, "Sign out", answer=Done, people=True),
+    plain("GET", "/api/session/logout", "viewer", logout, "Sign out", answer=Done, people=True),
     plain(
         "PUT",
         "/api/session/refresh",
@@ -188,6 +188,7 @@ ROUTES = (
         refresh,
         "A new token for this session",
         answer=SignedIn,
+        people=True,
     ),
     plain(
         "PUT",
@@ -196,6 +197,7 @@ ROUTES = (
         switch,
         "Go to another organization",
         answer=SignedIn,
+        people=True,
     ),
     plain(
         "GET",
@@ -205,6 +207,7 @@ ROUTES = (
         "My sessions",
         answer=list[records.SessionRecord],
         known=False,
+        people=True,
     ),
     plain(
         "DELETE",
@@ -214,5 +217,6 @@ ROUTES = (
         "End one of my sessions",
         answer=records.SessionRecord,
         known=False,
+        people=True,
     ),
 )

@@ -74,6 +74,7 @@ ROUTES = (
         "Make an integration token; its text is shown once",
         body=NewToken,
         answer=records.TokenRecord,
+        people=True,
     ),
     plain(
         "DELETE",
@@ -82,6 +83,7 @@ ROUTES = (
         revoke,
         "Revoke an integration token",
         answer=records.TokenRecord,
+        people=True,
     ),
     plain(
         "GET",
@@ -101,6 +103,7 @@ ROUTES = (
         body=NewEnrolment,
         known=False,
         answer=records.TokenRecord,
+        people=True,
     ),
     plain(
         "DELETE",
@@ -110,5 +113,6 @@ ROUTES = (
         "Revoke an enrolment token",
         known=False,
         answer=records.TokenRecord,
+        people=True,
     ),
 )

@@ -113,8 +113,8 @@ class Tree(Crowd):
         return 0 if others or self._spared else asking.fence
 
     def _signs(self, script: Script) -> Signs:
-        mark, cookie = self._spawner.marked(script.fence), self._spawner.cookie(script.fence)
-        return Signs(script.pid, mark, cookie, script.place.path, script.pipe)
+        cookie = self._spawner.cookie(script.fence)
+        return Signs(script.pid, script.mark, cookie, script.place.path, script.pipe)
 
     def send(self, members: dict[int, int], what: signal.Signals) -> None:
         # Children first: once its parent is gone a process has another parent than we saw.

@@ -115,20 +115,22 @@ def _stat(pid: int) -> list[bytes]:
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             # The name stands in parentheses and may itself hold anything.
-            return file.readall().rsplit(b")", 1)[1].split()
+            return file.readall().rpartition(b")")[2].split()
     except OSError:
         return []
 
 
 def bears(pid: int, signs: Signs) -> bool:
-    """Whether this process carries a sign of the fence; the cheapest are tried first."""
+    """Whether this process, a child of ours, carries a sign of the fence."""
     try:
+        if os.getsid(pid) == signs.session:
+            return True
+        cookie = cookie_of(pid)
+        if cookie:
+            return cookie == signs.cookie
+        # It wiped its environment, or wrote its title over it as many daemons do.
         return (
-            os.getsid(pid) == signs.session
-            or _bears_mark(pid, signs.mark)
-            or cookie_of(pid) == signs.cookie
-            or _stands_in(pid, signs.folder)
-            or _holds(pid, signs.pipe)
+            _bears_mark(pid, signs.mark) or _stands_in(pid, signs.folder) or _holds(pid, signs.pipe)
         )
     except ProcessLookupError:
         return False

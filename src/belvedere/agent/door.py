@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import socket
+import sys
 
 from belvedere.agent import wire
 from belvedere.agent.folder import Folder
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
     from belvedere.agent.ledger import Message
 
 PIECE = 64 * 1024
+
+
+def complain(text: str) -> None:
+    """For the person who reads keeper.log; a full disk must not turn it into a crash."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        return
 
 
 class Door:
@@ -34,9 +43,14 @@ class Door:
     def accept(self) -> None:
         """What the former agent sent and we did not read is dropped unread: the new agent is
         about to hear what was accepted, and nothing may be accepted behind its back."""
+        try:
+            agent, _ = self._listening.accept()
+        except OSError:
+            # It was gone again before we came to the door.
+            return
         self.close()
-        self._agent, _ = self._listening.accept()
-        self._agent.setblocking(False)
+        agent.setblocking(False)
+        self._agent = agent
         self.fd = self._agent.fileno()
         self._poll.register(self.fd, select.POLLIN)
         self._lines = wire.Lines()
@@ -49,10 +63,13 @@ class Door:
             return []
         except OSError:
             data = b""
-        if not data:
-            self.close()
-            return []
-        return self._lines.feed(data)
+        try:
+            if data:
+                return self._lines.feed(data)
+        except ValueError:
+            complain("The agent said something that is not JSON; hanging up.")
+        self.close()
+        return []
 
     def send(self, message: Message) -> None:
         """Goes out at the end of the turn, with everything else."""

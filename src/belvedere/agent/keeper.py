@@ -10,12 +10,13 @@ import os
 import select
 import signal
 import sys
+import time
 
 from belvedere import __version__
 from belvedere.agent import folder as folders
 from belvedere.agent import rules, wire
 from belvedere.agent.crowd import crowd
-from belvedere.agent.door import Door
+from belvedere.agent.door import Door, complain
 from belvedere.agent.folder import Folder
 from belvedere.agent.journal import Journal
 from belvedere.agent.ledger import Ledger
@@ -40,6 +41,12 @@ MEND_AFTER = 5_000 * MS
 IDLE_EXIT = 60_000 * MS
 # Deadlines count sleep of the machine, a poll does not: so it is never longer than this.
 LONGEST_POLL = 30_000 * MS
+
+
+ORDER = frozenset(
+    ("session", "fence", "job_id", "runas", "arguments", "env", "timeout_ms", "grace_ms")
+    + ("daemonize", "os_user", "script", "blobs")
+)
 
 
 class Keeper:
@@ -99,6 +106,10 @@ class Keeper:
         ledger = self._ledger
         match message["do"]:
             case "order":
+                # Checked before it is accepted: after that it must be possible to start it.
+                if not ORDER.issubset(message):
+                    complain(f"An order without {sorted(ORDER.difference(message))}; dropped.")
+                    return []
                 return rules.order(ledger, message)
             case "ack":
                 return rules.ack(ledger, message["fences"])
@@ -195,7 +206,7 @@ class Keeper:
             elif self._journal.unsynced and self._ledger.entries:
                 self._journal.sync()
         except OSError as fault:
-            print(f"The journal cannot be written: {fault}", file=sys.stderr, flush=True)
+            complain(f"The journal cannot be written: {fault}")
             self._write_at = now_ns() + MEND_AFTER
 
     def _is_over(self) -> bool:
@@ -224,12 +235,21 @@ def _wake_on_signals() -> int:
     return reader
 
 
+def _hold(folder: Folder) -> bool:
+    """A keeper that is about to end may hold the folder for a moment longer."""
+    for _ in range(50):
+        if folders.lock(folder, "keeper") is not None:
+            return True
+        time.sleep(0.02)
+    return False
+
+
 def main() -> int:
     if len(sys.argv) != 3 or sys.argv[1] != "--state":
         print("usage: python -m belvedere.agent.keeper --state DIR")
         return 2
     folder = folders.prepare(sys.argv[2])
-    if folders.lock(folder, "keeper") is None:
+    if not _hold(folder):
         print(f"Another keeper holds {folder.root}.")
         return 3
     # Scripts inherit it; our own files are made with modes of their own.

@@ -114,7 +114,8 @@ class Link:
         keeper.listener = session.hear_keeper
         keeper.say({"do": "hello", "owner": self._credential.host_id, "inline": INLINE_LOG})
         keeper.flush()
-        state = await _unless_lost(session.state, keeper)
+        async with asyncio.timeout(HANDSHAKE_S):
+            state = await _unless_lost(session.state, keeper)
         if _is_outdated(state):
             log.info("The keeper is of version %s; a new one takes over.", state["build"])
             keeper.say({"do": "retire"})

@@ -40,6 +40,7 @@ class Script:
         "kill_at",
         "killed",
         "look_at",
+        "mark",
         "output",
         "pause",
         "pid",
@@ -61,6 +62,7 @@ class Script:
         pipe: int,
         place: Workplace,
         output: Output,
+        mark: int,
         started_at: int,
     ) -> None:
         self.fence: int = order["fence"]
@@ -68,6 +70,7 @@ class Script:
         self.pipe = pipe
         self.place = place
         self.output = output
+        self.mark = mark
         self.daemonize: bool = order["daemonize"]
         self.grace: int = order["grace_ms"] * MS
         self.started_at = started_at

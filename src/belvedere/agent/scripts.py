@@ -51,18 +51,20 @@ class Scripts:
     def start(self, order: Message) -> Steps:
         fence: int = order["fence"]
         place: Workplace | None = None
+        mark = self._spawner.mark()
         try:
             account = self._account_for(order["os_user"])
             place = self._place_for(account)
             script = stage(order, account, place)
             started_at = now_ns()
-            pid, pipe = self._spawner.start(order, account, place, script)
-        except (CannotStart, OSError) as fault:
+            pid, pipe = self._spawner.start(order, account, place, script, mark)
+        except (CannotStart, OSError, ValueError, LookupError) as fault:
             if place is not None:
                 self._workplaces.leave(place)
+            self._spawner.release(mark)
             reason = fault.reason if isinstance(fault, CannotStart) else "cannot_prepare"
             return rules.ended(self._ledger, fence, rules.failure(reason, str(fault)))
-        started = Script(order, pid, pipe, place, Output(self.inline), started_at)
+        started = Script(order, pid, pipe, place, Output(self.inline), mark, started_at)
         self._crowd.add(started)
         self.due = min(self.due, started.due)
         reach("keeper.spawned")
@@ -200,6 +202,7 @@ class Scripts:
         else:
             self._pipes.close(script)
             self._workplaces.leave(script.place)
+            self._spawner.release(script.mark)
 
     def ages(self) -> dict[int, int]:
         """How long each announced script runs, in milliseconds."""

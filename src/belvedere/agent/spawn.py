@@ -73,22 +73,35 @@ def base_limit() -> tuple[int, int]:
 
 
 class Spawner:
-    __slots__ = ("_base", "_cookie", "_hard", "_null")
+    __slots__ = ("_base", "_cookie", "_hard", "_last", "_null", "_used")
 
     def __init__(self, cookie: str, limit: tuple[int, int]) -> None:
         self._cookie = cookie
         self._base, self._hard = limit
         self._null = os.open(os.devnull, os.O_RDWR)
+        # Marks that processes may still carry, and the one given last.
+        self._used: set[int] = set()
+        self._last = 0
 
     def cookie(self, fence: int) -> str:
         return f"{self._cookie}.{fence}"
 
-    def marked(self, fence: int) -> int:
-        """The limit that this fence's processes carry; zero when the system has no such limit."""
-        return self._base and self._base - fence % MARKS - 1
+    def mark(self) -> int:
+        """A limit that no other script's processes carry; zero when the system has none."""
+        if not self._base or len(self._used) == MARKS:
+            return 0
+        self._last = self._last % MARKS + 1
+        while self._base - self._last in self._used:
+            self._last = self._last % MARKS + 1
+        self._used.add(self._base - self._last)
+        return self._base - self._last
+
+    def release(self, mark: int) -> None:
+        """No process carries it any more."""
+        self._used.discard(mark)
 
     def start(
-        self, order: Message, account: Account, place: Workplace, script: str
+        self, order: Message, account: Account, place: Workplace, script: str, mark: int
     ) -> tuple[int, int]:
         """The process and the reading end of its output; CannotStart when nothing was started."""
         fence: int = order["fence"]
@@ -101,9 +114,9 @@ class Spawner:
         try:
             os.set_blocking(reader, False)
             os.chdir(place.path)
-            self._set_mark(fence)
+            self._set_mark(mark)
             return self._launch(command, env, writer, account), reader
-        except (OSError, ValueError) as fault:
+        except (OSError, ValueError, TypeError) as fault:
             os.close(reader)
             raise _explain(fault, command[0]) from None
         except CannotStart:
@@ -112,9 +125,9 @@ class Spawner:
         finally:
             os.close(writer)
 
-    def _set_mark(self, fence: int) -> None:
-        if MARK_LIMIT is not None and self._base:
-            resource.setrlimit(MARK_LIMIT, (self.marked(fence), self._hard))
+    def _set_mark(self, mark: int) -> None:
+        if MARK_LIMIT is not None and mark:
+            resource.setrlimit(MARK_LIMIT, (mark, self._hard))
 
     def _launch(self, command: list[str], env: dict[str, str], out: int, account: Account) -> int:
         try:
@@ -172,7 +185,7 @@ def _popen(
     return process.pid
 
 
-def _explain(fault: OSError | ValueError, program: str) -> CannotStart:
+def _explain(fault: OSError | ValueError | TypeError, program: str) -> CannotStart:
     code = fault.errno if isinstance(fault, OSError) else None
     reason, text = REASONS.get(code or 0, ("cannot_start", f"It could not be started ({fault})"))
     return CannotStart(reason, f"{text}: {_first_line(program) or program}")

@@ -40,25 +40,26 @@ def read(spool: str, fence: int, place: Place, end: int, size: int) -> bytes:
         start, following = segment(place.offset)
         want = min(size, end - place.offset, following - place.offset)
         try:
-            fd = os.open(f"{spool}/{fence}/{start}.seg", os.O_RDONLY)
-        except FileNotFoundError:
+            data = _read(f"{spool}/{fence}/{start}.seg", place, start, want)
+        except OSError:
             data = b""
-        else:
-            data = _read(fd, place, start, want)
-            os.close(fd)
         if data:
             return data
         place.offset, place.line = min(following, end), -1
     return b""
 
 
-def _read(fd: int, place: Place, start: int, size: int) -> bytes:
+def _read(path: str, place: Place, start: int, size: int) -> bytes:
     ahead = place.offset - start
-    data = os.pread(fd, size, HEAD + ahead)
-    if data and place.line < 0:
-        before = int.from_bytes(os.pread(fd, HEAD, 0), "big")
-        place.line = before + os.pread(fd, ahead, HEAD).count(b"\n")
-    return data
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        data = os.pread(fd, size, HEAD + ahead)
+        if data and place.line < 0:
+            before = int.from_bytes(os.pread(fd, HEAD, 0), "big")
+            place.line = before + os.pread(fd, ahead, HEAD).count(b"\n")
+        return data
+    finally:
+        os.close(fd)
 
 
 def found(spool: str) -> dict[int, int]:
@@ -84,12 +85,20 @@ def clear(spool: str, fence: int) -> None:
         return
 
 
+def _unlink(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        # A disk in trouble must not end the keeper; clear comes by again.
+        return
+
+
 def trim(spool: str, fence: int, offset: int) -> None:
     """The server holds everything below: whole segments below it may go."""
     folder = f"{spool}/{fence}"
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
         if segment(int(name[:-4]))[1] <= offset:
-            os.unlink(f"{folder}/{name}")
+            _unlink(f"{folder}/{name}")
 
 
 class Spool:
@@ -156,7 +165,4 @@ class Spool:
 
     def _drop(self, start: int) -> None:
         self._starts.remove(start)
-        try:
-            os.unlink(f"{self._folder}/{start}.seg")
-        except OSError:
-            return
+        _unlink(f"{self._folder}/{start}.seg")

@@ -77,7 +77,11 @@ class Workplaces:
     def keep(self, place: Workplace) -> None:
         """Processes that may stay, or will not go, stand in it; its name tells recovery so."""
         path = place.private or place.path
-        os.rename(path, path + KEPT)
+        try:
+            os.rename(path, path + KEPT)
+        except OSError:
+            # The script removed it itself.
+            return
 
     def _make(self) -> str:
         self._count += 1
@@ -98,8 +102,13 @@ class Workplaces:
             self._sweep(path)
 
     def _sweep(self, path: str) -> None:
-        words = ["rm", "-rf", "--", path]
-        self.brooms.add(os.posix_spawn("/bin/rm", words, {}))
+        try:
+            # Not from within a folder that is about to go.
+            os.chdir("/")
+            self.brooms.add(os.posix_spawn("/bin/rm", ["rm", "-rf", "--", path], {}))
+        except OSError:
+            # No process to be had: the next start sweeps.
+            return
 
 
 def _is_untouched(place: Workplace) -> bool:

@@ -1,10 +1,13 @@
 """Which event starts which task or workflow. Lives here because both sides lie above."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
 from belvedere.db import Tx, columns
+from belvedere.events.sources import Cause
+from belvedere.events.store import append_all
 
 
 class Trigger(msgspec.Struct, frozen=True):
@@ -15,6 +18,37 @@ class Trigger(msgspec.Struct, frozen=True):
     event_name: str
     target: str
     target_id: str
+
+    @property
+    def event_id(self) -> str:
+        return Cause(self.source, self.source_id, self.event_name).id
+
+
+def fire(
+    tx: Tx, source: str, happened: Sequence[tuple[str, str, str, dict[str, Any]]]
+) -> None:
+    """(customer, source, event name, data): told to the reaction only where it starts something.
+
+    `data` holds the `arguments`, or the `job_id` whose output they are.
+    """
+    if not happened:
+        return
+    rows = tx.rows(
+        "select distinct source_id, event_name from triggers where source = ?"
+        f" and source_id in {tx.sql.texts}",
+        source,
+        msgspec.json.encode(list({source_id for _, source_id, _, _ in happened})).decode(),
+    )
+    wanted = {(source_id, event_name) for source_id, event_name in rows}
+    append_all(
+        tx,
+        "trigger.fired",
+        [
+            (customer_id, source_id, {"source": source, "event_name": event_name, **data})
+            for customer_id, source_id, event_name, data in happened
+            if (source_id, event_name) in wanted
+        ],
+    )
 
 
 def attach(tx: Tx, customer_id: str, triggers: Iterable[Trigger]) -> None:
@@ -51,6 +85,40 @@ def of_target(tx: Tx, customer_id: str, target: str, target_id: str) -> list[Tri
         target,
         target_id,
     )
+
+
+def of_targets(
+    tx: Tx, customer_id: str, target: str, target_ids: Sequence[str]
+) -> dict[str, list[Trigger]]:
+    """The same for several at once."""
+    found: dict[str, list[Trigger]] = {target_id: [] for target_id in target_ids}
+    for one in tx.all(
+        Trigger,
+        f"select {columns(Trigger)} from triggers where customer_id = ? and target = ?"
+        f" and target_id in {tx.sql.texts} order by created_at, source, source_id",
+        customer_id,
+        target,
+        msgspec.json.encode(list(found)).decode(),
+    ):
+        found[one.target_id].append(one)
+    return found
+
+
+def of_sources(
+    tx: Tx, customer_id: str, source: str, source_ids: Sequence[str]
+) -> dict[str, list[Trigger]]:
+    """What several sources start."""
+    found: dict[str, list[Trigger]] = {source_id: [] for source_id in source_ids}
+    for one in tx.all(
+        Trigger,
+        f"select {columns(Trigger)} from triggers where customer_id = ? and source = ?"
+        f" and source_id in {tx.sql.texts} order by created_at, target, target_id",
+        customer_id,
+        source,
+        msgspec.json.encode(list(found)).decode(),
+    ):
+        found[one.source_id].append(one)
+    return found
 
 
 def replace_of_source(

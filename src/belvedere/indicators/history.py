@@ -8,12 +8,9 @@ from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND, Millis
 from belvedere.db import Tx
 from belvedere.indicators.model import IndicatorRow, Value
 
-# (older than, one per): what is older than the last of them is gone.
-THINNED: tuple[tuple[Millis, Millis], ...] = (
-    (HOUR, MINUTE),
-    (DAY, 10 * MINUTE),
-    (30 * DAY, 0),
-)
+# (age, span): what is older keeps one value in each span.
+THINNED: tuple[tuple[Millis, Millis], ...] = ((HOUR, MINUTE), (DAY, 10 * MINUTE))
+LIFE: Millis = 30 * DAY
 TEXT_KEPT = 256
 MOST_POINTS = 1_000
 BATCH = 500
@@ -34,7 +31,10 @@ def remember(tx: Tx, rows: Sequence[IndicatorRow]) -> None:
         "insert into indicator_values (indicator_id, at, state, value) values (?, ?, ?, ?)"
         " on conflict (indicator_id, at) do update set state = excluded.state,"
         " value = excluded.value",
-        [(row.id, row.pushed_at // SECOND * SECOND, row.state, _kept(row.value)) for row in rows],
+        [
+            (row.id, row.pushed_at // SECOND * SECOND, row.state, _kept(row.value))
+            for row in {row.id: row for row in rows}.values()
+        ],
     )
 
 
@@ -59,33 +59,45 @@ def points(
     return [Point(at, state, msgspec.json.decode(value)) for at, state, value in rows]
 
 
-def thin(tx: Tx) -> int:
-    """Drop one batch of what is too old or too close to its successor; how many."""
-    return sum(
-        _thin(tx, tx.now - older, per) if per else _forget(tx, tx.now - older)
-        for older, per in THINNED
+def thin(tx: Tx) -> bool:
+    """Thin the next stretch of what has grown old; whether there is more."""
+    more = [_thin(tx, tx.now - older, per) for older, per in THINNED]
+    return any([*more, _forget(tx, tx.now - LIFE)])
+
+
+def _thin(tx: Tx, before: Millis, per: Millis) -> bool:
+    """Of each span the last value stays. What was thinned once is not looked at again."""
+    name = f"indicators thinned to {per}"
+    done = int(tx.value("select value from meta where name = ?", name) or 0)
+    first = tx.value(
+        "select min(at) from indicator_values where at >= ? and at < ?", done, before // per * per
     )
+    if first is None:
+        return False
+    begin = first // per * per
+    end = begin + per
+    tx.run(
+        "delete from indicator_values where at >= ? and at < ? and exists"
+        " (select 1 from indicator_values w where w.indicator_id = indicator_values.indicator_id"
+        " and w.at > indicator_values.at and w.at < ?)",
+        begin,
+        end,
+        end,
+    )
+    tx.run(
+        "insert into meta (name, value) values (?, ?)"
+        " on conflict (name) do update set value = excluded.value",
+        name,
+        str(end),
+    )
+    return True
 
 
-def _forget(tx: Tx, before: Millis) -> int:
-    return tx.run(
+def _forget(tx: Tx, before: Millis) -> bool:
+    gone = tx.run(
         "delete from indicator_values where (indicator_id, at) in"
-        " (select indicator_id, at from indicator_values where at < ? limit ?)",
+        " (select indicator_id, at from indicator_values where at < ? order by at limit ?)",
         before,
         BATCH,
     )
-
-
-def _thin(tx: Tx, before: Millis, per: Millis) -> int:
-    """Of each span the last value stays."""
-    return tx.run(
-        "delete from indicator_values where (indicator_id, at) in"
-        " (select v.indicator_id, v.at from indicator_values v where v.at < ? and exists"
-        " (select 1 from indicator_values w where w.indicator_id = v.indicator_id"
-        " and w.at > v.at and w.at < ? and w.at / ? = v.at / ?) limit ?)",
-        before,
-        before,
-        per,
-        per,
-        BATCH,
-    )
+    return gone == BATCH

@@ -96,6 +96,38 @@ class IndicatorRow(msgspec.Struct):
         return self.stale_at is not None and self.stale_at <= now
 
 
+def blank(indicator_id: str, customer_id: str, user_id: str, now: Millis) -> IndicatorRow:
+    """A row whose fields are still to be written."""
+    return IndicatorRow(
+        id=indicator_id,
+        customer_id=customer_id,
+        title="",
+        type="",
+        state="",
+        text_value=None,
+        number_value=None,
+        severity="",
+        description="",
+        enabled=1,
+        alerts=1,
+        sticky=0,
+        read_only=0,
+        tags="[]",
+        place=0,
+        width=0,
+        height=0,
+        ttl=None,
+        pushed_at=now,
+        stale_at=None,
+        stale_told=0,
+        user_id=user_id,
+        public_digest=None,
+        version=1,
+        created_at=now,
+        updated_at=now,
+    )
+
+
 def shortest(number: float) -> int | float:
     """A whole number is written as one."""
     return int(number) if number.is_integer() and abs(number) <= MAX_COUNT else number
@@ -139,6 +171,7 @@ def title(text: str) -> str:
 
 def set_stale_at(row: IndicatorRow) -> None:
     """When it is stale unless its source speaks before: `ttl` after it last did."""
-    row.stale_at = None if row.ttl is None else row.pushed_at + row.ttl
-    row.stale_told = 0
+    stale_at = None if row.ttl is None else row.pushed_at + row.ttl
+    if stale_at != row.stale_at:
+        row.stale_at, row.stale_told = stale_at, 0
 

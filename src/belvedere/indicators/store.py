@@ -159,12 +159,13 @@ def count(tx: Tx, actor: Actor, listing: Listing) -> int:
     )
 
 
-def acls(tx: Tx, indicator_ids: Sequence[str]) -> dict[str, list[str]]:
-    """The entries of several indicators, whose ids the caller has read by their organization."""
+def acls(tx: Tx, customer_id: str, indicator_ids: Sequence[str]) -> dict[str, list[str]]:
+    """The entries of several indicators at once."""
     found: dict[str, list[str]] = {indicator_id: [] for indicator_id in indicator_ids}
     rows = tx.rows(
-        "select object_id, entry from acl where object = 'indicator'"
+        "select object_id, entry from acl where customer_id = ? and object = 'indicator'"
         f" and object_id in {tx.sql.texts} order by entry",
+        customer_id,
         msgspec.json.encode(list(found)).decode(),
     )
     for indicator_id, entry in rows:

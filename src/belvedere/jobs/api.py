@@ -302,15 +302,12 @@ async def restart(ask: Ask) -> Reply:
 
 async def delete_finished(ask: Ask) -> dict[str, int]:
     kind, object_id = ask.first("type"), ask.first("id")
-    return await _deleted(ask, kind, object_id)
+    count = await ask.house.db.write(retention.delete_finished, ask.actor, kind, object_id)
+    return {"deletedCount": count}
 
 
 async def delete_of_task(ask: Ask) -> dict[str, int]:
-    return await _deleted(ask, "Task", ask.path["id"])
-
-
-async def _deleted(ask: Ask, kind: str | None, object_id: str | None) -> dict[str, int]:
-    count = await ask.house.db.write(retention.delete_finished, ask.actor, kind, object_id)
+    count = await ask.house.db.write(retention.delete_of_task, ask.actor, ask.path["id"])
     return {"deletedCount": count}
 
 

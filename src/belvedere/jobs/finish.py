@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere.base import text
-from belvedere.base.clock import Millis
+from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.jobs import changes, specs, store
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
 from belvedere.jobs.store import Attempt
-from belvedere.jobs.verdict import Verdict, decide, is_bad, result_of
+from belvedere.jobs.verdict import Verdict, decide, has_run, is_bad, result_of
 from belvedere.protocol import Report
 from belvedere.tasks.model import TaskSpec
 
@@ -31,6 +31,10 @@ class Outcome(msgspec.Struct):
     job: JobRow | None
     # counted: it made the verdict. late: kept on its attempt only. foreign: not this host's.
     as_: str
+
+
+# However steeply a retry's delay grows, nothing waits longer than this for its next attempt.
+LONGEST_DELAY: Millis = DAY
 
 
 class _End(msgspec.Struct):
@@ -98,22 +102,24 @@ def _end(job: JobRow, attempt: Attempt, report: Report, spec: TaskSpec, now: Mil
     )
     if job.is_lost:
         return _reconcile(job, attempt, report, verdict, now)
-    if is_bad(verdict) and job.cancel_requested_at is None and _retries_left(job, spec):
+    if is_bad(verdict) and _may_repeat(job, report, spec):
         return _retry(job, attempt, report, spec, now, "ended")
     check_move(job, "finish", verdict.lifecycle, verdict.state)
     store.step(job, verdict.lifecycle, verdict.state, now)
     _settle(job, report, verdict, now)
-    return _End(job, attempt, report, "finished", verdict.output, "ended", True)
+    return _End(job, attempt, report, "finished", verdict.output, "ended", _has_result(report))
 
 
 def _settle(job: JobRow, report: Report, verdict: Verdict, now: Millis) -> None:
     job.trigger_name = verdict.trigger_name
-    job.ran = "no" if report.ending == "error" else "yes"
     job.reason = report.reason or None
     job.ended_at = now
     job.unreachable_at = None
-    if job.started_at is None and report.ending != "error":
-        job.started_at = now - report.elapsed_ns // 1_000_000
+    if has_run(report):
+        job.ran = "yes"
+        job.started_at = job.started_at or now - report.elapsed_ns // 1_000_000
+    elif job.attempts == 1:
+        job.ran = "no"
 
 
 def _reconcile(
@@ -123,22 +129,30 @@ def _reconcile(
     store.step(job, Lifecycle.FINISHED, verdict.state, now)
     _settle(job, report, verdict, now)
     job.reconciled = 1
-    return _End(job, attempt, report, "reconciled", verdict.output, "ended", True)
+    return _End(job, attempt, report, "reconciled", verdict.output, "ended", _has_result(report))
 
 
-def _retries_left(job: JobRow, spec: TaskSpec) -> bool:
-    return spec.retry is not None and job.attempts <= spec.retry.times
+def _has_result(report: Report) -> bool:
+    """A script that was cancelled before it began has none; why one could not start is one."""
+    return has_run(report) or report.ending == "error"
+
+
+def _may_repeat(job: JobRow, report: Report, spec: TaskSpec) -> bool:
+    """Retries are left, nobody wants it stopped, and nothing of the last attempt still lives."""
+    left = spec.retry is not None and job.attempts <= spec.retry.times
+    return left and job.cancel_requested_at is None and not report.survivors
 
 
 def _retry(
     job: JobRow, attempt: Attempt, report: Report, spec: TaskSpec, now: Millis, state: str
 ) -> _End:
     assert spec.retry is not None
+    if has_run(report):
+        job.ran = "yes" if state == "ended" else job.may_have_run
     check_move(job, "retry", Lifecycle.READY, State.IN_PROGRESS)
     store.step(job, Lifecycle.READY, State.IN_PROGRESS, now)
-    job.not_before_at = now + round(
-        spec.retry.delay * spec.retry.backoff ** max(0, job.attempts - 1)
-    )
+    delay = spec.retry.delay * spec.retry.backoff ** max(0, job.attempts - 1)
+    job.not_before_at = now + min(round(delay), LONGEST_DELAY)
     job.expires_at = max(job.expires_at, job.not_before_at + specs.expires_ms(spec))
     job.unreachable_at = None
     return _End(job, attempt, report, "retried", None, state, False)
@@ -147,8 +161,7 @@ def _retry(
 def _lose(job: JobRow, attempt: Attempt, report: Report, spec: TaskSpec, now: Millis) -> _End:
     if job.is_lost:
         return _End(job, attempt, report, "", None, "lost", False)
-    may_repeat = spec.retry is not None and spec.retry.on_lost and not job.cancel_requested_at
-    if may_repeat and _retries_left(job, spec):
+    if spec.retry is not None and spec.retry.on_lost and _may_repeat(job, report, spec):
         return _retry(job, attempt, report, spec, now, "lost")
     lose(job, report.reason or "no_trace", now)
     return _End(job, attempt, report, "lost", None, "lost", False)
@@ -156,6 +169,7 @@ def _lose(job: JobRow, attempt: Attempt, report: Report, spec: TaskSpec, now: Mi
 
 def lose(job: JobRow, reason: str, now: Millis) -> None:
     """Give up waiting for the truth: it may or may not have run."""
+    job.ran = job.may_have_run
     check_move(job, "lose", Lifecycle.TERMINATED, State.LOST)
     store.step(job, Lifecycle.TERMINATED, State.LOST, now)
     job.reason = reason

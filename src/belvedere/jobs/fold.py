@@ -132,8 +132,7 @@ def _against_attempts(job: JobRow, attempts: list[Attempt]) -> list[str]:
     if attempts and attempts[-1].fence != job.fence:
         faults.append(f"Job {job.id} has fence {job.fence}, its newest attempt another.")
     used = sum(attempt.state != "returned" for attempt in attempts)
-    # A cancelled job keeps the count of an attempt that its agent never accepted.
-    if job.attempts not in (used, len(attempts)):
+    if job.attempts != used:
         faults.append(f"Job {job.id} counts {job.attempts} attempts, there are {used}.")
     return faults
 

@@ -139,6 +139,12 @@ class JobRow(msgspec.Struct):
         return self.lifecycle in FINAL
 
     @property
+    def may_have_run(self) -> str:
+        """`ran` holds what is certain about earlier attempts; a live one may have started."""
+        is_live = self.lifecycle == Lifecycle.ASSIGNED and self.ran == "no"
+        return "maybe" if is_live else self.ran
+
+    @property
     def is_lost(self) -> bool:
         return self.lifecycle == Lifecycle.TERMINATED and self.state == State.LOST
 

@@ -96,7 +96,7 @@ def listable(engine: str) -> Listable:
     )
     texts = (
         *("id", "task_id", "name", "lifecycle", "state", "host_id", "workflow_id"),
-        *("workflow_job_id", "user_id", "origin", "trigger_name", "script_id", "ran"),
+        *("workflow_job_id", "user_id", "origin", "trigger_name", "script_id"),
         *("reason", "restarted_from"),
     )
     times = {
@@ -110,6 +110,10 @@ def listable(engine: str) -> Listable:
             **{name: Field(f"j.{name}") for name in texts},
             **{name: Field(f"j.{column}", Kind.TIME) for name, column in times.items()},
             "_type": Field("j.type"),
+            # As model.py's `may_have_run` says it.
+            "ran": Field(
+                "(case when j.lifecycle = 'assigned' and j.ran = 'no' then 'maybe' else j.ran end)"
+            ),
             "notify": Field("j.notify", Kind.BOOL),
             "acl": Field(acl),
             "task_arguments_values.N": Field(nth),

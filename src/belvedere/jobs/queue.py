@@ -162,7 +162,6 @@ def _assign(job: JobRow, fence: int, spec: TaskSpec, now: Millis) -> None:
     store.step(job, Lifecycle.ASSIGNED, State.IN_PROGRESS, now)
     job.fence = fence
     job.attempts += 1
-    job.ran = "maybe"
     job.reason = None
     job.assigned_at = now
     job.started_at = None

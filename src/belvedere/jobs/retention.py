@@ -11,6 +11,7 @@ from belvedere.db import Tx
 from belvedere.jobs import log as joblog
 from belvedere.jobs import store
 from belvedere.tasks.model import TaskSpec
+from belvedere.tasks.store import missing, runnable
 
 BATCH = 500
 EVENT_LIFE: Millis = 30 * DAY
@@ -36,6 +37,13 @@ def delete_finished(tx: Tx, actor: Actor, kind: str | None, object_id: str | Non
     told = {"type": kind, "id": object_id, "deleted": count}
     audit.record(tx, actor, "job.delete_finished", "job", object_id or "", None, told)
     return count
+
+
+def delete_of_task(tx: Tx, actor: Actor, task_id: str) -> int:
+    """The same for one task, which may itself be deleted already."""
+    if runnable(tx, actor.customer_id, task_id, also_deleted=True) is None:
+        raise missing()
+    return delete_finished(tx, actor, "Task", task_id)
 
 
 def _column(kind: str | None, object_id: str | None) -> str | None:

@@ -31,6 +31,9 @@ def reunite(tx: Tx, host_id: str, journal_id: str, entries: Sequence[Entry]) -> 
     told = Reunion(stop=[], cancel=[], live=[])
     for attempt in attempts:
         job = jobs[attempt.job_id]
+        if job.fence != attempt.fence or job.lifecycle != Lifecycle.ASSIGNED:
+            # It was settled while we waited for the lock.
+            continue
         if attempt.fence in held:
             _still_there(tx, job)
             told.live.append(attempt.fence)
@@ -62,14 +65,12 @@ def _never_accepted(tx: Tx, job: JobRow, attempt: Attempt) -> None:
     state = State.CANCELED if canceled else State.IN_PROGRESS
     check_move(job, "return", lifecycle, state)
     store.step(job, lifecycle, state, tx.now)
-    job.ran = "no"
     job.unreachable_at = None
     job.assigned_at = job.deadline_at = None
+    # The attempt never happened: it does not use up a retry.
+    job.attempts -= 1
     if canceled:
         job.ended_at, job.trigger_name = tx.now, "canceled"
-    else:
-        # The attempt never happened: it does not use up a retry.
-        job.attempts -= 1
     store.save(tx, [job])
     store.end_attempt(tx, job, "returned")
     changes.tell(tx, "canceled" if canceled else "returned", [job])

@@ -57,6 +57,7 @@ def resolve(tx: Tx, actor: Actor, job_id: str, outcome: str, note: str) -> JobRo
     state = OUTCOMES[outcome]
     check_move(job, "resolve", Lifecycle.FINISHED, state)
     before = {"lifecycle": job.lifecycle, "state": job.state}
+    job.ran = job.may_have_run
     store.step(job, Lifecycle.FINISHED, state, tx.now)
     job.resolved_by = name_of(actor)
     job.reason = note or job.reason

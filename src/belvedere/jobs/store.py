@@ -203,9 +203,9 @@ def close_attempts(tx: Tx, ends: Sequence[tuple[int, str, int, int | None, str |
 
 
 def end_attempt(tx: Tx, job: JobRow, state: str) -> None:
-    """Close the live attempt of a job that ends without a report."""
+    """Close the current attempt of a job that ends without a report."""
     tx.run(
-        "update attempts set state = ?, ended_at = ? where fence = ? and state = 'live'",
+        "update attempts set state = ?, ended_at = ? where fence = ? and state in ('live', 'lost')",
         state,
         tx.now,
         job.fence,

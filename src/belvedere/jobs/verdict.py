@@ -20,6 +20,10 @@ WORDS = {
 }
 
 
+# An order that was cancelled before its script began.
+NOT_STARTED = "not_started"
+
+
 class Verdict(msgspec.Struct):
     """The end of an attempt as the record will show it."""
 
@@ -94,6 +98,11 @@ def decide(report: Report, *, ignore_exit_code: bool, default_state: str | None)
     state = State.FAILURE if bad else said.state or WORDS.get(default_state or "") or State.NORMAL
     trigger = said.event_name or ("failure" if state is State.FAILURE else "success")
     return Verdict(Lifecycle.FINISHED, state, trigger, said.output)
+
+
+def has_run(report: Report) -> bool:
+    """Whether the script may have done anything: only these two endings say for certain not."""
+    return report.ending != "error" and report.reason != NOT_STARTED
 
 
 def is_bad(verdict: Verdict) -> bool:

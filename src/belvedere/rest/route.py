@@ -54,6 +54,8 @@ class Route:
     raw_body: bool = False
     # An agent's credential passes too; the verb decides what it may have there.
     also_agent: bool = False
+    # A token does not pass: the verb asks for a person. (A token may only revoke itself.)
+    people: bool = False
     # Query parameters worth documenting: (name, description).
     query: Sequence[tuple[str, str]] = field(default=())
 

@@ -83,7 +83,7 @@ def _operation(route: Route, path: str, schema_of: dict[str, Any]) -> dict[str, 
     operation: dict[str, Any] = {
         "operationId": _name(route, path),
         "summary": route.summary,
-        "description": f"Level: {route.level}.",
+        "description": f"Level: {route.level}.{' People only.' if route.people else ''}",
         "parameters": [*_path_parameters(path), *_query_parameters(route, path)],
         "responses": _responses(route, schema_of),
         "security": [] if route.level == "anonymous" else [{"token": []}, {"query": []}],

@@ -49,3 +49,4 @@ create table indicator_values (
   value text not null,
   primary key (indicator_id, at)
 );
+create index indicator_values_by_age on indicator_values (at);

@@ -1,0 +1,282 @@
+"""Indicators over HTTP."""
+
+import msgspec
+
+from belvedere.access.api_acl import acl_routes
+from belvedere.base.errors import Invalid
+from belvedere.indicators import badge, counting, history, links, service, sight, store
+from belvedere.indicators.counting import Step
+from belvedere.indicators.given import IndicatorBody, StateBody
+from belvedere.indicators.model import Action
+from belvedere.indicators.record import IndicatorRecord, PointRecord, point, record
+from belvedere.indicators.sight import Shown
+from belvedere.rest import filters, lists, values
+from belvedere.rest.route import Ask, Handler, Reply, Route
+
+SVG = "image/svg+xml"
+POINTS = 100
+
+
+class PublicLink(msgspec.Struct):
+    """Shown once: whoever holds it sees the badge of this indicator."""
+
+    id: str
+    token: str
+    url: str
+
+
+def _record(ask: Ask, shown: Shown) -> IndicatorRecord:
+    return record(shown, ask.actor)
+
+
+def _named(ask: Ask) -> tuple[str, str]:
+    """The id or the title that the path holds, and which of them it is."""
+    by = "title" if "title" in ask.path else "id"
+    return ask.path[by], by
+
+
+async def list_indicators(ask: Ask) -> Reply:
+    listing = filters.read(ask.query, store.INDICATORS)
+    found, total = await ask.house.db.read(sight.listed, ask.actor, listing)
+    return lists.answer(ask, listing, [_record(ask, one) for one in found], total)
+
+
+async def show(ask: Ask) -> IndicatorRecord:
+    name, by = _named(ask)
+    return _record(ask, await ask.house.db.glance(sight.show, ask.actor, name, by=by))
+
+
+async def create(ask: Ask) -> IndicatorRecord:
+    return _record(ask, await ask.house.db.write(service.create, ask.actor, ask.body))
+
+
+async def replace(ask: Ask) -> IndicatorRecord:
+    verb = service.put if "title" in ask.path else service.replace
+    name, _ = _named(ask)
+    return _record(ask, await ask.house.db.write(verb, ask.actor, name, ask.body, ask.if_match))
+
+
+async def change(ask: Ask) -> IndicatorRecord:
+    name, by = _named(ask)
+    return _record(
+        ask,
+        await ask.house.db.write(
+            service.change, ask.actor, name, ask.body, ask.if_match, by=by
+        ),
+    )
+
+
+async def push(ask: Ask) -> IndicatorRecord:
+    given: StateBody = ask.body
+    if given.state is None and given.value is None:
+        raise Invalid("Give a state, a value, or both.", code="nothing_given")
+    # The original's scripts say success where an indicator says normal.
+    state = "normal" if given.state == "success" else given.state
+    body = IndicatorBody(state=state, value=given.value)
+    changed = await ask.house.db.write(
+        service.change, ask.actor, ask.path["id"], body, ask.if_match
+    )
+    return _record(ask, changed)
+
+
+def _counts(action: Action) -> Handler:
+    async def count(ask: Ask) -> IndicatorRecord:
+        name, by = _named(ask)
+        return _record(
+            ask, await ask.house.db.join(counting.step, Step(ask.actor, by, name, action))
+        )
+
+    return count
+
+
+async def delete(ask: Ask) -> IndicatorRecord:
+    name, by = _named(ask)
+    return _record(ask, await ask.house.db.write(service.delete, ask.actor, name, by=by))
+
+
+async def past(ask: Ask) -> list[PointRecord]:
+    since = values.time("since", ask.first("since") or "1970-01-01")
+    until = values.time("until", ask.first("until") or "2100-01-01")
+    most = values.whole("points", ask.first("points") or str(POINTS))
+    if not 1 <= most <= history.MOST_POINTS:
+        raise values.bad("points", f"points takes 1 to {history.MOST_POINTS}.")
+    found = await ask.house.db.read(
+        sight.past, ask.actor, ask.path["id"], since, until, most
+    )
+    return [point(one) for one in found]
+
+
+async def show_badge(ask: Ask) -> Reply:
+    return _badge(await ask.house.db.read(sight.show, ask.actor, ask.path["id"]))
+
+
+async def show_public_badge(ask: Ask) -> Reply:
+    token = ask.path["token"].removesuffix(".svg")
+    return _badge(await ask.house.db.read(links.behind, ask.house.keys, token))
+
+
+def _badge(shown: Shown) -> Reply:
+    # A picture that somebody opens by itself must not run anything.
+    headers = {"content-security-policy": "default-src 'none'"}
+    return Reply(badge.svg(shown.row, shown.now), headers=headers, media_type=SVG)
+
+
+async def publish(ask: Ask) -> Reply:
+    shown, token = await ask.house.db.write(
+        links.publish, ask.house.keys, ask.actor, ask.path["id"]
+    )
+    url = f"{ask.house.settings.base_url}/-/badge/{token}.svg"
+    return Reply(PublicLink(shown.row.id, token, url), status=201)
+
+
+async def unpublish(ask: Ask) -> IndicatorRecord:
+    return _record(ask, await ask.house.db.write(links.unpublish, ask.actor, ask.path["id"]))
+
+
+def _door(
+    method: str,
+    path: str,
+    level: str,
+    handler: Handler,
+    summary: str,
+    body: object = None,
+    codes: tuple[str, ...] = (),
+) -> Route:
+    return Route(
+        method,
+        path,
+        level,
+        handler,
+        summary,
+        body=body,
+        answer=IndicatorRecord,
+        codes=codes,
+    )
+
+
+_DOES = {
+    Action.INCREASE: "Count up by one",
+    Action.DECREASE: "Count down by one, not below 0",
+    Action.RESTART: "Start again at 1",
+}
+_EDIT = ("title_taken", "stale")
+
+
+def _doors(path: str, called: str) -> tuple[Route, ...]:
+    """What can be done to one indicator, by its id or by its title."""
+    puts = "Make or replace" if "title" in path else "Replace"
+    return (
+        _door("GET", path, "viewer", show, f"Show an indicator {called}"),
+        _door(
+            "PUT", path, "admin", replace, f"{puts} an indicator {called}", IndicatorBody, _EDIT
+        ),
+        _door(
+            "PATCH",
+            path,
+            "admin",
+            change,
+            f"Change parts of an indicator {called}",
+            IndicatorBody,
+            _EDIT,
+        ),
+        *(
+            _door("PATCH", f"{path}/{action}", "admin", _counts(action), f"{does}, {called}")
+            for action, does in _DOES.items()
+        ),
+        _door(
+            "DELETE",
+            path,
+            "user",
+            delete,
+            f"Delete or dismiss an indicator {called}",
+            codes=("read_only",),
+        ),
+    )
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "GET",
+        "/indicator",
+        "viewer",
+        list_indicators,
+        "List the indicators that you may see",
+        answer=list[IndicatorRecord],
+        query=lists.QUERY,
+    ),
+    _door(
+        "POST",
+        "/indicator",
+        "admin",
+        create,
+        "Make an indicator",
+        IndicatorBody,
+        ("title_taken",),
+    ),
+    *_doors("/indicator/{id}", "by its id"),
+    *_doors("/indicator/title/{title}", "by its title"),
+    _door(
+        "PATCH",
+        "/indicator/{id}/state",
+        "admin",
+        push,
+        "Push a state, a value, or both",
+        StateBody,
+        ("stale",),
+    ),
+    Route(
+        "GET",
+        "/indicator/{id}/history",
+        "viewer",
+        past,
+        "Its values over time, oldest first",
+        answer=list[PointRecord],
+        known=False,
+        query=(
+            ("since", "only from this moment on"),
+            ("until", "only before this moment"),
+            ("points", f"at most so many ({POINTS}; at most {history.MOST_POINTS})"),
+        ),
+    ),
+    Route(
+        "GET",
+        "/indicator/{id}/badge.svg",
+        "viewer",
+        show_badge,
+        "It as a small picture",
+        answer=bytes,
+        media=(SVG,),
+        known=False,
+    ),
+    Route(
+        "POST",
+        "/indicator/{id}/public",
+        "admin",
+        publish,
+        "Make a link that shows its badge to anybody; the one before is dead",
+        answer=PublicLink,
+        known=False,
+    ),
+    Route(
+        "DELETE",
+        "/indicator/{id}/public",
+        "admin",
+        unpublish,
+        "Revoke that link",
+        answer=IndicatorRecord,
+        known=False,
+    ),
+    Route(
+        "GET",
+        "/-/badge/{token}",
+        "anonymous",
+        show_public_badge,
+        "What a public link shows; .svg may follow the token",
+        style="plain",
+        answer=bytes,
+        media=(SVG,),
+        codes=("link_gone",),
+        known=False,
+    ),
+    *acl_routes("indicator", "/indicator/{id}/acl", store.find),
+)

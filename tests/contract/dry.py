@@ -1,0 +1,69 @@
+"""A database that keeps nothing: every verb runs for real, and is undone."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from belvedere.db import Database, Tx
+from belvedere.server.auth import Credentials
+from belvedere.server.feed import Feed
+from belvedere.server.house import House
+
+
+class _Undo(Exception):
+    """Carries the transaction out of the verb, so that nothing of it stays."""
+
+
+class Dry:
+    """Stands in for the open database; all requests see the same world, in any order."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self.sql = db.sql
+        self.closing: Callable[[Tx], None] | None = None
+        self.on_rung: Callable[[set[str]], None] | None = None
+
+    def write_now(self, verb: Any, *a: Any, **k: Any) -> Any:
+        found: list[Any] = []
+
+        def undone(tx: Tx) -> None:
+            found.append(verb(tx, *a, **k))
+            raise _Undo
+
+        try:
+            self._db.write_now(undone)
+        except _Undo:
+            return found[0]
+        raise AssertionError("the transaction was kept")
+
+    async def write(self, verb: Any, *a: Any, **k: Any) -> Any:
+        return self.write_now(verb, *a, **k)
+
+    async def read(self, verb: Any, *a: Any, **k: Any) -> Any:
+        return self.write_now(verb, *a, **k)
+
+    async def glance(self, verb: Any, *a: Any, **k: Any) -> Any:
+        return self.write_now(verb, *a, **k)
+
+    def join(self, verb: Callable[[Tx, list[Any]], Sequence[Any]], item: Any) -> Any:
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        try:
+            (result,) = self.write_now(verb, [item])
+        except Exception as fault:
+            result = fault
+        if isinstance(result, Exception):
+            future.set_exception(result)
+        else:
+            future.set_result(result)
+        return future
+
+    async def close(self) -> None:
+        """The database behind it is somebody else's."""
+
+
+def dry(house: House) -> House:
+    """The same house over a database that keeps nothing."""
+    house.db, house.logs = Dry(house.db), Dry(house.logs)
+    house.credentials = Credentials(house.db, house.keys)
+    house.feed = Feed(house.db, house.hub)
+    return house

@@ -1,0 +1,83 @@
+"""Who may pass which door: the answer, worked out from a door's declaration and nothing else."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from belvedere.access import Level
+from belvedere.rest.route import Route
+
+OK = "ok"
+
+
+class Which(StrEnum):
+    """Whose id stands in the path, as seen by the one who asks."""
+
+    OWN = "own"
+    OTHER = "another organization's"
+    MISSING = "missing"
+    MALFORMED = "malformed"
+
+
+@dataclass(frozen=True)
+class Principal:
+    name: str
+    # None: there is no credential, or none that is good.
+    level: Level | None
+    # member, token or agent
+    kind: str = "member"
+    # For an agent: whether the work in the path is that of its own host.
+    is_of_the_host: bool = True
+
+
+PRINCIPALS = (
+    Principal("anonymous", None),
+    Principal("bad token", None),
+    Principal("expired token", None),
+    Principal("revoked token", None),
+    Principal("viewer", Level.VIEWER),
+    Principal("user", Level.USER),
+    Principal("manager", Level.MANAGER),
+    Principal("admin", Level.ADMIN),
+    Principal("owner", Level.OWNER),
+    Principal("integration token", Level.ADMIN, "token"),
+    Principal("agent", Level.AGENT, "agent"),
+    Principal("agent of another host", Level.AGENT, "agent", is_of_the_host=False),
+    Principal("admin of another organization", Level.ADMIN),
+)
+
+
+def names_an_object(route: Route) -> bool:
+    return "{id}" in route.path
+
+
+def expected(route: Route, principal: Principal, which: Which) -> str:
+    """ok, or the status of the refusal."""
+    if which is Which.MALFORMED and names_an_object(route):
+        # It is not even a path.
+        return "404"
+    if "{secret}" in route.path:
+        # One and the same refusal for everything that does not fit together.
+        return OK if which is Which.OWN else "403"
+    if route.level == Level.ANONYMOUS:
+        return OK
+    if principal.level is None:
+        return "401"
+    if not _passes(route, principal):
+        return "403"
+    if not names_an_object(route):
+        return OK
+    if which is not Which.OWN:
+        # An organization that is not one's own is refused like one that nobody has heard of.
+        return "403" if "/customer/{id}" in route.path else "404"
+    if principal.kind == "agent" and not principal.is_of_the_host:
+        return "403" if route.level == Level.AGENT else "404"
+    return OK
+
+
+def _passes(route: Route, principal: Principal) -> bool:
+    assert principal.level is not None
+    if principal.kind == "agent":
+        return route.level == Level.AGENT or route.also_agent
+    if route.people and principal.kind != "member":
+        return False
+    return principal.level.reaches(Level(route.level))

@@ -1,0 +1,150 @@
+"""Every door, every principal, every kind of id: the answer is the one that the door declares."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from belvedere.rest.route import Route
+from belvedere.server.routes import ROUTES
+from contract import doors
+from contract.client import Answer, Client
+from contract.doors import Estate
+from contract.dry import dry
+from contract.matrix import OK, PRINCIPALS, Principal, Which, expected, names_an_object
+from contract.world import World
+
+only_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+
+
+@dataclass(frozen=True)
+class Cell:
+    route: Route
+    principal: Principal
+    which: Which
+    v1: bool
+
+    def __str__(self) -> str:
+        style = "V1" if self.v1 else "V2"
+        door = f"{self.route.method} {self.route.path}"
+        return f"{door} ({style}) as {self.principal.name}, {self.which} id"
+
+
+def cells() -> Iterator[Cell]:
+    for route in ROUTES:
+        for v1 in (False, True) if route.style == "both" else (False,):
+            for principal in PRINCIPALS:
+                has_id = names_an_object(route) or "{secret}" in route.path
+                for which in Which if has_id else (Which.OWN,):
+                    yield Cell(route, principal, which, v1)
+
+
+class Town:
+    """A world that no request changes, and one of everything in it."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.cast = world.cast
+        self.estate: Estate = world.house.db.write_now(
+            doors.settle, world.house, world.cast, world.things
+        )
+        dry(world.house)
+        self._number = 0
+
+    async def knock(self, cell: Cell) -> Answer:
+        self._number += 1
+        client = Client(
+            self.world.app,
+            self.estate.tokens[cell.principal.name],
+            # Nobody is held up for what somebody else got wrong.
+            address=f"172.16.{self._number // 250}.{self._number % 250}",
+            hangs_up=True,
+            check=self.world.conformity,
+        )
+        _, here, _ = doors.home(self.estate, cell.principal)
+        target = doors.address(
+            cell.route, self.estate, self.cast, cell.principal, cell.which, v1=cell.v1
+        )
+        body = doors.bodies(self.estate, here).get(f"{cell.route.method} {cell.route.path}", {})
+        return await client.ask(cell.route.method, target, body)
+
+
+@pytest.fixture
+def town(world: World) -> Town:
+    return Town(world)
+
+
+def is_as_expected(answer: Answer, wanted: str) -> bool:
+    if wanted == OK:
+        return answer.status not in (401, 403, 404, 405, 429)
+    return str(answer.status) == wanted
+
+
+async def wrong(town: Town, asked: list[Cell]) -> list[str]:
+    found = []
+    for cell in asked:
+        answer = await town.knock(cell)
+        wanted = expected(cell.route, cell.principal, cell.which)
+        if not is_as_expected(answer, wanted):
+            found.append(f"{cell}: {answer.status} {answer.body[:200]!r}, not {wanted}")
+    return found
+
+
+@only_sqlite
+@pytest.mark.limit(120)
+async def test_it_works(town: Town) -> None:
+    found = await wrong(town, list(cells()))
+    assert not found, "\n".join([f"{len(found)} cells are wrong", *found[:40]])
+
+
+@only_postgres
+async def test_a_sample_says_the_same_on_postgresql(town: Town) -> None:
+    """The doors are the same code; the sample is for what the verbs behind them ask."""
+    found = await wrong(town, random.Random(7).sample(list(cells()), 700))
+    assert not found, "\n".join(found[:40])
+
+
+@only_sqlite
+async def test_another_organizations_id_answers_like_a_missing_one(town: Town) -> None:
+    """Byte for byte, but for the request's own id."""
+    for cell in cells():
+        if cell.which is not Which.OTHER:
+            continue
+        other = await town.knock(cell)
+        missing = await town.knock(Cell(cell.route, cell.principal, Which.MISSING, cell.v1))
+        assert _said(other) == _said(missing), str(cell)
+
+
+def _said(answer: Answer) -> tuple[int, dict[str, str], bytes]:
+    request_id = answer.headers["x-request-id"]
+    body = answer.body.replace(request_id.encode(), b"")
+    return answer.status, {**answer.headers, "x-request-id": ""}, body
+
+
+@only_sqlite
+async def test_nothing_of_acme_reaches_another_organization(town: Town) -> None:
+    canaries = [*town.estate.acme.ids.values(), "secret-of-web-1", "secret of web-1", "@acme.test"]
+    canaries.remove(town.estate.acme.ids["file"])
+    eve = next(one for one in PRINCIPALS if one.name == "admin of another organization")
+    # Signing in is anonymous: there she holds what belongs to acme's people in her hands.
+    own = [cell for cell in cells() if cell.principal is eve and cell.route.level != "anonymous"]
+    for cell in own:
+        text = (await town.knock(cell)).body.decode()
+        assert not [word for word in canaries if word in text], str(cell)
+
+
+@only_sqlite
+def test_every_door_that_reads_a_body_is_knocked_at_with_one(world: World) -> None:
+    estate = Town(world).estate
+    known = set(doors.bodies(estate, estate.acme))
+    reading = {f"{route.method} {route.path}" for route in ROUTES if route.body is not None}
+    assert known == reading
+
+
+@only_sqlite
+def test_every_id_in_a_path_is_the_id_of_something_we_have(world: World) -> None:
+    estate = Town(world).estate
+    nouns = {doors.noun(route) for route in ROUTES if names_an_object(route)}
+    assert nouns <= {*estate.acme.ids, "session"}

@@ -1,0 +1,105 @@
+"""Cells of the matrix written by hand: what must never be, whatever the generator believes."""
+
+import pytest
+
+from contract import doors
+from contract.client import Client
+from contract.doors import Estate
+from contract.dry import dry
+from contract.world import World
+
+BODY = {"name": "x", "users": [], "timeout": 1, "outcome": "success", "task_arguments": []}
+
+# Who, what, and the only answers that are right. {task}, {job} and the like are acme's own.
+NEVER: tuple[tuple[str, str, str, int], ...] = (
+    # Strangers see nothing.
+    ("anonymous", "GET", "/acme/task", 401),
+    ("anonymous", "GET", "/acme/job", 401),
+    ("anonymous", "GET", "/acme/job/{job}", 401),
+    ("anonymous", "GET", "/acme/job/{job}/log", 401),
+    ("anonymous", "POST", "/acme/job", 401),
+    ("anonymous", "GET", "/acme/host", 401),
+    ("anonymous", "GET", "/api/member", 401),
+    ("anonymous", "GET", "/-/events", 401),
+    ("anonymous", "PUT", "/acme/job/{job}", 401),
+    ("anonymous", "GET", "/acme/file/{file}/download", 401),
+    ("bad token", "GET", "/acme/task", 401),
+    ("expired token", "GET", "/acme/task", 401),
+    ("revoked token", "GET", "/acme/task", 401),
+    ("revoked token", "DELETE", "/acme/task/{task}", 401),
+    # Viewers look, and start or change nothing.
+    ("viewer", "POST", "/acme/job", 403),
+    ("viewer", "POST", "/acme/task/{task}/job", 403),
+    ("viewer", "PUT", "/acme/job/{job}/cancel", 403),
+    ("viewer", "PUT", "/acme/job/{job}/restart", 403),
+    ("viewer", "PUT", "/acme/job/{job}/resolve", 403),
+    ("viewer", "GET", "/acme/task/{task}/acl", 403),
+    ("viewer", "GET", "/acme/file", 403),
+    # Users run, and define nothing.
+    ("user", "POST", "/acme/task", 403),
+    ("user", "PATCH", "/acme/task/{task}", 403),
+    ("user", "PUT", "/acme/task/{task}/acl", 403),
+    ("user", "GET", "/acme/task/{task}/credentials", 403),
+    ("user", "DELETE", "/acme/job/finished", 403),
+    ("user", "GET", "/acme/script/{file}/download", 403),
+    ("user", "POST", "/api/member", 403),
+    # Managers know people and lists, not secrets and definitions.
+    ("manager", "GET", "/acme/task/{task}/credentials", 403),
+    ("manager", "DELETE", "/acme/task/{task}", 403),
+    ("manager", "POST", "/api/token", 403),
+    ("manager", "GET", "/api/audit", 403),
+    ("manager", "DELETE", "/acme/host/{host}", 403),
+    # Admins are not owners, and nobody but an agent is an agent.
+    ("admin", "DELETE", "/api/customer", 403),
+    ("admin", "PUT", "/api/customer", 403),
+    ("admin", "PUT", "/api/customer/owner", 403),
+    ("admin", "PUT", "/acme/job/{job}", 403),
+    ("owner", "PUT", "/acme/job/{job}", 403),
+    # A leaked token cannot make itself permanent.
+    ("integration token", "POST", "/api/token", 403),
+    ("integration token", "POST", "/api/enrolment", 403),
+    ("integration token", "DELETE", "/api/member/{member}", 403),
+    ("integration token", "DELETE", "/api/customer", 403),
+    ("integration token", "PUT", "/api/session/refresh", 403),
+    # An agent has its own doors and no other.
+    ("agent", "GET", "/acme/task", 403),
+    ("agent", "GET", "/acme/job", 403),
+    ("agent", "POST", "/acme/job", 403),
+    ("agent", "GET", "/acme/task/{task}/credentials", 403),
+    ("agent", "GET", "/api/member", 403),
+    ("agent", "GET", "/-/events", 403),
+    ("agent of another host", "PUT", "/acme/job/{job}", 403),
+    ("agent of another host", "GET", "/acme/script/{file}/download", 404),
+    # Another organization's admin finds nothing here.
+    ("admin of another organization", "GET", "/acme/task", 403),
+    ("admin of another organization", "GET", "/job/{job}?customer=acme", 403),
+    ("admin of another organization", "GET", "/job/{job}", 404),
+    ("admin of another organization", "GET", "/job/{job}/log", 404),
+    ("admin of another organization", "GET", "/task/{task}", 404),
+    ("admin of another organization", "DELETE", "/task/{task}", 404),
+    ("admin of another organization", "GET", "/task/{task}/credentials", 404),
+    ("admin of another organization", "GET", "/file/{file}/download", 404),
+    ("admin of another organization", "GET", "/host/{host}", 404),
+    ("admin of another organization", "DELETE", "/api/token/{token}", 404),
+    ("admin of another organization", "DELETE", "/api/member/{member}", 404),
+    ("admin of another organization", "PUT", "/api/session/customer/{customer}", 403),
+    ("admin of another organization", "PUT", "/job/{job}/cancel", 404),
+)
+
+
+async def test_it_works(world: World) -> None:
+    estate: Estate = await world.house.db.write(doors.settle, world.house, world.cast, world.things)
+    dry(world.house)
+    wrong = []
+    for who, method, path, wanted in NEVER:
+        client = Client(world.app, estate.tokens[who], hangs_up=True, check=world.conformity)
+        body = doors.bodies(estate, estate.acme).get(f"{method} {path}", BODY)
+        answer = await client.ask(method, path.format(**estate.acme.ids), body)
+        if answer.status != wanted:
+            wrong.append(f"{method} {path} as {who}: {answer.status}, not {wanted}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_there_are_enough_of_them(world: World) -> None:
+    assert len(set(NEVER)) == len(NEVER) >= 40

@@ -1,0 +1,32 @@
+"""Those who use the product while its processes die: two callers and somebody who watches."""
+
+from e2e import ledger
+from e2e.caller import Asked, Caller
+from e2e.programs import Agent
+from e2e.watcher import Watcher
+from e2e.world import World
+
+
+class Crowd:
+    """At work from the start on, until `finish`."""
+
+    def __init__(self, world: World, agents: list[Agent], seed: int) -> None:
+        self.ledger = world.folder / "ledger"
+        self.ledger.touch()
+        # First, so that it has something to resume from before the first cut.
+        self.watcher = Watcher(world.client())
+        self.watcher.start()
+        tasks = [world.task(ledger.SCRIPT, agent, *ledger.ARGUMENTS) for agent in agents]
+        self._callers = [
+            Caller(world.client(), str(self.ledger), tasks, seed + number) for number in (0, 1)
+        ]
+        for caller in self._callers:
+            caller.start()
+
+    def finish(self) -> list[Asked]:
+        """Let the last questions be answered; everything that was asked."""
+        return [asked for caller in self._callers for asked in caller.finish()]
+
+    @property
+    def replays(self) -> int:
+        return sum(caller.replays for caller in self._callers)
