@@ -191,6 +191,12 @@ class FakeServer:
     async def connected(self, session: int = 1) -> None:
         await self.until(lambda: self.session >= session and self.socket is not None)
 
+    async def log(self, fence: int) -> str:
+        """Its whole output, inside the report or streamed, when it is over."""
+        report = await self.end(fence)
+        told: str | None = report["log"]
+        return told if told is not None else self.output[fence].decode()
+
     async def end(self, fence: int) -> dict[str, Any]:
         """The report of this fence, when it is here."""
         await self.until(lambda: fence in self.ended)

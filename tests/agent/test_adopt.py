@@ -11,6 +11,13 @@ import belvedere
 from agent.office import office
 
 LINES = "#!/bin/sh\nfor i in $(seq 1 $1); do echo line $i; sleep $2; done\nexit 3\n"
+# Ten lines, ten more when told to go on.
+HALVES = """#!/bin/bash
+for i in {1..10}; do echo line $i; done
+until [ -e "$1" ]; do sleep 0.02; done
+for i in {11..20}; do echo line $i; done
+exit 3
+"""
 
 
 def lines(count: int) -> bytes:
@@ -20,14 +27,15 @@ def lines(count: int) -> bytes:
 async def test_it_works(tmp_path: Path) -> None:
     """The agent dies, the script does not notice, the next agent adopts it."""
     async with office(tmp_path) as (server, agency):
-        fence = await server.order(LINES, "20", "0.05")
-        await server.until(lambda: fence in server.output)
+        fence = await server.order(HALVES, str(tmp_path / "go"))
+        await server.until(lambda: len(server.output.get(fence, b"")) == len(lines(10)))
         keepers = agency.keepers()
         agency.kill()
         agency.start()
         await server.connected(2)
         assert server.hellos[1]["entries"] == [{"fence": fence, "state": "live"}]
         assert server.hellos[1]["journal_id"] == server.hellos[0]["journal_id"]
+        (tmp_path / "go").touch()
         report = await server.end(fence)
         assert report["code"] == 3
         assert server.output[fence] == lines(20)
@@ -82,14 +90,16 @@ async def test_a_cut_network_loses_and_doubles_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_was_away_hears_everything(tmp_path: Path) -> None:
-    async with office(tmp_path) as (server, _):
-        fence = await server.order(LINES, "10", "0.05")
-        await server.until(lambda: fence in server.output)
+    async with office(tmp_path) as (server, agency):
+        fence = await server.order(HALVES, str(tmp_path / "go"))
+        await server.until(lambda: len(server.output.get(fence, b"")) == len(lines(10)))
         await server.close()
-        await asyncio.sleep(1)
+        (tmp_path / "go").touch()
+        while agency.scripts():
+            await asyncio.sleep(0.02)
         await server.open(server.port)
         report = await server.end(fence)
-        assert (report["code"], bytes(server.output[fence])) == (3, lines(10))
+        assert (report["code"], bytes(server.output[fence])) == (3, lines(20))
 
 
 async def test_an_end_is_told_until_it_is_acknowledged(tmp_path: Path) -> None:
@@ -124,7 +134,7 @@ async def test_a_killed_keeper_is_replaced_and_tells_the_truth(tmp_path: Path) -
         assert len(agency.keepers()) == 1
         assert server.hellos[1]["journal_id"] == server.hellos[0]["journal_id"]
         fence = await server.order("#!/bin/sh\necho again\n")
-        assert (await server.end(fence))["log"] == "again\n"
+        assert await server.log(fence) == "again\n"
 
 
 @pytest.mark.parametrize(
@@ -205,4 +215,4 @@ async def test_an_upgrade_changes_the_keeper_when_nothing_runs(tmp_path: Path) -
         assert len(agency.keepers()) == 1
         assert agency.keepers() != former
         fence = await server.order("#!/bin/sh\necho new\n")
-        assert (await server.end(fence))["log"] == "new\n"
+        assert await server.log(fence) == "new\n"

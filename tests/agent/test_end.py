@@ -204,7 +204,7 @@ def test_one_huge_line_is_cut_to_what_a_report_may_carry(keeping: Keeping) -> No
 
 def test_what_is_no_text_is_replaced(keeping: Keeping) -> None:
     report = keeping.run("#!/bin/sh\nprintf 'a\\000b\\377c\\n'\n")
-    assert report["log"] == "a\ufffdb\ufffdc\n"
+    assert report["lastline"] == "a\ufffdb\ufffdc"
     assert report["sha256"] == hashlib.sha256(b"a\0b\xffc\n").hexdigest()
 
 

@@ -210,7 +210,7 @@ def test_the_state_tells_what_is_held(keeping: Keeping) -> None:
     assert set(by_fence) == {live, ended}
     assert by_fence[live]["report"] is None
     assert by_fence[live]["age_ms"] >= 50
-    assert by_fence[ended]["report"]["log"] == "over\n"
+    assert by_fence[ended]["report"]["lastline"] == "over"
     keeping.say(do="ack", fences=[ended, live])
     assert [entry["fence"] for entry in keeping.hello()["entries"]] == [live]
 

@@ -28,7 +28,7 @@ def test_it_works(keeping: Keeping) -> None:
     state = keeping.connect()
     assert state["journal_id"] == journal_id
     reports = {entry["fence"]: entry["report"] for entry in state["entries"]}
-    assert (reports[ended]["code"], reports[ended]["log"]) == (2, "before\n")
+    assert (reports[ended]["code"], reports[ended]["lastline"]) == (2, "before")
     assert reports[live] == {"ending": "unknown", "reason": "keeper_lost", "bytes_total": 4}
     keeping.say(do="ack", fences=[ended, live])
     keeping.hello()

@@ -4,8 +4,8 @@ import pytest
 
 from contract import doors
 from contract.client import Client
-from contract.doors import Estate
 from contract.dry import dry
+from contract.estate import Estate, settle
 from contract.world import World
 
 BODY = {"name": "x", "users": [], "timeout": 1, "outcome": "success", "task_arguments": []}
@@ -88,7 +88,7 @@ NEVER: tuple[tuple[str, str, str, int], ...] = (
 
 
 async def test_it_works(world: World) -> None:
-    estate: Estate = await world.house.db.write(doors.settle, world.house, world.cast, world.things)
+    estate: Estate = await world.house.db.write(settle, world.house, world.cast, world.things)
     dry(world.house)
     wrong = []
     for who, method, path, wanted in NEVER:

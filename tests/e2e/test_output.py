@@ -49,7 +49,9 @@ def test_a_flood_leaves_memory_flat_and_is_counted(site: Site) -> None:
         leftovers.forget_peak(pid)
     job_id = site.start(f"#!/bin/sh\nyes '{LINE.decode().strip()}' | head -c {FLOOD}\n")
     job = site.world.ended(job_id, 120)
-    grown = [leftovers.resident_kib(pid, peak=True) - was for pid, was in zip(pids, before, strict=True)]
+    grown = [
+        leftovers.resident_kib(pid, peak=True) - was for pid, was in zip(pids, before, strict=True)
+    ]
     assert max(grown) <= GROWTH_KIB, f"server, agent, keeper grew by {grown} KiB"
     _check_flood(site, job)
 

@@ -1,4 +1,4 @@
-"""`belvedere up` as a person starts, stops and starts it again; a second host; TLS."""
+"""`belvedere up` as a person starts, stops and starts it again."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from belvedere.client.problem import Problem
 from e2e import leftovers
 from e2e.certificate import self_signed
 from e2e.patience import until
-from e2e.programs import CUSTOMER, EMAIL, PASSWORD, TOKEN, Agent, Server
+from e2e.programs import CUSTOMER, EMAIL, PASSWORD, TOKEN, Server
 from e2e.site import Site
 from e2e.world import World
 
@@ -29,15 +29,6 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield Site(world, world.local_agent())
 
 
-@pytest.fixture
-def second(up: Site, tmp_path: Path) -> Iterator[Agent]:
-    """Another host, not enrolled yet; gone at the end of the test."""
-    agent = Agent(tmp_path / "second", f"second-{tmp_path.name}".replace("_", "-"))
-    yield agent
-    agent.retire()
-    leftovers.gone(tmp_path)
-
-
 def test_it_works(up: Site) -> None:
     job = up.run('#!/bin/sh\necho "$BELVEDERE_URL"\n')
     assert job["state"] == "normal"
@@ -47,10 +38,10 @@ def test_it_works(up: Site) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_running_scripts_go_on_and_are_adopted_at_the_next_start(
-    up: Site, how: signal.Signals
+    up: Site, how: signal.Signals, tmp_path: Path
 ) -> None:
     """After a kill the former local agent must make room for the new one, wherever that listens."""
-    word = up.world.folder / "go on"
+    word = tmp_path / "go on"
     job_id = up.start(SLOW, str(word))
     up.says(job_id, b"begun")
     code = up.world.server.stop(how)
@@ -70,6 +61,8 @@ def test_ctrl_c_leaves_no_process_but_the_keeper(up: Site) -> None:
     keeper = up.agent.keeper()
     assert up.world.server.stop(signal.SIGINT) == 0
     until(lambda: leftovers.of_folder(up.world.folder) == [keeper], 10)
+    up.world.start()
+    up.world.connected(up.agent)
 
 
 def test_a_killed_local_agent_is_started_again(up: Site) -> None:
@@ -169,48 +162,6 @@ def test_a_data_folder_may_have_a_long_name(tmp_path: Path) -> None:
         assert Site(world, agent).run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 
-def test_a_second_host_comes_in_by_a_token_from_a_file(up: Site) -> None:
-    path = up.world.folder / "token"
-    path.write_text(up.world.enrolment() + "\n")
-    web = up.world.agents["web"] = Agent(up.world.folder / "web", "web-2")
-    web.start(up.world.url, "--token-file", str(path))
-    up.world.connected(web)
-    task = up.world.task("#!/bin/sh\necho there\n", web)
-    assert up.world.ended(up.world.run(task))["state"] == "normal"
-    # The token served once: from now on the agent has a credential of its own.
-    web.stop()
-    path.unlink()
-    web.start(up.world.url)
-    up.world.connected(web)
-    assert path.name not in os.listdir(web.state)
-
-
-def test_a_second_host_comes_in_by_a_token_from_standard_input(up: Site) -> None:
-    web = up.world.agents["web"] = Agent(up.world.folder / "web", "web-2")
-    web.start(up.world.url, "--token-file", "-", stdin=up.world.enrolment() + "\n")
-    up.world.connected(web)
-
-
-def test_an_enrolment_token_serves_as_often_as_it_says(up: Site) -> None:
-    token = up.world.enrolment(uses=2)
-    for name in ("one", "two"):
-        agent = up.world.agents[name] = Agent(up.world.folder / name, name)
-        agent.start(up.world.url, BELVEDERE_ENROLMENT_TOKEN=token)
-        up.world.connected(agent)
-    third = up.world.agents["three"] = Agent(up.world.folder / "three", "three")
-    third.start(up.world.url, BELVEDERE_ENROLMENT_TOKEN=token)
-    assert third.process.wait(20) == 1
-    assert "Traceback" not in third.said()
-    assert token not in third.said()
-
-
-def test_an_agent_without_a_token_says_what_it_needs(up: Site) -> None:
-    lost = Agent(up.world.folder / "lost", "lost")
-    lost.start(up.world.url)
-    assert lost.process.wait(20) == 1
-    assert "--token-file" in lost.said()
-
-
 def test_it_speaks_tls_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
     cert, key = self_signed(tmp_path)
     with World(tmp_path, verb="up") as world:
@@ -222,10 +173,3 @@ def test_it_speaks_tls_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
         with Client(world.server.url, TOKEN, CUSTOMER) as stranger, pytest.raises(Problem) as told:
             stranger.get("/host")
         assert "not trusted" in told.value.message
-        distrustful = world.agents["web"] = Agent(tmp_path / "web", "web")
-        token = world.enrolment()
-        distrustful.start(world.server.url, BELVEDERE_ENROLMENT_TOKEN=token)
-        until(lambda: "CERTIFICATE_VERIFY_FAILED" in distrustful.said(), 15, distrustful.said)
-        distrustful.kill()
-        distrustful.start(world.server.url, "--tls-ca", str(cert), BELVEDERE_ENROLMENT_TOKEN=token)
-        world.connected(distrustful)

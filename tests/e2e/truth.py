@@ -54,9 +54,7 @@ def all_jobs(world: World) -> list[Job]:
     return found
 
 
-def _check(
-    world: World, asked: Asked, job: Job, runs: list[Run], evidence: Evidence
-) -> None:
+def _check(world: World, asked: Asked, job: Job, runs: list[Run], evidence: Evidence) -> None:
     told = (asked, job, runs)
     assert len(runs) <= 1, told
     if job["ran"] == "no":

@@ -32,9 +32,7 @@ class Watcher(threading.Thread):
 
     def run(self) -> None:
         try:
-            stream = follow(
-                self._client, "/-/events", patience_s=PATIENCE_S, on_cut=self._note_cut
-            )
+            stream = follow(self._client, "/-/events", patience_s=PATIENCE_S, on_cut=self._note_cut)
             for event in stream:
                 self._note(event)
         except _Enough:

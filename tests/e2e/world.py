@@ -59,9 +59,7 @@ class World:
         return is_there
 
     def client(self, token: str = TOKEN, timeout_s: float = 20.0) -> Client:
-        return Client(
-            self.url, token, CUSTOMER, ca_file=self.ca_file, timeout_s=timeout_s
-        )
+        return Client(self.url, token, CUSTOMER, ca_file=self.ca_file, timeout_s=timeout_s)
 
     def beside(self) -> Client:
         """A client that does not pass through the proxy."""

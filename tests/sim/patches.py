@@ -130,7 +130,7 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (journal, "sync_data", lambda fd: stage.keeper_host().disk.fsync(fd)),
     (keeper, "now_ns", lambda: stage.keeper_host().clock_ns()),
     (keeper, "reach", _reach_keeper),
-    (keeper, "print", lambda *_, **__: None),
+    (keeper, "complain", lambda *_: None),
     (keeper, "os", SimpleNamespace(urandom=_random_bytes)),
     (recovery, "os", SimpleNamespace(urandom=_random_bytes, path=SimpleNamespace(isdir=lambda _: True))),
     (recovery, "boot_id", lambda: f"boot-{stage.keeper_host().boots}"),
@@ -146,5 +146,5 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
 def installed() -> Iterator[None]:
     with ExitStack() as stack:
         for module, name, replacement in TABLE:
-            stack.enter_context(mock.patch.object(module, name, replacement, create=name in ("open", "print")))
+            stack.enter_context(mock.patch.object(module, name, replacement, create=name == "open"))
         yield

@@ -88,7 +88,7 @@ class Running:
     def vanish(self) -> None:
         """The machine lost its power."""
         if self.is_alive:
-            self.asked = "reboot"
+            self.asked = self.asked or "reboot"
             self.is_alive = False
             self.ended_at = self.world.now
             self.world.note("vanished", self.fence)

@@ -159,7 +159,9 @@ def recover(ledger: Ledger, boot_id: str, found: dict[int, Report]) -> None:
     """After a crash of the keeper no live entry's end can be known any more; `found` holds what
     the disk and the process table still told about some of them."""
     for entry in ledger.live():
-        reason = "keeper_lost" if entry.boot_id == boot_id else "host_rebooted"
+        # A damaged journal may not know its boot any more: then nothing says that there was another.
+        rebooted = entry.boot_id not in ("", boot_id)
+        reason = "host_rebooted" if rebooted else "keeper_lost"
         entry.report = {"ending": "unknown", "reason": reason, **found.get(entry.fence, {})}
     ledger.boot_id = boot_id
 

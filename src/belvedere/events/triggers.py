@@ -24,9 +24,7 @@ class Trigger(msgspec.Struct, frozen=True):
         return Cause(self.source, self.source_id, self.event_name).id
 
 
-def fire(
-    tx: Tx, source: str, happened: Sequence[tuple[str, str, str, dict[str, Any]]]
-) -> None:
+def fire(tx: Tx, source: str, happened: Sequence[tuple[str, str, str, dict[str, Any]]]) -> None:
     """(customer, source, event name, data): told to the reaction only where it starts something.
 
     `data` holds the `arguments`, or the `job_id` whose output they are.

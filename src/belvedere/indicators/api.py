@@ -1,10 +1,8 @@
 """Indicators over HTTP."""
 
-import msgspec
-
 from belvedere.access.api_acl import acl_routes
 from belvedere.base.errors import Invalid
-from belvedere.indicators import badge, counting, history, links, service, sight, store
+from belvedere.indicators import counting, history, service, sight, store
 from belvedere.indicators.counting import Step
 from belvedere.indicators.given import IndicatorBody, StateBody
 from belvedere.indicators.model import Action
@@ -13,16 +11,7 @@ from belvedere.indicators.sight import Shown
 from belvedere.rest import filters, lists, values
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
-SVG = "image/svg+xml"
 POINTS = 100
-
-
-class PublicLink(msgspec.Struct):
-    """Shown once: whoever holds it sees the badge of this indicator."""
-
-    id: str
-    token: str
-    url: str
 
 
 def _record(ask: Ask, shown: Shown) -> IndicatorRecord:
@@ -60,9 +49,7 @@ async def change(ask: Ask) -> IndicatorRecord:
     name, by = _named(ask)
     return _record(
         ask,
-        await ask.house.db.write(
-            service.change, ask.actor, name, ask.body, ask.if_match, by=by
-        ),
+        await ask.house.db.write(service.change, ask.actor, name, ask.body, ask.if_match, by=by),
     )
 
 
@@ -100,37 +87,8 @@ async def past(ask: Ask) -> list[PointRecord]:
     most = values.whole("points", ask.first("points") or str(POINTS))
     if not 1 <= most <= history.MOST_POINTS:
         raise values.bad("points", f"points takes 1 to {history.MOST_POINTS}.")
-    found = await ask.house.db.read(
-        sight.past, ask.actor, ask.path["id"], since, until, most
-    )
+    found = await ask.house.db.read(sight.past, ask.actor, ask.path["id"], since, until, most)
     return [point(one) for one in found]
-
-
-async def show_badge(ask: Ask) -> Reply:
-    return _badge(await ask.house.db.read(sight.show, ask.actor, ask.path["id"]))
-
-
-async def show_public_badge(ask: Ask) -> Reply:
-    token = ask.path["token"].removesuffix(".svg")
-    return _badge(await ask.house.db.read(links.behind, ask.house.keys, token))
-
-
-def _badge(shown: Shown) -> Reply:
-    # A picture that somebody opens by itself must not run anything.
-    headers = {"content-security-policy": "default-src 'none'"}
-    return Reply(badge.svg(shown.row, shown.now), headers=headers, media_type=SVG)
-
-
-async def publish(ask: Ask) -> Reply:
-    shown, token = await ask.house.db.write(
-        links.publish, ask.house.keys, ask.actor, ask.path["id"]
-    )
-    url = f"{ask.house.settings.base_url}/-/badge/{token}.svg"
-    return Reply(PublicLink(shown.row.id, token, url), status=201)
-
-
-async def unpublish(ask: Ask) -> IndicatorRecord:
-    return _record(ask, await ask.house.db.write(links.unpublish, ask.actor, ask.path["id"]))
 
 
 def _door(
@@ -167,9 +125,7 @@ def _doors(path: str, called: str) -> tuple[Route, ...]:
     puts = "Make or replace" if "title" in path else "Replace"
     return (
         _door("GET", path, "viewer", show, f"Show an indicator {called}"),
-        _door(
-            "PUT", path, "admin", replace, f"{puts} an indicator {called}", IndicatorBody, _EDIT
-        ),
+        _door("PUT", path, "admin", replace, f"{puts} an indicator {called}", IndicatorBody, _EDIT),
         _door(
             "PATCH",
             path,
@@ -237,46 +193,6 @@ ROUTES: tuple[Route, ...] = (
             ("until", "only before this moment"),
             ("points", f"at most so many ({POINTS}; at most {history.MOST_POINTS})"),
         ),
-    ),
-    Route(
-        "GET",
-        "/indicator/{id}/badge.svg",
-        "viewer",
-        show_badge,
-        "It as a small picture",
-        answer=bytes,
-        media=(SVG,),
-        known=False,
-    ),
-    Route(
-        "POST",
-        "/indicator/{id}/public",
-        "admin",
-        publish,
-        "Make a link that shows its badge to anybody; the one before is dead",
-        answer=PublicLink,
-        known=False,
-    ),
-    Route(
-        "DELETE",
-        "/indicator/{id}/public",
-        "admin",
-        unpublish,
-        "Revoke that link",
-        answer=IndicatorRecord,
-        known=False,
-    ),
-    Route(
-        "GET",
-        "/-/badge/{token}",
-        "anonymous",
-        show_public_badge,
-        "What a public link shows; .svg may follow the token",
-        style="plain",
-        answer=bytes,
-        media=(SVG,),
-        codes=("link_gone",),
-        known=False,
     ),
     *acl_routes("indicator", "/indicator/{id}/acl", store.find),
 )

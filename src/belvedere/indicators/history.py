@@ -42,9 +42,7 @@ def _kept(value: Value) -> str:
     return _encode(value[:TEXT_KEPT] if isinstance(value, str) else value).decode()
 
 
-def points(
-    tx: Tx, indicator_id: str, since: Millis, until: Millis, most: int
-) -> list[Point]:
+def points(tx: Tx, indicator_id: str, since: Millis, until: Millis, most: int) -> list[Point]:
     """Oldest first; where there are more than `most`, the last of each of as many equal spans."""
     rows = tx.rows(
         "select at, state, value from indicator_values"

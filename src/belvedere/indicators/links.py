@@ -41,6 +41,4 @@ def _save(tx: Tx, actor: Actor, row: IndicatorRow, digest: str | None, verb: str
     row.updated_at = tx.now
     store.save(tx, row)
     audit.record(tx, actor, f"indicator.{verb}", "indicator", row.id)
-    events.append(
-        tx, row.customer_id, f"indicator.{verb}ed", row.id, {"title": row.title}
-    )
+    events.append(tx, row.customer_id, f"indicator.{verb}ed", row.id, {"title": row.title})

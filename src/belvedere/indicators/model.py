@@ -174,4 +174,3 @@ def set_stale_at(row: IndicatorRow) -> None:
     stale_at = None if row.ttl is None else row.pushed_at + row.ttl
     if stale_at != row.stale_at:
         row.stale_at, row.stale_told = stale_at, 0
-

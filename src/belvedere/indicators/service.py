@@ -106,9 +106,7 @@ def change(
     return _save(tx, actor, row, _Edit(columns, body.value, body.acl, is_push), if_match)
 
 
-def _save(
-    tx: Tx, actor: Actor, row: IndicatorRow, edit: _Edit, if_match: int | None
-) -> Shown:
+def _save(tx: Tx, actor: Actor, row: IndicatorRow, edit: _Edit, if_match: int | None) -> Shown:
     if if_match is not None and if_match != row.version:
         raise Stale(f"The indicator is at version {row.version} now; read it again.")
     if edit.columns.get("title", row.title) != row.title:

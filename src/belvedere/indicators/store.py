@@ -213,5 +213,3 @@ def deleted_before(tx: Tx, moment: Millis, limit: int) -> list[tuple[str, str]]:
 def purge(tx: Tx, customer_id: str, indicator_id: str) -> None:
     tx.run("delete from indicator_values where indicator_id = ?", indicator_id)
     tx.run("delete from indicators where id = ? and customer_id = ?", indicator_id, customer_id)
-
-

@@ -171,6 +171,7 @@ def _created(made: Created, actor: Actor) -> JobRecord:
     is_given_on = job.lifecycle == Lifecycle.FINISHED and job.fence == 0
     found.output = found.task_arguments_values if is_given_on else None
     found.host = made.host
+    found.hostname = made.host.hostname if made.host is not None else None
     return found
 
 

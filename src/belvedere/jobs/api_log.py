@@ -24,13 +24,13 @@ async def show(ask: Ask) -> Reply:
     number = _attempt(ask)
     found = await _source(ask, number)
     if ask.first("follow") in ("true", "1"):
-        start = _offset(ask, ask.request.headers.get("last-event-id"))
-        body = follow.live(ask.house, ask.actor, found, number, start)
+        at = _resume(ask, found)
+        body = follow.live(ask.house, ask.actor, found, number, *at)
         return Reply(body, headers=STREAM, media_type="text/event-stream")
     wanted = _RANGE.fullmatch(ask.request.headers.get("range", ""))
     if wanted is not None:
         return await _part(ask, found, int(wanted[1]), wanted[2])
-    body = follow.text(ask.house, found, _offset(ask, None), None)
+    body = follow.text(ask.house, found, _offset(ask), None)
     return Reply(body, media_type=PLAIN)
 
 
@@ -44,8 +44,17 @@ async def _source(ask: Ask, number: int | None) -> follow.Source:
     return found
 
 
-def _offset(ask: Ask, last_event_id: str | None) -> int:
-    return _number("offset", last_event_id or ask.first("offset") or "0")
+def _offset(ask: Ask) -> int:
+    return _number("offset", ask.first("offset") or "0")
+
+
+def _resume(ask: Ask, found: follow.Source) -> tuple[int, int]:
+    """The attempt and the byte to go on from: what the last event's id says, else the newest."""
+    last = ask.request.headers.get("last-event-id")
+    if not last:
+        return found.number, _offset(ask)
+    number, slash, offset = last.rpartition("/")
+    return _number("attempt", number) if slash else 1, _number("offset", offset)
 
 
 def _number(name: str, text: str) -> int:

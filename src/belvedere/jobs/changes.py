@@ -5,6 +5,7 @@ from typing import Any
 
 from belvedere import events
 from belvedere.db import Tx
+from belvedere.events import triggers
 from belvedere.jobs.model import JobRow
 
 
@@ -27,6 +28,16 @@ def data_of(job: JobRow) -> dict[str, Any]:
 
 
 def tell(tx: Tx, what: str, jobs: Sequence[JobRow]) -> None:
-    """Append `job.<what>` for each, and wake whoever waits for the end of one."""
+    """Append `job.<what>` for each; wake whoever waits for the end of one, start what it starts."""
     events.append_all(tx, f"job.{what}", [(job.customer_id, job.id, data_of(job)) for job in jobs])
-    tx.rung.update(f"job:{job.id}" for job in jobs if job.is_over)
+    over = [job for job in jobs if job.is_over]
+    tx.rung.update(f"job:{job.id}" for job in over)
+    triggers.fire(
+        tx,
+        "task",
+        [
+            (job.customer_id, job.task_id, job.trigger_name, {"job_id": job.id})
+            for job in over
+            if job.task_id is not None and job.trigger_name is not None
+        ],
+    )

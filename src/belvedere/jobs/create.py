@@ -9,6 +9,7 @@ from belvedere import access
 from belvedere.access import secret_keys
 from belvedere.access.keys import Keys
 from belvedere.access.model import Actor
+from belvedere.base.clock import SECOND
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
@@ -193,6 +194,7 @@ def _fitted(tx: Tx, item: NewJob, task: Runnable, lifecycle: Lifecycle) -> str:
 def _row(item: NewJob, task: Runnable, lifecycle: Lifecycle, now: int) -> JobRow:
     actor, spec = item.actor, task.spec
     over = lifecycle is Lifecycle.FINISHED
+    grace = spec.grace_time * SECOND if item.origin == "trigger_by" else 0
     return JobRow(
         id=new_id(),
         customer_id=actor.customer_id,
@@ -221,8 +223,8 @@ def _row(item: NewJob, task: Runnable, lifecycle: Lifecycle, now: int) -> JobRow
         trigger_name="success" if over else None,
         timeout=spec.timeout or DEFAULT_TIMEOUT,
         concurrency=spec.concurrency,
-        not_before_at=0,
-        expires_at=now + specs.expires_ms(spec),
+        not_before_at=now + grace if grace else 0,
+        expires_at=now + grace + specs.expires_ms(spec),
         cancel_requested_at=None,
         canceled_by=None,
         unreachable_at=None,

@@ -117,9 +117,7 @@ def _against_events(job: JobRow, events: list[Event]) -> list[str]:
 
 
 def _said(folded: Folded) -> str:
-    return (
-        f"{folded.lifecycle}/{folded.state} with fence {folded.fence}, version {folded.version}"
-    )
+    return f"{folded.lifecycle}/{folded.state} with fence {folded.fence}, version {folded.version}"
 
 
 def _against_attempts(job: JobRow, attempts: list[Attempt]) -> list[str]:

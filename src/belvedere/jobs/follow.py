@@ -23,11 +23,13 @@ MOST_FOUND = 1_000
 
 
 class Source(msgspec.Struct):
-    """Where a job's log comes from at this moment."""
+    """Where the log of one attempt comes from at this moment."""
 
     job: JobRow
     fence: int
-    # Small logs lie in the job's row; None: look into the log store.
+    # Of the attempt, from 1; 0 while there is none.
+    number: int
+    # Small logs lie beside the job or its attempt; None: look into the log store.
     small: bytes | None
     result: dict[str, Any]
 
@@ -35,20 +37,23 @@ class Source(msgspec.Struct):
 def source(tx: Tx, actor: Actor, job_id: str, number: int | None) -> Source:
     """The log of one attempt, the newest unless told."""
     job = sight.to_see(tx, actor, job_id)
-    fence = job.fence
-    if number is not None:
-        fences = [row.fence for row in store.attempts_of(tx, job_id) if row.number == number]
-        if not fences:
-            raise Invalid(f"The job has no attempt {number}.", code="no_such_attempt")
-        fence = fences[0]
-    if fence != job.fence:
-        report = tx.value("select report from attempts where fence = ?", fence)
-        kept = msgspec.json.decode(report) if report else {}
-        text = kept.get("log")
-        return Source(job, fence, None if text is None else text.encode(), kept)
+    attempts = {row.number: row.fence for row in store.attempts_of(tx, job_id)}
+    if number is not None and number not in attempts:
+        raise Invalid(f"The job has no attempt {number}.", code="no_such_attempt")
+    newest = max(attempts, default=0)
+    wanted = newest if number is None else number
+    fence = attempts.get(wanted, 0)
+    kept = tx.value("select report from attempts where fence = ?", fence)
+    if kept is not None:
+        report = msgspec.json.decode(kept)
+        return Source(job, fence, wanted, _bytes(report.get("log")), report)
     heavy = store.heavy(tx, job.id)
     result = msgspec.json.decode(heavy.result) if heavy.result else {}
-    return Source(job, fence, None if heavy.log is None else heavy.log.encode(), result)
+    return Source(job, fence, wanted, _bytes(heavy.log), result)
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()
 
 
 def is_ended(found: Source) -> bool:
@@ -73,9 +78,10 @@ async def text(house: Any, found: Source, start: int, end: int | None) -> AsyncI
 
 
 async def live(
-    house: Any, actor: Actor, found: Source, number: int | None, start: int
+    house: Any, actor: Actor, found: Source, number: int | None, current: int, at: int
 ) -> AsyncIterator[bytes]:
-    """Server-sent events: `output` with the next offset as id, `end` with the totals."""
+    """Server-sent events: `output` with the next offset as id, `attempt` when a retry begins,
+    `end` with the totals. Without a number the stream goes on from attempt to attempt."""
     rang = asyncio.Event()
     undo = [
         house.hub.listen(f"log:{found.job.id}", lambda _: rang.set()),
@@ -83,17 +89,21 @@ async def live(
             lambda events: rang.set() if any(e.object_id == found.job.id for e in events) else None
         ),
     ]
-    at, quiet = start, 0.0
+    quiet = 0.0
     try:
         while True:
             rang.clear()
-            found = await house.db.read(source, actor, found.job.id, number)
+            newest = await house.db.read(source, actor, found.job.id, number)
+            if newest.number != current:
+                async for event in _change(house, actor, newest, current, at):
+                    yield event
+                at, current = 0, newest.number
             sent = at
-            async for event, after in _new_output(house, found, at):
+            async for event, after in _new_output(house, newest, at):
                 at = after
                 yield event
-            if is_ended(found):
-                yield await _end(house, found, at)
+            if is_ended(newest):
+                yield await _end(house, newest, at)
                 return
             quiet = 0.0 if at > sent else quiet + LOOK_S
             if quiet >= PULSE_S:
@@ -103,6 +113,23 @@ async def live(
     finally:
         for call in undo:
             call()
+
+
+async def _change(
+    house: Any, actor: Actor, newest: Source, old: int, at: int
+) -> AsyncIterator[bytes]:
+    """What is left of the attempt before, then the word that another begins."""
+    if old:
+        before = await house.db.read(source, actor, newest.job.id, old)
+        async for event, _ in _new_output(house, before, at):
+            yield event
+        told = encode({"number": newest.number})
+        yield f"id: {_id(newest, 0)}\nevent: attempt\ndata: ".encode() + told + b"\n\n"
+
+
+def _id(found: Source, after: int) -> str:
+    """The next offset; later attempts say their number too, so that going on is unambiguous."""
+    return str(after) if found.number <= 1 else f"{found.number}/{after}"
 
 
 async def _wait(rang: asyncio.Event) -> None:
@@ -117,7 +144,7 @@ async def _new_output(house: Any, found: Source, at: int) -> AsyncIterator[tuple
     if found.small is not None:
         if at < len(found.small):
             end = len(found.small)
-            yield _output(found.small[at:].decode("utf-8", "replace"), end), end
+            yield _output(found, found.small[at:].decode("utf-8", "replace"), end), end
         return
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     read = at
@@ -126,13 +153,13 @@ async def _new_output(house: Any, found: Source, at: int) -> AsyncIterator[tuple
             said = decoder.decode(data)
             read, at = after, after - len(decoder.getstate()[0])
             if said:
-                yield _output(said, at), at
+                yield _output(found, said, at), at
     if is_ended(found) and (rest := decoder.decode(b"", final=True)):
-        yield _output(rest, read), read
+        yield _output(found, rest, read), read
 
 
-def _output(said: str, after: int) -> bytes:
-    return f"id: {after}\nevent: output\ndata: ".encode() + encode(said) + b"\n\n"
+def _output(found: Source, said: str, after: int) -> bytes:
+    return f"id: {_id(found, after)}\nevent: output\ndata: ".encode() + encode(said) + b"\n\n"
 
 
 async def _end(house: Any, found: Source, at: int) -> bytes:
@@ -148,7 +175,7 @@ async def _end(house: Any, found: Source, at: int) -> bytes:
         "sha256": result.get("log_sha256", result.get("sha256", "")),
         "complete": found.small is not None or bool(log and log.is_complete) or total == 0,
     }
-    return f"id: {at}\nevent: end\ndata: ".encode() + encode(told) + b"\n\n"
+    return f"id: {_id(found, at)}\nevent: end\ndata: ".encode() + encode(told) + b"\n\n"
 
 
 async def search(house: Any, found: Source, wanted: str) -> list[dict[str, Any]]:

@@ -86,6 +86,26 @@ MOVES = (
     Move("stop", Lifecycle.STARTED, Lifecycle.TERMINATED, (State.CANCELED,)),
 )
 
+# What is done to a job by each trigger, for people.
+_DONE = {
+    "assign": "assigned",
+    "finish": "finished",
+    "retry": "tried again",
+    "return": "returned",
+    "lose": "given up",
+    "reconcile": "reconciled",
+    "resolve": "resolved",
+    "cancel": "canceled",
+    "expire": "expired",
+    "approve": "approved",
+    "reject": "rejected",
+    "input": "given input",
+    "sync": "marked as synced",
+    "start": "started",
+    "end": "ended",
+    "stop": "stopped",
+}
+
 _TABLE = {(row.trigger, row.before, row.after): row.states for row in MOVES}
 
 
@@ -155,5 +175,6 @@ def check_move(job: JobRow, trigger: str, after: Lifecycle, state: State) -> Non
     only_lost = job.lifecycle == Lifecycle.TERMINATED and job.state != State.LOST
     if state not in states or only_lost:
         raise Conflict(
-            f"The job is {job.lifecycle}; it cannot {trigger} now.", code="wrong_lifecycle"
+            f"The job is {job.lifecycle}; it cannot be {_DONE[trigger]} now.",
+            code="wrong_lifecycle",
         )

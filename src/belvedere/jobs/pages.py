@@ -41,7 +41,7 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int |
     heavy = listing.include & (HEAVY | {LOG})
     if heavy:
         return [_heavy(tx, actor, job, heavy) for job in jobs], total
-    return _light(tx, actor, jobs), total
+    return reading.named(tx, _light(tx, actor, jobs)), total
 
 
 def _heavy(tx: Tx, actor: Actor, job: JobRow, heavy: frozenset[str]) -> JobRecord:

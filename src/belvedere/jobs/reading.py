@@ -32,7 +32,20 @@ def whole(tx: Tx, job: JobRow, customer_name: str) -> JobRecord:
         found.result["log"] = heavy.log or ""
     found.attempts = [record.attempt(row) for row in store.attempts_of(tx, job.id)]
     explain(tx, job, found)
-    return found
+    return named(tx, [found])[0]
+
+
+def named(tx: Tx, records: list[JobRecord]) -> list[JobRecord]:
+    """Hosts are called as they are called today."""
+    ids = sorted({found.host_id for found in records if found.host_id is not None})
+    if ids:
+        rows = tx.rows(
+            f"select id, hostname from hosts where id in {tx.sql.texts}", store.json_list(ids)
+        )
+        names: dict[str | None, str] = {host_id: hostname for host_id, hostname in rows}
+        for found in records:
+            found.hostname = names.get(found.host_id)
+    return records
 
 
 def explain(tx: Tx, job: JobRow, found: JobRecord) -> None:

@@ -48,6 +48,7 @@ class JobRecord(msgspec.Struct):
     host_id: str | None
     # A host object in the answer to creation, the host's id elsewhere.
     host: Any
+    hostname: str | None
     script_id: str | None
     script_runas: str
     lifecycle: str
@@ -100,6 +101,7 @@ def light(job: JobRow, customer_name: str, now: int, runas: str = "") -> JobReco
         task_id=job.task_id,
         host_id=job.host_id,
         host=job.host_id,
+        hostname=None,
         script_id=job.script_id,
         script_runas=runas,
         lifecycle=job.lifecycle,
@@ -148,7 +150,8 @@ def waiting(job: JobRow, now: int) -> tuple[str | None, dict[str, Any] | None]:
         case Lifecycle.ASSIGNED if job.cancel_requested_at is not None:
             return "canceling", {"since": iso(job.cancel_requested_at)}
         case Lifecycle.READY if job.not_before_at > now:
-            return "retry_at", {"at": iso(job.not_before_at)}
+            reason = "retry_at" if job.attempts else "grace_time"
+            return reason, {"at": iso(job.not_before_at)}
         case Lifecycle.READY:
             return "queued", None
         case Lifecycle.SYNCING:

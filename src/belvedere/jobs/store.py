@@ -172,7 +172,7 @@ def attempts_by_fence(tx: Tx, fences: Sequence[int]) -> dict[int, Attempt]:
 def attempts_of(tx: Tx, job_id: str) -> list[Attempt]:
     return tx.all(
         Attempt,
-        f"select {columns(Attempt)} from attempts where job_id = ? order by number",
+        f"select {columns(Attempt)} from attempts where job_id = ? order by number, fence",
         job_id,
     )
 

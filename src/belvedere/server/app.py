@@ -157,7 +157,7 @@ class App:
             headers.append((b"content-type", reply.media_type.encode()))
             start = {"type": "http.response.start", "status": reply.status, "headers": headers}
             await send(start)
-            await stream_out(reply.body, receive, send)
+            await stream_out(reply.body, receive, send, self.house.stopping)
             return
         if reply.media_type == "application/json":
             headers.append(JSON_TYPE)

@@ -1,5 +1,6 @@
 """What one server process holds: built once, handed to every room."""
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,8 @@ class House:
     turnstile: Turnstile
     clock: Clock = wall
     started_at: Millis = 0
+    # Set when the server goes: endless streams end.
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
     # Requests per secret key within a second.
     secret_uses: Window = field(init=False)
     links: "Links" = field(init=False)

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from belvedere import access, hosts
+from belvedere.indicators import aging
+from belvedere.indicators.store import any_going_stale
 from belvedere.jobs import queue, retention, sweep
 from belvedere.jobs.model import LOST_AFTER, UNREACHABLE_AFTER
 from belvedere.server.house import House
@@ -95,6 +97,17 @@ async def forget_credentials(house: House) -> None:
         await asyncio.sleep(0)
 
 
+async def tell_stale(house: House) -> None:
+    # Nothing told: another server is at it.
+    while await house.db.read(any_going_stale) and await house.db.write(aging.grow_stale):
+        await asyncio.sleep(0)
+
+
+async def forget_values(house: House) -> None:
+    while await house.db.write(aging.forget):
+        await asyncio.sleep(0)
+
+
 LOOPS = (
     Loop("wake waiting hosts", 1.0, wake_waiting),
     Loop("tell agents what to stop", 2.0, tell_cancels),
@@ -105,6 +118,8 @@ LOOPS = (
     Loop("expire what waited too long", 5.0, expire),
     Loop("forget old history", 30.0, forget_old, 10.0),
     Loop("look at all history again", 86_400.0, look_again, 3_600.0),
+    Loop("tell of stale indicators", 5.0, tell_stale, TERM_S),
+    Loop("thin values of indicators", 300.0, forget_values, 60.0),
     Loop("forget old credentials", 3_600.0, forget_credentials, 60.0),
 )
 

@@ -69,8 +69,13 @@ async def _serve(house: House, welcome: Welcome | None, *, with_agent: bool) -> 
     tasks = [*loops.start(house), *reactions.start(house)]
     serving = asyncio.create_task(server._serve([listening]))
     loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        house.stopping.set()
+        server.should_exit = True
+
     for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, lambda: setattr(server, "should_exit", True))
+        loop.add_signal_handler(name, stop)
     try:
         await _until_started(server, serving)
         if with_agent:

@@ -40,7 +40,7 @@ def _create_organization(tx: Tx, house: House, payload: dict[str, Any]) -> dict[
         "id": made.customer.id,
         "name": made.customer.name,
         "email": made.owner.email,
-        "link": made.token and f"{house.settings.base_url}/ui/reset#{made.token}",
+        "link": made.token and f"{house.settings.base_url}/ui/link#{made.token}",
         "reset_token": made.token,
     }
 
@@ -94,7 +94,8 @@ def _listen(settings: Settings) -> socket.socket:
 
 async def _answer(house: House, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """One small HTTP request."""
-    with contextlib.closing(writer):
+    # A caller that hangs up early has asked nothing.
+    with contextlib.closing(writer), contextlib.suppress(EOFError, OSError, ValueError):
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         path = head.split(" ", 2)[1]
         size = next(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from belvedere.db import Tx
 from belvedere.events import Event, cursors
 from belvedere.jobs import sweep
+from belvedere.server import triggered
 from belvedere.server.first_start import show_demo
 from belvedere.server.house import House
 
@@ -38,6 +39,11 @@ REACTIONS = (
         "jobs of deleted tasks expire",
         frozenset({"task.deleted"}),
         lambda tx, _, event: sweep.abandon(tx, "task_id", event.object_id),
+    ),
+    Reaction(
+        "triggers start tasks and workflows",
+        frozenset({"trigger.fired"}),
+        lambda tx, _, event: triggered.start(tx, event),
     ),
     Reaction("the first host gets the demo", frozenset({"host.connected"}), show_demo),
 )

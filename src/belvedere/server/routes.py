@@ -4,6 +4,8 @@ from belvedere.access.api import ROUTES as ACCESS
 from belvedere.access.model import Level
 from belvedere.files.api import ROUTES as FILES
 from belvedere.hosts.api import ROUTES as HOSTS
+from belvedere.indicators.api import ROUTES as INDICATORS
+from belvedere.indicators.api_badge import ROUTES as BADGES
 from belvedere.jobs.api import ROUTES as JOBS
 from belvedere.jobs.api_agent import ROUTES as AGENT_JOBS
 from belvedere.jobs.api_log import ROUTES as JOB_LOGS
@@ -22,6 +24,8 @@ ROUTES: tuple[Route, ...] = (
     *JOBS,
     *JOB_LOGS,
     *AGENT_JOBS,
+    *INDICATORS,
+    *BADGES,
 )
 
 

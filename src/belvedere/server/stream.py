@@ -151,8 +151,8 @@ def _may_see(tx: Tx, actor: Actor, event: Event, seen: dict[tuple[str, str], boo
     data = msgspec.json.decode(event.data)
     if data.get("user_id") and data["user_id"] == actor.user_id:
         return True
-    if event.object == "task":
-        about = ("task", event.object_id)
+    if event.object in ("task", "indicator"):
+        about = (event.object, event.object_id)
     elif event.object == "job" and data.get("workflow_id"):
         about = ("workflow", data["workflow_id"])
     elif event.object == "job":

@@ -9,10 +9,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from belvedere.base import pattern
 from belvedere.base.clock import DAY
 from belvedere.base.errors import Fault, Invalid
 from belvedere.rest import words
-from belvedere.tasks import kinds, pattern
+from belvedere.tasks import kinds
 from belvedere.tasks.arguments import MAX_EACH
 from belvedere.tasks.model import Argument, ArgumentKind, Option, Retry, TaskSpec, Type
 

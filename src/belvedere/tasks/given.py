@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 from belvedere.base.errors import Fault
 from belvedere.tasks.definition import refusal
 from belvedere.tasks.model import MASK, Argument, TaskSpec
+from belvedere.tasks.triggers import EventBody
 
 # Here null is a value of its own; elsewhere it says the same as leaving the field out.
 NULLABLE = frozenset({"timeout", "concurrency", "retry"})
@@ -42,6 +43,7 @@ class _More(msgspec.Struct, kw_only=True):
     script: str | ScriptBody | None = None
     multitasking: bool | None = None
     acl: list[str] | None = None
+    triggers: list[str | EventBody] | None = None
 
 
 # Every field of the definition, each optional: one list of fields, kept in tasks/model.py.

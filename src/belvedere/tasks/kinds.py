@@ -12,10 +12,9 @@ from urllib.parse import unquote
 
 import msgspec
 
-from belvedere.base import text
+from belvedere.base import pattern, text
 from belvedere.base.errors import Invalid
 from belvedere.rest.multipart import clean_name
-from belvedere.tasks import pattern
 from belvedere.tasks.model import Argument, ArgumentKind
 
 MAX_FILE = 32 << 20

@@ -32,7 +32,8 @@ class _More(msgspec.Struct, kw_only=True):
     multitasking: bool
     acl: list[str]
     schedules: list[Any]
-    triggers: list[Any]
+    # Ids of the events that start it; GET /event lists them.
+    triggers: list[str]
     version: int
     customer_id: str
     customer_name: str
@@ -79,7 +80,7 @@ def record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
         multitasking=spec.concurrency != 1,
         acl=acl if actor.sees_all else [],
         schedules=[],
-        triggers=[],
+        triggers=view.triggers if actor.sees_all else [],
         version=view.version,
         customer_id=view.customer_id,
         customer_name=actor.customer_name,

@@ -12,7 +12,7 @@ from belvedere.base.errors import Fault, Invalid, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.rest.filters import Listing
-from belvedere.tasks import bindings, definition, given, store
+from belvedere.tasks import bindings, definition, given, store, triggers
 from belvedere.tasks.bindings import Binding
 from belvedere.tasks.model import MASK, TaskSpec, decode, shown
 from belvedere.tasks.store import TaskRow, TaskView
@@ -37,6 +37,8 @@ def create(tx: Tx, keys: Keys, actor: Actor, body: Any) -> Shown:
     _told(tx, actor, row, "created", None)
     if body.acl:
         replace_acl(tx, actor, "task", row.id, body.acl)
+    if body.triggers:
+        triggers.replace(tx, actor, row.id, body.triggers)
     return _shown(tx, actor, row.id)
 
 
@@ -60,6 +62,8 @@ def change(
     _save(tx, actor, row, spec)
     if body.acl is not None and body.acl != acl_of(tx, actor.customer_id, "task", task_id):
         replace_acl(tx, actor, "task", task_id, body.acl)
+    if body.triggers is not None:
+        triggers.replace(tx, actor, task_id, body.triggers)
     return _shown(tx, actor, task_id)
 
 
@@ -78,8 +82,9 @@ def delete(tx: Tx, actor: Actor, task_id: str) -> Shown:
     """Gone for every reader, its key dead; what waits for it ends by the event."""
     require(actor, Level.ADMIN)
     row = store.find(tx, actor.customer_id, task_id, hold=True)
-    # Whatever will be able to hold a task (a workflow, a webhook) refuses here, with Conflict.
+    # Whatever holds a task refuses here, with Conflict.
     shown_last = _shown(tx, actor, task_id)
+    triggers.forget(tx, actor, task_id)
     store.mark_deleted(tx, row)
     secret_keys.forget(tx, actor.customer_id, "task", task_id)
     # The ACL stays: it says who may still see the jobs that ran.
@@ -100,7 +105,11 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | N
     """A page of what the actor may see, and the total where the caller asked for it."""
     require(actor, Level.VIEWER)
     views = store.page(tx, actor, listing)
-    acls = store.acls(tx, actor.customer_id, [view.id for view in views])
+    task_ids = [view.id for view in views]
+    acls = store.acls(tx, actor.customer_id, task_ids)
+    started_by = triggers.of_tasks(tx, actor.customer_id, task_ids)
+    for view in views:
+        view.triggers = started_by[view.id]
     total = store.count(tx, actor, listing) if listing.count else None
     return [(view, acls[view.id]) for view in views], total
 
@@ -201,4 +210,5 @@ def audited(spec: TaskSpec) -> dict[str, Any]:
 
 def _shown(tx: Tx, actor: Actor, task_id: str) -> Shown:
     view = store.view(tx, actor.customer_id, task_id)
+    view.triggers = triggers.of_tasks(tx, actor.customer_id, [task_id])[task_id]
     return view, acl_of(tx, actor.customer_id, "task", task_id)

@@ -53,6 +53,8 @@ class TaskView(TaskRow):
 
     hostname: str | None
     script_name: str | None
+    # Ids of the events that start it; not a column.
+    triggers: list[str] = []
 
 
 class Runnable(msgspec.Struct):

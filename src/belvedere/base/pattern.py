@@ -1,12 +1,12 @@
-"""Regular expressions of task definitions, matched in time that grows with the text alone.
+"""Regular expressions that people give, matched in time that grows with the text alone.
 
 The standard engine tries alternatives one after the other, and a careless pattern can keep it
 busy for years. Here all alternatives advance together, one character at a time. What needs
-looking back (back references, look-around) is refused when the task is made.
+looking back (back references, look-around) is refused when the pattern is given.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
@@ -56,6 +56,7 @@ class Pattern:
         tree = _parsed(text)
         self._any_case = bool(tree.state.flags & re.IGNORECASE)
         self._dot_all = bool(tree.state.flags & re.DOTALL)
+        self.literal = _literal(tree)
         self.end = self._state()
         self.start = self._sequence(tree, self.end)
 
@@ -63,18 +64,25 @@ class Pattern:
         """Whether the whole text fits."""
         if len(text) > MAX_TEXT:
             return False
-        at = self._closure({self.start}, "", text[:1])
+        at = self.begin(text[:1])
         for n, letter in enumerate(text):
-            moved = {
-                follower
-                for state in at
-                if (takes := self.takes[state]) is not None and takes(letter)
-                for follower in self.next[state]
-            }
-            at = self._closure(moved, letter, text[n + 1 : n + 2])
+            at = self.step(at, letter, text[n + 1 : n + 2])
             if not at:
                 return False
         return self.end in at
+
+    def step(self, at: Collection[int], letter: str, after: str, *, anew: bool = False) -> set[int]:
+        """Where this letter leads; `anew` lets a match also begin behind it."""
+        moved = {
+            follower
+            for state in at
+            if (takes := self.takes[state]) is not None and takes(letter)
+            for follower in self.next[state]
+        }
+        return self._closure(moved | {self.start} if anew else moved, letter, after)
+
+    def begin(self, after: str) -> set[int]:
+        return self._closure({self.start}, "", after)
 
     def _closure(self, states: set[int], before: str, after: str) -> set[int]:
         """Everything that can be reached without taking a character."""
@@ -140,6 +148,15 @@ class Pattern:
             exact = lambda c: any(map(spelled, {c, c.lower(), c.upper()}))  # noqa: E731
         is_not = op is sre.NOT_LITERAL or (op is sre.IN and value[0][0] is sre.NEGATE)
         return (lambda c: not exact(c)) if is_not else exact
+
+
+def _literal(tree: Any) -> str | None:
+    """The text that a pattern without any rule stands for."""
+    if tree.state.flags & (re.IGNORECASE | re.DOTALL) or any(
+        op is not sre.LITERAL for op, _ in tree
+    ):
+        return None
+    return "".join(chr(value) for _, value in tree)
 
 
 def _one_of(items: Any) -> Accepts:

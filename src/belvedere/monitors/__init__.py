@@ -1,0 +1,1 @@
+"""What is watched: recurring checks, what they saw, and what follows from it."""

@@ -1,0 +1,61 @@
+"""Something happened that starts tasks or workflows: the reaction to `trigger.fired`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from belvedere import events
+from belvedere.access import Actor, Level, customers
+from belvedere.base.errors import Refused
+from belvedere.db import Tx
+from belvedere.events import Event, triggers
+from belvedere.jobs import create
+from belvedere.jobs.create import NewJob
+
+
+def starter(customer_id: str, customer_name: str) -> Actor:
+    """Nobody: whoever attached the trigger was allowed to, so what happens may run all."""
+    return Actor(customer_id, customer_name, Level.ADMIN, "trigger")
+
+
+def start(tx: Tx, event: Event) -> None:
+    """Start what is attached now. One that cannot run harms no other, and is told."""
+    data = msgspec.json.decode(event.data)
+    customer = customers.find(tx, event.customer_id)
+    if not customer.enabled:
+        return
+    actor = starter(customer.id, customer.name)
+    given = _arguments(tx, data)
+    for one in triggers.of_source(
+        tx, customer.id, data["source"], event.object_id, data["event_name"]
+    ):
+        refusal = START[one.target](tx, actor, one.target_id, given)
+        if refusal is not None:
+            told = {"target": one.target, "target_id": one.target_id, "event_id": one.event_id}
+            told |= {"code": refusal.code, "message": refusal.message}
+            events.append(tx, customer.id, "trigger.refused", event.object_id, told)
+
+
+def _arguments(tx: Tx, data: dict[str, Any]) -> list[Any]:
+    """What the event brings, or the output of the job that ended."""
+    if "job_id" not in data:
+        given: list[Any] = data["arguments"]
+        return given
+    output = tx.value("select output from jobs where id = ?", data["job_id"])
+    found: list[Any] = msgspec.json.decode(output or "[]")
+    return found
+
+
+def _start_task(tx: Tx, actor: Actor, task_id: str, given: list[Any]) -> Refused | None:
+    wanted = NewJob(actor, task_id, given, origin="trigger_by", by_index=True)
+    answer = create.create(tx, [wanted])[0]
+    if isinstance(answer, Exception) and not isinstance(answer, Refused):
+        raise answer
+    return answer if isinstance(answer, Refused) else None
+
+
+# What a trigger can start.
+START: dict[str, Callable[[Tx, Actor, str, list[Any]], Refused | None]] = {
+    "task": _start_task,
+}

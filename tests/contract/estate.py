@@ -1,0 +1,127 @@
+"""One of everything that a door could name, in both organizations, and texts that open doors."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from belvedere import hosts
+from belvedere.access import Actor, Level, enrolment, invitations, recovery, secret_keys, tokens
+from belvedere.db import Tx
+from belvedere.indicators import links as badges
+from belvedere.indicators import service as indicators
+from belvedere.indicators.given import IndicatorBody
+from belvedere.jobs import queue
+from belvedere.jobs.create import NewJob, create
+from belvedere.server.house import House
+from cast import Cast
+from contract.fakeagent import hello
+from contract.world import Things, make_task
+
+WHO = {
+    "viewer": "vic",
+    "user": "uma",
+    "manager": "max",
+    "admin": "ada",
+    "owner": "olga",
+    "admin of another organization": "eve",
+}
+EVERYBODY = ["vic", "uma", "max"]
+
+
+@dataclass
+class Place:
+    """An organization: its name, its host, and the id of one of each kind."""
+
+    name: str
+    by: Actor
+    host: str
+    acl: list[str]
+    ids: dict[str, str] = field(default_factory=dict)
+    # What stands in paths without being an id: secrets, titles, tokens of links.
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Estate:
+    acme: Place
+    globex: Place
+    # Credentials, by the name of the principal.
+    tokens: dict[str, str]
+    texts: dict[str, str]
+
+
+def settle(tx: Tx, house: House, cast: Cast, things: Things) -> Estate:
+    keys, ada = house.keys, cast.ada
+    acme = Place("acme", ada, "web-1", EVERYBODY, {"member": cast.vic.member_id})
+    globex = Place("globex", cast.eve, "box-1", [], {"member": cast.eve.member_id})
+    for place in (acme, globex):
+        place.ids |= {"customer": place.by.customer_id, "host": things.hosts[place.host].host_id}
+        for make in MAKERS:
+            make(tx, house, place)
+    return Estate(
+        acme,
+        globex,
+        tokens={
+            **{name: cast.tokens[who] for name, who in WHO.items()},
+            **_dead_tokens(tx, house, ada),
+            "anonymous": "",
+            "integration token": things.integration["acme"],
+            "agent": things.hosts["web-1"].token,
+            "agent of another host": things.hosts["web-2"].token,
+        },
+        texts={
+            "reset": recovery.issue_link(tx, keys, cast.olga, cast.vic.member_id)[1],
+            "invitation": invitations.invite(
+                tx, keys, ada, "new@acme.test", "", Level.VIEWER, []
+            ).token,
+            "enrolment": enrolment.create_enrolment(tx, keys, ada)[1],
+            "member": cast.uma.member_id,
+        },
+    )
+
+
+def _dead_tokens(tx: Tx, house: House, by: Actor) -> dict[str, str]:
+    expired, expired_text = tokens.create_token(tx, house.keys, by, "expired", 1)
+    tx.run("update tokens set expires_at = ? where id = ?", tx.now - 1, expired.id)
+    revoked, revoked_text = tokens.create_token(tx, house.keys, by, "revoked")
+    tokens.revoke(tx, by, revoked.id)
+    return {
+        "bad token": "bvt_" + "x" * 43,
+        "expired token": expired_text,
+        "revoked token": revoked_text,
+    }
+
+
+def _running_task(tx: Tx, house: House, place: Place) -> None:
+    """A task with its file, its secret, and a job that its agent holds."""
+    fields: dict[str, Any] = {
+        "name": f"secret of {place.host}",
+        "type": "script",
+        "hostname": place.host,
+        "script": {"filename": f"secret-of-{place.host}.sh", "source": "#!/bin/sh\n"},
+        "acl": place.acl,
+    }
+    task_id = make_task(tx, house.keys, place.by, fields)
+    session = hosts.connect(tx, place.ids["host"], hello(place.host), "192.0.2.7")
+    (made,) = create(tx, [NewJob(place.by, task_id, [])])
+    assert not isinstance(made, Exception)
+    assert len(queue.claim(tx, place.ids["host"], session)) == 1
+    place.ids |= {"task": task_id, "job": made.job.id, "file": made.job.script_id or ""}
+    place.texts["secret"] = secret_keys.reveal(tx, house.keys, place.by, "task", task_id)
+
+
+def _tokens(tx: Tx, house: House, place: Place) -> None:
+    place.ids["token"] = tokens.create_token(tx, house.keys, place.by, "theirs")[0].id
+    place.ids["enrolment"] = enrolment.create_enrolment(tx, house.keys, place.by)[0].id
+
+
+def _indicator(tx: Tx, house: House, place: Place) -> None:
+    title = f"secret of {place.host}"
+    body = IndicatorBody(title=title, type="counter", acl=place.acl, read_only=False)
+    found = indicators.create(tx, place.by, body).row.id
+    place.ids["indicator"], place.texts["title"] = found, title.replace(" ", "%20")
+    place.texts["token"] = badges.publish(tx, house.keys, place.by, found)[1]
+
+
+# A feature adds what its doors name.
+MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (_running_task, _tokens, _indicator)

@@ -1,0 +1,108 @@
+"""Monitors do not lie (P11): states and events over any series of what is seen and not seen."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from belvedere.monitors import moves
+from belvedere.monitors.model import State
+from belvedere.monitors.moves import Move, Seen
+
+INPUTS = ("normal", "normal", "failure", "failure", "changed", "silent", "unseen", "pause", "resume")
+series = st.lists(st.sampled_from(INPUTS), max_size=60)
+MINUTE = 60_000
+
+
+def step(seen: Seen, word: str, threshold: int, at: int) -> Move:
+    if word in ("normal", "failure", "changed"):
+        if seen.state is State.PAUSED:
+            return seen, ()
+        return moves.sampled(seen, word, threshold, at)  # type: ignore[arg-type]
+    if word == "silent":
+        return moves.silent(seen)
+    if word == "unseen":
+        return moves.unseen(seen), ()
+    if word == "pause":
+        return moves.paused(seen), ()
+    return (moves.resumed(seen), ()) if seen.state is State.PAUSED else (seen, ())
+
+
+def told(words: list[str], threshold: int = 1, every: int = MINUTE) -> list[str]:
+    seen, found = Seen(), list[str]()
+    for n, word in enumerate(words):
+        seen, events = step(seen, word, threshold, n * every)
+        found += events
+    return found
+
+
+def test_it_works() -> None:
+    words = ["normal", "failure", "failure", "failure", "failure", "normal"]
+    assert told(words, threshold=3) == ["failure", "recovered"]
+
+
+def test_two_misses_of_three_are_no_failure() -> None:
+    assert told(["failure", "failure", "normal"] * 9, threshold=3) == []
+
+
+def test_a_failure_that_a_dead_host_hid_recovers_only_with_a_good_check() -> None:
+    assert told(["failure", "unseen", "silent"]) == ["failure", "updates_stopped"]
+    assert told(["failure", "unseen", "failure"]) == ["failure"]
+    assert told(["failure", "unseen", "normal"]) == ["failure", "recovered"]
+    assert told(["failure", "silent", "normal"])[1:] == [
+        "updates_stopped",
+        "updates_started",
+        "recovered",
+    ]
+
+
+@given(series, st.integers(1, 4))
+def test_no_data_is_never_up(words: list[str], threshold: int) -> None:
+    seen = Seen()
+    is_up = False
+    misses = 0
+    for n, word in enumerate(words):
+        was_paused = seen.state is State.PAUSED
+        seen, _ = step(seen, word, threshold, n * MINUTE)
+        if word in ("silent", "unseen", "pause") or (word == "resume" and was_paused):
+            is_up, misses = False, 0
+        elif not was_paused and word in ("normal", "changed"):
+            is_up, misses = True, 0
+        elif not was_paused and word == "failure":
+            misses += 1
+            is_up = is_up and misses < threshold and not seen.is_failing
+        assert (seen.state is State.NORMAL) == is_up, (n, word)
+
+
+@given(series, st.integers(1, 4))
+def test_recovered_follows_a_failure_and_comes_with_a_good_check(
+    words: list[str], threshold: int
+) -> None:
+    seen = Seen()
+    open_failure = is_silent = False
+    for n, word in enumerate(words):
+        seen, events = step(seen, word, threshold, n * MINUTE)
+        for event in events:
+            if event == "failure":
+                assert word == "failure" and not open_failure
+                open_failure = True
+            elif event == "recovered":
+                assert word in ("normal", "changed") and open_failure
+                open_failure = False
+            elif event == "updates_stopped":
+                assert word == "silent" and not is_silent or seen.state is State.UPDATES_STOPPED
+                is_silent = True
+            elif event == "updates_started":
+                assert word in ("normal", "failure", "changed") and is_silent
+                is_silent = False
+
+
+def test_one_that_flaps_is_told_once_and_again_when_it_keeps_still() -> None:
+    words = ["failure", "normal"] * 20
+    found = told(words)
+    assert found == ["failure", "recovered", "failure", "recovered", "failure", "flapping"]
+    calm = told([*words, *["normal"] * 15])
+    assert calm == [*found, "recovered"]
+    assert told([*words, *["failure"] * 15]) == found
+
+
+def test_slow_turns_are_told_one_by_one() -> None:
+    assert told(["failure", "normal"] * 10, every=10 * MINUTE).count("recovered") == 10
