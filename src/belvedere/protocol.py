@@ -107,6 +107,35 @@ class Want:
     kind: Literal["want"] = "want"
 
 
+@dataclass(slots=True)
+class Sample:
+    """What one check of a monitor saw."""
+
+    monitor_id: str
+    # Of the configuration that was checked.
+    version: int
+    ago_ms: int
+    state: Literal["normal", "failure", "changed"]
+    # A word for what happened, such as scraper:mismatch:status_code, and a sentence.
+    event: str = ""
+    message: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+    # What is kept over time, by name: finite numbers only.
+    measured: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Samples:
+    """A batch, again and again until `Noted`. Batches of one stream are numbered from 1."""
+
+    stream: str
+    number: int
+    samples: list[Sample]
+    # How many were dropped for want of room since the last batch.
+    dropped: int = 0
+    kind: Literal["samples"] = "samples"
+
+
 # From the server ----------------------------------------------------------------------------
 
 
@@ -214,8 +243,39 @@ class Refusal:
     kind: Literal["refusal"] = "refusal"
 
 
-FromAgent = Hello | Started | Ended | Beat | Want
-FromServer = Welcome | Order | Cancel | Stop | Ack | Kept | Credit | Missing | Refusal
+@dataclass(slots=True)
+class Watched:
+    """One check that the agent shall make again and again."""
+
+    id: str
+    type: str
+    version: int
+    looptime_ms: int
+    config: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Watch:
+    """Everything that this host shall check, nothing else. An older number is dropped."""
+
+    number: int
+    monitors: list[Watched]
+    kind: Literal["watch"] = "watch"
+
+
+@dataclass(slots=True)
+class Noted:
+    """Samples of this stream up to this batch are durable on the server."""
+
+    stream: str
+    number: int
+    kind: Literal["noted"] = "noted"
+
+
+FromAgent = Hello | Started | Ended | Beat | Want | Samples
+FromServer = (
+    Welcome | Order | Cancel | Stop | Ack | Kept | Credit | Missing | Refusal | Watch | Noted
+)
 
 # Output at most this long travels inside the report instead of in frames of its own.
 INLINE_LOG = 16 * 1024

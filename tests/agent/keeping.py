@@ -81,8 +81,11 @@ class Keeping:
         self._socket.close()
 
     def say(self, **message: Any) -> None:
+        self.say_bytes(wire.pack(message))
+
+    def say_bytes(self, data: bytes) -> None:
         assert self._socket is not None
-        self._socket.sendall(wire.pack(message))
+        self._socket.sendall(data)
 
     def order(self, source: str, *arguments: str, **fields: Any) -> int:
         """Hand over an order for this script; its fence."""

@@ -148,6 +148,13 @@ def test_daemonize_lets_background_children_live_and_write(
     os.kill(pid, 9)
 
 
+def test_a_folder_that_removed_itself_is_no_trouble(keeping: Keeping) -> None:
+    script = '#!/bin/sh\nsleep 300 &\nrmdir "$PWD"\n'
+    assert keeping.run(script, daemonize=True)["ending"] == "exit"
+    assert keeping.run(script)["ending"] == "exit"
+    assert keeping.run("#!/bin/sh\necho fine\n")["log"] == "fine\n"
+
+
 def test_daemonize_spares_nothing_on_cancel(keeping: Keeping) -> None:
     fence = started(keeping, "#!/bin/sh\nsetsid sleep 300 & sleep 300\n", daemonize=True)
     keeping.say(do="cancel", fence=fence)

@@ -8,10 +8,12 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent.keeping import Keeping
+from belvedere.agent.spawn import MARKS, Spawner
 
 SLEEP = "#!/bin/sh\nexec sleep 300\n"
 
@@ -128,10 +130,21 @@ def test_file_arguments_lie_in_the_working_folder(keeping: Keeping) -> None:
         ({"source": "#!/bin/sh\n", "arguments": ["a\0b"]}, "cannot_start", "null"),
         ({"source": "#!/bin/sh\n", "os_user": "nobody-here"}, "no_such_user", "nobody-here"),
         ({"source": "#!/bin/sh\n", "runas": ["/"]}, "not_executable", "/"),
+        ({"source": "#!/bin/sh\n", "os_user": "a\0b"}, "cannot_prepare", "null"),
+        ({"source": "#!/bin/sh\n", "env": {"A=B": "x"}}, "cannot_start", "environment"),
+        ({"source": "#!/bin/sh\n", "env": {"A": 1}}, "cannot_start", "int"),
+        (
+            {
+                "source": "#!/bin/sh\n",
+                "blobs": [{"index": 3, "filename": "f", "path": "/etc/hosts"}],
+            },
+            "cannot_prepare",
+            "index",
+        ),
     ],
 )
 def test_what_cannot_start_says_why(
-    keeping: Keeping, fields: dict[str, str], reason: str, words: str
+    keeping: Keeping, fields: dict[str, Any], reason: str, words: str
 ) -> None:
     report = keeping.run(**fields)
     assert (report["ending"], report["reason"]) == ("error", reason)
@@ -315,3 +328,12 @@ def test_where_there_is_no_subreaper_the_group_is_what_it_can_end(keeping: Keepi
     keeping.say(do="cancel", fence=fence)
     assert keeping.report(fence)["ending"] == "canceled"
     assert keeping.left() == []
+
+
+def test_no_two_scripts_carry_the_same_mark() -> None:
+    spawner = Spawner("cookie", (819_200, 819_200))
+    marks = [spawner.mark() for _ in range(MARKS)]
+    assert len(set(marks)) == MARKS
+    assert spawner.mark() == 0
+    spawner.release(marks[5])
+    assert spawner.mark() == marks[5]

@@ -216,3 +216,11 @@ def test_after_a_reboot_nothing_is_left_to_hunt() -> None:
     rules.recover(made, "later boot", {})
     assert made.entries[1].report == {"ending": "unknown", "reason": "host_rebooted"}
     assert made.boot_id == "later boot"
+
+
+def test_a_damaged_journal_that_lost_its_boot_is_taken_for_this_one() -> None:
+    made = running(1)
+    made.entries[1].boot_id = ""
+    assert rules.orphaned(made, "boot") == [1]
+    rules.recover(made, "boot", {})
+    assert made.entries[1].report == {"ending": "unknown", "reason": "keeper_lost"}

@@ -18,12 +18,14 @@ from belvedere.protocol import (
     Hello,
     Kept,
     Missing,
+    Noted,
     Order,
     Refusal,
     Report,
     Started,
     Stop,
     Want,
+    Watch,
     Welcome,
     pack_output,
     unpack_blob,
@@ -33,7 +35,10 @@ from belvedere.server.app import App
 PATIENCE_S = 10.0
 SHAPES = {
     shape.__name__.lower(): shape
-    for shape in (Welcome, Order, Cancel, Stop, Ack, Kept, Credit, Missing, Refusal)
+    for shape in (
+        *(Welcome, Order, Cancel, Stop, Ack, Kept, Credit, Missing, Refusal),
+        *(Watch, Noted),
+    )
 }
 Message = TypeVar("Message")
 

@@ -2,14 +2,18 @@
 
 import random
 import threading
+from collections import deque
 from dataclasses import dataclass
 
 from belvedere.client.calls import Answer, Client
 from belvedere.client.problem import Problem
+from e2e.world import FINAL
 
 PAUSE_S = 0.03
-# A few times as often as a person would; and the answer to most questions is already there.
 AWAY_S = 0.05
+# With so many jobs that are not over it asks more slowly, so that no queue builds up that would
+# take longer to empty than the test lasts.
+MANY, SLOWLY_S = 30, 0.3
 CODES = (0, 0, 0, 1, 3, 42)
 PAUSES = ("0", "0", "0.05", "0.2", "0.5")
 LINES = (0, 1, 1, 10, 2_000, 20_000)
@@ -39,13 +43,14 @@ class Caller(threading.Thread):
         self._random = random.Random(seed)
         self._stop_asking = threading.Event()
         self._mark = f"{seed:x}"
+        self._open: deque[str] = deque()
         self.asked: list[Asked] = []
         self.replays = 0
         self.fault: BaseException | None = None
 
     def run(self) -> None:
         try:
-            while not self._stop_asking.wait(PAUSE_S):
+            while not self._stop_asking.wait(self._pause_s()):
                 self._ask(self._new())
         except BaseException as fault:
             self.fault = fault
@@ -61,6 +66,17 @@ class Caller(threading.Thread):
             raise self.fault
         return self.asked
 
+    def _pause_s(self) -> float:
+        while self._open and self._is_over(self._open[0]):
+            self._open.popleft()
+        return PAUSE_S if len(self._open) < MANY else SLOWLY_S
+
+    def _is_over(self, job_id: str) -> bool:
+        try:
+            return self._client.get(f"/job/{job_id}/lifecycle") in FINAL
+        except Problem:
+            return False
+
     def _new(self) -> Asked:
         pick = self._random.choice
         key = f"{self._mark}-{len(self.asked)}"
@@ -70,6 +86,7 @@ class Caller(threading.Thread):
 
     def _ask(self, wanted: Asked) -> None:
         wanted.job_id = self._create(wanted)
+        self._open.append(wanted.job_id)
         chance = self._random.random()
         if chance < 0.1:
             assert self._create(wanted) == wanted.job_id, "one key made two jobs"

@@ -4,9 +4,11 @@ import contextlib
 import os
 import random
 import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from e2e import leftovers
@@ -20,8 +22,8 @@ AGENT_POINTS = ("agent.order_received", "agent.script_cached", "agent.reported",
 KEEPER_POINTS = ("keeper.accepted", "keeper.spawned", "keeper.script_ended", "keeper.ended")
 RANDOM = ""
 # A point that is not reached within this time counts as one at any moment.
-POINT_S = 10.0
-LIVES_S = (0.02, 1.0)
+POINT_S = 20.0
+LIVES_S = (0.02, 2.0)
 
 
 @dataclass
@@ -41,11 +43,26 @@ def plan(points: tuple[str, ...], rounds: int, dice: random.Random) -> list[str]
 
 
 def failpoint(point: str, dice: random.Random) -> dict[str, str]:
-    return {"BELVEDERE_FAILPOINT": f"{point}:{dice.randint(1, 5)}"} if point else {}
+    return {"BELVEDERE_FAILPOINT": f"{point}:{dice.randint(1, 3)}"} if point else {}
+
+
+def kill_all(
+    world: World, steady: Agent, rough: Agent, rounds: int, seed: int
+) -> tuple[Toll, Toll]:
+    """So many deaths of the server, so many of agents and keepers, both at the same time."""
+    with ThreadPoolExecutor(1) as beside:
+        stop = threading.Event()
+        agents = beside.submit(kill_agents, world, steady, rough, rounds, seed, stop)
+        try:
+            server = kill_server(world, rounds, seed + 1)
+        except BaseException:
+            stop.set()
+            raise
+        return server, agents.result()
 
 
 def kill_server(world: World, rounds: int, seed: int) -> Toll:
-    """Round by round: start it, let it die."""
+    """Round by round: start it, let it die; at last it stays, for those who still kill agents."""
     dice, toll = random.Random(seed), Toll()
     for point in plan(SERVER_POINTS, rounds, dice):
         world.server.kill()
@@ -55,13 +72,18 @@ def kill_server(world: World, rounds: int, seed: int) -> Toll:
         assert point or not by_itself, world.server.said()[-2_000:]
         toll.deaths[point if by_itself else "server"] += 1
         world.server.kill()
+    assert world.start()
     return toll
 
 
-def kill_agents(world: World, steady: Agent, rough: Agent, rounds: int, seed: int) -> Toll:
+def kill_agents(
+    world: World, steady: Agent, rough: Agent, rounds: int, seed: int, stop: threading.Event
+) -> Toll:
     """The agent of the steady host dies but never its keeper; on the rough one both do."""
     dice, toll = random.Random(seed), Toll()
     for point in plan((*AGENT_POINTS, *KEEPER_POINTS), rounds, dice):
+        if stop.is_set():
+            break
         if point in KEEPER_POINTS or (not point and dice.random() < 0.3):
             _kill_keeper(world, rough, point, dice, toll)
         else:

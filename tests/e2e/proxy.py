@@ -3,7 +3,11 @@
 import asyncio
 import contextlib
 import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
+
+Result = TypeVar("Result")
 
 PIECE = 64 * 1024
 
@@ -29,7 +33,7 @@ class Proxy:
         # Bytes that went through, to see that a connection is idle or busy.
         self.passed = 0
 
-    def _call(self, work):  # type: ignore[no-untyped-def]
+    def _call(self, work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
 
     def lead_to(self, url: str) -> None:

@@ -20,7 +20,7 @@ def second(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Agent]:
     agent = Agent(tmp_path / "second", f"host-{abs(hash(request.node.name))}")
     yield agent
     agent.retire()
-    leftovers.gone(tmp_path)
+    leftovers.gone(agent.state)
 
 
 def test_it_works(site: Site, second: Agent, tmp_path: Path) -> None:

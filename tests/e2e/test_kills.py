@@ -3,7 +3,6 @@ twice, every verdict is true, nothing stays behind."""
 
 import random
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -38,15 +37,11 @@ def test_it_works_for_long(world: World) -> None:
 
 
 def _kill(world: World, rounds: int, seed: int) -> None:
-    """So many deaths of the server, so many of agents and keepers, both at the same time."""
     print(f"seed {seed}")
     world.start()
     steady, rough = world.agent("steady"), world.agent("rough")
     crowd = Crowd(world, [steady, rough], seed)
-    with ThreadPoolExecutor(1) as beside:
-        agents = beside.submit(killing.kill_agents, world, steady, rough, rounds, seed + 2)
-        servers = killing.kill_server(world, rounds, seed + 3)
-        toll = agents.result()
+    servers, toll = killing.kill_all(world, steady, rough, rounds, seed + 2)
     _heal(world)
     asked = crowd.finish()
     until(lambda: not _open(world), 60, lambda: _stuck(world), pause_s=0.2)
@@ -61,7 +56,6 @@ def _kill(world: World, rounds: int, seed: int) -> None:
 
 
 def _heal(world: World) -> None:
-    assert world.start()
     for agent in world.agents.values():
         agent.kill()
         agent.start(world.url)

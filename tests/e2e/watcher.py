@@ -58,7 +58,7 @@ class Watcher(threading.Thread):
         self._is_over = True
 
     def has_heard(self, job: dict[str, Any]) -> bool:
-        return len(self.jobs[job["id"]]) >= job["version"]
+        return len(self.jobs[job["id"]]) >= int(job["version"])
 
     def check(self, job: dict[str, Any]) -> None:
         """Every version of the job was told once, and the last one says what the record says."""

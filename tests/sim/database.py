@@ -13,7 +13,7 @@ import apsw
 
 from belvedere.base.clock import Clock
 from belvedere.db.sqlite import Sqlite, SqliteTx
-from sim.world import MS, Micros, Process, World
+from sim.world import MS, Process, World
 
 
 class Topics(set[str]):
@@ -59,45 +59,44 @@ class Store:
 
 
 class Done:
-    """The end of a commit, as far as sqlite.py asks for it."""
+    """The end of a commit on its thread, as far as sqlite.py asks for it."""
 
     def __init__(self) -> None:
         self._call: Callable[[Any], None] = lambda _: None
+        self._result: Any = None
 
     def add_done_callback(self, call: Callable[[Any], None]) -> None:
         self._call = call
 
-    def exception(self) -> None:
-        return None
+    def result(self) -> Any:
+        return self._result
 
-    def tell(self) -> None:
+    def tell(self, result: Any) -> None:
+        self._result = result
         self._call(self)
 
 
 class VirtualSqlite(Sqlite):
     def __init__(self, process: Process, store: Store, clock: Clock) -> None:
-        self.clock = clock
-        self.closing = None
-        self.on_rung = None
+        super().__init__(":memory:", clock)
+        self._writer.close()
         self.dies_after_commit = 0.0
         self._process = process
         self._store = store
         self._writer = store.connection
-        self._queue = deque()
-        self._busy = False
-        self._idle = None
         self._committer = self  # type: ignore[assignment]
 
     def _run_batch(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._store.writer is not None:
             self._store.when_free(self._process, lambda: self._run_batch(loop))
             return
+        # Whether the disk is quick enough to commit without a thread.
+        self._is_quick = self._process.world.chance(0.5)
         super()._run_batch(loop)
 
     def _begin(self) -> SqliteTx:
         self._store.begin(self._process)
-        self._writer.execute("begin immediate")
-        tx = SqliteTx(self._writer, self.clock())
+        tx = super()._begin()
         tx.rung = Topics()
         return tx
 
@@ -110,21 +109,22 @@ class VirtualSqlite(Sqlite):
         self._process.world.accuse(f"a whole batch failed: {fault!r}")
         super()._fail(loop, batch, fault)
 
-    def submit(self, _: object, __: str) -> Done:
-        """The commit: durable after a while, known to the server a while later."""
-        world, done = self._process.world, Done()
-        world.after(world.long_tail(50, 30 * MS), self._commit, done, of=self._process)
-        return done
-
-    def _commit(self, done: Done) -> None:
-        world = self._process.world
+    def _commit(self) -> None:
         self._store.end("commit")
-        if world.chance(self.dies_after_commit):
-            world.note("died_after_commit", self._process.name)
+        if self._process.world.chance(self.dies_after_commit):
+            self._process.world.note("died_after_commit", self._process.name)
             self._process.kill()
-            return
-        delay: Micros = world.long_tail(0, 5 * MS)
-        world.after(delay, done.tell, of=self._process)
+
+    def submit(self, commit: Callable[[], Any]) -> Done:
+        """The commit on its thread: durable after a while, known to the server a while later."""
+        world, done = self._process.world, Done()
+
+        def work() -> None:
+            result = commit()
+            world.after(world.long_tail(0, 5 * MS), done.tell, result, of=self._process)
+
+        world.after(world.long_tail(50, 30 * MS), work, of=self._process)
+        return done
 
     async def read(self, verb: Any, *a: Any, **k: Any) -> Any:
         world = self._process.world
@@ -134,6 +134,6 @@ class VirtualSqlite(Sqlite):
             free = asyncio.get_running_loop().create_future()
             self._store.when_free(self._process, lambda: free.done() or free.set_result(None))  # noqa: B023
             await free
-        return verb(SqliteTx(self._writer, self.clock()), *a, **k)
+        return verb(SqliteTx(self._writer, self.clock(), self._memo), *a, **k)
 
     glance = read

@@ -70,6 +70,8 @@ class ServerProcess(Process):
     # The doorbell
 
     def _rung(self, topics: set[str]) -> None:
+        if not self.is_alive:
+            return
         self.house.hub.ring(topics)
         for peer in self.peers:
             if not self.world.chance(self.deaf):

@@ -60,7 +60,9 @@ class Story:
         world.run_until(ends_at)
         self._heal()
         world.run_until(world.now + PATIENCE, self._is_settled)
-        world.run_until(world.now + 20 * SECOND)
+        # What a slow client or a woken server still asks for must come to its end too.
+        world.run_until(world.now + 30 * SECOND)
+        world.run_until(world.now + PATIENCE, self._is_settled)
         self._judge()
 
     # Who is there

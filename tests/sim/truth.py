@@ -148,6 +148,9 @@ class Truth:
 
     def _judge_loss(self, tx: SqliteTx, job: JobRow) -> None:
         """Lost for good only when its host lost the truth; anything else must be reconciled."""
+        if job.reason == "agent_unreachable" and job.fence not in self._by_fence:
+            # The order never arrived, but its agent could not say so in time.
+            return
         host = next(host for host in self.hosts if host.id == job.host_id)
         since = (job.assigned_at or 0) - EPOCH_MS
         befell = {what for at, what in host.mishaps if at // MS >= since - 1_000}

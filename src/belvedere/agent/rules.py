@@ -152,16 +152,19 @@ def _gone(fence: int) -> Tell:
 
 def orphaned(ledger: Ledger, boot_id: str) -> list[int]:
     """After a crash of the keeper: live fences whose processes may still be there."""
-    return [entry.fence for entry in ledger.live() if entry.boot_id == boot_id]
+    return [entry.fence for entry in ledger.live() if _is_of_boot(entry, boot_id)]
+
+
+def _is_of_boot(entry: Entry, boot_id: str) -> bool:
+    # A damaged journal may not know its boot any more: then nothing says that there was another.
+    return entry.boot_id in ("", boot_id)
 
 
 def recover(ledger: Ledger, boot_id: str, found: dict[int, Report]) -> None:
     """After a crash of the keeper no live entry's end can be known any more; `found` holds what
     the disk and the process table still told about some of them."""
     for entry in ledger.live():
-        # A damaged journal may not know its boot any more: then nothing says that there was another.
-        rebooted = entry.boot_id not in ("", boot_id)
-        reason = "host_rebooted" if rebooted else "keeper_lost"
+        reason = "keeper_lost" if _is_of_boot(entry, boot_id) else "host_rebooted"
         entry.report = {"ending": "unknown", "reason": reason, **found.get(entry.fence, {})}
     ledger.boot_id = boot_id
 

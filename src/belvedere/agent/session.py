@@ -54,7 +54,9 @@ class Session:
         """Until its state arrives, what it says belongs to an earlier session."""
         say = message["say"]
         if say == "state":
-            self.state.set_result(message)
+            # A second one answers a Hello that was given up before the keeper could.
+            if not self.state.done():
+                self.state.set_result(message)
         elif self._number:
             self._hear_news(say, message)
         elif self.state.done():

@@ -1,7 +1,7 @@
 """Named points at which a crash test lets the process die; without the variable they do nothing.
 
 `BELVEDERE_FAILPOINT="name"` or `"name:3"` kills the process with SIGKILL when that point is reached
-for the first or third time. The count is kept in the environment itself, so that no module holds it.
+for the first or third time. The count is kept in the environment itself: no module holds it.
 """
 
 import os

@@ -6,7 +6,6 @@ from typing import Any
 
 from belvedere.base.errors import Invalid
 
-
 MAX_DEPTH = 100
 
 

@@ -188,6 +188,8 @@ class Postgres:
         except BaseException as fault:
             if not connection.closed:
                 connection.rollback()
+            # It may hold what only this transaction had written.
+            self._memo.clear()
             if isinstance(fault, psycopg.OperationalError) and not isinstance(fault, AGAIN):
                 raise Unavailable("The database does not answer; try again shortly.") from fault
             raise

@@ -10,6 +10,7 @@ import fcntl
 import logging
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -44,6 +45,8 @@ log = logging.getLogger("belvedere.db")
 # A batch ends here even when more verbs wait, so that the loop can serve others in between.
 BATCH = 128
 READERS = 3
+# A commit that takes less than this holds the loop up no longer than handing it to a thread.
+QUICK_S = 0.001
 BROKEN = apsw.Error
 
 
@@ -140,6 +143,7 @@ class Sqlite:
         self._lock_fd = _lock_file(self.path)
         self._writer = connect(self.path)
         self._memo: dict[Any, Any] = {}
+        self._is_quick = False
         self._queue: deque[_Waiting] = deque()
         self._busy = False
         self._idle: asyncio.Event | None = None
@@ -177,10 +181,23 @@ class Sqlite:
         except BaseException as fault:
             self._fail(loop, batch, fault)
             return
-        commit = self._committer.submit(self._writer.execute, "commit")
-        commit.add_done_callback(
-            lambda done: loop.call_soon_threadsafe(self._committed, loop, tx, batch, done)
+        if len(batch) == 1 and self._is_quick:
+            self._committed(loop, tx, batch, self._commit())
+            return
+        self._committer.submit(self._commit).add_done_callback(
+            lambda done: loop.call_soon_threadsafe(self._committed, loop, tx, batch, done.result())
         )
+
+    def _commit(self) -> Exception | None:
+        """The durable write. While the disk is quick, a lone verb need not wake a thread for it."""
+        began = time.monotonic()
+        try:
+            self._writer.execute("commit")
+        except apsw.Error as fault:
+            return fault
+        finally:
+            self._is_quick = time.monotonic() - began < QUICK_S
+        return None
 
     def _close(self, tx: SqliteTx) -> None:
         """The end of the batch, in a savepoint of its own: its fault must not undo the verbs."""
@@ -259,15 +276,20 @@ class Sqlite:
     ) -> None:
         if not self._writer.get_autocommit():
             self._writer.execute("rollback")
+        # It may hold what only this transaction had written.
+        self._memo.clear()
         for waiting in batch:
             if not waiting.future.done():
                 waiting.future.set_exception(fault)
         self._next(loop)
 
     def _committed(
-        self, loop: asyncio.AbstractEventLoop, tx: SqliteTx, batch: list[_Waiting], done: Any
+        self,
+        loop: asyncio.AbstractEventLoop,
+        tx: SqliteTx,
+        batch: list[_Waiting],
+        fault: Exception | None,
     ) -> None:
-        fault = done.exception()
         if fault is not None:
             self._fail(loop, batch, Unavailable(f"The database could not commit: {fault}"))
             return
@@ -318,14 +340,23 @@ class Sqlite:
         return await loop.run_in_executor(self._readers, lambda: self._read(verb, a, k))
 
     async def glance(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
-        # A look at a few rows takes less time than waking a thread for it.
-        return self._read(verb, a, k)  # type: ignore[no-any-return]
+        # A look at a few rows takes less time than waking a thread for it. Between two writes the
+        # writer looks itself: what it has just written it has in memory, others must read it.
+        connection = self._reader() if self._busy else self._writer
+        return self._look(connection, verb, a, k)  # type: ignore[no-any-return]
 
     def _read(self, verb: Any, args: Any, kwargs: Any) -> Any:
-        connection = getattr(self._local, "connection", None)
+        return self._look(self._reader(), verb, args, kwargs)
+
+    def _reader(self) -> apsw.Connection:
+        """This thread's own connection."""
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = connect(self.path, readonly=True)
             self._opened.append(connection)
+        return connection
+
+    def _look(self, connection: apsw.Connection, verb: Any, args: Any, kwargs: Any) -> Any:
         connection.execute("begin")
         try:
             return verb(SqliteTx(connection, self.clock(), self._memo), *args, **kwargs)

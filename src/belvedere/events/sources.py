@@ -28,6 +28,11 @@ class Source:
 SOURCES = {
     "task": Source("tasks", "name", ("success", "failure"), names_others=True),
     "indicator": Source("indicators", "title", ("failure", "normal", "stale")),
+    "monitor": Source(
+        "monitors",
+        "name",
+        ("failure", "recovered", "updates_stopped", "updates_started", "changed", "flapping"),
+    ),
 }
 MAX_NAME = 128
 

@@ -8,12 +8,12 @@ from belvedere.indicators import changes, history, store
 BATCH = 200
 
 
-def grow_stale(tx: Tx) -> int:
-    """Tell of those whose source has been silent for their ttl."""
+def grow_stale(tx: Tx) -> bool:
+    """Tell of those whose source has been silent for their ttl; whether there were any."""
     rows = store.going_stale(tx, BATCH)
     changes.tell(tx, "indicator.stale", rows)
     changes.fire(tx, rows, "stale")
-    return len(rows)
+    return bool(rows)
 
 
 def forget(tx: Tx) -> bool:

@@ -134,18 +134,16 @@ def _wrong_secret() -> Forbidden:
     return Forbidden("The secret does not fit.", code="wrong_secret")
 
 
-def _find(tx: Tx, customer_id: str, task_id: str) -> "tuple[Runnable, HostRecord | None] | None":
-    task = runnable(tx, customer_id, task_id) if is_id(task_id) else None
-    if task is None:
-        return None
-    return task, _host(tx, customer_id, task)
+def _find(tx: Tx, actor: Actor, task_id: str) -> "tuple[Runnable, HostRecord | None] | None":
+    task = runnable(tx, actor.customer_id, task_id) if is_id(task_id) else None
+    return None if task is None else (task, _host(tx, actor, task))
 
 
-def _host(tx: Tx, customer_id: str, task: Runnable) -> HostRecord | None:
+def _host(tx: Tx, actor: Actor, task: Runnable) -> HostRecord | None:
     if task.host_id is None or task.hostname is None:
         return None
-    name = tx.value("select name from customers where id = ?", customer_id)
-    return host_record(host_store.find(tx, customer_id, task.host_id), name)
+    host = host_store.find(tx, actor.customer_id, task.host_id)
+    return host_record(host, actor.customer_name)
 
 
 def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[Runnable, HostRecord | None]:
@@ -153,7 +151,7 @@ def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[Runnable, HostRecord | No
     actor = item.actor
     key = (actor.customer_id, item.task_id)
     if key not in tasks:
-        tasks[key] = _find(tx, *key)
+        tasks[key] = _find(tx, actor, item.task_id)
     task = tasks[key]
     if item.secret is not None:
         if task is None:
@@ -260,5 +258,5 @@ def _again(tx: Tx, item: NewJob, by_key: dict[Key, tuple[Once, Created]]) -> Cre
     job = store.find(tx, item.actor.customer_id, job_id)
     task = runnable(tx, job.customer_id, job.task_id or "", also_deleted=True)
     assert task is not None
-    host = _host(tx, job.customer_id, task)
+    host = _host(tx, item.actor, task)
     return Created(job, store.heavy(tx, job_id).arguments, task, host, replayed=True)

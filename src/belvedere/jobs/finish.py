@@ -53,8 +53,9 @@ def finish(tx: Tx, reported: list[Reported]) -> Sequence[Outcome | Exception]:
     """Settle a set of reports; safe to repeat, since a fence counts once."""
     attempts = store.attempts_by_fence(tx, [item.fence for item in reported])
     jobs = store.lock_many(tx, sorted({attempt.job_id for attempt in attempts.values()}))
-    # Read again under the locks: what was live a moment ago may have been settled meanwhile.
-    attempts = store.attempts_by_fence(tx, list(attempts))
+    if tx.sql.lock_rows:
+        # Read again under the locks: what was live a moment ago may have been settled meanwhile.
+        attempts = store.attempts_by_fence(tx, list(attempts))
     known = specs.of_jobs(tx, list(jobs.values())) if jobs else {}
     outcomes: list[Outcome | Exception] = []
     ends: list[_End] = []

@@ -92,6 +92,8 @@ def _lock_host(tx: Tx, host_id: str) -> _Host | None:
         "select h.session, h.journal_id, h.enabled, h.draining, h.slots, c.name from hosts h"
         " join customers c on c.id = h.customer_id"
         " where h.id = ? and h.deleted_at is null and c.enabled = 1"
+        # Most ends leave nothing to claim, and then nothing to lock and to count.
+        " and exists (select 1 from jobs j where j.host_id = h.id and j.lifecycle = 'ready')"
         f"{tx.sql.lock_rows}{' of h' if tx.sql.lock_rows else ''}",
         host_id,
     )

@@ -17,20 +17,21 @@ KILL_GRACE: Millis = 5_000
 
 def of_jobs(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, TaskSpec]:
     """Definitions by job id. A version never changes, so each is read and decoded once."""
-    wanted = {(job.task_id, job.task_version) for job in jobs}
-    missing = [key for key in wanted if ("spec", key) not in tx.memo]
-    for task_id, version in missing:
-        text = tx.value(
-            "select spec from task_versions where task_id = ? and version = ?", task_id, version
-        )
-        _remember(tx, (task_id, version), _decode(text))
-    return {job.id: tx.memo["spec", (job.task_id, job.task_version)] for job in jobs}
+    found = {key: _spec(tx, key) for key in {(job.task_id, job.task_version) for job in jobs}}
+    return {job.id: found[job.task_id, job.task_version] for job in jobs}
 
 
-def _remember(tx: Tx, key: tuple[str | None, int | None], spec: TaskSpec) -> None:
+def _spec(tx: Tx, key: tuple[str | None, int | None]) -> TaskSpec:
+    # Asked once: the memo is shared by threads, and any of them may empty it at any moment.
+    known: TaskSpec | None = tx.memo.get(("spec", key))
+    if known is not None:
+        return known
+    text = tx.value("select spec from task_versions where task_id = ? and version = ?", *key)
+    spec = _decode(text)
     if len(tx.memo) > REMEMBERED:
         tx.memo.clear()
     tx.memo["spec", key] = spec
+    return spec
 
 
 def of_job(tx: Tx, job: JobRow) -> TaskSpec:

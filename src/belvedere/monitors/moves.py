@@ -92,6 +92,11 @@ def unseen(seen: Seen) -> Seen:
     return seen if seen.state is State.PAUSED else replace(seen, state=State.UNKNOWN, fails=0)
 
 
+def excused(seen: Seen) -> Seen:
+    """A miss while maintenance goes on: it counts for nothing, and is no good news either."""
+    return replace(seen, state=State.UNKNOWN, fails=0) if seen.state is not State.FAILURE else seen
+
+
 def paused(seen: Seen) -> Seen:
     return replace(seen, state=State.PAUSED, fails=0)
 

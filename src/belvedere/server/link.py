@@ -26,6 +26,7 @@ from belvedere.protocol import (
     Kept,
     Missing,
     Order,
+    Samples,
     Started,
     Stop,
     Want,
@@ -34,6 +35,7 @@ from belvedere.protocol import (
     unpack_output,
 )
 from belvedere.server.house import House
+from belvedere.server.watcher import Watcher
 
 log = logging.getLogger("belvedere.agents")
 encode = msgspec.json.Encoder().encode
@@ -49,6 +51,7 @@ SHAPES: dict[str, Any] = {
     "ended": Ended,
     "beat": Beat,
     "want": Want,
+    "samples": Samples,
 }
 
 
@@ -75,6 +78,7 @@ class Link:
         self._frames: list[bytes] = []
         # Ends that are durable here and not acknowledged yet.
         self._ended: list[int] = []
+        self._ack_due: asyncio.TimerHandle | None = None
         self._wake = asyncio.Event()
         self._goodbye: Goodbye | None = None
         # Fences that this agent may speak for, with their jobs.
@@ -83,6 +87,7 @@ class Link:
         # The newest unfinished write of a fence's output.
         self._writing: dict[int, asyncio.Future[int]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self.watcher = Watcher(self)
 
     # What goes out
 
@@ -107,9 +112,7 @@ class Link:
             await self._wake.wait()
             self._wake.clear()
             while self._outbox or self._frames or self._ended:
-                if self._ended:
-                    self._outbox.append(Ack(self._ended))
-                    self._ended = []
+                self._acknowledge()
                 messages, self._outbox = self._outbox, []
                 frames, self._frames = self._frames, []
                 if messages:
@@ -118,6 +121,13 @@ class Link:
                     await self._send({"type": "websocket.send", "bytes": frame})
             if self._goodbye is not None:
                 raise self._goodbye
+
+    def _acknowledge(self) -> None:
+        if self._ack_due is not None:
+            self._ack_due.cancel()
+            self._ack_due = None
+            self._outbox.append(Ack(self._ended))
+            self._ended = []
 
     # What comes in
 
@@ -134,6 +144,7 @@ class Link:
         self.push(*[Stop(fence) for fence in told.stop])
         self.push(*[Cancel(fence) for fence in told.cancel])
         self._canceled.update(told.cancel)
+        await self.watcher.tell()
 
     def receive(self, frame: str | bytes) -> None:
         if isinstance(frame, bytes):
@@ -157,7 +168,9 @@ class Link:
             case Beat():
                 pass
             case Want():
-                self._spawn(self._send_blob(message.sha256))
+                self.spawn(self._send_blob(message.sha256))
+            case Samples():
+                self.watcher.take(message)
             case Hello():
                 raise Goodbye(4400, "A second hello.")
 
@@ -165,7 +178,7 @@ class Link:
         if ended.fence not in self._jobs or ended.report.log is not None:
             self._settle(ended)
         else:
-            self._spawn(self._settle_streamed(ended))
+            self.spawn(self._settle_streamed(ended))
 
     def _settle(self, ended: Ended) -> None:
         item = finish.Reported(self.host_id, ended.fence, ended.report)
@@ -180,8 +193,9 @@ class Link:
         self._jobs.pop(fence, None)
         self._canceled.discard(fence)
         self._ended.append(fence)
-        if len(self._ended) == 1:
-            asyncio.get_running_loop().call_later(ACK_S, self._wake.set)
+        if self._ack_due is None:
+            loop = asyncio.get_running_loop()
+            self._ack_due = loop.call_later(ACK_S, self._wake.set)
 
     async def _settle_streamed(self, ended: Ended) -> None:
         """All output first: the end of a stream is told when its bytes are durable."""
@@ -230,7 +244,7 @@ class Link:
 
     def rung(self, _: str) -> None:
         """A cancel or a verdict by a person may concern a job that runs here."""
-        self._spawn(self._look_at_wishes())
+        self.spawn(self._look_at_wishes())
 
     async def _look_at_wishes(self) -> None:
         wishes = await self.house.db.read(_wishes, self.host_id)
@@ -245,7 +259,7 @@ class Link:
         self._canceled.update(fresh)
         self.push(*[Cancel(fence) for fence in fresh])
 
-    def _spawn(self, work: Any) -> None:
+    def spawn(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._spawned)

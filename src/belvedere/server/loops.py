@@ -10,6 +10,8 @@ from belvedere.indicators import aging
 from belvedere.indicators.store import any_going_stale
 from belvedere.jobs import queue, retention, sweep
 from belvedere.jobs.model import LOST_AFTER, UNREACHABLE_AFTER
+from belvedere.monitors import retention as monitor_retention
+from belvedere.monitors import rollups, watchdog, watching
 from belvedere.server.house import House
 
 log = logging.getLogger("belvedere.loops")
@@ -108,6 +110,30 @@ async def forget_values(house: House) -> None:
         await asyncio.sleep(0)
 
 
+async def watch_monitors(house: House) -> None:
+    """Silence, dead hosts, nested ones, pauses that are over."""
+    if await house.db.read(watchdog.waits):
+        await house.db.write(watchdog.watch)
+
+
+async def tell_watches(house: House) -> None:
+    """The backstop of the doorbell for what agents shall check."""
+    links = house.links.all()
+    if not links:
+        return
+    numbers = await house.db.read(watching.numbers, [link.host_id for link in links])
+    for link in links:
+        if numbers.get(link.host_id, 0) > link.watcher.number:
+            await link.watcher.tell()
+
+
+async def forget_samples(house: House) -> None:
+    """Old samples, and all of those whose monitor is gone."""
+    for verb in (rollups.forget_old, monitor_retention.purge):
+        while await house.db.write(verb):
+            await asyncio.sleep(0)
+
+
 LOOPS = (
     Loop("wake waiting hosts", 1.0, wake_waiting),
     Loop("tell agents what to stop", 2.0, tell_cancels),
@@ -121,6 +147,9 @@ LOOPS = (
     Loop("tell of stale indicators", 5.0, tell_stale, TERM_S),
     Loop("thin values of indicators", 300.0, forget_values, 60.0),
     Loop("forget old credentials", 3_600.0, forget_credentials, 60.0),
+    Loop("watch the monitors", 5.0, watch_monitors, TERM_S),
+    Loop("tell agents what to check", 5.0, tell_watches),
+    Loop("forget old samples", 60.0, forget_samples, 30.0),
 )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from belvedere.db import Tx
 from belvedere.events import Event, cursors
 from belvedere.jobs import sweep
+from belvedere.monitors import watching, with_hosts
 from belvedere.server import triggered
 from belvedere.server.first_start import show_demo
 from belvedere.server.house import House
@@ -44,6 +45,21 @@ REACTIONS = (
         "triggers start tasks and workflows",
         frozenset({"trigger.fired"}),
         lambda tx, _, event: triggered.start(tx, event),
+    ),
+    Reaction(
+        "a host has a monitor of its own",
+        frozenset({"host.connected"}),
+        lambda tx, _, event: with_hosts.host_came(tx, event.customer_id, event.object_id),
+    ),
+    Reaction(
+        "monitors of deleted hosts go",
+        frozenset({"host.deleted"}),
+        lambda tx, _, event: with_hosts.host_went(tx, event.object_id),
+    ),
+    Reaction(
+        "agents get the scripts of their monitors anew",
+        frozenset({"file.changed", "file.deleted"}),
+        lambda tx, _, event: watching.script_changed(tx, event.object_id),
     ),
     Reaction("the first host gets the demo", frozenset({"host.connected"}), show_demo),
 )

@@ -9,8 +9,10 @@ from belvedere.indicators.api_badge import ROUTES as BADGES
 from belvedere.jobs.api import ROUTES as JOBS
 from belvedere.jobs.api_agent import ROUTES as AGENT_JOBS
 from belvedere.jobs.api_log import ROUTES as JOB_LOGS
+from belvedere.monitors.api import ROUTES as MONITORS
 from belvedere.rest.route import Route
 from belvedere.server.api import ROUTES as OWN
+from belvedere.server.api_event import ROUTES as EVENTS
 from belvedere.server.stream import ROUTES as STREAM
 from belvedere.tasks.api import ROUTES as TASKS
 
@@ -24,8 +26,10 @@ ROUTES: tuple[Route, ...] = (
     *JOBS,
     *JOB_LOGS,
     *AGENT_JOBS,
+    *EVENTS,
     *INDICATORS,
     *BADGES,
+    *MONITORS,
 )
 
 

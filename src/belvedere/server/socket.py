@@ -71,6 +71,7 @@ async def _talk(app: Any, scope: Any, receive: Any, send: Any) -> None:
     await link.greet(msgspec.convert(first[0], Hello))
     house.links.add(link)
     undo = house.hub.listen(f"cancel:{link.host_id}", link.rung)
+    undo_watch = house.hub.listen(f"watch:{link.host_id}", link.watcher.rung)
     sender = asyncio.create_task(link.send_loop())
     reader = asyncio.create_task(_read(app, link, receive))
     house.db.join(queue.wake, link.host_id)
@@ -81,6 +82,7 @@ async def _talk(app: Any, scope: Any, receive: Any, send: Any) -> None:
             task.result()
     finally:
         undo()
+        undo_watch()
         for task in (sender, reader):
             task.cancel()
         link.is_closing = True

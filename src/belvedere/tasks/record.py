@@ -80,7 +80,7 @@ def record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
         multitasking=spec.concurrency != 1,
         acl=acl if actor.sees_all else [],
         schedules=[],
-        triggers=view.triggers if actor.sees_all else [],
+        triggers=view.triggers,
         version=view.version,
         customer_id=view.customer_id,
         customer_name=actor.customer_name,

@@ -1,0 +1,303 @@
+"""Monitors over HTTP."""
+
+import msgspec
+
+from belvedere.access.api_acl import acl_routes
+from belvedere.base.clock import Millis, parse_iso
+from belvedere.base.errors import Fault, Forbidden
+from belvedere.monitors import history, push, service, store
+from belvedere.monitors.given import MonitorBody
+from belvedere.monitors.history import History
+from belvedere.monitors.kinds import refusal
+from belvedere.monitors.push import Pushed
+from belvedere.monitors.record import MonitorRecord, record
+from belvedere.rest import filters, lists, values
+from belvedere.rest.route import Ask, Reply, Route
+
+
+class AlertsBody(msgspec.Struct):
+    """Whether people are told of it."""
+
+    alerts: bool
+
+
+class UntilBody(msgspec.Struct, forbid_unknown_fields=True):
+    """When it ends by itself; without it, somebody ends it."""
+
+    until: str | None = None
+
+
+class PushBody(msgspec.Struct):
+    state: str = ""
+    message: str = ""
+
+
+class PushCredentials(msgspec.Struct):
+    """The secret of a push monitor, and the URL to be called."""
+
+    id: str
+    secret: str
+    url: str
+
+
+class RotateBody(msgspec.Struct, forbid_unknown_fields=True):
+    """For how many seconds the old URL still works."""
+
+    overlap: int = 0
+
+
+def _record(ask: Ask, shown: service.Shown) -> MonitorRecord:
+    view, acl = shown
+    return record(view, ask.actor, acl)
+
+
+async def list_monitors(ask: Ask) -> Reply:
+    listing = filters.read(ask.query, store.MONITORS)
+    found, total = await ask.house.db.read(service.listed, ask.actor, listing)
+    return lists.answer(ask, listing, [_record(ask, one) for one in found], total)
+
+
+async def show(ask: Ask) -> MonitorRecord:
+    return _record(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
+
+
+async def create(ask: Ask) -> MonitorRecord:
+    by_query = ask.first("host_id")
+    made = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body, by_query)
+    return _record(ask, made)
+
+
+async def replace(ask: Ask) -> MonitorRecord:
+    return await _change(ask, whole=True)
+
+
+async def change(ask: Ask) -> MonitorRecord:
+    return await _change(ask, whole=False)
+
+
+async def _change(ask: Ask, *, whole: bool) -> MonitorRecord:
+    changed = await ask.house.db.write(
+        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match, whole=whole
+    )
+    return _record(ask, changed)
+
+
+async def delete(ask: Ask) -> MonitorRecord:
+    return _record(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+
+
+def _until(ask: Ask) -> Millis | None:
+    if ask.body is None or ask.body.until is None:
+        return None
+    try:
+        return parse_iso(ask.body.until)
+    except (ValueError, OverflowError):
+        message = "Give a time such as 2026-01-31T08:00:00.000Z."
+        raise refusal([Fault("until", message)]) from None
+
+
+async def pause(ask: Ask) -> MonitorRecord:
+    paused = await ask.house.db.write(service.pause, ask.actor, ask.path["id"], _until(ask))
+    return _record(ask, paused)
+
+
+async def resume(ask: Ask) -> MonitorRecord:
+    return _record(ask, await ask.house.db.write(service.resume, ask.actor, ask.path["id"]))
+
+
+async def mute(ask: Ask) -> MonitorRecord:
+    return await _mute(ask, alerts=False, until=_until(ask))
+
+
+async def unmute(ask: Ask) -> MonitorRecord:
+    return await _mute(ask, alerts=True, until=None)
+
+
+async def set_alerts(ask: Ask) -> MonitorRecord:
+    return await _mute(ask, alerts=ask.body.alerts, until=None)
+
+
+async def _mute(ask: Ask, *, alerts: bool, until: Millis | None) -> MonitorRecord:
+    muted = await ask.house.db.write(service.mute, ask.actor, ask.path["id"], alerts, until)
+    return _record(ask, muted)
+
+
+async def show_history(ask: Ask) -> History:
+    since, until, step = (ask.first(name) for name in ("from", "to", "step"))
+    return await ask.house.db.read(  # type: ignore[no-any-return]
+        history.history,
+        ask.actor,
+        ask.path["id"],
+        None if since is None else values.time("from", since),
+        None if until is None else values.time("to", until),
+        None if step is None else values.whole("step", step),
+    )
+
+
+async def push_state(ask: Ask) -> Pushed:
+    body = ask.body or PushBody()
+    said = (body.state or ask.first("state") or "", body.message or ask.first("message") or "")
+    ask.house.limits.check(ask.actor.address)
+    try:
+        return await ask.house.db.write(  # type: ignore[no-any-return]
+            push.push, ask.house.keys, ask.customer, ask.path["id"], ask.path["secret"], said
+        )
+    except Forbidden:
+        ask.house.limits.wrong(ask.actor.address)
+        raise
+
+
+def _credentials(ask: Ask, secret: str) -> PushCredentials:
+    monitor_id = ask.path["id"]
+    url = f"{ask.house.settings.base_url}/monitor/{monitor_id}/push/{secret}"
+    return PushCredentials(monitor_id, secret, url)
+
+
+async def reveal(ask: Ask) -> PushCredentials:
+    secret = await ask.house.db.write(push.reveal, ask.house.keys, ask.actor, ask.path["id"])
+    return _credentials(ask, secret)
+
+
+async def rotate(ask: Ask) -> PushCredentials:
+    secret = await ask.house.db.write(
+        push.rotate, ask.house.keys, ask.actor, ask.path["id"], ask.body.overlap
+    )
+    return _credentials(ask, secret)
+
+
+def _switch(word: str, handler: object, summary: str, *, has_end: bool) -> Route:
+    return Route(
+        "PUT",
+        f"/monitor/{{id}}/{word}",
+        "admin",
+        handler,  # type: ignore[arg-type]
+        summary,
+        body=UntilBody if has_end else None,
+        answer=MonitorRecord,
+        known=False,
+    )
+
+
+_PUSHED = (("state", "normal or failure; normal without"), ("message", "a sentence to keep"))
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "GET",
+        "/monitor",
+        "viewer",
+        list_monitors,
+        "List monitors",
+        answer=list[MonitorRecord],
+        query=lists.QUERY,
+    ),
+    Route("GET", "/monitor/{id}", "viewer", show, "Show a monitor", answer=MonitorRecord),
+    Route(
+        "POST",
+        "/monitor",
+        "admin",
+        create,
+        "Make a monitor",
+        body=MonitorBody,
+        answer=MonitorRecord,
+        query=(("host_id", "the host that checks, where the body does not say it"),),
+    ),
+    Route(
+        "PUT",
+        "/monitor/{id}",
+        "admin",
+        replace,
+        "Replace a monitor's definition",
+        body=MonitorBody,
+        answer=MonitorRecord,
+        codes=("stale",),
+    ),
+    Route(
+        "PATCH",
+        "/monitor/{id}",
+        "admin",
+        change,
+        "Change parts of a monitor's definition",
+        body=MonitorBody,
+        answer=MonitorRecord,
+        codes=("stale",),
+    ),
+    Route(
+        "DELETE",
+        "/monitor/{id}",
+        "admin",
+        delete,
+        "Delete a monitor",
+        answer=MonitorRecord,
+        codes=("host_monitor",),
+    ),
+    Route(
+        "PATCH",
+        "/monitor/{id}/alerts",
+        "admin",
+        set_alerts,
+        "Tell people of a monitor, or not",
+        body=AlertsBody,
+        answer=MonitorRecord,
+    ),
+    _switch("pause", pause, "Do not check it for a while", has_end=True),
+    _switch("resume", resume, "Check it again", has_end=False),
+    _switch("mute", mute, "Tell nobody of it for a while", has_end=True),
+    _switch("unmute", unmute, "Tell people of it again", has_end=False),
+    Route(
+        "GET",
+        "/monitor/{id}/history",
+        "viewer",
+        show_history,
+        "What a monitor saw over time, and its uptime",
+        answer=History,
+        known=False,
+        query=(
+            ("from", "a time; a day before the end without it"),
+            ("to", "a time; now without it"),
+            ("step", "0 (single checks), 60000, 600000, 3600000 or 86400000 milliseconds"),
+        ),
+    ),
+    Route(
+        "GET",
+        "/monitor/{id}/credentials",
+        "admin",
+        reveal,
+        "Read the URL of a push monitor; the reading is audited",
+        answer=PushCredentials,
+        codes=("no_push_url",),
+        known=False,
+    ),
+    Route(
+        "POST",
+        "/monitor/{id}/credentials/rotate",
+        "admin",
+        rotate,
+        "Change the URL of a push monitor",
+        body=RotateBody,
+        answer=PushCredentials,
+        codes=("no_push_url",),
+        known=False,
+    ),
+    Route(
+        "GET",
+        "/monitor/{id}/push/{secret}",
+        "anonymous",
+        push_state,
+        "Say that what a push monitor watches is alive",
+        answer=Pushed,
+        codes=("monitor_paused",),
+        query=_PUSHED,
+    ),
+    Route(
+        "POST",
+        "/monitor/{id}/push/{secret}",
+        "anonymous",
+        push_state,
+        "Say how it is with what a push monitor watches",
+        body=PushBody,
+        answer=Pushed,
+        codes=("monitor_paused",),
+        query=_PUSHED,
+    ),
+    *acl_routes("monitor", "/monitor/{id}/acl", store.find),
+)

@@ -1,0 +1,129 @@
+"""A monitor as the interface shows it: what is checked and what was seen, in one record."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from belvedere.access import Actor
+from belvedere.base.clock import iso, iso_or_none
+from belvedere.monitors.model import KIND_NAMES, Type
+from belvedere.monitors.shown import shown_config
+from belvedere.monitors.store import MonitorView
+
+
+class ResourceInMonitor(msgspec.Struct):
+    """What was seen."""
+
+    id: str
+    state: str
+    last_event: dict[str, Any]
+    fails_count: int
+
+
+class MonitorInMonitor(msgspec.Struct):
+    """What is checked, where clients of the original look for it."""
+
+    id: str
+    also_id: str = msgspec.field(name="_id")
+    name: str
+    type: str
+    looptime: int
+    host_id: str | None
+    config: dict[str, Any]
+
+
+class MonitorRecord(msgspec.Struct, kw_only=True):
+    """A monitor; the fields of a web check only for one."""
+
+    id: str
+    also_id: str = msgspec.field(name="_id")
+    kind: str = msgspec.field(name="_type")
+    name: str
+    type: str
+    description: str
+    host_id: str | None
+    hostname: str
+    looptime: int
+    fail_threshold: int
+    failure_severity: str
+    config: dict[str, Any]
+    enable: bool
+    paused_until: str | None
+    alerts: bool
+    muted_until: str | None
+    maintenance: list[dict[str, Any]]
+    state: str
+    state_since: str
+    flapping: bool
+    fails_count: int
+    recovery_count: int
+    last_event: dict[str, Any]
+    last_check: str | None
+    resource: ResourceInMonitor
+    monitor: MonitorInMonitor
+    resource_id: str
+    monitor_id: str
+    acl: list[str]
+    tags: list[str]
+    version: int
+    user_id: str
+    customer_id: str
+    customer_name: str
+    creation_date: str
+    last_update: str
+    timeout: int | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    status_code: str | UnsetType = UNSET
+    pattern: str | UnsetType = UNSET
+    method: str | UnsetType = UNSET
+    monitors: list[str] | UnsetType = UNSET
+
+
+_AT_TOP = ("timeout", "url", "status_code", "pattern", "method", "monitors")
+
+
+def record(row: MonitorView, actor: Actor, acl: list[str]) -> MonitorRecord:
+    config = shown_config(row.settings)
+    last_event: dict[str, Any] = msgspec.json.decode(row.last_event)
+    return MonitorRecord(
+        id=row.id,
+        also_id=row.id,
+        kind=KIND_NAMES[Type(row.type)],
+        name=row.name,
+        type=row.type,
+        description=row.description,
+        host_id=row.host_id,
+        hostname=row.hostname or "",
+        looptime=row.looptime,
+        fail_threshold=row.fail_threshold,
+        failure_severity=row.severity,
+        config=config,
+        enable=bool(row.enabled),
+        paused_until=iso_or_none(row.paused_until),
+        alerts=bool(row.alerts),
+        muted_until=iso_or_none(row.muted_until),
+        maintenance=msgspec.json.decode(row.maintenance),
+        state=row.state,
+        state_since=iso(row.state_at),
+        flapping=bool(row.is_flapping),
+        fails_count=row.fails_count,
+        recovery_count=row.recovery_count,
+        last_event=last_event,
+        last_check=iso_or_none(row.checked_at),
+        resource=ResourceInMonitor(row.id, row.state, last_event, row.fails_count),
+        monitor=MonitorInMonitor(
+            row.id, row.id, row.name, row.type, row.looptime, row.host_id, config
+        ),
+        resource_id=row.id,
+        monitor_id=row.id,
+        acl=acl,
+        tags=msgspec.json.decode(row.tags),
+        version=row.version,
+        user_id=row.user_id,
+        customer_id=row.customer_id,
+        customer_name=actor.customer_name,
+        creation_date=iso(row.created_at),
+        last_update=iso(row.updated_at),
+        **{name: config[name] for name in _AT_TOP if name in config},
+    )

@@ -1,0 +1,83 @@
+"""What each agent shall check: the whole of it, under a number that grows with every change."""
+
+import base64
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from belvedere.base.errors import NotFound
+from belvedere.db import Tx
+from belvedere.files import content_of
+from belvedere.files import store as file_store
+from belvedere.monitors import store
+from belvedere.monitors.model import MonitorRow, Type
+from belvedere.protocol import Watch, Watched
+
+# A script goes to the agent inside its configuration.
+MAX_SCRIPT = 256 * 1024
+
+
+def changed(tx: Tx, host_id: str | None) -> None:
+    """The host's agent must hear of another configuration."""
+    if host_id is None:
+        return
+    tx.run(
+        "insert into watches (host_id, number, stream, batch) values (?, 1, '', 0)"
+        " on conflict (host_id) do update set number = watches.number + 1",
+        host_id,
+    )
+    tx.rung.add(f"watch:{host_id}")
+
+
+def of_host(tx: Tx, host_id: str) -> Watch:
+    """For the agent of this host."""
+    number = tx.value("select number from watches where host_id = ?", host_id) or 0
+    rows = [row for row in store.of_host(tx, host_id) if row.enabled]
+    watched = [_watched(tx, row) for row in rows if Type(row.type).is_run_by_agent]
+    return Watch(number, [one for one in watched if one is not None])
+
+
+def numbers(tx: Tx, host_ids: Sequence[str]) -> dict[str, int]:
+    """Which configuration each of these should have."""
+    rows = tx.rows(
+        f"select host_id, number from watches where host_id in {tx.sql.texts}",
+        msgspec.json.encode(list(host_ids)).decode(),
+    )
+    return {host_id: number for host_id, number in rows}
+
+
+def _watched(tx: Tx, row: MonitorRow) -> Watched | None:
+    config = row.settings
+    if row.type == Type.SCRIPT:
+        script = _script(tx, row.customer_id, config)
+        if script is None:
+            # It stays silent, and the watchdog says so.
+            return None
+        config = {**config, **script}
+    return Watched(row.id, row.type, row.config_version, row.looptime, config)
+
+
+def _script(tx: Tx, customer_id: str, config: dict[str, Any]) -> dict[str, Any] | None:
+    try:
+        file = file_store.find(tx, customer_id, config["script_id"])
+    except NotFound:
+        return None
+    content = content_of(tx, file.sha256)
+    if content is None or len(content) > MAX_SCRIPT:
+        return None
+    return {
+        "filename": file.filename,
+        "sha256": file.sha256,
+        "source": base64.b64encode(content).decode(),
+        "runas": shlex.split(config["script_runas"]),
+    }
+
+
+def script_changed(tx: Tx, file_id: str) -> None:
+    """A stored file has another content, or is gone: whoever runs it must hear of it."""
+    rows = store.chosen(tx, "type = 'script'")
+    hosts = {row.host_id for row in rows if row.settings["script_id"] == file_id}
+    for host_id in sorted(host for host in hosts if host):
+        changed(tx, host_id)

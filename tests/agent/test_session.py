@@ -1,0 +1,96 @@
+"""One connection's talk, without a network: what comes in which order, and what goes out."""
+
+import asyncio
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+from agent.keeping import Keeping
+from belvedere.agent import wire
+from belvedere.agent.attach import Attachment
+from belvedere.agent.cache import Cache
+from belvedere.agent.session import Session
+from belvedere.protocol import Welcome
+
+REPORT = {"ending": "exit", "log": "done\n", "bytes_total": 5}
+
+
+class Pipe:
+    """Stands for both sockets: keeps what was said to the keeper and to the server."""
+
+    def __init__(self, path: Path) -> None:
+        self.to_keeper: list[dict[str, Any]] = []
+        self.to_server: list[Any] = []
+        self.keeper = Attachment()
+        self.keeper.say = self._say  # type: ignore[method-assign]
+        self.session = Session(self.keeper, Cache(str(path)), str(path))
+        self.keeper.listener = self.session.hear_keeper
+
+    def _say(self, *messages: dict[str, Any]) -> None:
+        self.to_keeper += messages
+
+    async def send(self, message: str | bytes) -> None:
+        self.to_server += json.loads(message) if isinstance(message, str) else [message]
+
+    def hear(self, *messages: dict[str, Any]) -> None:
+        self.keeper.data_received(b"".join(map(wire.pack, messages)))
+
+    async def speak(self) -> list[Any]:
+        """What it has to say now."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await self.session.speak(self)
+        said, self.to_server = self.to_server, []
+        return said
+
+
+def entry(fence: int, report: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
+    return {"fence": fence, "report": report, "total": 0, "age_ms": None, **fields}
+
+
+def state(*entries: dict[str, Any]) -> dict[str, Any]:
+    return {"say": "state", "entries": list(entries)}
+
+
+def kinds(said: list[Any]) -> list[tuple[str, int]]:
+    return [(message["kind"], message["fence"]) for message in said]
+
+
+async def test_it_works(tmp_path: Path) -> None:
+    pipe = Pipe(tmp_path)
+    pipe.hear(state(entry(1, REPORT), entry(2, age_ms=70)))
+    pipe.session.open(Welcome(5, "host", 1000, 1000))
+    assert pipe.to_keeper == [{"do": "open", "session": 5}]
+    assert sorted(kinds(await pipe.speak())) == [("ended", 1), ("started", 2)]
+
+
+async def test_news_between_the_state_and_the_welcome_are_not_lost(tmp_path: Path) -> None:
+    pipe = Pipe(tmp_path)
+    pipe.hear(state(entry(1), entry(2)), {"say": "ended", "fence": 1, "report": REPORT})
+    pipe.hear({"say": "gone", "fence": 2})
+    pipe.session.open(Welcome(5, "host", 1000, 1000, {"1": 0, "2": 0}))
+    assert kinds(await pipe.speak()) == [("ended", 1)]
+
+
+async def test_news_of_an_earlier_session_are_dropped(tmp_path: Path) -> None:
+    pipe = Pipe(tmp_path)
+    pipe.hear({"say": "ended", "fence": 1, "report": REPORT}, state(entry(1, REPORT)))
+    pipe.session.open(Welcome(5, "host", 1000, 1000))
+    assert kinds(await pipe.speak()) == [("ended", 1)]
+
+
+async def test_a_report_of_another_version_is_understood(tmp_path: Path) -> None:
+    pipe = Pipe(tmp_path)
+    pipe.hear(state(entry(1, {**REPORT, "colour": "blue"})))
+    pipe.session.open(Welcome(5, "host", 1000, 1000))
+    assert kinds(await pipe.speak()) == [("ended", 1)]
+
+
+def test_a_keeper_survives_what_is_no_message(keeping: Keeping) -> None:
+    fence = keeping.order("#!/bin/sh\nexec sleep 300\n")
+    keeping.wait(lambda m: m["say"] == "started")
+    keeping.say(do="order", fence=5, session=1)
+    keeping.say(do="what is this")
+    keeping.say_bytes(b"{ rubbish\n")
+    assert [each["fence"] for each in keeping.connect()["entries"]] == [fence]

@@ -1,0 +1,510 @@
+"""The Indicator rows of interface.md, and what decisions.md section 8 adds to them."""
+
+import xml.dom.minidom
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from contract import letters
+from contract.client import Answer, Client
+from contract.world import World
+from handclock import HandClock
+
+UMA, VIC = "uma@acme.test", "vic@acme.test"
+MISSING = "0" * 24
+
+INDICATOR: dict[str, letters.Kind] = {
+    **dict.fromkeys(("id", "customer_id", "user_id"), letters.identifier),
+    **dict.fromkeys(("title", "type", "_type", "state", "severity"), letters.string),
+    **dict.fromkeys(("description", "customer_name"), letters.string),
+    **dict.fromkeys(("read_only", "enable", "alerts", "sticky"), letters.boolean),
+    "value": lambda value: isinstance(value, str | int | float),
+    "acl": letters.array,
+    "creation_date": letters.moment,
+    "last_update": letters.moment,
+}
+
+
+async def made(ada: Client, title: str = "Queue", type_: str = "counter", **more: Any) -> Any:
+    answer = await ada.post("/indicator?customer=acme", {"title": title, "type": type_, **more})
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def by_title(title: str, rest: str = "") -> str:
+    return f"/indicator/title/{quote(title, safe='')}{rest}?customer=acme"
+
+
+async def test_it_works(ada: Client) -> None:
+    """POST /indicator and GET /indicator: the record, and an array of all of them."""
+    one = await made(ada, "Deploys", "text", state="normal", value="all fine", acl=[UMA])
+    assert letters.missing(one, INDICATOR) == []
+    assert (one["title"], one["type"], one["_type"]) == ("Deploys", "text", "TextIndicator")
+    assert (one["state"], one["value"], one["acl"]) == ("normal", "all fine", [UMA])
+    found = await ada.get("/indicator?customer=acme")
+    assert (found.status, found.json) == (200, [one])
+    assert (await ada.get("/acme/indicator")).body == found.body
+
+
+async def test_a_new_one_has_the_defaults_of_the_interface(ada: Client) -> None:
+    one = await made(ada)
+    assert (one["enable"], one["acl"], one["severity"]) == (True, [], "HIGH")
+    assert (one["alerts"], one["sticky"], one["state"]) == (True, False, "normal")
+    assert (one["read_only"], one["customer_name"]) == (False, "acme")
+
+
+@pytest.mark.parametrize(
+    ("type_", "kind", "value"),
+    [("text", "TextIndicator", ""), ("progress", "ProgressIndicator", 0)]
+    + [("counter", "CounterIndicator", 1)],
+)
+async def test_each_type_starts_with_its_own_value(
+    ada: Client, type_: str, kind: str, value: Any
+) -> None:
+    one = await made(ada, type_=type_)
+    assert (one["_type"], one["value"]) == (kind, value)
+
+
+async def test_title_and_type_are_required(ada: Client) -> None:
+    for body, fields in (({}, ["title", "type"]), ({"title": "x"}, ["type"])):
+        refused = await ada.post("/acme/indicator", body)
+        assert refused.status == 400
+        assert [fault["field"] for fault in refused.json["errors"]] == fields
+    assert (await ada.get("/acme/indicator")).json == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"type": "chart"}, "type"),
+        ({"state": "success"}, "state"),
+        ({"state": "broken"}, "state"),
+        ({"severity": "critical"}, "severity"),
+        ({"title": ""}, "title"),
+        ({"title": "two\nlines"}, "title"),
+        ({"title": "x" * 257}, "title"),
+        ({"type": "text", "value": 5}, "value"),
+        ({"type": "text", "value": "a\x00b"}, "value"),
+        ({"type": "text", "value": "x" * 20_000}, "value"),
+        ({"type": "progress", "value": "half"}, "value"),
+        ({"type": "progress", "value": "1e400"}, "value"),
+        ({"type": "progress", "value": True}, "value"),
+        ({"type": "progress", "value": [1]}, "value"),
+        ({"type": "counter", "value": "many"}, "value"),
+        ({"type": "counter", "value": 2**53}, "value"),
+        ({"type": "counter", "value": "nan"}, "value"),
+        ({"ttl": 1}, "ttl"),
+        ({"width": 0}, "width"),
+        ({"enable": "perhaps"}, "enable"),
+        ({"acl": ["nobody"]}, "users[0]"),
+    ],
+)
+async def test_bad_input_is_named_and_makes_nothing(
+    ada: Client, body: dict[str, Any], field: str
+) -> None:
+    refused = await ada.post("/acme/indicator", {"title": "Queue", "type": "text", **body})
+    assert refused.status == 400
+    assert [fault["field"] for fault in refused.json["errors"]] == [field]
+    assert (await ada.get("/acme/indicator")).json == []
+
+
+async def test_a_number_may_come_as_a_string(ada: Client) -> None:
+    one = await made(ada, type_="progress", value="62.5")
+    assert one["value"] == 62.5
+
+
+@pytest.mark.parametrize("value", [-3, 0, 0.5, 62.5, 100, 250, 1e300])
+async def test_progress_takes_any_finite_number(ada: Client, value: float) -> None:
+    one = await made(ada, type_="progress", value=value)
+    assert one["value"] == value
+    assert (await ada.get(f"/acme/indicator/{one['id']}")).json["value"] == value
+
+
+async def test_the_severity_answers_in_upper_case(ada: Client) -> None:
+    assert (await made(ada, "a", severity="low"))["severity"] == "LOW"
+    assert (await made(ada, "b", severity="high"))["severity"] == "HIGH"
+
+
+async def test_a_taken_title_is_refused(ada: Client, eve: Client) -> None:
+    await made(ada, "Queue")
+    refused = await ada.post("/acme/indicator", {"title": " Queue ", "type": "text"})
+    assert (refused.status, refused.code) == (409, "title_taken")
+    other = await made(ada, "Other")
+    for body in ({"title": "Queue"}, {"title": "Queue", "type": "text"}):
+        send = ada.patch if len(body) == 1 else ada.put
+        refused = await send(f"/acme/indicator/{other['id']}", body)
+        assert (refused.status, refused.code) == (409, "title_taken")
+    theirs = await eve.post("/globex/indicator", {"title": "Queue", "type": "text"})
+    assert theirs.status == 200
+
+
+async def test_patch_takes_any_of_title_state_and_value(ada: Client) -> None:
+    """PATCH /indicator/{indicator_id}: the updated indicator record."""
+    one = await made(ada, type_="text", value="old", description="Kept.")
+    target = f"/indicator/{one['id']}?customer=acme"
+    for body in ({"title": "New"}, {"state": "failure"}, {"value": "new"}):
+        changed = await ada.patch(target, body)
+        assert changed.status == 200
+        assert body.items() <= changed.json.items()
+    found = (await ada.get(target)).json
+    assert (found["title"], found["state"], found["value"]) == ("New", "failure", "new")
+    assert found["description"] == "Kept."
+
+
+async def test_patch_by_title(ada: Client) -> None:
+    """PATCH /indicator/title/{urlencoded_title}."""
+    title = "Disk of web-1 (50% full?) größer & #1"
+    one = await made(ada, title, "progress")
+    changed = await ada.patch(by_title(title), {"value": 51, "state": "failure"})
+    assert changed.status == 200
+    assert (changed.json["id"], changed.json["value"]) == (one["id"], 51)
+    renamed = await ada.patch(by_title(title), {"title": "Disk"})
+    assert renamed.json["title"] == "Disk"
+    assert (await ada.patch(by_title(title), {"value": 1})).status == 404
+    assert (await ada.patch(by_title("Disk"), {"value": 1})).status == 200
+
+
+async def test_a_title_may_hold_slashes(ada: Client) -> None:
+    title = "eu/web/increase"
+    one = await made(ada, title)
+    for target in (by_title(title), f"/acme/indicator/title/{quote(title, safe='')}"):
+        assert (await ada.get(target)).json == one
+    counted = await ada.patch(by_title(title, "/increase"))
+    assert (counted.status, counted.json["value"]) == (200, 2)
+    assert (await ada.delete(by_title(title))).status == 200
+    assert (await ada.get("/acme/indicator")).json == []
+
+
+@pytest.mark.parametrize("title", ["..", ".", "%", "%2F", "state", "a b", "ü", "🙂"])
+async def test_any_title_can_stand_in_a_path(ada: Client, title: str) -> None:
+    one = await made(ada, title, "text")
+    assert (await ada.get(by_title(title))).json == one
+
+
+@pytest.mark.parametrize("raw", ["%00", "%0A", "x" * 300, "%20"])
+async def test_what_cannot_be_a_title_is_not_there(ada: Client, raw: str) -> None:
+    assert (await ada.get(f"/acme/indicator/title/{raw}")).status == 404
+    assert (await ada.delete(f"/acme/indicator/title/{raw}")).status == 404
+    assert (await ada.patch(f"/acme/indicator/title/{raw}/increase")).status == 404
+    refused = await ada.put(f"/acme/indicator/title/{raw}", {"type": "text"})
+    assert refused.status == 400
+
+
+@pytest.mark.parametrize(
+    ("action", "before", "after"),
+    [("increase", 1, 2), ("increase", -1, 0), ("increase", 2**53 - 1, 2**53 - 1)]
+    + [("decrease", 2, 1), ("decrease", 1, 0), ("decrease", 0, 0), ("decrease", 0.5, 0)]
+    + [("decrease", -2, -2), ("restart", 7, 1), ("restart", 0, 1)],
+)
+async def test_a_counter_counts(ada: Client, action: str, before: float, after: float) -> None:
+    """PATCH /indicator/{indicator_id}/{action}, and the same by title."""
+    one = await made(ada, value=before)
+    counted = await ada.patch(f"/indicator/{one['id']}/{action}?customer=acme")
+    assert (counted.status, counted.json["value"]) == (200, after)
+    await ada.patch(f"/acme/indicator/{one['id']}", {"value": before})
+    counted = await ada.patch(by_title("Queue", f"/{action}"))
+    assert (counted.status, counted.json["value"]) == (200, after)
+    assert (await ada.get(f"/acme/indicator/{one['id']}")).json == counted.json
+
+
+@pytest.mark.parametrize("type_", ["text", "progress"])
+async def test_only_counters_count(ada: Client, type_: str) -> None:
+    one = await made(ada, type_=type_)
+    for action in ("increase", "decrease", "restart"):
+        for target in (f"/acme/indicator/{one['id']}/{action}", by_title("Queue", f"/{action}")):
+            refused = await ada.patch(target)
+            assert (refused.status, refused.code) == (400, "no_counter")
+    assert (await ada.get(f"/acme/indicator/{one['id']}")).json == one
+
+
+async def test_there_is_no_fourth_action(ada: Client) -> None:
+    one = await made(ada)
+    assert (await ada.patch(f"/acme/indicator/{one['id']}/double")).status == 404
+
+
+async def test_a_source_pushes_state_and_value(ada: Client) -> None:
+    one = await made(ada, type_="progress")
+    target = f"/indicator/{one['id']}/state?customer=acme"
+    pushed = await ada.patch(target, {"state": "failure", "value": 97})
+    assert (pushed.status, pushed.json["state"], pushed.json["value"]) == (200, "failure", 97)
+    # What the original's scripts say.
+    pushed = await ada.patch(target, {"state": "success"})
+    assert (pushed.json["state"], pushed.json["value"]) == ("normal", 97)
+    refused = await ada.patch(target, {})
+    assert (refused.status, refused.code) == (400, "nothing_given")
+    assert (await ada.patch(target, {"state": "fine"})).status == 400
+
+
+async def test_put_by_title_makes_and_replaces(ada: Client) -> None:
+    """What the original's clients write with."""
+    body = {"type": "text", "value": "one", "description": "First.", "tags": ["blue"]}
+    first = await ada.put(by_title("Status"), {"title": "Status", **body})
+    assert first.status == 200
+    assert (first.json["title"], first.json["value"]) == ("Status", "one")
+    second = await ada.put(by_title("Status"), {"type": "text", "value": "two"})
+    assert (second.status, second.json["id"]) == (200, first.json["id"])
+    assert (second.json["value"], second.json["description"]) == ("two", "")
+    assert len((await ada.get("/acme/indicator")).json) == 1
+
+
+async def test_put_by_title_refuses_another_title_and_no_type(ada: Client) -> None:
+    refused = await ada.put(by_title("Status"), {"title": "Other", "type": "text"})
+    assert (refused.status, refused.json["errors"][0]["field"]) == (400, "title")
+    refused = await ada.put(by_title("Status"), {"value": "x"})
+    assert (refused.status, refused.json["errors"][0]["field"]) == (400, "type")
+    assert (await ada.get("/acme/indicator")).json == []
+
+
+async def test_put_by_id_goes_back_to_the_defaults(ada: Client) -> None:
+    one = await made(ada, value=9, state="failure", severity="low", ttl=60_000, acl=[UMA])
+    changed = await ada.put(f"/indicator/{one['id']}?customer=acme", {"description": "New."})
+    assert changed.status == 200
+    found = changed.json
+    assert (found["title"], found["type"], found["acl"]) == ("Queue", "counter", [UMA])
+    assert (found["value"], found["state"], found["severity"]) == (1, "normal", "HIGH")
+    assert (found["ttl"], found["description"]) == (None, "New.")
+
+
+async def test_a_record_can_be_sent_back_as_it_was_shown(ada: Client) -> None:
+    one = await made(ada, type_="progress", value=40, ttl=60_000, acl=[UMA], tags=["a"])
+    again = (await ada.put(f"/acme/indicator/{one['id']}", one)).json
+    assert {**again, "version": 0} == {**one, "version": 0}
+
+
+async def test_a_stale_edit_is_refused(ada: Client) -> None:
+    one = await made(ada)
+    target, old = f"/acme/indicator/{one['id']}", {"if-match": str(one["version"])}
+    assert (await ada.patch(target, {"value": 5}, headers=old)).status == 200
+    for send, path in ((ada.patch, target), (ada.put, target), (ada.put, by_title("Queue"))):
+        refused = await send(path, {"value": 6}, headers=old)
+        assert (refused.status, refused.code) == (412, "stale")
+    assert (await ada.get(target)).json["value"] == 5
+
+
+async def test_a_change_that_changes_nothing_keeps_the_version(ada: Client) -> None:
+    one = await made(ada)
+    assert (await ada.patch(f"/acme/indicator/{one['id']}", {})).json == one
+
+
+async def test_another_type_starts_anew(ada: Client) -> None:
+    one = await made(ada, value=9)
+    changed = await ada.patch(f"/acme/indicator/{one['id']}", {"type": "text"})
+    assert (changed.json["_type"], changed.json["value"]) == ("TextIndicator", "")
+
+
+async def test_delete_answers_with_the_record(ada: Client) -> None:
+    one = await made(ada)
+    gone = await ada.delete(f"/indicator/{one['id']}?customer=acme")
+    assert (gone.status, gone.json) == (200, one)
+    assert (await ada.delete(f"/acme/indicator/{one['id']}")).status == 404
+    assert (await ada.get(f"/acme/indicator/{one['id']}")).status == 404
+    await made(ada)
+
+
+async def test_a_member_whom_the_acl_names_dismisses_it(ada: Client, uma: Client) -> None:
+    mine = await made(ada, "mine", acl=[UMA])
+    hidden = await made(ada, "hidden", acl=[VIC])
+    assert (await uma.delete(f"/acme/indicator/{mine['id']}")).status == 200
+    assert (await uma.delete(f"/acme/indicator/{hidden['id']}")).status == 404
+    assert [one["id"] for one in (await ada.get("/acme/indicator")).json] == [hidden["id"]]
+
+
+async def test_dismissing_needs_the_level_user_and_the_acl(world: World, ada: Client) -> None:
+    one = await made(ada, acl=[VIC])
+    target = f"/acme/indicator/{one['id']}"
+    refused = await world.client("vic").delete(target)
+    assert (refused.status, refused.code) == (403, "level")
+    refused = await world.client("max").delete(target)
+    assert (refused.status, refused.code) == (403, "may_not_dismiss")
+
+
+async def test_a_read_only_one_is_not_dismissed(ada: Client, uma: Client) -> None:
+    one = await made(ada, read_only=True, acl=[UMA])
+    for who in (ada, uma):
+        for target in (f"/acme/indicator/{one['id']}", by_title("Queue")):
+            refused = await who.delete(target)
+            assert (refused.status, refused.code) == (409, "read_only")
+    await ada.patch(f"/acme/indicator/{one['id']}", {"read_only": False})
+    assert (await uma.delete(by_title("Queue"))).status == 200
+
+
+async def test_members_see_what_the_acl_shows_them(world: World, ada: Client, vic: Client) -> None:
+    shown = await made(ada, "shown", acl=[VIC])
+    hidden = await made(ada, "hidden")
+    assert [one["id"] for one in (await vic.get("/acme/indicator")).json] == [shown["id"]]
+    assert (await vic.get(f"/acme/indicator/{shown['id']}")).json["acl"] == []
+    for target in (f"/acme/indicator/{hidden['id']}", by_title("hidden")):
+        assert (await vic.get(target)).status == 404
+    for sub in ("badge.svg", "history"):
+        assert (await vic.get(f"/acme/indicator/{hidden['id']}/{sub}")).status == 404
+    assert len((await world.client("max").get("/acme/indicator")).json) == 2
+
+
+WRITES = [
+    ("POST", "/acme/indicator", {"title": "x", "type": "text"}),
+    ("PUT", "/acme/indicator/{id}", {}),
+    ("PUT", "/acme/indicator/title/Queue", {}),
+    ("PATCH", "/acme/indicator/{id}", {"value": 2}),
+    ("PATCH", "/acme/indicator/title/Queue", {"value": 2}),
+    ("PATCH", "/acme/indicator/{id}/state", {"value": 2}),
+    ("PATCH", "/acme/indicator/{id}/increase", {}),
+    ("PATCH", "/acme/indicator/title/Queue/decrease", {}),
+    ("POST", "/acme/indicator/{id}/public", {}),
+    ("DELETE", "/acme/indicator/{id}/public", {}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), WRITES)
+async def test_writing_needs_admin(
+    world: World, ada: Client, method: str, path: str, body: dict[str, Any]
+) -> None:
+    one = await made(ada, acl=[UMA, VIC])
+    for who in ("max", "uma", "vic", "web-1", ""):
+        refused = await world.client(who).ask(method, path.replace("{id}", one["id"]), body)
+        assert refused.status == (401 if who == "" else 403), who
+    assert (await ada.get("/acme/indicator")).json == [one]
+    token = await world.client("token").ask(method, path.replace("{id}", one["id"]), body)
+    assert token.status in (200, 201)
+
+
+async def test_another_organization_finds_nothing(ada: Client, eve: Client) -> None:
+    one = await made(ada)
+    doors = [(method, path, body) for method, path, body in WRITES if "{id}" in path]
+    doors += [("GET", "/acme/indicator/{id}", {}), ("DELETE", "/acme/indicator/{id}", {})]
+    doors += [("GET", f"/acme/indicator/{{id}}/{sub}", {}) for sub in ("history", "badge.svg")]
+    for method, path, body in doors:
+        said = []
+        for indicator_id in (one["id"], MISSING):
+            target = path.replace("{id}", indicator_id).replace("/acme", "/globex")
+            answer = await eve.ask(method, target, body)
+            assert answer.status == 404, target
+            said.append({**answer.json, "request_id": ""})
+        assert said[0] == said[1]
+    assert (await eve.get("/globex/indicator/title/Queue")).status == 404
+    assert (await eve.get("/globex/indicator")).json == []
+    assert (await ada.get("/acme/indicator")).json == [one]
+
+
+async def test_the_acl_has_the_usual_four_doors(world: World, ada: Client, vic: Client) -> None:
+    one = await made(ada)
+    target = f"/acme/indicator/{one['id']}/acl"
+    max_ = world.client("max")
+    assert (await max_.put(target, {"users": [VIC]})).json["users"] == [VIC]
+    assert (await vic.get(f"/acme/indicator/{one['id']}")).status == 200
+    assert (await max_.delete(target)).json["users"] == []
+    assert (await vic.get(f"/acme/indicator/{one['id']}")).status == 404
+
+
+async def test_lists_can_be_narrowed(ada: Client) -> None:
+    await made(ada, "a", "text", state="failure")
+    await made(ada, "b", "progress")
+    await made(ada, "c", "progress", acl=[UMA])
+
+    async def titles(query: str) -> list[str]:
+        found = await ada.get(f"/acme/indicator?{query}")
+        return [one["title"] for one in found.json]
+
+    assert await titles("where[state]=failure") == ["a"]
+    assert await titles("where[_type]=ProgressIndicator&sort[title]=-1") == ["c", "b"]
+    assert await titles(f"where[acl]={UMA}") == ["c"]
+    assert await titles("limit=2") == ["a", "b"]
+    assert (await ada.get("/acme/indicator?where[value]=1")).status == 400
+
+
+async def test_a_silent_one_is_stale_until_its_source_speaks(ada: Client, clock: HandClock) -> None:
+    one = await made(ada, ttl=60_000)
+    target = f"/acme/indicator/{one['id']}"
+    clock.move(59)
+    assert (await ada.get(target)).json["stale"] is False
+    clock.move(1)
+    assert (await ada.get(target)).json["stale"] is True
+    # A new name is no word of its source.
+    assert (await ada.patch(target, {"title": "Other"})).json["stale"] is True
+    assert (await ada.patch(f"{target}/increase")).json["stale"] is False
+    clock.move(60)
+    assert (await ada.patch(target, {"value": 2})).json["stale"] is False
+    clock.move(60)
+    assert (await ada.patch(target, {"ttl": None})).json["stale"] is False
+
+
+async def test_its_values_are_kept_for_a_sparkline(ada: Client, clock: HandClock) -> None:
+    one = await made(ada, type_="progress", value=10)
+    target = f"/acme/indicator/{one['id']}"
+    for value in (20, 30, 40):
+        clock.move(10)
+        await ada.patch(target, {"value": value, "state": "failure" if value == 40 else "normal"})
+    found = await ada.get(f"{target}/history")
+    assert found.status == 200
+    assert [point["value"] for point in found.json] == [10, 20, 30, 40]
+    assert [point["state"] for point in found.json][-2:] == ["normal", "failure"]
+    assert all(letters.moment(point["date"]) for point in found.json)
+    since = found.json[2]["date"]
+    assert [p["value"] for p in (await ada.get(f"{target}/history?since={since}")).json] == [30, 40]
+    assert [p["value"] for p in (await ada.get(f"{target}/history?until={since}")).json] == [10, 20]
+    assert [p["value"] for p in (await ada.get(f"{target}/history?points=2")).json] == [20, 40]
+
+
+@pytest.mark.parametrize("query", ["points=0", "points=1001", "points=x", "since=noon"])
+async def test_a_bad_question_about_its_past_is_refused(ada: Client, query: str) -> None:
+    one = await made(ada)
+    assert (await ada.get(f"/acme/indicator/{one['id']}/history?{query}")).status == 400
+
+
+def shown(answer: Answer) -> str:
+    assert (answer.status, answer.headers["content-type"]) == (200, "image/svg+xml")
+    assert answer.headers["content-security-policy"] == "default-src 'none'"
+    xml.dom.minidom.parseString(answer.text)
+    return answer.text
+
+
+async def test_it_can_be_had_as_a_picture(ada: Client) -> None:
+    one = await made(ada, '<b>&"Disk"', "progress", value=73)
+    text = shown(await ada.get(f"/acme/indicator/{one['id']}/badge.svg"))
+    assert "73%" in text and "&lt;b&gt;&amp;" in text and "<b>" not in text
+
+
+async def test_a_public_link_shows_the_picture_until_it_is_revoked(
+    ada: Client, stranger: Client
+) -> None:
+    one = await made(ada, type_="text", value="fine")
+    target = f"/acme/indicator/{one['id']}/public"
+    link = await ada.post(target)
+    assert link.status == 201
+    path = link.json["url"].removeprefix("http://belvedere.test")
+    assert path == f"/-/badge/{link.json['token']}.svg"
+    assert "fine" in shown(await stranger.get(path))
+    assert (await ada.get(f"/acme/indicator/{one['id']}")).json["public"] is True
+    second = (await ada.post(target)).json["token"]
+    assert (await stranger.get(path)).status == 404
+    assert "fine" in shown(await stranger.get(f"/-/badge/{second}"))
+    revoked = await ada.delete(target)
+    assert (revoked.status, revoked.json["public"]) == (200, False)
+    gone = await stranger.get(f"/-/badge/{second}.svg")
+    assert (gone.status, gone.code) == (404, "link_gone")
+    assert (await ada.delete(target)).status == 200
+
+
+async def test_a_link_dies_with_its_indicator(ada: Client, stranger: Client) -> None:
+    one = await made(ada)
+    token = (await ada.post(f"/acme/indicator/{one['id']}/public")).json["token"]
+    await ada.delete(f"/acme/indicator/{one['id']}")
+    assert (await stranger.get(f"/-/badge/{token}.svg")).status == 404
+    assert (await stranger.get("/-/badge/nonsense.svg")).status == 404
+
+
+async def test_changes_are_audited_but_pushes_are_not(ada: Client) -> None:
+    one = await made(ada)
+    target = f"/acme/indicator/{one['id']}"
+    await ada.patch(target, {"value": 5, "state": "failure"})
+    await ada.patch(f"{target}/increase")
+    await ada.patch(target, {"title": "New"})
+    await ada.post(f"{target}/public")
+    await ada.delete(target)
+    rows = (await ada.get(f"/api/audit?object_id={one['id']}")).json
+    assert [row["action"].partition(".")[2] for row in reversed(rows)] == [
+        "create",
+        "change",
+        "publish",
+        "delete",
+    ]

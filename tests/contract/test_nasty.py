@@ -1,0 +1,131 @@
+"""Bad input is refused, never a fault of ours: nasty values in every field, parameter and header."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+import pytest
+
+from belvedere.rest.route import Route
+from belvedere.server.routes import ROUTES
+from contract import doors
+from contract.client import Client
+from contract.dry import dry
+from contract.estate import Estate, settle
+from contract.matrix import PRINCIPALS, Principal, Which
+from contract.world import World
+
+TEXTS = (
+    *("", " ", "\0", "²", "-1", "0", "1e999", "nan", "9" * 5_000, "9223372036854775808", "💥"),
+    *("%", "'", '"', "\\", "[]", "{}", "null", "true", "a" * 3_000, "../..", "\r\nx: y", "\x7f"),
+    *("2026-02-30", "9999-12-31T23:59:60Z", "0000-00-00", "\u202e", "a\ud7ffb"),
+)
+VALUES: tuple[Any, ...] = (
+    *(None, True, -1, 0, 2**31, 2**63, 2**64, 10**30, -(10**30), 1.5, 1e308, 5e-324),
+    *("", "\0", "a\0b", "²", "💥", "a" * 70_000, "9" * 5_000, "-1", "1e5", "null", "9" * 25),
+    *([], {}, [None], [[]], [{}], ["\0"], {"": ""}, {"\0": "\0"}, {"id": None}, {"id": "\0"}),
+    *([{"type": "input", "label": "\0"}], [{"type": "select"}], [1e308], ["a"] * 2_000),
+)
+HEADERS = ("if-match", "idempotency-key", "last-event-id", "range", "content-type", "cookie")
+
+
+class Fuzz:
+    """Requests that are right but for one thing."""
+
+    def __init__(self, world: World, estate: Estate) -> None:
+        self._world, self._estate = world, estate
+        self._number = 0
+
+    def client(self, principal: Principal) -> Client:
+        self._number += 1
+        return Client(
+            self._world.app,
+            self._estate.tokens[principal.name],
+            address=f"172.17.{self._number // 250}.{self._number % 250}",
+            hangs_up=True,
+            check=self._world.conformity,
+        )
+
+    def target(self, route: Route, principal: Principal) -> str:
+        return doors.address(route, self._estate, self._world.cast, principal, Which.OWN, v1=False)
+
+    def body(self, route: Route) -> Any:
+        return doors.bodies(self._estate, self._estate.acme).get(f"{route.method} {route.path}", {})
+
+    async def ask(self, route: Route, target: str, body: Any, **headers: str) -> None:
+        client = self.client(principal_for(route))
+        raw = json.dumps(body).encode()
+        kind = {"content-type": "application/json"}
+        # Whatever it is told, `check` fails the test for a 5xx and for what is not described.
+        await client.ask(route.method, target, raw=raw, headers={**kind, **headers})
+
+
+def principal_for(route: Route) -> Principal:
+    name = {"agent": "agent", "owner": "owner", "anonymous": "anonymous"}.get(route.level, "admin")
+    return next(one for one in PRINCIPALS if one.name == name)
+
+
+@pytest.fixture
+def fuzz(world: World) -> Fuzz:
+    estate = world.house.db.write_now(settle, world.house, world.cast, world.things)
+    dry(world.house)
+    world.house.secret_uses.limit = 1_000_000
+    return Fuzz(world, estate)
+
+
+def names_of(route: Route) -> Iterator[str]:
+    """Documented parameters, each with what its words in brackets stand for."""
+    for name, _ in route.query:
+        if name == "where[field]":
+            yield from ("where[name]", "where[creation_date][$gt]", "where[id][$in][]")
+        yield name.replace("field", "id")
+    yield from ("customer", "access_token", "lifecycle", "task", "task_arguments[]")
+
+
+@pytest.mark.limit(180)
+async def test_it_works(fuzz: Fuzz) -> None:
+    """Parameters of the query."""
+    for route in ROUTES:
+        target = fuzz.target(route, principal_for(route))
+        joint = "&" if "?" in target else "?"
+        for name in names_of(route):
+            for text in TEXTS:
+                asked = f"{target}{joint}{quote(name)}={quote(text)}"
+                await fuzz.ask(route, asked, fuzz.body(route))
+
+
+@pytest.mark.limit(180)
+async def test_fields_of_bodies(fuzz: Fuzz) -> None:
+    for route in ROUTES:
+        if route.body is None:
+            continue
+        target, good = fuzz.target(route, principal_for(route)), fuzz.body(route)
+        for field in msgspec.structs.fields(route.body):
+            for value in VALUES:
+                await fuzz.ask(route, target, {**good, field.encode_name: value})
+        for value in VALUES:
+            await fuzz.ask(route, target, value)
+
+
+@pytest.mark.limit(180)
+async def test_headers(fuzz: Fuzz) -> None:
+    texts = [text for text in TEXTS if all(31 < ord(letter) < 256 for letter in text)]
+    for route in ROUTES:
+        target, good = fuzz.target(route, principal_for(route)), fuzz.body(route)
+        for name in HEADERS:
+            for text in texts:
+                await fuzz.ask(route, target, good, **{name: text})
+
+
+async def test_free_text_in_paths(fuzz: Fuzz) -> None:
+    for route in ROUTES:
+        if not {"{secret}", "{title}", "{token}"} & set(route.path.split("/")):
+            continue
+        for text in TEXTS:
+            path = route.path.replace("{id}", "0" * 24)
+            for word in ("secret", "title", "token"):
+                path = path.replace(f"{{{word}}}", quote(text, safe="") or "%20")
+            await fuzz.ask(route, path, fuzz.body(route))
+            await fuzz.ask(route, f"{path}?customer=acme&task={'0' * 24}", fuzz.body(route))

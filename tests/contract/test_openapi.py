@@ -1,0 +1,151 @@
+"""The interface's own description: whole, well-formed, and the one that the answers keep to."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from belvedere.rest.route import Route
+from belvedere.server import openapi
+from belvedere.server.routes import ROUTES
+from belvedere.server.table import Table
+from contract.client import Client
+from contract.conformity import Conformity
+from contract.doors import bodies
+from contract.estate import settle
+from contract.schema import SILENT, Checker
+from contract.world import World
+
+only_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return Conformity(Table(ROUTES)).document
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield method, path, operation
+
+
+def addresses(route: Route) -> list[str]:
+    return [route.path, *(["/{customer}" + route.path] if route.style == "both" else [])]
+
+
+@only_sqlite
+async def test_it_works(world: World, stranger: Client) -> None:
+    found = await stranger.get("/-/openapi.json")
+    assert found.status == 200
+    assert found.json == openapi.document(world.house.table, "http://belvedere.test")
+
+
+def test_it_has_the_form_of_openapi(document: dict[str, Any]) -> None:
+    assert document["openapi"] == "3.1.0"
+    assert set(document) == {"openapi", "info", "servers", "paths", "components"}
+    assert document["info"]["title"] and document["info"]["version"]
+    for method, path, operation in operations(document):
+        assert path.startswith("/") and method in ("get", "put", "post", "patch", "delete"), path
+        assert operation["summary"] and operation["responses"], path
+        for parameter in operation["parameters"]:
+            assert parameter["in"] in ("path", "query") and parameter["schema"], path
+        for status, response in operation["responses"].items():
+            assert re.fullmatch(r"[2-5]\d\d", status) and response["description"], path
+
+
+def test_every_door_is_described_in_both_styles(document: dict[str, Any]) -> None:
+    wanted = {(route.method.lower(), path) for route in ROUTES for path in addresses(route)}
+    assert {(method, path) for method, path, _ in operations(document)} == wanted
+
+
+def test_operations_have_names_of_their_own(document: dict[str, Any]) -> None:
+    names = [operation["operationId"] for _, _, operation in operations(document)]
+    assert len(names) == len(set(names))
+
+
+def test_every_parameter_of_a_path_is_declared(document: dict[str, Any]) -> None:
+    for _, path, operation in operations(document):
+        declared = {one["name"] for one in operation["parameters"] if one["in"] == "path"}
+        assert declared == set(re.findall(r"\{(\w+)\}", path))
+        assert all(one["required"] for one in operation["parameters"] if one["in"] == "path")
+
+
+def test_the_organization_is_a_parameter_where_the_path_does_not_name_it(
+    document: dict[str, Any],
+) -> None:
+    for route in ROUTES:
+        operation = document["paths"][route.path][route.method.lower()]
+        asked = {one["name"]: one["required"] for one in operation["parameters"]}
+        assert ("customer" in asked) is (route.style == "both"), route.path
+        assert asked.get("customer", False) is route.needs_customer, route.path
+
+
+def test_every_refusal_is_described_with_its_words(document: dict[str, Any]) -> None:
+    for route in ROUTES:
+        responses = document["paths"][route.path][route.method.lower()]["responses"]
+        for status in ("400", "401", "403", "404", "405", "429", "503"):
+            shape = responses[status]["content"]["application/json"]["schema"]
+            assert shape == {"$ref": "#/components/schemas/ErrorRecord"}, route.path
+        told = {word for one in responses.values() for word in one["description"].split(", ")}
+        assert set(route.codes) <= told, route.path
+        if route.body is not None:
+            assert {"413", "415"} <= set(responses), route.path
+
+
+def test_levels_are_told(document: dict[str, Any]) -> None:
+    for route in ROUTES:
+        operation = document["paths"][route.path][route.method.lower()]
+        assert f"Level: {route.level}." in operation["description"]
+        assert (operation["security"] == []) is (route.level == "anonymous")
+
+
+def test_schemas_use_only_what_our_checker_knows(document: dict[str, Any]) -> None:
+    """Else an answer could break the description without a test that notices."""
+    known = {name.removeprefix("_") for name in vars(Checker) if name.startswith("_")}
+    for schema in schemas(document["components"]["schemas"], document):
+        strange = {word.strip("$") for word in schema} - known - SILENT
+        assert not strange, schema
+
+
+def schemas(named: dict[str, Any], document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    waiting = list(named.values())
+    for _, _, operation in operations(document):
+        holders = [*operation["responses"].values(), operation.get("requestBody", {})]
+        for holder in holders:
+            waiting += [one.get("schema", {}) for one in holder.get("content", {}).values()]
+    while waiting:
+        schema = waiting.pop()
+        yield schema
+        waiting += schema.get("properties", {}).values()
+        waiting += schema.get("anyOf", [])
+        waiting += [
+            one
+            for one in (schema.get("items"), schema.get("additionalProperties"))
+            if isinstance(one, dict)
+        ]
+
+
+@only_sqlite
+async def test_bodies_that_pass_are_bodies_that_are_described(
+    world: World, document: dict[str, Any]
+) -> None:
+    """The other half, answers that are as described, is checked with every answer of this room."""
+    estate = await world.house.db.write(settle, world.house, world.cast, world.things)
+    checker = Checker(document)
+    for door, body in bodies(estate, estate.acme).items():
+        method, path = door.split(" ")
+        operation = document["paths"][path][method.lower()]
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        assert list(checker.faults(body, schema)) == [], door
+
+
+@only_sqlite
+async def test_the_page_to_read_shows_every_door(world: World, stranger: Client) -> None:
+    page = await stranger.get("/-/docs")
+    assert page.status == 200
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+    for route in ROUTES:
+        assert f"{route.method} {route.path}" in page.text
+    assert "<script" not in page.text and "http://" not in page.text.replace("http://www.w3", "")

@@ -1,0 +1,29 @@
+"""Indicators of acme, made in one line."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from belvedere.db import Database
+from belvedere.indicators import service
+from belvedere.indicators.given import IndicatorBody
+from belvedere.indicators.model import IndicatorRow
+from cast import Cast
+
+Make = Callable[..., IndicatorRow]
+
+
+def body(**fields: Any) -> IndicatorBody:
+    """A body as the server hands it over."""
+    return msgspec.convert(fields, IndicatorBody, strict=False)
+
+
+@pytest.fixture
+def make(db: Database, cast: Cast) -> Make:
+    def create(title: str = "Queue", type: str = "counter", **more: Any) -> IndicatorRow:
+        sent = body(title=title, type=type, **more)
+        return db.write_now(service.create, cast.ada, sent).row
+
+    return create

@@ -1,0 +1,80 @@
+"""Counting on from many sides at once."""
+
+import asyncio
+
+import pytest
+
+from belvedere import events
+from belvedere.base.errors import Invalid, NotFound
+from belvedere.db import Database
+from belvedere.indicators import sight
+from belvedere.indicators.counting import Step, step
+from belvedere.indicators.model import Action
+from cast import Cast
+
+from .conftest import Make
+
+CALLERS, STEPS = 16, 1_000
+
+
+async def test_it_works(db: Database, cast: Cast, make: Make) -> None:
+    """1,000 increments from 16 callers: every one counts, and each caller sees its own step."""
+    counter = make(value=0)
+    waiting = iter(range(STEPS))
+    seen: list[float] = []
+
+    async def call() -> None:
+        for _ in waiting:
+            shown = await db.join(step, Step(cast.ada, "id", counter.id, Action.INCREASE))
+            assert isinstance(shown, sight.Shown)
+            seen.append(float(shown.row.value))
+
+    await asyncio.gather(*(call() for _ in range(CALLERS)))
+    assert sorted(seen) == list(range(1, STEPS + 1))
+    found = await db.read(sight.show, cast.ada, counter.id)
+    assert (found.row.value, found.row.version) == (STEPS, STEPS + 1)
+
+
+async def test_verbs_of_several_servers_are_exact_too(db: Database, cast: Cast, make: Make) -> None:
+    """Each in its own transaction, as they come from different processes."""
+    counter = make(value=0)
+    wanted = [Step(cast.ada, "id", counter.id, Action.INCREASE)]
+    answers = await asyncio.gather(*(db.write(step, wanted) for _ in range(100)))
+    assert sorted(answer[0].row.value for answer in answers) == list(range(1, 101))  # type: ignore[union-attr]
+
+
+def test_one_that_is_refused_harms_no_other(db: Database, cast: Cast, make: Make) -> None:
+    counter, text = make("a"), make("b", "text")
+    answers = db.write_now(
+        step,
+        [
+            Step(cast.ada, "title", "b", Action.INCREASE),
+            Step(cast.ada, "title", "a", Action.INCREASE),
+            Step(cast.eve, "id", counter.id, Action.INCREASE),
+            Step(cast.ada, "id", text.id, Action.RESTART),
+            Step(cast.ada, "id", counter.id, Action.INCREASE),
+        ],
+    )
+    first, second, third, fourth, fifth = answers
+    assert isinstance(first, Invalid) and isinstance(fourth, Invalid)
+    assert isinstance(third, NotFound)
+    assert isinstance(second, sight.Shown) and isinstance(fifth, sight.Shown)
+    assert (second.row.value, fifth.row.value) == (2, 3)
+
+
+def test_every_step_is_told(db: Database, cast: Cast, make: Make) -> None:
+    counter = make()
+    for action in (Action.INCREASE, Action.DECREASE, Action.RESTART):
+        db.write_now(step, [Step(cast.ada, "id", counter.id, action)])
+    kinds = [event.kind for event in db.write_now(events.of_object, counter.id)]
+    assert kinds == ["indicator.created", *["indicator.changed"] * 3]
+
+
+@pytest.mark.parametrize("action", list(Action))
+def test_a_step_is_a_word_of_its_source(
+    db: Database, cast: Cast, make: Make, action: Action
+) -> None:
+    counter = make(ttl=1_000)
+    (shown,) = db.write_now(step, [Step(cast.ada, "id", counter.id, action)])
+    assert isinstance(shown, sight.Shown)
+    assert shown.row.stale_at == shown.row.pushed_at + 1_000

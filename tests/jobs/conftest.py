@@ -1,0 +1,14 @@
+"""A workshop for every test."""
+
+import pytest
+
+from belvedere.access.keys import Keys
+from belvedere.db import Database
+from cast import Cast
+from handclock import HandClock
+from jobs.workshop import Workshop
+
+
+@pytest.fixture
+def shop(db: Database, keys: Keys, clock: HandClock, cast: Cast) -> Workshop:
+    return Workshop(db, keys, cast, clock)

@@ -1,0 +1,152 @@
+"""The route table: no request matches two doors, no organization is called like a door."""
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from belvedere.access import Keys, Level, customers
+from belvedere.base.errors import Invalid, NotAllowed, NotFound
+from belvedere.base.ids import is_id
+from belvedere.db import Database
+from belvedere.rest.route import Route
+from belvedere.server import build, routes
+from belvedere.server.routes import ROUTES
+from belvedere.server.settings import Settings
+from belvedere.server.table import Table, is_id_name
+
+TABLE = Table(ROUTES)
+ID = "65a0000000000000000000a1"
+
+
+def pattern(route: Route, *, v1: bool) -> list[str]:
+    """Segments: a word, `{id}` for a typed one, `{}` for free text, `{organization}`."""
+    parts = []
+    for part in route.path.split("/")[1:]:
+        if part.startswith("{"):
+            part = "{id}" if is_id_name(part[1:-1]) else "{}"
+        parts.append(part)
+    return ["{organization}", *parts] if v1 else parts
+
+
+def patterns() -> list[tuple[Route, bool, list[str]]]:
+    plain = [(route, False, pattern(route, v1=False)) for route in ROUTES]
+    both = [(route, True, pattern(route, v1=True)) for route in ROUTES if route.style == "both"]
+    return [*plain, *both]
+
+
+def fits(word: str, part: str) -> bool:
+    if part == "{organization}":
+        return bool(word) and word not in TABLE.reserved
+    if part == "{id}":
+        return is_id(word)
+    return bool(word) if part == "{}" else word == part
+
+
+def meet(one: str, other: str) -> bool:
+    """Whether some segment fits both."""
+    if one.startswith("{") and other.startswith("{"):
+        return True
+    return fits(other, one) if one.startswith("{") else fits(one, other)
+
+
+def test_it_works() -> None:
+    match = TABLE.match("GET", f"/acme/job/{ID}".encode())
+    assert (match.route.path, match.customer, match.path) == ("/job/{id}", "acme", {"id": ID})
+
+
+def test_no_request_matches_two_doors() -> None:
+    for (one, v1, a), (other, also_v1, b) in itertools.combinations(patterns(), 2):
+        if one.method != other.method or len(a) != len(b):
+            continue
+        is_clash = all(meet(x, y) for x, y in zip(a, b, strict=True))
+        assert not is_clash, f"{one.method} {one.path} ({v1}) and {other.path} ({also_v1})"
+
+
+WORDS = sorted({part for _, _, parts in patterns() for part in parts if part[0] != "{"})
+SEGMENTS = st.sampled_from([*WORDS, ID, "acme", "JOB", "", "x", "65A0000000000000000000A1"])
+
+
+@given(st.lists(SEGMENTS, min_size=1, max_size=6), st.sampled_from(["GET", "PUT", "POST"]))
+@settings(max_examples=1_500)
+def test_the_table_finds_what_a_plain_search_finds(parts: list[str], method: str) -> None:
+    found = [
+        route
+        for route, _, wanted in patterns()
+        if route.method == method
+        and len(wanted) == len(parts)
+        and all(fits(word, part) for word, part in zip(parts, wanted, strict=True))
+    ]
+    assert len(found) <= 1
+    try:
+        match = TABLE.match(method, ("/" + "/".join(parts)).encode())
+    except (NotFound, NotAllowed):
+        assert found == []
+    else:
+        assert found == [match.route]
+
+
+def test_segments_are_read_after_they_are_cut() -> None:
+    """A secret or a title may hold a slash, written as %2F; a path may not hide one."""
+    match = TABLE.match("POST", b"/job/secret/a%2Fb")
+    assert match.path == {"secret": "a/b"}
+    with pytest.raises(NotFound):
+        TABLE.match("GET", b"/job%2F" + ID.encode())
+
+
+def test_first_segments_are_no_organizations(db: Database, keys: Keys) -> None:
+    assert {"job", "task", "host", "file", "script", "api", "ui", "-"} <= TABLE.reserved
+    for word in TABLE.reserved - {"-"}:
+        for name in (word, word.upper()):
+            with pytest.raises(Invalid):
+                db.write_now(
+                    customers.create_organization, keys, name, "a@b.test", reserved=TABLE.reserved
+                )
+
+
+def test_a_reserved_first_segment_is_never_an_organization() -> None:
+    for word in sorted(TABLE.reserved):
+        for tail in ("job", "task", f"job/{ID}", f"task/{ID}/acl"):
+            try:
+                match = TABLE.match("GET", f"/{word}/{tail}".encode())
+            except (NotFound, NotAllowed):
+                continue
+            assert match.customer is None
+
+
+def test_every_door_declares_a_level_that_there_is() -> None:
+    routes.check(ROUTES)
+    assert {Level(route.level) for route in ROUTES} == set(Level)
+
+
+@pytest.mark.parametrize("level", ["", "root", "Admin", "*agent"])
+def test_a_door_without_a_level_stops_the_server(
+    level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = (*ROUTES[1:], replace(ROUTES[0], level=level))
+    monkeypatch.setattr(routes, "ROUTES", broken)
+    with pytest.raises(SystemExit, match="declares no level"):
+        build.build(Settings(data=str(tmp_path / "data")))
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_door_cannot_be_declared_twice() -> None:
+    with pytest.raises(AssertionError, match="declared twice"):
+        Table([*ROUTES, ROUTES[0]])
+
+
+def test_only_our_own_doors_refuse_unknown_fields() -> None:
+    for route in ROUTES:
+        if route.body is not None:
+            forbids = route.body.__struct_config__.forbid_unknown_fields
+            assert forbids is not route.known, f"{route.method} {route.path}"
+
+
+def test_doors_say_what_they_do_and_give() -> None:
+    for route in ROUTES:
+        assert route.summary.strip(), route.path
+        assert route.answer is not None, f"{route.method} {route.path} declares no answer"
+        assert route.style in ("both", "plain"), route.path
