@@ -5,6 +5,7 @@ from typing import Any
 TASK_ID = "65a0000000000000000000a1"
 JOB_ID = "65a0000000000000000000b1"
 HOST_ID = "65a0000000000000000000c1"
+INDICATOR_ID = "65a0000000000000000000f1"
 
 
 def task(**other: Any) -> dict[str, Any]:
@@ -60,6 +61,27 @@ def ended(state: str, code: int = 0, **other: Any) -> dict[str, Any]:
         "times": {"seconds": 1, "nanoseconds": 500_000_000},
     }
     return job(lifecycle="finished", state=state, result=result, output=None, **other)
+
+
+def indicator(**other: Any) -> dict[str, Any]:
+    return {
+        "id": INDICATOR_ID,
+        "title": "Disk/web-1",
+        "type": "progress",
+        "state": "normal",
+        "value": 62.5,
+        "severity": "HIGH",
+        "description": "",
+        "read_only": False,
+        "ttl": 60_000,
+        "stale": False,
+        "acl": [],
+        "tags": [],
+        "triggers": [{"event_name": "failure", "task_id": TASK_ID}],
+        "last_push": "2026-03-01T10:00:00.000Z",
+        "version": 1,
+        **other,
+    }
 
 
 def host(**other: Any) -> dict[str, Any]:

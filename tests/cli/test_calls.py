@@ -12,6 +12,7 @@ from cli.conftest import Belvedere
 from fakeserver import FakeServer, Say
 
 TASK, JOB, HOST = f"/task/{clicast.TASK_ID}", f"/job/{clicast.JOB_ID}", f"/host/{clicast.HOST_ID}"
+INDICATOR, TILE = f"/indicator/{clicast.INDICATOR_ID}", "/indicator/title/Disk%2Fweb-1"
 MEMBER_ID, TOKEN_ID = "65a0000000000000000000d1", "65a0000000000000000000e1"
 MEMBER = {
     "id": MEMBER_ID,
@@ -33,6 +34,7 @@ TOKEN = {
     "uses_left": 1,
     "token": "bvt_shown_once",
 }
+POINT = {"date": "2026-03-01T10:00:00.000Z", "state": "normal", "value": 62.5}
 ACL = {"users": ["max@acme.example"], "acl": ["max@acme.example"]}
 AUDIT = {
     "date": "2026-03-01T10:00:00.000Z",
@@ -186,6 +188,31 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "",
     ),
     ("acl clear deploy", ("DELETE", f"{TASK}/acl", {}, None), ""),
+    ("indicator list", ("GET", "/indicator", {}, None), "62.5%"),
+    ("indicator show Disk/web-1", ("GET", TILE, {}, None), "failure"),
+    (
+        "indicator set Disk/web-1 93 --state failure --ttl 10m",
+        ("PATCH", TILE, {}, {"value": "93", "state": "failure", "ttl": 600_000}),
+        "Disk/web-1",
+    ),
+    (
+        f"indicator set {clicast.INDICATOR_ID} --dismissable --ttl none --acl a --acl b",
+        ("PATCH", INDICATOR, {}, {"read_only": False, "ttl": None, "acl": ["a", "b"]}),
+        "Disk/web-1",
+    ),
+    ("indicator increase Disk/web-1", ("PATCH", f"{TILE}/increase", {}, None), "62.5"),
+    ("indicator decrease Disk/web-1", ("PATCH", f"{TILE}/decrease", {}, None), "62.5"),
+    ("indicator restart Disk/web-1", ("PATCH", f"{TILE}/restart", {}, None), "62.5"),
+    ("indicator rename Disk/web-1 Disk", ("PATCH", TILE, {}, {"title": "Disk"}), "called"),
+    ("indicator delete Disk/web-1", ("DELETE", TILE, {}, None), "gone"),
+    (
+        "indicator history Disk/web-1 --points 5",
+        ("GET", f"{INDICATOR}/history", {"points": "5"}, None),
+        "62.5",
+    ),
+    ("indicator badge Disk/web-1", ("GET", f"{INDICATOR}/badge.svg", {}, None), "<svg"),
+    ("indicator publish Disk/web-1", ("POST", f"{INDICATOR}/public", {}, None), "http://x/-/"),
+    ("indicator unpublish Disk/web-1", ("DELETE", f"{INDICATOR}/public", {}, None), "Nobody"),
     ("organization list", ("GET", "/api/session/profile", {}, None), "acme"),
     ("audit --limit 5", ("GET", "/api/audit", {"limit": "5"}, None), "task.change"),
     (
@@ -212,6 +239,11 @@ def answers(server: FakeServer) -> None:
         ("GET", "/api/audit", [AUDIT]),
         ("GET", f"{JOB}/log/search", [{"line": 3, "text": "it went oops"}]),
         ("PATCH", f"{TASK}/acl", ACL),
+        ("GET", "/indicator", [clicast.indicator()]),
+        ("GET", f"{INDICATOR}/history", [POINT]),
+        ("GET", f"{INDICATOR}/badge.svg", Say("<svg/>", media_type="image/svg+xml")),
+        ("POST", f"{INDICATOR}/public", {"url": "http://x/-/badge/bvp_1.svg"}),
+        ("DELETE", f"{INDICATOR}/public", clicast.indicator()),
     ):
         server.on(method, path, answer)
     for method in ("GET", "PUT", "PATCH", "DELETE"):
@@ -220,6 +252,11 @@ def answers(server: FakeServer) -> None:
         server.on(method, JOB, clicast.job())
         server.on(method, f"{TASK}/acl", ACL)
         server.on(method, f"/api/member/{MEMBER_ID}", MEMBER)
+    for path in (TILE, INDICATOR):
+        for method in ("GET", "PATCH", "DELETE"):
+            server.on(method, path, clicast.indicator())
+    for word in ("increase", "decrease", "restart"):
+        server.on("PATCH", f"{TILE}/{word}", clicast.indicator())
     for word in ("cancel", "restart", "resolve", "approve", "reject", "input"):
         server.on("PUT", f"{JOB}/{word}", clicast.job())
     for kind in ("token", "enrolment"):
@@ -315,10 +352,23 @@ def test_an_edit_says_which_version_it_means(belvedere: Belvedere, server: FakeS
     assert server.asked[-1].headers["If-Match"] == "3"
 
 
+def test_the_first_push_of_a_title_makes_the_indicator(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
+    missing = {"statusCode": 404, "code": "indicator_not_found", "message": "None."}
+    server.on("PATCH", "/indicator/title/Orders", Say(missing, 404))
+    server.on("POST", "/indicator", clicast.indicator(title="Orders", value=5))
+    ran = belvedere("indicator", "set", "Orders", "5", "--type", "counter")
+    assert ran.status == 0
+    body = {"title": "Orders", "value": "5", "type": "counter"}
+    assert server.asked[-1].body == body
+
+
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
         ("task edit deploy", 2, "Nothing to change"),
+        ("indicator set Orders", 2, "Nothing to set"),
         ("task create x --script /nowhere/x.sh", 1, "/nowhere/x.sh cannot be read"),
         ("task create x --env A", 2, "--env takes NAME=VALUE"),
         ("job show deploy", 2, "'deploy' is no job id; see: belvedere job list"),

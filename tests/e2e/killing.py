@@ -5,12 +5,10 @@ import os
 import random
 import signal
 import threading
-import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 
+from belvedere.base.clock import Millis, wall
 from e2e import leftovers
 from e2e.patience import until
 from e2e.programs import Agent
@@ -20,113 +18,99 @@ VERBS = ("create", "claim", "finish", "log")
 SERVER_POINTS = tuple(f"{verb}.{when}_commit" for verb in VERBS for when in ("before", "after"))
 AGENT_POINTS = ("agent.order_received", "agent.script_cached", "agent.reported", "agent.acked")
 KEEPER_POINTS = ("keeper.accepted", "keeper.spawned", "keeper.script_ended", "keeper.ended")
-RANDOM = ""
-# A point that is not reached within this time counts as one at any moment.
-POINT_S = 20.0
+# No point: at any moment.
+ANY = ""
+# Every point lies on the way of every job, so that it is reached, however slow the machine is.
+POINT_S = 60.0
 LIVES_S = (0.02, 2.0)
-
-
-@dataclass
-class Toll:
-    """Who died where; and between which moments a keeper did, in milliseconds since 1970."""
-
-    deaths: Counter[str] = field(default_factory=Counter)
-    keepers: list[tuple[int, int]] = field(default_factory=list)
 
 
 def plan(points: tuple[str, ...], rounds: int, dice: random.Random) -> list[str]:
     """Every point in turn, as often at any moment, in no order."""
-    names = [*points, *[RANDOM] * len(points)]
+    names = [*points, *[ANY] * len(points)]
     found = [names[number % len(names)] for number in range(rounds)]
     dice.shuffle(found)
     return found
 
 
-def failpoint(point: str, dice: random.Random) -> dict[str, str]:
+class Killer:
+    """Kills the server and, at the same time, agents. On the steady host only the agent dies, on
+    the rough one its keeper too."""
+
+    def __init__(self, world: World, steady: Agent, rough: Agent, seed: int) -> None:
+        self._world = world
+        self._steady = steady
+        self._rough = rough
+        self._seed = seed
+        self._stop = threading.Event()
+        # Who died where; and when keepers of the rough host died.
+        self.deaths: Counter[str] = Counter()
+        self.keepers: list[Millis] = []
+
+    def kill(self, rounds: int) -> None:
+        """So many deaths of the server, and so many of agents and keepers."""
+        with ThreadPoolExecutor(1) as beside:
+            agents = beside.submit(self._kill_agents, rounds, random.Random(self._seed))
+            try:
+                self._kill_server(rounds, random.Random(self._seed + 1))
+                agents.result()
+            finally:
+                self._stop.set()
+
+    def _kill_server(self, rounds: int, dice: random.Random) -> None:
+        server = self._world.server
+        for point in plan(SERVER_POINTS, rounds, dice):
+            server.kill()
+            is_there = self._world.start(**_armed(point, dice))
+            died = not is_there or server.dies(_life_s(point, dice))
+            self._note(point, died, "server", server.said())
+        server.kill()
+        # At last it stays, for those who still kill agents.
+        assert self._world.start()
+
+    def _kill_agents(self, rounds: int, dice: random.Random) -> None:
+        for point in plan((*AGENT_POINTS, *KEEPER_POINTS), rounds, dice):
+            if self._stop.is_set():
+                return
+            if point in KEEPER_POINTS or (point == ANY and dice.random() < 0.3):
+                self._kill_keeper(point, dice)
+            else:
+                self._kill_agent(dice.choice((self._steady, self._rough)), point, dice)
+
+    def _kill_agent(self, agent: Agent, point: str, dice: random.Random) -> None:
+        agent.kill()
+        agent.start(self._world.url, **_armed(point, dice))
+        self._note(point, agent.dies(_life_s(point, dice)), "agent", agent.said())
+        agent.kill()
+        agent.start(self._world.url)
+
+    def _kill_keeper(self, point: str, dice: random.Random) -> None:
+        agent = self._rough
+        agent.kill()
+        for pid in leftovers.keepers(agent.state):
+            self._end(pid)
+        agent.start(self._world.url, **_armed(point, dice))
+        keeper = agent.keeper()
+        self._note(point, _dies(keeper, _life_s(point, dice)), "keeper", agent.said())
+        self._end(keeper)
+
+    def _end(self, keeper: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(keeper, signal.SIGKILL)
+        until(lambda: not leftovers.is_alive(keeper), 5)
+        self.keepers.append(wall())
+
+    def _note(self, point: str, died: bool, who: str, said: str) -> None:
+        assert died == (point != ANY), f"{who} {point}: died {died}\n{said[-2_000:]}"
+        self.deaths[point or who] += 1
+
+
+def _armed(point: str, dice: random.Random) -> dict[str, str]:
     return {"BELVEDERE_FAILPOINT": f"{point}:{dice.randint(1, 3)}"} if point else {}
 
 
-def kill_all(
-    world: World, steady: Agent, rough: Agent, rounds: int, seed: int
-) -> tuple[Toll, Toll]:
-    """So many deaths of the server, so many of agents and keepers, both at the same time."""
-    with ThreadPoolExecutor(1) as beside:
-        stop = threading.Event()
-        agents = beside.submit(kill_agents, world, steady, rough, rounds, seed, stop)
-        try:
-            server = kill_server(world, rounds, seed + 1)
-        except BaseException:
-            stop.set()
-            raise
-        return server, agents.result()
-
-
-def kill_server(world: World, rounds: int, seed: int) -> Toll:
-    """Round by round: start it, let it die; at last it stays, for those who still kill agents."""
-    dice, toll = random.Random(seed), Toll()
-    for point in plan(SERVER_POINTS, rounds, dice):
-        world.server.kill()
-        lives_s = POINT_S if point else dice.uniform(*LIVES_S)
-        is_there = world.start(**failpoint(point, dice))
-        by_itself = not is_there or world.server.dies(lives_s)
-        assert point or not by_itself, world.server.said()[-2_000:]
-        toll.deaths[point if by_itself else "server"] += 1
-        world.server.kill()
-    assert world.start()
-    return toll
-
-
-def kill_agents(
-    world: World, steady: Agent, rough: Agent, rounds: int, seed: int, stop: threading.Event
-) -> Toll:
-    """The agent of the steady host dies but never its keeper; on the rough one both do."""
-    dice, toll = random.Random(seed), Toll()
-    for point in plan((*AGENT_POINTS, *KEEPER_POINTS), rounds, dice):
-        if stop.is_set():
-            break
-        if point in KEEPER_POINTS or (not point and dice.random() < 0.3):
-            _kill_keeper(world, rough, point, dice, toll)
-        else:
-            _kill_agent(world, dice.choice((steady, rough)), point, dice, toll)
-    return toll
-
-
-def _kill_agent(world: World, agent: Agent, point: str, dice: random.Random, toll: Toll) -> None:
-    agent.kill()
-    agent.start(world.url, **failpoint(point, dice))
-    by_itself = agent.dies(POINT_S if point else dice.uniform(*LIVES_S))
-    assert point or not by_itself, agent.said()[-2_000:]
-    toll.deaths[point if by_itself else "agent"] += 1
-    agent.kill()
-    agent.start(world.url)
-
-
-def _kill_keeper(world: World, agent: Agent, point: str, dice: random.Random, toll: Toll) -> None:
-    with _noted(toll):
-        agent.kill()
-        _kill_all(leftovers.keepers(agent.state))
-        agent.start(world.url, **failpoint(point, dice))
-        keeper = agent.keeper()
-    with _noted(toll):
-        lives_s = POINT_S if point else dice.uniform(*LIVES_S)
-        by_itself = _dies(keeper, lives_s)
-        assert point or not by_itself, f"a keeper died by itself: {agent.said()[-2_000:]}"
-        toll.deaths[point if by_itself else "keeper"] += 1
-        _kill_all([keeper])
-
-
-@contextlib.contextmanager
-def _noted(toll: Toll) -> Iterator[None]:
-    began = time.time_ns() // 1_000_000
-    yield
-    toll.keepers.append((began, time.time_ns() // 1_000_000))
-
-
-def _kill_all(pids: list[int]) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    until(lambda: not any(map(leftovers.is_alive, pids)), 5)
+def _life_s(point: str, dice: random.Random) -> float:
+    return POINT_S if point else dice.uniform(*LIVES_S)
 
 
 def _dies(pid: int, within_s: float) -> bool:

@@ -14,7 +14,7 @@ from e2e import leftovers
 from e2e.patience import until
 
 BELVEDERE = (sys.executable, "-m", "belvedere.cli.main")
-START_S = 20.0
+START_S = 60.0
 STOP_S = 15.0
 TOKEN = "bvt_" + "0123456789" * 4
 PASSWORD = "correct horse battery"
@@ -26,7 +26,7 @@ UNATTENDED = {"BELVEDERE_ADMIN_PASSWORD": PASSWORD, "BELVEDERE_ACCESS_TOKEN": TO
 def environment(**more: str) -> dict[str, str]:
     """Nothing of the person's own settings reaches a program under test."""
     bare = {k: v for k, v in os.environ.items() if not k.startswith("BELVEDERE_")}
-    return {**bare, "NO_PROXY": "*", **more}
+    return {**bare, "NO_PROXY": "*", "PYTHONFAULTHANDLER": "1", **more}
 
 
 class Program:
@@ -109,7 +109,10 @@ class Server(Program):
                 self.url = found[1]
                 return True
             time.sleep(0.01)
-        assert not self.is_running, f"no address within {START_S} s:\n{self.said()[before:]}"
+        if self.is_running:
+            # Python's fault handler then tells where it hangs.
+            self.stop(signal.SIGABRT)
+            raise AssertionError(f"no address within {START_S} s:\n{self.said()[before:]}")
         return False
 
 

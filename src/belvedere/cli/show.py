@@ -32,6 +32,7 @@ LOOKS = {
     "disabled": ("-", "yellow"),
     "invited": ("○", "yellow"),
     "draining": ("-", "yellow"),
+    "stale": ("-", "yellow"),
     "in_progress": ("●", "cyan"),
     "ready": ("○", "cyan"),
     "onhold": ("○", "yellow"),

@@ -119,7 +119,7 @@ def restart(
     tx: Tx, actor: Actor, job_id: str, given: list[Any] | None, once: Once | None
 ) -> NewJob:
     """The request that runs an ended job once more, with its own values unless others are given."""
-    job = store.find(tx, actor.customer_id, job_id)
+    job = sight.to_see(tx, actor, job_id)
     if not job.is_over:
         raise Conflict("Only a job that is over can be restarted.", code="wrong_lifecycle")
     if job.task_id is None:

@@ -88,6 +88,29 @@ def mark_unreachable(tx: Tx) -> int:
     return len(jobs)
 
 
+def mark_reachable(tx: Tx) -> int:
+    """A host that was silent speaks again on the connection it had: its jobs lose the mark."""
+    jobs = tx.all(
+        JobRow,
+        f"select {columns(JobRow, 'j.')} from jobs j join hosts h on h.id = j.host_id"
+        f" where {_BACK} order by j.id limit ?{tx.sql.skip_locked_jobs}",
+        BATCH,
+    )
+    for job in jobs:
+        job.unreachable_at = None
+        job.version += 1
+        job.updated_at = tx.now
+    store.save(tx, jobs)
+    changes.tell(tx, "reachable", jobs)
+    return len(jobs)
+
+
+_BACK = (
+    "j.lifecycle = 'assigned' and j.unreachable_at is not null"
+    " and h.gone_at is null and h.connected_at is not null"
+)
+
+
 def lose_overdue(tx: Tx) -> int:
     """Deadline and a minute gone by without a word: lost, never failed."""
     rows = tx.rows(
@@ -132,6 +155,12 @@ def any_unreachable(tx: Tx) -> bool:
             "select 1 from jobs j join hosts h on h.id = j.host_id where j.lifecycle = 'assigned'"
             " and j.unreachable_at is null and h.gone_at is not null limit 1"
         )
+    )
+
+
+def any_reachable(tx: Tx) -> bool:
+    return bool(
+        tx.row(f"select 1 from jobs j join hosts h on h.id = j.host_id where {_BACK} limit 1")
     )
 
 

@@ -72,7 +72,7 @@ def _read(value: Any) -> Said:
     given = value["output"] if value.get("output") is not None else value.get("data")
     return Said(
         state=WORDS.get(word) if isinstance(word, str) else None,
-        event_name=text.clean(event) if isinstance(event, str) and event else None,
+        event_name=text.clean(event) if type(event) is str and event else None,
         output=None if given is None else strings(given if isinstance(given, list) else [given]),
     )
 

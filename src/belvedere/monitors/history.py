@@ -59,7 +59,8 @@ def history(
 ) -> History:
     """For whoever may see the monitor; the last day when no time is given."""
     row, _ = service.show(tx, actor, monitor_id)
-    end = tx.now if until is None else until
+    # The very last millisecond counts too.
+    end = tx.now + 1 if until is None else until
     start = end - DAY if since is None else since
     if start >= end:
         raise _bad("from", "Give a time before the end.")

@@ -68,6 +68,8 @@ async def mark_silent(house: House) -> None:
         await house.db.write(hosts.gone_quiet, UNREACHABLE_AFTER)
     if await house.db.read(sweep.any_unreachable):
         await house.db.write(sweep.mark_unreachable)
+    if await house.db.read(sweep.any_reachable):
+        await house.db.write(sweep.mark_reachable)
 
 
 async def lose_overdue(house: House) -> None:

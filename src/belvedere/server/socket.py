@@ -40,6 +40,8 @@ async def serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
         await _close(send, 4401, refusal.message)
     except (msgspec.DecodeError, msgspec.ValidationError) as fault:
         await _close(send, 4400, f"A message could not be read: {fault}")
+    except TimeoutError:
+        await _close(send, 4408, "The agent was silent for too long; come back.")
 
 
 async def _close(send: Any, code: int, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""An agent's link, the part of it that is about monitors: what to check goes out, samples come in."""
+"""The part of an agent's link that is about monitors: configuration goes out, samples come in."""
 
 from typing import TYPE_CHECKING
 

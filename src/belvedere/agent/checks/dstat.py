@@ -1,0 +1,96 @@
+"""How busy the host is: processor, memory, swap and disks, in percent."""
+
+import asyncio
+import os
+from typing import Any
+
+from belvedere.agent.checks.outcome import Outcome
+
+# Only disks of this machine: asking a network's file system can take for ever.
+LOCAL = frozenset(
+    {"ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "jfs", "reiserfs", "vfat", "overlay"}
+)
+FIRST_SPAN_S = 0.2
+NAMES = ("cpu", "mem", "cache", "disk")
+
+
+async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
+    if "cpu" not in memory:
+        memory["cpu"] = _times()
+        await asyncio.sleep(FIRST_SPAN_S)
+    before, memory["cpu"] = memory["cpu"], _times()
+    mem, swap = _memory()
+    disks = _disks()
+    data = {
+        "cpu": _busy(before, memory["cpu"]),
+        "mem": mem,
+        "cache": swap,
+        "disk": [{"name": name, "value": value} for name, value in disks.items()],
+    }
+    return _judged(config["limit"], data)
+
+
+def _judged(limit: dict[str, float], data: dict[str, Any]) -> Outcome:
+    """The first that is over its limit, in this order, decides."""
+    measured = {name: data[name] for name in NAMES[:3]}
+    measured |= {f"disk {one['name']}": one["value"] for one in data["disk"]}
+    for name in NAMES:
+        worst = data[name] if name != "disk" else max(one["value"] for one in data["disk"])
+        if worst > limit[name]:
+            message = f"{name} {worst:g} %, at most {limit[name]:g} are good"
+            return Outcome("failure", f"host:stats:{name}:high", message, data, measured)
+    return Outcome("normal", "host:stats:normal", "", data, measured)
+
+
+def _times() -> tuple[int, int]:
+    """(idle, all) since the machine started."""
+    with open("/proc/stat", "rb") as file:
+        numbers = [int(word) for word in file.readline().split()[1:9]]
+    return numbers[3] + numbers[4], sum(numbers)
+
+
+def _busy(before: tuple[int, int], after: tuple[int, int]) -> float:
+    span = after[1] - before[1]
+    return round(100 * (1 - (after[0] - before[0]) / span), 1) if span > 0 else 0.0
+
+
+def _memory() -> tuple[float, float]:
+    found: dict[bytes, int] = {}
+    with open("/proc/meminfo", "rb") as file:
+        for line in file:
+            name, _, rest = line.partition(b":")
+            found[name] = int(rest.split()[0])
+    total, swap = found[b"MemTotal"], found.get(b"SwapTotal", 0)
+    free = found.get(b"MemAvailable", found[b"MemFree"])
+    used_swap = 100 * (1 - found[b"SwapFree"] / swap) if swap else 0.0
+    return round(100 * (1 - free / total), 1), round(used_swap, 1)
+
+
+def _disks() -> dict[str, float]:
+    """By mount point, always with `/`; the same disk only once."""
+    found: dict[str, float] = {}
+    seen: set[int] = set()
+    for name in ["/", *_mounts()]:
+        try:
+            device = os.stat(name).st_dev
+            if device not in seen:
+                seen.add(device)
+                found[name] = _full(name)
+        except OSError:
+            continue
+    return found
+
+
+def _mounts() -> list[str]:
+    with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
+        fields = [line.split(" ") for line in file]
+    # A blank in a name is written as \\040.
+    return [one[1].replace("\\040", " ") for one in fields if one[2] in LOCAL]
+
+
+def _full(name: str) -> float:
+    place = os.statvfs(name)
+    used = place.f_blocks - place.f_bfree
+    # As df counts it: what only root may use is nobody's.
+    room = used + place.f_bavail
+    return round(100 * used / room, 1) if room else 0.0

@@ -1,0 +1,149 @@
+"""One HTTP request over asyncio's streams: small, bounded, without a library."""
+
+import asyncio
+import ssl
+import zlib
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import SplitResult, urlsplit
+
+MOST_BODY = 1 << 20
+MOST_HEADERS = 64 * 1024
+
+
+class BadAnswer(Exception):
+    """What came is no HTTP."""
+
+
+@dataclass(slots=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    # Whether there was more than we read.
+    is_cut: bool = False
+
+
+@lru_cache(maxsize=1)
+def trust() -> ssl.SSLContext:
+    """Loading the system's authorities takes tens of milliseconds, so once."""
+    return ssl.create_default_context()
+
+
+async def fetch(
+    url: str, method: str, headers: dict[str, str], body: bytes, *, gzip: bool = False
+) -> Answer:
+    """Whatever the server answers; the caller keeps the deadline."""
+    parts = urlsplit(url)
+    is_tls = parts.scheme == "https"
+    port = parts.port or (443 if is_tls else 80)
+    reader, writer = await asyncio.open_connection(
+        parts.hostname,
+        port,
+        ssl=trust() if is_tls else None,
+        server_hostname=parts.hostname if is_tls else None,
+        limit=MOST_HEADERS,
+    )
+    try:
+        writer.write(_request(parts, method, headers, body, gzip))
+        return await _read(reader, method)
+    finally:
+        # No waiting for a peer that does not close: what we wanted to know we know.
+        writer.transport.abort()
+
+
+def _request(
+    parts: SplitResult, method: str, headers: dict[str, str], body: bytes, gzip: bool
+) -> bytes:
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    host = parts.netloc.rpartition("@")[2]
+    lines = {
+        "Host": host,
+        "User-Agent": "Belvedere",
+        "Accept": "*/*",
+        "Accept-Encoding": "gzip" if gzip else "identity",
+        "Connection": "close",
+    }
+    if body or method in ("POST", "PUT", "PATCH"):
+        lines["Content-Length"] = str(len(body))
+    given = {name.title(): value for name, value in headers.items()}
+    text = "".join(f"{name}: {value}\r\n" for name, value in {**lines, **given}.items())
+    quoted = path.encode("utf-8", "replace").decode("latin-1")
+    return f"{method} {quoted} HTTP/1.1\r\n{text}\r\n".encode("latin-1", "replace") + body
+
+
+async def _read(reader: asyncio.StreamReader, method: str) -> Answer:
+    status, headers = await _head(reader)
+    # An interim answer comes before the true one.
+    while 100 <= status < 200 and status != 101:
+        status, headers = await _head(reader)
+    if method == "HEAD" or status in (101, 204, 304):
+        return Answer(status, headers, b"")
+    body, is_cut = await _body(reader, headers)
+    if headers.get("content-encoding", "").lower() in ("gzip", "deflate"):
+        body, is_cut = _unpacked(body, is_cut)
+    return Answer(status, headers, body, is_cut)
+
+
+async def _head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError as cut:
+        raise BadAnswer("The connection ended before an answer.") from cut
+    except asyncio.LimitOverrunError as fault:
+        raise BadAnswer("The headers of the answer have no end.") from fault
+    first, *lines = head.decode("latin-1").split("\r\n")
+    words = first.split(" ", 2)
+    if len(words) < 2 or not words[0].startswith("HTTP/") or not words[1].isdecimal():
+        raise BadAnswer("The answer is not HTTP.")
+    pairs = (line.partition(":") for line in lines if line)
+    return int(words[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}
+
+
+async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> tuple[bytes, bool]:
+    if headers.get("transfer-encoding", "").lower().endswith("chunked"):
+        return await _chunks(reader)
+    length = headers.get("content-length", "")
+    if not length.isdecimal():
+        found = await _at_most(reader, MOST_BODY + 1)
+        return found[:MOST_BODY], len(found) > MOST_BODY
+    wanted = min(int(length), MOST_BODY)
+    found = await _at_most(reader, wanted)
+    if len(found) < wanted:
+        raise BadAnswer("The connection ended in the middle of the answer.")
+    return found, int(length) > MOST_BODY
+
+
+async def _at_most(reader: asyncio.StreamReader, count: int) -> bytes:
+    parts: list[bytes] = []
+    while count > 0 and (part := await reader.read(min(count, 65_536))):
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+async def _chunks(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
+    found = bytearray()
+    try:
+        while True:
+            size = int((await reader.readuntil(b"\r\n")).partition(b";")[0], 16)
+            if size == 0:
+                return bytes(found), False
+            room = MOST_BODY - len(found)
+            if size < 0 or size > room:
+                found += await _at_most(reader, room)
+                return bytes(found), True
+            found += await reader.readexactly(size)
+            await reader.readexactly(2)
+    except (ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as fault:
+        raise BadAnswer("The connection ended in the middle of the answer.") from fault
+
+
+def _unpacked(body: bytes, is_cut: bool) -> tuple[bytes, bool]:
+    """Never more than we would read unpacked: a few bytes can hold gigabytes of nothing."""
+    unpacker = zlib.decompressobj(wbits=47)
+    try:
+        found = unpacker.decompress(body, MOST_BODY)
+    except zlib.error as fault:
+        raise BadAnswer("The answer cannot be unpacked.") from fault
+    return found, is_cut or bool(unpacker.unconsumed_tail)

@@ -1,0 +1,119 @@
+"""A web check: status, text, JSON value and time of an answer."""
+
+import asyncio
+import json
+import re
+import ssl
+import time
+from typing import Any
+from urllib.parse import urljoin
+
+from belvedere.agent.checks.http import Answer, BadAnswer, fetch
+from belvedere.agent.checks.outcome import Outcome, explain
+from belvedere.base.pattern import compiled
+from belvedere.base.search import Search
+
+MOST_REDIRECTS = 5
+REDIRECTS = (301, 302, 303, 307, 308)
+# A search gives way after so many letters: a second of looking must not delay other checks.
+SLICE = 16_384
+_PART = re.compile(r"\.([\w-]+)|\[(\d+)\]")
+
+
+async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
+    began = time.monotonic()
+    try:
+        answer = await _fetch(config)
+    except ssl.SSLCertVerificationError as fault:
+        return _failure("scraper:error:tls", f"The certificate is not good: {fault.verify_message}")
+    except (OSError, BadAnswer, ValueError) as fault:
+        return _failure("scraper:error:request", explain(fault))
+    took_ms = (time.monotonic() - began) * 1_000
+    event, message = await _fault(config, answer, took_ms)
+    return Outcome(
+        "failure" if event else "normal",
+        event or "success",
+        message or f"status {answer.status} in {took_ms:.0f} ms",
+        {"status": answer.status, "ms": round(took_ms, 1), "bytes": len(answer.body)},
+        {"ms": took_ms},
+    )
+
+
+def _failure(event: str, message: str) -> Outcome:
+    return Outcome("failure", event, message)
+
+
+async def _fetch(config: dict[str, Any]) -> Answer:
+    url, method, body = config["url"], config["method"], config["body"].encode()
+    headers = dict(config["headers"])
+    if config["json"] and not any(name.lower() == "content-type" for name in headers):
+        headers["Content-Type"] = "application/json"
+    for _ in range(MOST_REDIRECTS + 1):
+        answer = await fetch(url, method, headers, body, gzip=config["gzip"])
+        to = answer.headers.get("location")
+        # A redirect that is what was asked for is an answer like any other.
+        if answer.status not in REDIRECTS or to is None or _is_wanted(config, answer.status):
+            return answer
+        target = urljoin(url, to)
+        if not target.startswith(("http://", "https://")):
+            raise BadAnswer("The redirect leads to what is no web address.")
+        if target.split("/")[2] != url.split("/")[2]:
+            # What opens one door is not shown at another.
+            headers = {n: v for n, v in headers.items() if n.lower() in ("content-type", "accept")}
+        if answer.status in (301, 302, 303) and method not in ("GET", "HEAD"):
+            method, body = "GET", b""
+        url = target
+    raise BadAnswer(f"There are more than {MOST_REDIRECTS} redirects.")
+
+
+def _is_wanted(config: dict[str, Any], status: int) -> bool:
+    wanted = config["status_code"]
+    return bool(wanted) and compiled(wanted).matches(str(status))
+
+
+async def _fault(config: dict[str, Any], answer: Answer, took_ms: float) -> tuple[str, str]:
+    """The first thing that is not as it should be."""
+    wanted = config["status_code"]
+    if wanted and not _is_wanted(config, answer.status):
+        return "scraper:mismatch:status_code", f"status {answer.status}, expected {wanted}"
+    if not wanted and answer.status >= 400:
+        return "scraper:mismatch:status_code", f"status {answer.status}"
+    text = answer.body.decode("utf-8", "replace")
+    if config["pattern"] and not await _is_in(config["pattern"], text):
+        return "scraper:mismatch:pattern", "the pattern is not in the answer"
+    if config["json_path"]:
+        fault = _json_fault(config, text)
+        if fault:
+            return "scraper:mismatch:json", fault
+    if config["max_ms"] and took_ms > config["max_ms"]:
+        return "scraper:slow", f"it took {took_ms:.0f} ms, at most {config['max_ms']} are good"
+    return "", ""
+
+
+async def _is_in(pattern: str, text: str) -> bool:
+    rule = compiled(pattern)
+    if rule.literal is not None:
+        return rule.literal in text
+    search = Search(rule)
+    for start in range(0, len(text), SLICE):
+        if search.feed(text[start : start + SLICE]):
+            return True
+        await asyncio.sleep(0)
+    return search.feed("", last=True)
+
+
+def _json_fault(config: dict[str, Any], text: str) -> str:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return "the answer is not JSON"
+    for name, index in _PART.findall(config["json_path"]):
+        try:
+            value = value[name] if name else value[int(index)]
+        except (KeyError, IndexError, TypeError):
+            return f"there is no {config['json_path']}"
+    wanted = config["json_value"]
+    found = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+    if wanted is not None and found != wanted:
+        return f"{config['json_path']} is {found[:100]}, expected {wanted[:100]}"
+    return ""
