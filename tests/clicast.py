@@ -6,6 +6,7 @@ TASK_ID = "65a0000000000000000000a1"
 JOB_ID = "65a0000000000000000000b1"
 HOST_ID = "65a0000000000000000000c1"
 INDICATOR_ID = "65a0000000000000000000f1"
+MONITOR_ID = "65a000000000000000000101"
 
 
 def task(**other: Any) -> dict[str, Any]:
@@ -97,5 +98,31 @@ def host(**other: Any) -> dict[str, Any]:
         "tags": ["web"],
         "last_seen": "2026-03-01T10:00:00.000Z",
         "creation_date": "2026-03-01T10:00:00.000Z",
+        **other,
+    }
+
+
+def monitor(**other: Any) -> dict[str, Any]:
+    return {
+        "id": MONITOR_ID,
+        "name": "shop",
+        "type": "scraper",
+        "description": "",
+        "host_id": HOST_ID,
+        "hostname": "web-1",
+        "state": "failure",
+        "state_since": "2026-03-01T10:00:00.000Z",
+        "last_check": "2026-03-01T10:00:00.000Z",
+        "last_event": {"message": "status 500, expected 200", "data": {"status": 500}},
+        "looptime": 60_000,
+        "fails_count": 4,
+        "fail_threshold": 3,
+        "failure_severity": "HIGH",
+        "config": {"url": "https://shop.example"},
+        "paused_until": None,
+        "alerts": True,
+        "muted_until": None,
+        "acl": [],
+        "version": 2,
         **other,
     }

@@ -40,6 +40,9 @@ class Hello:
     boot_id: str
     slots: int
     entries: list[Entry]
+    # Grows with every Hello of this journal. One that arrives behind its successor (on a connection
+    # that was given up) knows nothing of what was accepted since, and must not count.
+    greeting: int = 0
     os_name: str = ""
     os_version: str = ""
     ip: str = ""

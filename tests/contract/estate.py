@@ -12,6 +12,8 @@ from belvedere.indicators import service as indicators
 from belvedere.indicators.given import IndicatorBody
 from belvedere.jobs import queue
 from belvedere.jobs.create import NewJob, create
+from belvedere.monitors import service as monitors
+from belvedere.monitors.given import MonitorBody
 from belvedere.server.house import House
 from cast import Cast
 from contract.fakeagent import hello
@@ -123,5 +125,19 @@ def _indicator(tx: Tx, house: House, place: Place) -> None:
     place.texts["token"] = badges.publish(tx, house.keys, place.by, found)[1]
 
 
+def _monitor(tx: Tx, house: House, place: Place) -> None:
+    """One that is pushed, by the same secret as the task."""
+    body = MonitorBody(name=f"secret of {place.host}", type="push", acl=place.acl)
+    found = monitors.create(tx, house.keys, place.by, body, None)[0].id
+    digest = house.keys.digest(place.texts["secret"])
+    tx.run("update secret_keys set digest = ? where object_id = ?", digest, found)
+    place.ids["monitor"] = found
+
+
 # A feature adds what its doors name.
-MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (_running_task, _tokens, _indicator)
+MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
+    _running_task,
+    _tokens,
+    _indicator,
+    _monitor,
+)

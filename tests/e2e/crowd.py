@@ -2,6 +2,7 @@
 
 from e2e import ledger
 from e2e.caller import Asked, Caller
+from e2e.patience import until
 from e2e.programs import Agent
 from e2e.watcher import Watcher
 from e2e.world import World
@@ -30,3 +31,11 @@ class Crowd:
     @property
     def replays(self) -> int:
         return sum(caller.replays for caller in self._callers)
+
+    def asks_for(self, more: int) -> None:
+        """Wait until it has asked for so many more jobs."""
+        wanted = self._count() + more
+        until(lambda: self._count() >= wanted, 60)
+
+    def _count(self) -> int:
+        return sum(len(caller.asked) for caller in self._callers)

@@ -91,15 +91,6 @@ def test_a_second_server_on_the_same_file_refuses_with_one_sentence(up: Site) ->
     assert up.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 
-def test_a_taken_port_is_refused_with_one_sentence(up: Site, tmp_path: Path) -> None:
-    port = up.world.server.url.rpartition(":")[2]
-    second = Server(tmp_path / "other")
-    second.launch("--port", port)
-    assert second.process.wait(20) == 3
-    assert "choose another with --port" in second.said()
-    assert "Traceback" not in second.said()
-
-
 def test_the_first_start_tells_the_password_once(tmp_path: Path) -> None:
     with World(tmp_path, verb="up") as world:
         world.server.env.pop("BELVEDERE_ADMIN_PASSWORD")
@@ -111,6 +102,30 @@ def test_the_first_start_tells_the_password_once(tmp_path: Path) -> None:
         world.start("--no-agent")
         assert len(re.findall(r"password\s+(\S+)", world.server.said())) == 1
         assert _sign_in(world.url, told[0])
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (("--port", "{port}"), "choose another with --port"),
+        (("--port", "0", "--tls-cert", "{junk}", "--tls-key", "{junk}"), "cannot be used"),
+    ],
+    ids=["a port that is taken", "a certificate that is none"],
+)
+def test_a_start_that_fails_swallows_no_password(
+    up: Site, tmp_path: Path, words: tuple[str, ...], advice: str
+) -> None:
+    port = up.world.server.url.rpartition(":")[2]
+    with World(tmp_path, verb="up") as world:
+        world.server.env.pop("BELVEDERE_ADMIN_PASSWORD")
+        junk = tmp_path / "junk"
+        junk.write_text("-----BEGIN CERTIFICATE-----\n")
+        world.server.launch(*[word.format(port=port, junk=junk) for word in words])
+        assert world.server.process.wait(20) == 3
+        assert advice in world.server.said()
+        assert "Traceback" not in world.server.said()
+        world.start("--no-agent")
+        assert len(re.findall(r"password\s+(\S+)", world.server.said())) == 1
 
 
 def _sign_in(url: str, password: str, email: str = EMAIL) -> str:

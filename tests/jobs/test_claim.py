@@ -1,9 +1,8 @@
 """Handing ready jobs to the agent of their host."""
 
-from belvedere.access import customers
 from belvedere.db import Tx
 from belvedere.hosts import service as host_service
-from belvedere.hosts.model import HostChange
+from belvedere.hosts.service import HostChange
 from belvedere.jobs import queue
 from jobs.workshop import Workshop
 
@@ -14,7 +13,8 @@ def test_it_works(shop: Workshop) -> None:
     shop.clock.move(3)
     [claimed] = shop.claim()
     found = shop.job(job.id)
-    assert found == claimed.job
+    names = found.__struct_fields__
+    assert all(getattr(found, name) == getattr(claimed.job, name) for name in names)
     assert (found.lifecycle, found.state, found.version, found.attempts) == (
         "assigned",
         "in_progress",
@@ -36,17 +36,6 @@ def test_fences_grow_for_ever(shop: Workshop) -> None:
     fences = [shop.assigned(task_id).fence for _ in range(3)]
     assert fences == sorted(set(fences))
     assert all(fence >> 40 == 1 for fence in fences)
-
-
-def test_a_new_epoch_puts_every_fence_above_the_old_ones(shop: Workshop) -> None:
-    old = shop.assigned().fence
-    shop.db.write_now(
-        lambda tx: tx.run(
-            "insert into meta (name, value) values ('epoch', '2')"
-            " on conflict (name) do update set value = '2'"
-        )
-    )
-    assert shop.assigned().fence >> 40 == 2 > old >> 40
 
 
 def test_the_oldest_come_first(shop: Workshop) -> None:
@@ -122,7 +111,6 @@ def test_a_disabled_organization_runs_nothing(shop: Workshop) -> None:
         lambda tx: tx.run("update customers set enabled = 0 where id = ?", shop.cast.acme.id)
     )
     assert shop.claim() == []
-    assert customers  # the verb for it needs an operator; the column is what claim reads
 
 
 # What may be claimed.

@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from belvedere.base.clock import MINUTE
+from belvedere.base.clock import MINUTE, iso
 from belvedere.events.triggers import Trigger, attach
 from belvedere.monitors import history, rollups
 from belvedere.protocol import Sample, Samples
@@ -109,8 +109,6 @@ def test_a_changed_file_is_told_each_time(tower: Tower) -> None:
 
 def test_misses_in_maintenance_count_for_nothing(tower: Tower) -> None:
     now = tower.clock()
-    from belvedere.base.clock import iso
-
     window = {"start": iso(now - MINUTE), "end": iso(now + MINUTE)}
     shop = tower.make(fail_threshold=1, maintenance=[window])
     tower.sample(shop, "failure", "failure")
@@ -129,9 +127,10 @@ def test_history_rolls_up(tower: Tower) -> None:
     for n in range(12):
         tower.sample(shop, "failure" if n == 3 else "normal", measured={"ms": float(n)})
         tower.clock.move(10)
-    show = lambda step: tower.db.write_now(  # noqa: E731
-        history.history, tower.cast.vic, shop, first, tower.clock(), step
-    )
+
+    def show(step: int) -> history.History:
+        return tower.db.write_now(history.history, tower.cast.vic, shop, first, tower.clock(), step)
+
     singles, minutes, hours = show(0), show(MINUTE), show(3_600_000)
     assert len(singles.points) == singles.checks == 12
     assert [(p.checks, p.up) for p in minutes.points] == [(6, pytest.approx(5 / 6)), (6, 1.0)]

@@ -1,5 +1,9 @@
 """What the server sees by itself."""
 
+import pytest
+
+from belvedere.base.errors import NotFound
+from belvedere.monitors import service, watchdog, with_hosts
 from monitors.watchtower import Tower
 
 
@@ -89,8 +93,6 @@ def test_a_new_monitor_under_a_dead_host_stays_unknown(tower: Tower) -> None:
 
 
 def test_a_paused_one_is_left_alone_until_its_pause_ends(tower: Tower) -> None:
-    from belvedere.monitors import service
-
     shop = tower.make()
     tower.sample(shop, "normal")
     until = tower.clock() + 600_000
@@ -105,8 +107,6 @@ def test_a_paused_one_is_left_alone_until_its_pause_ends(tower: Tower) -> None:
 
 
 def test_a_mute_ends_by_itself(tower: Tower) -> None:
-    from belvedere.monitors import service
-
     shop = tower.make()
     ada = tower.cast.ada
     tower.db.write_now(service.mute, ada, shop, False, tower.clock() + 60_000)
@@ -136,19 +136,12 @@ def test_a_nested_one_is_as_good_as_its_members(tower: Tower) -> None:
 
 
 def test_a_turn_with_nothing_to_do_writes_nothing(tower: Tower) -> None:
-    from belvedere.monitors import watchdog
-
     tower.turn(5)
     tower.sample(tower.make(), "normal")
     assert tower.db.write_now(watchdog.waits) is False
 
 
 def test_a_deleted_host_takes_its_monitors_along(tower: Tower) -> None:
-    import pytest
-
-    from belvedere.base.errors import NotFound
-    from belvedere.monitors import with_hosts
-
     shop = tower.make()
     tower.db.write_now(with_hosts.host_went, tower.host_id)
     with pytest.raises(NotFound):

@@ -51,6 +51,8 @@ class Host:
         # Of the keeper at each step on its disk, of the agent at each of its named points.
         self.crash_chance = 0.0
         self.agent_crash_chance = 0.0
+        # How often a connection of it is a slow one.
+        self.lag = 0.0
         self.find_server: Callable[[], Any] = lambda: None
         # The keeper that takes its turn now, or is being started.
         self.starting_or_running: KeeperProcess

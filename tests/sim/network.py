@@ -48,6 +48,8 @@ class End:
         delay = world.long_tail(200, 20 * MS)
         if world.chance(0.01):
             delay += world.long_tail(0, 3 * SECOND)
+        if self is self.connection.agent_end:
+            delay += self.connection.lag
         self._arrives_at = max(self._arrives_at, world.now + delay)
         # In nobody's name: what is on the wire does not die with its sender.
         world.push(self._arrives_at, None, (self._arrive, (kind, thing)))
@@ -91,6 +93,8 @@ class Connection:
         self.world = world
         self.host = host
         self.is_cut = False
+        # A path so bad that what the agent says takes seconds.
+        self.lag: Micros = world.long_tail(0, 14 * SECOND) if world.chance(host.lag) else 0
         self.agent_end, self.server_end = End(agent), End(server)
         for end, other in (
             (self.agent_end, self.server_end),
@@ -108,11 +112,16 @@ class Connection:
             end.release()
 
     def cut(self) -> None:
-        """Break it in both directions at once; each side may notice soon, late or never."""
+        """Break it: for both sides at once, which may notice soon, late or never, or for one side
+        only, while what it had sent still arrives at the other."""
         if self.is_cut:
             return
-        self.is_cut = True
         self.world.note("cut", self.host.name)
+        if self.world.chance(0.4):
+            end = self.world.random.choice(self.ends)
+            self.world.after(0, end._break, None, "connection reset", of=end.process)
+            return
+        self.is_cut = True
         for end in self.ends:
             if self.world.chance(0.8):
                 delay = self.world.long_tail(0, 60 * SECOND)

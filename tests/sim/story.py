@@ -46,6 +46,7 @@ class Story:
         host = Host(self.world, self.truth, self.setting.hosts[name], name, rate)
         host.crash_chance = self.swarm.keeper_crash
         host.agent_crash_chance = self.swarm.agent_crash
+        host.lag = self.swarm.lag
         host.find_server = self.a_server
         return host
 
@@ -186,16 +187,13 @@ class Story:
             if server.is_paused:
                 server.resume()
         for host in self.hosts:
-            host.crash_chance = host.agent_crash_chance = 0.0
+            host.crash_chance = host.agent_crash_chance = host.lag = 0.0
             host.disk.is_full = False
             for process in (host.agent, host.keeper):
                 if process is not None and process.is_paused:
                     process.resume()
             if host.is_cut_off:
                 host.reconnect()
-        self._revive_now()
-
-    def _revive_now(self) -> None:
         self._revive()
 
     def _is_settled(self) -> bool:

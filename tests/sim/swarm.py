@@ -34,6 +34,7 @@ class Swarm:
     keeper_crash: float = 0.0
     agent_crash: float = 0.0
     deaf: float = 0.0
+    lag: float = 0.0
     drift: float = 0.0
     second_server: float = 0.0
 
@@ -61,6 +62,7 @@ MOST = Swarm(
     keeper_crash=0.01,
     agent_crash=0.05,
     deaf=0.5,
+    lag=0.6,
     drift=0.05,
     second_server=1.0,
 )

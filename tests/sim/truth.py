@@ -56,7 +56,7 @@ class Truth:
         earlier = self._by_job.setdefault(running.job_id, [])
         if running.fence in self._by_fence:
             self.world.accuse(f"fence {running.fence} was started twice")
-        if any(one.is_alive for one in earlier):
+        if any(one.is_alive and not _is_forgotten(one) for one in earlier):
             self.world.accuse(f"two processes of job {running.job_id} live at once")
         earlier.append(running)
         self._by_fence[running.fence] = running
@@ -181,6 +181,12 @@ class Truth:
                     self.world.accuse(f"a process of job {run.job_id} was left behind")
             if host.keeper is not None and host.keeper.is_alive and host.keeper.unacknowledged:
                 self.world.accuse(f"{host.name} still waits for acknowledgements")
+
+
+def _is_forgotten(running: Running) -> bool:
+    """What not even KILL ends is named in the report, unless the journal that could is gone."""
+    lost = any(what == "journal_lost" for _, what in running.host.mishaps)
+    return running.behaviour.cannot_die and lost
 
 
 def _streamed(logs: SqliteTx, fence: int) -> bytes:

@@ -39,7 +39,7 @@ async def hand_over(ask: Ask) -> records.MemberRecord:
 async def audited(ask: Ask) -> list[records.AuditRecord]:
     limit = ask.first("limit") or "100"
     after = ask.first("after")
-    if not limit.isdecimal() or not 1 <= int(limit) <= audit.MAX_PAGE:
+    if not (limit.isdecimal() and len(limit) < 9 and 1 <= int(limit) <= audit.MAX_PAGE):
         raise _bad("limit", f"is 1 to {audit.MAX_PAGE}")
     if after is not None and not is_id(after):
         raise _bad("after", "is the last id of the page before")

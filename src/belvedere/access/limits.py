@@ -97,6 +97,13 @@ class Limits:
         return True
 
 
+def use_secret(uses: Window, key: Hashable) -> None:
+    """Count one use of a right key; a flood must not drown the others."""
+    if uses.wait(key):
+        raise TooMany("This secret key is used too often; slow down.", retry_after_s=1)
+    uses.add(key)
+
+
 def network(address: str) -> str:
     """One IPv4 address, or one IPv6 network of 64 bits: what one customer of a provider holds."""
     try:

@@ -43,7 +43,8 @@ class Actor(msgspec.Struct, frozen=True):
     customer_id: str
     customer_name: str
     level: Level
-    # member, token, agent, secret, operator (the server's own machine), anonymous
+    # member, token, agent, secret, trigger (something that happened), operator (the server's own
+    # machine), anonymous
     kind: str
     user_id: str = ""
     username: str = ""
@@ -73,6 +74,11 @@ class Actor(msgspec.Struct, frozen=True):
     def principal(self) -> str:
         """Whose idempotency keys these are."""
         return f"{self.kind}:{self.user_id or self.credential_id}"
+
+
+def starter(customer_id: str, customer_name: str, address: str = "") -> Actor:
+    """Nobody: something that happened. Who attached a task to it was allowed to; it runs all."""
+    return Actor(customer_id, customer_name, Level.ADMIN, "trigger", address=address)
 
 
 def may_see(actor: Actor, acl: Collection[str], *, open_when_empty: bool = False) -> bool:

@@ -8,7 +8,7 @@ from belvedere import events
 from belvedere.access import audit, names
 from belvedere.access.model import Actor, Level, require, require_person
 from belvedere.base.errors import Conflict, Forbidden, NotFound
-from belvedere.base.ids import new_id
+from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 
 _SELECT = (
@@ -45,9 +45,9 @@ def everybody(tx: Tx, actor: Actor) -> list[Member]:
 
 
 def find(tx: Tx, customer_id: str, member_id: str) -> Member:
-    found = tx.one(
-        Member, f"{_SELECT} where m.customer_id = ? and m.id = ?", customer_id, member_id
-    )
+    sql = f"{_SELECT} where m.customer_id = ? and m.id = ?"
+    # A body may name anything; only what can be an id is looked for.
+    found = tx.one(Member, sql, customer_id, member_id) if is_id(member_id) else None
     if found is None:
         raise NotFound("There is no such member.", code="member_not_found")
     return found

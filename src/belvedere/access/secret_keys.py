@@ -22,6 +22,7 @@ class SecretKey(msgspec.Struct, frozen=True):
     digest: str
     box: str
     old_digest: str | None
+    old_box: str | None
     old_until: int | None
 
 
@@ -59,11 +60,12 @@ def rotate(
     old = _held(tx, actor.customer_id, object, object_id)
     secret = secrets.token_hex(32)
     tx.run(
-        "update secret_keys set digest = ?, box = ?, old_digest = ?, old_until = ?, rotated_at = ?"
-        " where customer_id = ? and object = ? and object_id = ?",
+        "update secret_keys set digest = ?, box = ?, old_digest = ?, old_box = ?,"
+        " old_until = ?, rotated_at = ? where customer_id = ? and object = ? and object_id = ?",
         keys.digest(secret),
         keys.seal(secret, _about(actor.customer_id, object, object_id)),
         old.digest if overlap_s else None,
+        old.box if overlap_s else None,
         tx.now + overlap_s * SECOND if overlap_s else None,
         tx.now,
         actor.customer_id,
@@ -89,6 +91,17 @@ def check(tx: Tx, keys: Keys, customer_id: str, object: str, object_id: str, sec
     is_current = hmac.compare_digest(given, current)
     is_old = hmac.compare_digest(given, old)
     return is_current or is_old
+
+
+def live(tx: Tx, keys: Keys, customer_id: str, object: str, object_id: str) -> list[str]:
+    """The keys in clear that are good now, to check what was signed with one of them."""
+    found = _find(tx, customer_id, object, object_id)
+    if found is None:
+        return []
+    boxes = [found.box]
+    if found.old_box is not None and (found.old_until or 0) > tx.now:
+        boxes.append(found.old_box)
+    return [keys.unseal(box, _about(customer_id, object, object_id)) for box in boxes]
 
 
 def forget(tx: Tx, customer_id: str, object: str, object_id: str) -> None:

@@ -139,6 +139,7 @@ class Keeper:
             "build": __version__,
             "journal_id": ledger.journal_id,
             "boot_id": ledger.boot_id,
+            "greeting": ledger.greetings,
             "highest": ledger.highest(),
             "containment": self._crowd.containment,
             "entries": [

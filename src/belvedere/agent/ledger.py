@@ -37,7 +37,16 @@ class Entry:
 
 
 class Ledger:
-    __slots__ = ("boot_id", "entries", "floor", "journal_id", "owner", "seen", "session")
+    __slots__ = (
+        "boot_id",
+        "entries",
+        "floor",
+        "greetings",
+        "journal_id",
+        "owner",
+        "seen",
+        "session",
+    )
 
     def __init__(self, journal_id: str, boot_id: str = "", owner: str = "") -> None:
         self.journal_id = journal_id
@@ -46,6 +55,8 @@ class Ledger:
         self.owner = owner
         # The open session's number; zero while none is open, and then no order is accepted.
         self.session = 0
+        # How many times an agent has said Hello with this journal.
+        self.greetings = 0
         self.entries: dict[int, Entry] = {}
         self.seen: set[int] = set()
         self.floor = 0
@@ -83,6 +94,8 @@ def replay(ledger: Ledger, record: Record) -> None:
             ledger.entries.pop(fence, None)
     elif kind == "boot":
         ledger.boot_id = record[1]
+    elif kind == "greeted":
+        ledger.greetings = record[1]
     elif kind == "known":
         ledger.floor = max(ledger.floor, record[1])
         ledger.seen.update(record[2])
@@ -92,6 +105,7 @@ def records(ledger: Ledger) -> list[Record]:
     """The shortest journal (after its head) that replays to this ledger."""
     found: list[Record] = [
         ["boot", ledger.boot_id],
+        ["greeted", ledger.greetings],
         ["known", ledger.floor, sorted(ledger.seen)],
     ]
     for entry in ledger.entries.values():

@@ -18,6 +18,8 @@ from belvedere.agent.attach import Attachment, KeeperFailed, attach
 from belvedere.agent.cache import Cache
 from belvedere.agent.enrol import Credential
 from belvedere.agent.folder import Folder
+from belvedere.agent.lookout import Lookout
+from belvedere.agent.samples import Buffer
 from belvedere.agent.session import Session
 from belvedere.agent.settings import Settings
 from belvedere.protocol import INLINE_LOG, Entry, Hello, Refusal, Welcome
@@ -47,6 +49,7 @@ class Link:
         self._tls = tls
         self._cache = Cache(folder.cache)
         self._failures = 0
+        self._lookout = Lookout(Buffer())
 
     async def run(self) -> None:
         """For ever. KeeperFailed when there is no keeper to be had from the start."""
@@ -81,7 +84,7 @@ class Link:
         """One connection, from its first byte to its last."""
         try:
             async with self._connect() as socket:
-                session = Session(keeper, self._cache, self._folder.spool)
+                session = Session(keeper, self._cache, self._folder.spool, self._lookout)
                 try:
                     await self._talk(socket, keeper, session)
                 finally:
@@ -151,6 +154,7 @@ class Link:
             fingerprint=machine.fingerprint(self._folder, self._settings.hostname),
             journal_id=state["journal_id"],
             boot_id=state["boot_id"],
+            greeting=state.get("greeting", 0),
             slots=self._settings.slots,
             entries=[
                 Entry(entry["fence"], "live" if entry["report"] is None else "ended")

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 def greet(ledger: Ledger, owner: str, new_id: str) -> Steps:
     """An agent is about to say Hello. Until `welcome`, orders are refused: the server will take
-    what this ledger does not hold for never accepted, so nothing may slip in behind it."""
+    what this ledger does not hold for never accepted, so nothing may slip in behind it. Its number
+    is durable first: after any crash the next Hello has a higher one."""
     ledger.session = 0
+    ledger.greetings += 1
     if ledger.owner == owner:
-        return []
+        return [Write(["greeted", ledger.greetings], sync=True)]
     had_owner, ledger.owner = ledger.owner, owner
     if not had_owner:
         return [Renew()]

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 from belvedere.agent import speech
 from belvedere.agent.attach import Attachment
 from belvedere.agent.cache import Cache
+from belvedere.agent.lookout import Lookout
+from belvedere.agent.samples import Buffer
 from belvedere.agent.streams import Streams
 from belvedere.agent.supply import Supply
 from belvedere.base.failpoint import reach
@@ -20,14 +22,18 @@ from belvedere.protocol import (
     FromServer,
     Kept,
     Missing,
+    Noted,
     Order,
     Refusal,
     Started,
     Stop,
+    Watch,
     Welcome,
 )
 
 log = logging.getLogger("belvedere.agent")
+
+GATHER_S = 0.2
 
 
 class Socket(Protocol):
@@ -35,10 +41,15 @@ class Socket(Protocol):
 
 
 class Session:
-    def __init__(self, keeper: Attachment, cache: Cache, spool: str) -> None:
+    def __init__(
+        self, keeper: Attachment, cache: Cache, spool: str, lookout: Lookout | None = None
+    ) -> None:
         self._keeper = keeper
         self._supply = Supply(keeper, cache, self._say)
         self._streams = Streams(spool)
+        self._lookout = lookout or Lookout(Buffer())
+        # Samples of one moment leave together.
+        self._soon: asyncio.TimerHandle | None = None
         self._outbox: list[FromAgent] = []
         self._wake = asyncio.Event()
         self._number = 0
@@ -84,6 +95,9 @@ class Session:
         self._keeper.flush()
         for entry in self.state.result()["entries"]:
             self._resume(entry, welcome.resume.get(str(entry["fence"]), 0))
+        self._lookout.reopen()
+        self._lookout.samples.reopen()
+        self._lookout.samples.listener = self._hear_sample
         # After the state, which is older: an end that came meanwhile must not be lost.
         for message in self._early:
             self._hear_news(message["say"], message)
@@ -140,6 +154,11 @@ class Session:
                     self._keeper.say({"do": "stop", "fence": fence})
             case Missing(sha256):
                 self._supply.fail(sha256, "The server does not have it.")
+            case Watch():
+                self._lookout.configure(message)
+            case Noted(stream, number):
+                self._lookout.samples.noted(stream, number)
+                self._wake.set()
             case Refusal():
                 self.refusal = message
             case Welcome():
@@ -157,6 +176,14 @@ class Session:
 
     def _say(self, message: FromAgent) -> None:
         self._outbox.append(message)
+        self._wake.set()
+
+    def _hear_sample(self) -> None:
+        if self._soon is None:
+            self._soon = asyncio.get_running_loop().call_later(GATHER_S, self._say_samples)
+
+    def _say_samples(self) -> None:
+        self._soon = None
         self._wake.set()
 
     async def beat(self, every_s: float) -> None:
@@ -178,6 +205,8 @@ class Session:
         while isinstance(thing, Ended):
             self._outbox.append(thing)
             thing = self._streams.next()
+        while self._soon is None and (batch := self._lookout.samples.next()) is not None:
+            self._outbox.append(batch)
         messages, self._outbox = self._outbox, []
         if messages:
             await socket.send(speech.frame(messages))
@@ -190,4 +219,7 @@ class Session:
     def close(self) -> None:
         """Orders that still wait were never accepted; the server hears so from the next Hello."""
         self._keeper.listener = None
+        self._lookout.samples.listener = None
+        if self._soon is not None:
+            self._soon.cancel()
         self._supply.close()

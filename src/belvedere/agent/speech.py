@@ -19,6 +19,8 @@ SHAPES: dict[str, type[FromServer]] = {
     "credit": protocol.Credit,
     "missing": protocol.Missing,
     "refusal": protocol.Refusal,
+    "watch": protocol.Watch,
+    "noted": protocol.Noted,
 }
 
 
@@ -30,6 +32,8 @@ def decode(raw: dict[str, Any]) -> FromServer | None:
     message = _shape(shape, raw)
     if isinstance(message, protocol.Order) and message.blobs:
         message.blobs = [_blob(blob) for blob in raw["blobs"]]
+    if isinstance(message, protocol.Watch):
+        message.monitors = [_shape(protocol.Watched, one) for one in raw["monitors"]]
     return message
 
 

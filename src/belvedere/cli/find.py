@@ -36,6 +36,10 @@ def host(client: Client, text: str) -> Record:
     return _one("host", client.get("/host"), text, lambda one: (one["hostname"],))
 
 
+def monitor(client: Client, text: str) -> Record:
+    return _one("monitor", client.get("/monitor"), text, lambda one: (one["name"],))
+
+
 def member(client: Client, text: str) -> Record:
     return _one(
         "member",

@@ -32,6 +32,7 @@ NOUNS = (
     Noun("task", "task", "what can be run"),
     Noun("job", "job", "what ran, runs or waits"),
     Noun("host", "host", "where work runs"),
+    Noun("monitor", "monitor", "what is watched"),
     Noun("indicator", "indicator", "what the dashboard shows on top"),
     Noun("enrolment", "enrolment", "tokens that let new hosts in"),
     Noun("member", "member", "the people of the organization"),

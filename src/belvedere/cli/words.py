@@ -1,7 +1,7 @@
 """Times and durations as people write and read them."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from belvedere.cli.verb import Stop
 
@@ -27,6 +27,13 @@ def span(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.0f} {unit}"
     raise AssertionError("the last step is one second")
+
+
+def from_now(text: str, *, back: bool = False) -> str:
+    """The moment that lies so far ahead, or so far back, as the server reads it."""
+    span = timedelta(milliseconds=duration_ms(text))
+    now = datetime.now(UTC)
+    return (now - span if back else now + span).isoformat(timespec="milliseconds")
 
 
 def _moment(iso: str) -> datetime:

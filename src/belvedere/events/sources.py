@@ -28,6 +28,7 @@ class Source:
 SOURCES = {
     "task": Source("tasks", "name", ("success", "failure"), names_others=True),
     "indicator": Source("indicators", "title", ("failure", "normal", "stale")),
+    "webhook": Source("webhooks", "name", ("trigger",), live="1 = 1"),
     "monitor": Source(
         "monitors",
         "name",

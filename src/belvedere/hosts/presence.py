@@ -22,13 +22,15 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     """Open a new session of the host's agent; every older one is void from now on."""
     host = store.of_agent(tx, host_id)
     check_holder(host, hello.fingerprint)
+    _check_order(tx, host_id, hello)
     session: int = tx.value(
         "update hosts set session = session + 1, fingerprint = ?, journal_id = ?, boot_id = ?,"
-        " slots = ?, ip = ?, os_name = ?, os_version = ?, agent_version = ?, info = ?,"
+        " greeting = ?, slots = ?, ip = ?, os_name = ?, os_version = ?, agent_version = ?, info = ?,"
         " connected_at = ?, seen_at = ?, gone_at = null where id = ? returning session",
         _word(hello.fingerprint),
         _word(hello.journal_id),
         _word(hello.boot_id),
+        hello.greeting,
         max(0, min(hello.slots, MAX_SLOTS)),
         _word(hello.ip or address),
         _word(hello.os_name),
@@ -43,6 +45,19 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     events.append(tx, host.customer_id, "host.connected", host_id, told)
     tx.rung.add(f"host:{host_id}")
     return session
+
+
+def _check_order(tx: Tx, host_id: str, hello: Hello) -> None:
+    """A Hello that was overtaken by a later one lacks what its agent has accepted since; to
+    believe it would run those scripts again. (Zero: the agent does not count them.)"""
+    overtaken = tx.value(
+        "select 1 from hosts where id = ? and journal_id = ? and greeting >= ?",
+        host_id,
+        _word(hello.journal_id),
+        hello.greeting,
+    )
+    if overtaken and hello.greeting:
+        raise Conflict("A later connection of this agent was here before.", code="stale_hello")
 
 
 def check_holder(host: HostRow, fingerprint: str) -> None:

@@ -6,7 +6,7 @@ from belvedere.indicators import counting, history, service, sight, store
 from belvedere.indicators.counting import Step
 from belvedere.indicators.given import IndicatorBody, StateBody
 from belvedere.indicators.model import Action
-from belvedere.indicators.record import IndicatorRecord, PointRecord, point, record
+from belvedere.indicators.record import IndicatorRecord, PointRecord, point, record, records
 from belvedere.indicators.sight import Shown
 from belvedere.rest import filters, lists, values
 from belvedere.rest.route import Ask, Handler, Reply, Route
@@ -27,7 +27,7 @@ def _named(ask: Ask) -> tuple[str, str]:
 async def list_indicators(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.INDICATORS)
     found, total = await ask.house.db.read(sight.listed, ask.actor, listing)
-    return lists.answer(ask, listing, [_record(ask, one) for one in found], total)
+    return lists.answer(ask, listing, records(found, ask.actor), total)
 
 
 async def show(ask: Ask) -> IndicatorRecord:

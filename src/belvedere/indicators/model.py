@@ -47,7 +47,7 @@ class Action(StrEnum):
     RESTART = "restart"
 
 
-KIND_NAMES = {
+KIND_NAMES: dict[str, str] = {
     Type.TEXT: "TextIndicator",
     Type.PROGRESS: "ProgressIndicator",
     Type.COUNTER: "CounterIndicator",
@@ -56,7 +56,8 @@ KIND_NAMES = {
 FIRST: dict[str, Value] = {Type.TEXT: "", Type.PROGRESS: 0, Type.COUNTER: 1}
 
 
-class IndicatorRow(msgspec.Struct):
+# Lists hold thousands of them and none holds another: the collector need not look.
+class IndicatorRow(msgspec.Struct, gc=False):
     """A row of `indicators`, in the order of the select."""
 
     id: str
@@ -88,9 +89,8 @@ class IndicatorRow(msgspec.Struct):
 
     @property
     def value(self) -> Value:
-        if self.number_value is None:
-            return self.text_value or ""
-        return shortest(self.number_value)
+        number = self.number_value
+        return (self.text_value or "") if number is None else shortest(number)
 
     def is_stale(self, now: Millis) -> bool:
         return self.stale_at is not None and self.stale_at <= now

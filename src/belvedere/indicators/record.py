@@ -1,5 +1,7 @@
 """An indicator as the interface shows it."""
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import UNSET, UnsetType
 
@@ -7,7 +9,7 @@ from belvedere.access import Actor
 from belvedere.base.clock import Millis, iso
 from belvedere.events.triggers import Trigger
 from belvedere.indicators.history import Point
-from belvedere.indicators.model import KIND_NAMES, Type
+from belvedere.indicators.model import KIND_NAMES
 from belvedere.indicators.sight import Shown
 
 _tags = msgspec.json.Decoder(list[str]).decode
@@ -21,7 +23,7 @@ class TriggerRecord(msgspec.Struct):
     workflow_id: str | UnsetType = UNSET
 
 
-class IndicatorRecord(msgspec.Struct):
+class IndicatorRecord(msgspec.Struct, gc=False):
     id: str
     title: str
     name: str
@@ -64,37 +66,48 @@ class PointRecord(msgspec.Struct):
 
 
 def record(shown: Shown, actor: Actor) -> IndicatorRecord:
+    return _record(shown, actor.customer_name, sees_all=actor.sees_all)
+
+
+def records(found: Sequence[Shown], actor: Actor) -> list[IndicatorRecord]:
+    # Who asks is looked at once: a dashboard reads thousands.
+    name, sees_all = actor.customer_name, actor.sees_all
+    return [_record(shown, name, sees_all=sees_all) for shown in found]
+
+
+def _record(shown: Shown, customer_name: str, *, sees_all: bool) -> IndicatorRecord:
     row = shown.row
+    updated = iso(row.updated_at)
     return IndicatorRecord(
         row.id,
         row.title,
         row.title,
         row.type,
-        KIND_NAMES[Type(row.type)],
+        KIND_NAMES[row.type],
         row.state,
         row.value,
         row.severity,
-        shown.acl if actor.sees_all else [],
+        shown.acl if sees_all else [],
         bool(row.read_only),
         row.description,
         bool(row.enabled),
         bool(row.alerts),
         bool(row.sticky),
-        _tags(row.tags),
+        [] if row.tags == "[]" else _tags(row.tags),
         row.place,
         row.width,
         row.height,
         row.ttl,
         row.is_stale(shown.now),
-        iso(row.pushed_at),
+        updated if row.pushed_at == row.updated_at else iso(row.pushed_at),
         row.public_digest is not None,
-        [_trigger(one) for one in shown.triggers] if actor.sees_all else [],
+        [_trigger(one) for one in shown.triggers] if sees_all else [],
         row.version,
         row.customer_id,
-        actor.customer_name,
+        customer_name,
         row.user_id,
         iso(row.created_at),
-        iso(row.updated_at),
+        updated,
     )
 
 

@@ -16,7 +16,7 @@ from belvedere.indicators.model import IndicatorRow
 from belvedere.rest.filters import Listing
 
 
-class Shown(msgspec.Struct):
+class Shown(msgspec.Struct, gc=False):
     """An indicator with who may see it and what it starts."""
 
     row: IndicatorRow

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 
 from belvedere.access import customers
+from belvedere.access.limits import use_secret
 from belvedere.access.model import Actor, Level
-from belvedere.base.errors import Forbidden, Invalid, TooMany
+from belvedere.base.errors import Forbidden, Invalid
 from belvedere.jobs import log as joblog
 from belvedere.jobs import pages, reading, record, retention, service, votes, waiting
 from belvedere.jobs.create import Created, NewJob, create
@@ -94,10 +95,7 @@ async def _run_by_secret(ask: Ask, given: Given, task_id: str) -> Reply:
 
 def _check_rate(ask: Ask) -> None:
     """A right secret is limited only by the setting; a flood must not drown the others."""
-    uses, key = ask.house.secret_uses, ask.house.keys.digest(ask.path["secret"])
-    if uses.wait(key):
-        raise TooMany("This secret key is used too often; slow down.", retry_after_s=1)
-    uses.add(key)
+    use_secret(ask.house.secret_uses, ask.house.keys.digest(ask.path["secret"]))
 
 
 def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None:

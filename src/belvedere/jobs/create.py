@@ -74,7 +74,7 @@ def create(tx: Tx, wanted: list[NewJob]) -> Sequence[Created | Exception]:
     for item in wanted:
         try:
             _check_secret(tx, item)
-            made = _again(tx, item, by_key) or _make(tx, item, tasks)
+            made = _again(tx, item, by_key) or prepare(tx, item, tasks)
             if not made.replayed:
                 fresh.append((item, made))
                 if item.once is not None:
@@ -82,11 +82,12 @@ def create(tx: Tx, wanted: list[NewJob]) -> Sequence[Created | Exception]:
             answers.append(made)
         except Refused as refusal:
             answers.append(refusal)
-    _write(tx, fresh)
+    write(tx, fresh)
     return answers
 
 
-def _write(tx: Tx, fresh: list[tuple[NewJob, Created]]) -> None:
+def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]]) -> None:
+    """Make prepared jobs durable, in one go."""
     jobs = [made.job for _, made in fresh]
     store.insert(
         tx,
@@ -98,13 +99,14 @@ def _write(tx: Tx, fresh: list[tuple[NewJob, Created]]) -> None:
     changes.tell(tx, "created", jobs)
     once.remember(
         tx,
-        [(_key(item), item.once, made.job.id) for item, made in fresh if item.once is not None],
+        [(_key(item), item.once, [made.job.id]) for item, made in fresh if item.once is not None],
     )
     tx.rung.update(f"host:{job.host_id}" for job in jobs if job.lifecycle == Lifecycle.READY)
     around_commit(tx, "create")
 
 
-def _make(tx: Tx, item: NewJob, tasks: Tasks) -> Created:
+def prepare(tx: Tx, item: NewJob, tasks: Tasks) -> Created:
+    """A job that could be made, checked and not yet written; `tasks` remembers what was read."""
     task, host = _task(tx, item, tasks)
     if not task.enabled:
         raise Conflict("The task is disabled; enable it before running it.", code="task_disabled")
@@ -252,9 +254,10 @@ def _again(tx: Tx, item: NewJob, by_key: dict[Key, tuple[Once, Created]]) -> Cre
     if (earlier := by_key.get(_key(item))) is not None:
         once.check_same(earlier[0].body_digest, item.once)
         return msgspec.structs.replace(earlier[1], replayed=True)
-    job_id = once.made_before(tx, _key(item), item.once)
-    if job_id is None:
+    made = once.made_before(tx, _key(item), item.once)
+    if made is None:
         return None
+    (job_id,) = made
     job = store.find(tx, item.actor.customer_id, job_id)
     task = runnable(tx, job.customer_id, job.task_id or "", also_deleted=True)
     assert task is not None

@@ -1,5 +1,7 @@
 """Idempotency keys: the same request again gives the same job, for a day."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from belvedere.base.errors import KeyReused
@@ -17,8 +19,8 @@ class Once(msgspec.Struct):
     body_digest: str
 
 
-def made_before(tx: Tx, key: Key, once: Once) -> str | None:
-    """The job that this key made; refused when it came with another body."""
+def made_before(tx: Tx, key: Key, once: Once) -> list[str] | None:
+    """The jobs that this key made; refused when it came with another body."""
     row = tx.row(
         "select body_digest, job_ids from idempotency where customer_id = ?"
         " and principal = ? and route = ? and idempotency_key = ?",
@@ -27,8 +29,7 @@ def made_before(tx: Tx, key: Key, once: Once) -> str | None:
     if row is None:
         return None
     check_same(row[0], once)
-    job_id: str = msgspec.json.decode(row[1])[0]
-    return job_id
+    return msgspec.json.decode(row[1], type=list[str])
 
 
 def check_same(digest: str, once: Once) -> None:
@@ -36,10 +37,13 @@ def check_same(digest: str, once: Once) -> None:
         raise KeyReused("This Idempotency-Key came before with another request.")
 
 
-def remember(tx: Tx, made: list[tuple[Key, Once, str]]) -> None:
-    """In the creating transaction: job and key are durable together, or not at all."""
+def remember(tx: Tx, made: Sequence[tuple[Key, Once, Sequence[str]]]) -> None:
+    """In the creating transaction: jobs and key are durable together, or not at all."""
     tx.many(
         "insert into idempotency (customer_id, principal, route, idempotency_key, body_digest,"
         " job_ids, created_at) values (?, ?, ?, ?, ?, ?, ?)",
-        [(*key, once.body_digest, f'["{job_id}"]', tx.now) for key, once, job_id in made],
+        [
+            (*key, once.body_digest, msgspec.json.encode(job_ids).decode(), tx.now)
+            for key, once, job_ids in made
+        ],
     )

@@ -47,8 +47,7 @@ class RotateBody(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def _record(ask: Ask, shown: service.Shown) -> MonitorRecord:
-    view, acl = shown
-    return record(view, ask.actor, acl)
+    return record(*shown, ask.actor)
 
 
 async def list_monitors(ask: Ask) -> Reply:

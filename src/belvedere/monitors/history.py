@@ -58,7 +58,7 @@ def history(
     step: Millis | None,
 ) -> History:
     """For whoever may see the monitor; the last day when no time is given."""
-    row, _ = service.show(tx, actor, monitor_id)
+    row, _, _ = service.show(tx, actor, monitor_id)
     # The very last millisecond counts too.
     end = tx.now + 1 if until is None else until
     start = end - DAY if since is None else since

@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from belvedere.access import Actor
 from belvedere.base.clock import iso, iso_or_none
+from belvedere.events.triggers import Trigger
 from belvedere.monitors.model import KIND_NAMES, Type
 from belvedere.monitors.shown import shown_config
 from belvedere.monitors.store import MonitorView
@@ -31,6 +32,14 @@ class MonitorInMonitor(msgspec.Struct):
     looptime: int
     host_id: str | None
     config: dict[str, Any]
+
+
+class StartedByMonitor(msgspec.Struct, omit_defaults=True):
+    """What an event of the monitor starts."""
+
+    event_name: str
+    task_id: str | UnsetType = UNSET
+    workflow_id: str | UnsetType = UNSET
 
 
 class MonitorRecord(msgspec.Struct, kw_only=True):
@@ -65,6 +74,8 @@ class MonitorRecord(msgspec.Struct, kw_only=True):
     resource_id: str
     monitor_id: str
     acl: list[str]
+    # For managers and above.
+    triggers: list[StartedByMonitor]
     tags: list[str]
     version: int
     user_id: str
@@ -83,7 +94,9 @@ class MonitorRecord(msgspec.Struct, kw_only=True):
 _AT_TOP = ("timeout", "url", "status_code", "pattern", "method", "monitors")
 
 
-def record(row: MonitorView, actor: Actor, acl: list[str]) -> MonitorRecord:
+def record(
+    row: MonitorView, acl: list[str], triggers: list[Trigger], actor: Actor
+) -> MonitorRecord:
     config = shown_config(row.settings)
     last_event: dict[str, Any] = msgspec.json.decode(row.last_event)
     return MonitorRecord(
@@ -118,6 +131,7 @@ def record(row: MonitorView, actor: Actor, acl: list[str]) -> MonitorRecord:
         resource_id=row.id,
         monitor_id=row.id,
         acl=acl,
+        triggers=[_started(one) for one in triggers] if actor.sees_all else [],
         tags=msgspec.json.decode(row.tags),
         version=row.version,
         user_id=row.user_id,
@@ -127,3 +141,9 @@ def record(row: MonitorView, actor: Actor, acl: list[str]) -> MonitorRecord:
         last_update=iso(row.updated_at),
         **{name: config[name] for name in _AT_TOP if name in config},
     )
+
+
+def _started(one: Trigger) -> StartedByMonitor:
+    if one.target == "task":
+        return StartedByMonitor(one.event_name, task_id=one.target_id)
+    return StartedByMonitor(one.event_name, workflow_id=one.target_id)

@@ -21,6 +21,7 @@ from belvedere.base.errors import Conflict, Fault, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.events import triggers
+from belvedere.events.triggers import Trigger
 from belvedere.monitors import (
     bindings,
     changes,
@@ -37,7 +38,7 @@ from belvedere.monitors.model import MonitorRow, State, Type
 from belvedere.monitors.store import MonitorView
 from belvedere.rest.filters import Listing
 
-Shown = tuple[MonitorView, list[str]]
+Shown = tuple[MonitorView, list[str], list[Trigger]]
 
 
 def create(tx: Tx, keys: Keys, actor: Actor, body: MonitorBody, host_id: str | None) -> Shown:
@@ -213,7 +214,9 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | N
     views = store.page(tx, actor, listing)
     acls = store.acls(tx, actor.customer_id)
     total = store.count(tx, actor, listing) if listing.count else None
-    return [(view, acls.get(view.id, [])) for view in views], total
+    ids = [view.id for view in views]
+    started = triggers.of_sources(tx, actor.customer_id, "monitor", ids)
+    return [(view, acls.get(view.id, []), started[view.id]) for view in views], total
 
 
 def _held(tx: Tx, actor: Actor, monitor_id: str, if_match: int | None) -> MonitorRow:
@@ -295,8 +298,12 @@ def _event(row: MonitorRow) -> dict[str, Any]:
 
 
 def _shown(tx: Tx, actor: Actor, monitor_id: str) -> Shown:
-    view = store.view(tx, actor.customer_id, monitor_id)
-    return view, acl_of(tx, actor.customer_id, "monitor", monitor_id)
+    customer_id = actor.customer_id
+    return (
+        store.view(tx, customer_id, monitor_id),
+        acl_of(tx, customer_id, "monitor", monitor_id),
+        triggers.of_source(tx, customer_id, "monitor", monitor_id),
+    )
 
 
 def _text(config: dict[str, Any]) -> str:

@@ -61,16 +61,21 @@ def _lower(name: str | None) -> str | None:
 def _from_body(content_type: str, raw: bytes) -> Given:
     if not raw.strip():
         return Given()
-    kind = _media_type(content_type)
-    # A body without a type is taken for JSON: what is not JSON is refused by its position.
-    if kind in ("", JSON) or (kind.startswith("application/") and kind.endswith("+json")):
+    kind = media_type(content_type)
+    if is_json(kind):
         return _from_json(text.parse(raw))
     if kind == FORM:
-        return _from_fields(_form(raw))
+        return _from_fields(form(raw))
     raise BadMediaType(f"{kind} cannot be read here; send {JSON} or {FORM}.")
 
 
-def _media_type(content_type: str) -> str:
+def is_json(kind: str) -> bool:
+    """A body without a type is taken for JSON: what is not JSON is refused by its position."""
+    return kind in ("", JSON) or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+def media_type(content_type: str) -> str:
+    """The bare type in lower case; refused unless its text is UTF-8."""
     kind, _, parameters = content_type.partition(";")
     if parameters:
         header = Message()
@@ -99,7 +104,8 @@ def _from_json(body: Any) -> Given:
     )
 
 
-def _form(raw: bytes) -> Query:
+def form(raw: bytes) -> Query:
+    """The fields of an urlencoded body."""
     if raw.lstrip()[:1] in (b"{", b"["):
         # What curl -d sends unless it is told otherwise; read as a form it would say nothing.
         raise BadMediaType(f"The body looks like JSON; send it with Content-Type: {JSON}.")

@@ -9,7 +9,6 @@ from belvedere.access import Actor, Level, require, visible
 from belvedere.db import Tx
 from belvedere.events.sources import SOURCES, Cause
 from belvedere.indicators.model import KIND_NAMES as INDICATOR_KINDS
-from belvedere.indicators.model import Type as IndicatorType
 from belvedere.rest.route import Ask, Route
 from belvedere.tasks.model import KIND_NAMES as TASK_KINDS
 from belvedere.tasks.model import Type as TaskType
@@ -60,9 +59,8 @@ EMITTERS = {
         host_id="host_id",
         has_acl=True,
     ),
-    "indicator": Emitter(
-        "IndicatorEvent", lambda type_: INDICATOR_KINDS[IndicatorType(type_)], has_acl=True
-    ),
+    "indicator": Emitter("IndicatorEvent", lambda type_: INDICATOR_KINDS[type_], has_acl=True),
+    "webhook": Emitter("WebhookEvent", lambda _: "Webhook", type="'webhook'"),
 }
 
 

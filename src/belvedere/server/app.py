@@ -91,9 +91,8 @@ class App:
             auth.check_customer(actor, named)
         if route.body is not None or route.raw_body:
             ask.raw = await body.read(receive, headers, route.max_body)
-        if route.raw_body:
-            ask.customer = named
-        elif route.body is not None:
+        ask.customer = named
+        if route.body is not None and not route.raw_body:
             self._check_body(ask, headers, named)
         return _reply(await route.handler(ask))
 

@@ -6,12 +6,10 @@ from typing import Any
 
 import msgspec
 
-from belvedere import files, hosts
 from belvedere.access.model import Actor
-from belvedere.db import Tx
+from belvedere.base import text
 from belvedere.jobs import finish, reunion
 from belvedere.jobs import log as joblog
-from belvedere.jobs import store as job_store
 from belvedere.protocol import (
     CHUNK,
     OUTPUT,
@@ -34,6 +32,7 @@ from belvedere.protocol import (
     pack_blob,
     unpack_output,
 )
+from belvedere.server import questions
 from belvedere.server.house import House
 from belvedere.server.watcher import Watcher
 
@@ -41,6 +40,7 @@ log = logging.getLogger("belvedere.agents")
 encode = msgspec.json.Encoder().encode
 
 BEAT_MS = 10_000
+WIDEST = 2**62
 CREDIT = 4 * 1024 * 1024
 # Nobody waits for an acknowledgement: it leaves with the next order, or this much later, which is
 # still before the keeper makes an end durable that the server might not have.
@@ -135,11 +135,12 @@ class Link:
         """Open the session: the journal settles what the last one left open."""
         if hello.protocol != VERSION:
             raise Goodbye(4400, f"This server speaks protocol {VERSION}; update the agent.")
+        _check_numbers(*(entry.fence for entry in hello.entries))
         self.session, told, held = await self.house.db.write(
-            _greet, self.host_id, hello, self.address
+            questions.greet, self.host_id, hello, self.address
         )
         self._jobs.update(held)
-        resume = await self.house.logs.read(_resume, list(held))
+        resume = await self.house.logs.read(questions.resume, list(held))
         self.push(Welcome(self.session, self.host_id, BEAT_MS, CREDIT, resume))
         self.push(*[Stop(fence) for fence in told.stop])
         self.push(*[Cancel(fence) for fence in told.cancel])
@@ -150,8 +151,8 @@ class Link:
         if isinstance(frame, bytes):
             self._receive_output(frame)
             return
-        for raw in msgspec.json.decode(frame):
-            shape = SHAPES.get(raw.get("kind"))
+        for raw in messages_in(frame):
+            shape = SHAPES.get(raw.get("kind", ""))
             if shape is None:
                 log.warning("an agent sent an unknown message: %.40r", raw.get("kind"))
                 continue
@@ -175,6 +176,9 @@ class Link:
                 raise Goodbye(4400, "A second hello.")
 
     def _receive_end(self, ended: Ended) -> None:
+        report = ended.report
+        _check_numbers(ended.fence, report.bytes_total, report.lines_total, report.elapsed_ns)
+        report.reason = text.clean(report.reason)
         if ended.fence not in self._jobs or ended.report.log is not None:
             self._settle(ended)
         else:
@@ -231,7 +235,7 @@ class Link:
         self.house.hub.ring((f"log:{piece.job_id}",))
 
     async def _send_blob(self, sha256: str) -> None:
-        content = await self.house.db.read(files.content_of, sha256)
+        content = await self.house.db.read(questions.content_for, self.host_id, sha256)
         if content is None:
             self.push(Missing(sha256))
             return
@@ -247,10 +251,10 @@ class Link:
         self.spawn(self._look_at_wishes())
 
     async def _look_at_wishes(self) -> None:
-        wishes = await self.house.db.read(_wishes, self.host_id)
+        wishes = await self.house.db.read(questions.wishes, self.host_id)
         self.cancel([fence for fence in wishes if wishes[fence]])
         stop = [fence for fence in self._jobs if fence not in wishes]
-        settled = await self.house.db.read(_settled_fences, stop) if stop else []
+        settled = await self.house.db.read(questions.settled_fences, stop) if stop else []
         self.push(*[Stop(fence) for fence in settled])
 
     def cancel(self, fences: list[int]) -> None:
@@ -279,32 +283,13 @@ class Link:
             task.cancel()
 
 
-def _greet(
-    tx: Tx, host_id: str, hello: Hello, address: str
-) -> tuple[int, reunion.Reunion, dict[int, str]]:
-    session = hosts.connect(tx, host_id, hello, address)
-    told = reunion.reunite(tx, host_id, hello.journal_id, hello.entries)
-    fences = [entry.fence for entry in hello.entries]
-    held = job_store.attempts_by_fence(tx, fences)
-    jobs = {fence: a.job_id for fence, a in held.items() if a.host_id == host_id}
-    return session, told, jobs
+def messages_in(frame: str | bytes) -> list[dict[str, Any]]:
+    """The messages of a text frame; ValidationError for anything else."""
+    return msgspec.json.decode(frame, type=list[dict[str, Any]])
 
 
-def _resume(tx: Tx, fences: list[int]) -> dict[str, int]:
-    found = {fence: joblog.find(tx, fence) for fence in fences}
-    return {str(fence): log.bytes_seen if log else 0 for fence, log in found.items()}
-
-
-def _wishes(tx: Tx, host_id: str) -> dict[int, bool]:
-    """Fences that the server waits for, and whether they are to be cancelled."""
-    rows = tx.rows(
-        "select fence, cancel_requested_at from jobs where host_id = ? and lifecycle = 'assigned'",
-        host_id,
-    )
-    return {fence: at is not None for fence, at in rows}
-
-
-def _settled_fences(tx: Tx, fences: list[int]) -> list[int]:
-    """Those whose attempt a person has settled: nobody waits for them any more."""
-    found = job_store.attempts_by_fence(tx, fences)
-    return [fence for fence, attempt in found.items() if attempt.state == "resolved"]
+def _check_numbers(*numbers: int) -> None:
+    """What no agent of ours can mean must not reach the database, where it would be an error that
+    looks like ours and brings the agent back for ever."""
+    if not all(0 <= number < WIDEST for number in numbers):
+        raise Goodbye(4400, "A number is out of range.")

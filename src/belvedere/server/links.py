@@ -2,14 +2,20 @@
 
 from typing import TYPE_CHECKING
 
-from belvedere.base.clock import Millis
+from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.jobs import queue
 from belvedere.jobs.order import order_of
+from belvedere.protocol import Order
 
 if TYPE_CHECKING:
     from belvedere.server.link import Link
+
+
+# Whose orders, claimed when, and the first of their fences.
+Promise = tuple["Link", Millis, int]
+DOUBT: Millis = 5 * SECOND
 
 
 class Links:
@@ -20,6 +26,8 @@ class Links:
         self.base_url = base_url
         self._by_host: dict[str, Link] = {}
         self._seen: dict[tuple[str, int], Millis] = {}
+        # Orders that wait for the end of their transaction.
+        self._promises: set[Promise] = set()
 
     def __len__(self) -> int:
         return len(self._by_host)
@@ -58,8 +66,21 @@ class Links:
         if not claimed:
             return
         orders = [order_of(item, link.session, self.base_url) for item in claimed]
+        promise = (link, tx.now, orders[0].fence)
+        self._promises.add(promise)
         around_commit(tx, "claim")
-        tx.after_commit(lambda: link.give(orders))
+        tx.after_commit(lambda: self._keep(promise, orders))
+
+    def _keep(self, promise: Promise, orders: list[Order]) -> None:
+        self._promises.discard(promise)
+        promise[0].give(orders)
+
+    def in_doubt(self, now: Millis) -> list["Link"]:
+        """Links whose orders may or may not be durable, because the answer to the commit was lost:
+        they were never sent, but their jobs may count as assigned."""
+        old = [promise for promise in list(self._promises) if promise[1] < now - DOUBT]
+        self._promises.difference_update(old)
+        return [link for link, _, _ in old]
 
     def note_seen(self, link: "Link", now: Millis) -> None:
         self._seen[link.host_id, link.session] = now

@@ -13,6 +13,7 @@ from belvedere.jobs.model import LOST_AFTER, UNREACHABLE_AFTER
 from belvedere.monitors import retention as monitor_retention
 from belvedere.monitors import rollups, watchdog, watching
 from belvedere.server.house import House
+from belvedere.webhooks import inbox
 
 log = logging.getLogger("belvedere.loops")
 
@@ -45,6 +46,12 @@ async def tell_cancels(house: House) -> None:
         link = house.links.of(host_id)
         if link is not None:
             link.cancel([fence])
+
+
+async def settle_doubts(house: House) -> None:
+    """An agent that comes back tells what it has; what it has not goes back into the queue."""
+    for link in house.links.in_doubt(house.clock()):
+        link.close(4503, "an order may not have reached you; come back")
 
 
 async def note_seen(house: House) -> None:
@@ -136,9 +143,18 @@ async def forget_samples(house: House) -> None:
             await asyncio.sleep(0)
 
 
+async def forget_deliveries(house: House) -> None:
+    while await house.db.write(inbox.forget_old):
+        await asyncio.sleep(0)
+    webhook_id: str | None = ""
+    while webhook_id is not None:
+        webhook_id = await house.db.write(inbox.forget_many, webhook_id)
+
+
 LOOPS = (
     Loop("wake waiting hosts", 1.0, wake_waiting),
     Loop("tell agents what to stop", 2.0, tell_cancels),
+    Loop("settle orders in doubt", 2.0, settle_doubts),
     Loop("note what agents were seen", 5.0, note_seen),
     Loop("note uses of credentials", 60.0, note_uses),
     Loop("mark silent hosts and their jobs", 5.0, mark_silent, TERM_S),
@@ -148,6 +164,7 @@ LOOPS = (
     Loop("look at all history again", 86_400.0, look_again, 3_600.0),
     Loop("tell of stale indicators", 5.0, tell_stale, TERM_S),
     Loop("thin values of indicators", 300.0, forget_values, 60.0),
+    Loop("forget old deliveries", 60.0, forget_deliveries, 30.0),
     Loop("forget old credentials", 3_600.0, forget_credentials, 60.0),
     Loop("watch the monitors", 5.0, watch_monitors, TERM_S),
     Loop("tell agents what to check", 5.0, tell_watches),

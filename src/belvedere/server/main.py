@@ -5,6 +5,7 @@ import contextlib
 import logging
 import signal
 import socket as sockets
+import ssl
 import sys
 from collections.abc import Callable
 
@@ -43,8 +44,11 @@ def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
         house = build(settings)
+        # Before the set-up: what cannot be served must not swallow the password that is told once.
+        _check_tls(settings)
+        listening = _listen(settings)
         welcome = first_start.set_up(house) if must_set_up else None
-        return _loop()(_serve(house, welcome, with_agent=with_agent))
+        return _loop()(_serve(house, listening, welcome, with_agent=with_agent))
     except Refused as refusal:
         print(f"belvedere: {refusal.message}", file=sys.stderr)
         return 3
@@ -58,9 +62,10 @@ def _loop() -> "Callable[..., int]":
     return uvloop.run
 
 
-async def _serve(house: House, welcome: Welcome | None, *, with_agent: bool) -> int:
+async def _serve(
+    house: House, listening: sockets.socket, welcome: Welcome | None, *, with_agent: bool
+) -> int:
     settings = house.settings
-    listening = _listen(settings)
     house.links.base_url = settings.base_url
     server = uvicorn.Server(_config(house))
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
@@ -93,6 +98,20 @@ async def _serve(house: House, welcome: Welcome | None, *, with_agent: bool) -> 
         if house.logs is not house.db:
             await house.logs.close()
     return 0
+
+
+def _check_tls(settings: Settings) -> None:
+    if not settings.tls_cert:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+            settings.tls_cert, settings.tls_key or None
+        )
+    except OSError as fault:
+        raise Refused(
+            f"The certificate {settings.tls_cert} cannot be used ({fault.strerror or fault});"
+            " look at --tls-cert and --tls-key."
+        ) from None
 
 
 def _listen(settings: Settings) -> sockets.socket:

@@ -15,6 +15,8 @@ from belvedere.server.api import ROUTES as OWN
 from belvedere.server.api_event import ROUTES as EVENTS
 from belvedere.server.stream import ROUTES as STREAM
 from belvedere.tasks.api import ROUTES as TASKS
+from belvedere.webhooks.api import ROUTES as WEBHOOKS
+from belvedere.webhooks.api_call import ROUTES as CALLS
 
 ROUTES: tuple[Route, ...] = (
     *OWN,
@@ -29,6 +31,8 @@ ROUTES: tuple[Route, ...] = (
     *EVENTS,
     *INDICATORS,
     *BADGES,
+    *WEBHOOKS,
+    *CALLS,
     *MONITORS,
 )
 

@@ -3,17 +3,18 @@
 import asyncio
 import contextlib
 import logging
+import struct
 from typing import Any
 
 import msgspec
 
 from belvedere import hosts
 from belvedere.access.model import Actor, Level
-from belvedere.base.errors import Refused, Unavailable
+from belvedere.base.errors import Conflict, Refused, Unavailable
 from belvedere.jobs import queue
 from belvedere.protocol import Hello, Refusal
 from belvedere.server import auth
-from belvedere.server.link import Goodbye, Link
+from belvedere.server.link import Goodbye, Link, messages_in
 
 log = logging.getLogger("belvedere.agents")
 PATH = b"/-/agent"
@@ -36,12 +37,19 @@ async def serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
         await _close(send, goodbye.code, goodbye.reason)
     except Unavailable as away:
         await _close(send, 4503, away.message)
+    except Conflict as refusal:
+        # Not now: another agent holds the host, or this Hello came behind a later one.
+        await _close(send, 4409, refusal.message)
     except Refused as refusal:
         await _close(send, 4401, refusal.message)
-    except (msgspec.DecodeError, msgspec.ValidationError) as fault:
+    except (msgspec.DecodeError, msgspec.ValidationError, struct.error) as fault:
         await _close(send, 4400, f"A message could not be read: {fault}")
     except TimeoutError:
         await _close(send, 4408, "The agent was silent for too long; come back.")
+    except Exception:
+        # Our own fault: told to the log. What the agent said last, it will say again.
+        log.exception("the link of an agent failed")
+        await _close(send, 1011, "the server stumbled; come back")
 
 
 async def _close(send: Any, code: int, reason: str) -> None:
@@ -69,7 +77,9 @@ async def _talk(app: Any, scope: Any, receive: Any, send: Any) -> None:
     frame = await asyncio.wait_for(_frame(receive), HELLO_S)
     if frame is None:
         return
-    first = msgspec.json.decode(frame)
+    first = messages_in(frame)
+    if not first:
+        raise Goodbye(4400, "The first message is the hello.")
     await link.greet(msgspec.convert(first[0], Hello))
     house.links.add(link)
     undo = house.hub.listen(f"cancel:{link.host_id}", link.rung)

@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from belvedere.access import Actor, acl, roster
 from belvedere.base.errors import Fault, Invalid, NotFound
+from belvedere.base.ids import is_id
 from belvedere.db import Tx
 from belvedere.files import FileChange
 from belvedere.files import service as files
@@ -75,7 +76,8 @@ def _host(to: Binding, body: Any) -> str | None:
 def _host_by_name(to: Binding, hostname: str | None) -> str | None:
     if not hostname:
         return None
-    found = host_rows.by_name(to.tx, to.actor.customer_id, hostname)
+    is_name = hostname.isprintable()
+    found = host_rows.by_name(to.tx, to.actor.customer_id, hostname) if is_name else None
     if found is None:
         raise refusal([Fault("hostname", f"There is no host called {hostname!r}.")])
     return found.id
@@ -122,6 +124,8 @@ def _old(to: Binding, field: str) -> str | None:
 
 
 def _must_exist(field: str, message: str, find: Any, to: Binding, object_id: str) -> None:
+    if not is_id(object_id):
+        raise refusal([Fault(field, message)])
     try:
         # Held: what is deleted at this moment must not gain a user.
         find(to.tx, to.actor.customer_id, object_id, hold=True)

@@ -46,7 +46,7 @@ def checked(spec: TaskSpec) -> TaskSpec:
 
 
 def refusal(faults: Sequence[Fault]) -> Invalid:
-    first = f"{faults[0].field}: {faults[0].message}"
+    first = f"{faults[0].field}: {faults[0].message.rstrip('.')}."
     more = f" {len(faults) - 1} more fields are wrong." if len(faults) > 1 else ""
     return Invalid(f"The task is not complete or not right. {first}{more}", faults=tuple(faults))
 

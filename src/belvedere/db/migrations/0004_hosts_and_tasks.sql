@@ -16,6 +16,8 @@ create table hosts (
   fingerprint text not null default '',
   journal_id text not null default '',
   boot_id text not null default '',
+  -- The number of that journal's last Hello.
+  greeting bigint not null default 0,
   -- Grows with each connection; only the newest may take or report.
   session bigint not null default 0,
   slots bigint not null default 0,

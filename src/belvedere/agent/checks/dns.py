@@ -1,0 +1,39 @@
+"""Whether a name has an address, by this host's own resolver."""
+
+import asyncio
+import ipaddress
+import socket
+import time
+from typing import Any
+
+from belvedere.agent.checks.outcome import Outcome, explain
+
+FAMILIES = {"A": socket.AF_INET, "AAAA": socket.AF_INET6}
+
+
+async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
+    began = time.monotonic()
+    family = FAMILIES[config["record"].upper()]
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(
+            config["target"], None, family=family, type=socket.SOCK_STREAM
+        )
+    except OSError as fault:
+        return Outcome("failure", "dns:error", explain(fault))
+    took_ms = (time.monotonic() - began) * 1_000
+    addresses = sorted({str(one[4][0]) for one in found})
+    data = {"addresses": addresses, "ms": round(took_ms, 1)}
+    wanted = config["address"]
+    if wanted and _plain(wanted) not in map(_plain, addresses):
+        message = f"{', '.join(addresses)}, expected {wanted}"
+        return Outcome("failure", "dns:mismatch", message, data, {"ms": took_ms})
+    return Outcome("normal", "success", ", ".join(addresses), data, {"ms": took_ms})
+
+
+def _plain(address: str) -> str:
+    """The same address written in the same way."""
+    try:
+        return str(ipaddress.ip_address(address))
+    except ValueError:
+        return address

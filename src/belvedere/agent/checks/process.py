@@ -1,0 +1,51 @@
+"""Whether processes run whose command line holds a text."""
+
+import asyncio
+import os
+from typing import Any
+
+from belvedere.agent.checks.outcome import Outcome
+from belvedere.base.pattern import compiled
+from belvedere.base.search import found
+
+# After so many processes other work gets its turn.
+BREATH = 200
+MOST_LINE = 4_096
+
+
+async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
+    pids = [pid async for pid in _matching(config)]
+    count, least, most = len(pids), config["least"], config["most"]
+    data = {"count": count, "pids": pids[:20]}
+    measured = {"count": float(count)}
+    if count < least:
+        message = f"{count} processes with {config['raw_search']!r}, at least {least} are wanted"
+        return Outcome("failure", "process:missing", message, data, measured)
+    if most is not None and count > most:
+        message = f"{count} processes with {config['raw_search']!r}, at most {most} are wanted"
+        return Outcome("failure", "process:too_many", message, data, measured)
+    return Outcome("normal", "success", f"{count} processes", data, measured)
+
+
+async def _matching(config: dict[str, Any]) -> Any:
+    wanted: str = config["raw_search"]
+    rule = compiled(wanted) if config["is_regexp"] else None
+    own = os.getpid()
+    for n, name in enumerate(os.listdir("/proc")):
+        if n % BREATH == BREATH - 1:
+            await asyncio.sleep(0)
+        if not name.isdigit() or int(name) == own:
+            continue
+        line = _command_line(name)
+        if wanted in line if rule is None else line and found(rule, line):
+            yield int(name)
+
+
+def _command_line(pid: str) -> str:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read(MOST_LINE)
+    except OSError:
+        # It ended while we looked.
+        return ""
+    return words.rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")

@@ -1,0 +1,19 @@
+"""Whether a port takes connections."""
+
+import asyncio
+import time
+from typing import Any
+
+from belvedere.agent.checks.outcome import Outcome, explain
+
+
+async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
+    began = time.monotonic()
+    try:
+        _, writer = await asyncio.open_connection(config["target"], config["port"])
+    except OSError as fault:
+        return Outcome("failure", "tcp:error", explain(fault))
+    writer.transport.abort()
+    took_ms = (time.monotonic() - began) * 1_000
+    data = {"ms": round(took_ms, 1)}
+    return Outcome("normal", "success", f"open in {took_ms:.0f} ms", data, {"ms": took_ms})

@@ -1,0 +1,37 @@
+"""Whether a certificate is good, and for how many days still."""
+
+import asyncio
+import ssl
+import time
+from typing import Any
+
+from belvedere.agent.checks.http import trust
+from belvedere.agent.checks.outcome import Outcome, explain
+
+DAY_S = 86_400
+
+
+async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
+    target: str = config["target"]
+    try:
+        _, writer = await asyncio.open_connection(
+            target, config["port"], ssl=trust(), server_hostname=target
+        )
+    except ssl.SSLCertVerificationError as fault:
+        message = f"The certificate is not good: {fault.verify_message}."
+        return Outcome("failure", "tls:invalid", message)
+    except OSError as fault:
+        return Outcome("failure", "tls:error", explain(fault))
+    certificate = writer.get_extra_info("peercert")
+    writer.transport.abort()
+    return judged(certificate, config["days"], time.time())
+
+
+def judged(certificate: dict[str, Any], days: int, now: float) -> Outcome:
+    left = (ssl.cert_time_to_seconds(certificate["notAfter"]) - now) / DAY_S
+    data = {"expires": certificate["notAfter"], "days": round(left, 1)}
+    message = f"good for {left:.0f} days"
+    if left < days:
+        message = f"{message}, at least {days} are wanted"
+        return Outcome("failure", "tls:expires", message, data, {"days": left})
+    return Outcome("normal", "success", message, data, {"days": left})

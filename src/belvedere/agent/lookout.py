@@ -1,0 +1,87 @@
+"""Makes the checks of this host: each in its own rhythm, never two of one monitor at once."""
+
+import asyncio
+import hashlib
+import logging
+import time
+from typing import Any
+
+from belvedere.agent.checks import Check, check_of
+from belvedere.agent.checks.outcome import Outcome, explain
+from belvedere.agent.samples import Buffer
+from belvedere.protocol import Watch, Watched
+
+log = logging.getLogger("belvedere.agent")
+
+AT_ONCE = 32
+# A new monitor is looked at soon, though not together with a hundred others.
+FIRST_S = 2.0
+DEFAULT_TIMEOUT_MS = 10_000
+
+
+class Lookout:
+    """Lives as long as the agent, and goes on while there is no connection."""
+
+    def __init__(self, samples: Buffer) -> None:
+        self.samples = samples
+        self._number = 0
+        self._tasks: dict[str, tuple[Watched, asyncio.Task[None]]] = {}
+        self._room = asyncio.Semaphore(AT_ONCE)
+
+    def reopen(self) -> None:
+        """A new connection: its first configuration counts, whatever its number."""
+        self._number = 0
+
+    def configure(self, watch: Watch) -> None:
+        """Exactly these from now on; whoever stays the same is not disturbed."""
+        if watch.number < self._number:
+            return
+        self._number = watch.number
+        wanted = {one.id: one for one in watch.monitors}
+        for monitor_id, (held, task) in list(self._tasks.items()):
+            if wanted.get(monitor_id) != held:
+                task.cancel()
+                del self._tasks[monitor_id]
+        for monitor_id, one in wanted.items():
+            check = check_of(one.type)
+            if monitor_id not in self._tasks and check is not None:
+                task = asyncio.create_task(self._repeat(one, check), name=f"check {monitor_id}")
+                self._tasks[monitor_id] = (one, task)
+
+    async def _repeat(self, one: Watched, check: Check) -> None:
+        memory: dict[str, Any] = {}
+        period_s = one.looptime_ms / 1_000
+        share = phase(one.id)
+        await asyncio.sleep(share * min(FIRST_S, period_s))
+        while True:
+            async with self._room:
+                outcome = await perform(one, check, memory)
+            self.samples.add(one.id, one.version, outcome)
+            # The next beat of its own rhythm: beats that passed meanwhile are not made up for.
+            now = time.monotonic()
+            beat = (now // period_s) * period_s + share * period_s
+            await asyncio.sleep(beat - now if beat > now else beat + period_s - now)
+
+    def close(self) -> None:
+        for _, task in self._tasks.values():
+            task.cancel()
+        self._tasks = {}
+
+
+def phase(monitor_id: str) -> float:
+    """Where in its period a monitor is checked, 0 to 1: spread evenly, always the same."""
+    return int.from_bytes(hashlib.sha256(monitor_id.encode()).digest()[:4]) / 2**32
+
+
+async def perform(one: Watched, check: Check, memory: dict[str, Any]) -> Outcome:
+    """One check within its deadline, which covers all of it: names, connection, answer."""
+    limit_ms = one.config.get("timeout") or DEFAULT_TIMEOUT_MS
+    try:
+        async with asyncio.timeout(limit_ms / 1_000):
+            return await check(one.config, memory)
+    except TimeoutError:
+        return Outcome("failure", f"{one.type}:timeout", f"Nothing within {limit_ms / 1_000:g} s.")
+    except Exception as fault:
+        # A host that lacks what a check needs, or our own mistake: said, and tried again.
+        log.warning("The check of monitor %s failed: %s", one.id, explain(fault), exc_info=True)
+        return Outcome("failure", "agent:worker:error", explain(fault))

@@ -1,0 +1,63 @@
+"""What an agent's link asks the database: who it is, what it may have, what is wanted of it."""
+
+import re
+
+from belvedere import files, hosts
+from belvedere.db import Tx
+from belvedere.jobs import log as joblog
+from belvedere.jobs import reunion
+from belvedere.jobs import store as job_store
+from belvedere.protocol import Hello
+
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+def greet(
+    tx: Tx, host_id: str, hello: Hello, address: str
+) -> tuple[int, reunion.Reunion, dict[int, str]]:
+    session = hosts.connect(tx, host_id, hello, address)
+    told = reunion.reunite(tx, host_id, hello.journal_id, hello.entries)
+    fences = [entry.fence for entry in hello.entries]
+    held = job_store.attempts_by_fence(tx, fences)
+    jobs = {fence: a.job_id for fence, a in held.items() if a.host_id == host_id}
+    return session, told, jobs
+
+
+def resume(tx: Tx, fences: list[int]) -> dict[str, int]:
+    found = {fence: joblog.find(tx, fence) for fence in fences}
+    return {str(fence): log.bytes_seen if log else 0 for fence, log in found.items()}
+
+
+def wishes(tx: Tx, host_id: str) -> dict[int, bool]:
+    """Fences that the server waits for, and whether they are to be cancelled."""
+    rows = tx.rows(
+        "select fence, cancel_requested_at from jobs where host_id = ? and lifecycle = 'assigned'",
+        host_id,
+    )
+    return {fence: at is not None for fence, at in rows}
+
+
+def settled_fences(tx: Tx, fences: list[int]) -> list[int]:
+    """Those whose attempt a person has settled: nobody waits for them any more."""
+    found = job_store.attempts_by_fence(tx, fences)
+    return [fence for fence, attempt in found.items() if attempt.state == "resolved"]
+
+
+def content_for(tx: Tx, host_id: str, sha256: str) -> bytes | None:
+    """What the work of this host needs, or a file of its own organization. To know a hash is no
+    right to what is behind it."""
+    if not _HASH.fullmatch(sha256):
+        return None
+    needed = tx.row(
+        "select 1 from jobs where host_id = ? and lifecycle = 'assigned'"
+        " and (script_sha256 = ? or arguments like ?)",
+        host_id,
+        sha256,
+        f'%"{sha256}"%',
+    ) or tx.row(
+        "select 1 from file_versions v join files f on f.id = v.file_id"
+        " join hosts h on h.customer_id = f.customer_id where v.sha256 = ? and h.id = ?",
+        sha256,
+        host_id,
+    )
+    return None if needed is None else files.content_of(tx, sha256)

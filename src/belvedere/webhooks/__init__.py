@@ -1,0 +1,1 @@
+"""Doors from outside: one call starts every task and workflow that is attached."""

@@ -1,0 +1,186 @@
+"""Calling webhooks over HTTP, and the inbox of what came in."""
+
+import hashlib
+from typing import Any
+
+from belvedere.access import customers
+from belvedere.access.limits import use_secret
+from belvedere.access.model import Actor, Level
+from belvedere.base.errors import Forbidden, Invalid
+from belvedere.db import Tx
+from belvedere.jobs.once import Once
+from belvedere.rest import filters, lists
+from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.webhooks import calls, inbox, payload, record, replay
+from belvedere.webhooks.calls import Answered, Call
+from belvedere.webhooks.model import Door
+from belvedere.webhooks.record import DeliveryRecord, Triggered
+
+# What callers call their own id of a delivery; the first that is there counts.
+KEY_HEADERS = ("idempotency-key", "x-github-delivery")
+MAX_CONTENT_TYPE = 256
+
+
+async def trigger(ask: Ask) -> Reply:
+    return await _answer(ask, _call(ask, ask.actor, Door.TOKEN))
+
+
+async def trigger_by_secret(ask: Ask) -> Reply:
+    secret = ask.path["secret"]
+    return await _from_outside(ask, Door.SECRET, ask.house.keys.digest(secret), secret)
+
+
+async def trigger_signed(ask: Ask) -> Reply:
+    return await _from_outside(ask, Door.SIGNATURE, f"webhook:{ask.path['id']}")
+
+
+async def _from_outside(ask: Ask, door: Door, use: str, secret: str = "") -> Reply:
+    """Whoever knows the secret; wrong ones are counted by address, right ones by their use."""
+    if ask.customer is None:
+        raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
+    limits, address = ask.house.limits, ask.actor.address
+    limits.check(address)
+    use_secret(ask.house.secret_uses, use)
+    actor = await ask.house.db.glance(_caller, ask.customer, address)
+    try:
+        return await _answer(ask, _call(ask, actor, door, secret))
+    except Forbidden:
+        limits.wrong(address)
+        raise
+
+
+def _caller(tx: Tx, customer_name: str, address: str) -> Actor:
+    """Nobody in particular, of the organization that was named; of none when it is not there."""
+    found = customers.by_name(tx, customer_name)
+    if found is None or not found.enabled:
+        return Actor("", "", Level.ANONYMOUS, "secret", address=address)
+    return Actor(found.id, found.name, Level.ANONYMOUS, "secret", address=address)
+
+
+def _call(ask: Ask, actor: Actor, door: Door, secret: str = "") -> Call:
+    headers = ask.request.headers
+    content_type = headers.get("content-type", "")[:MAX_CONTENT_TYPE]
+    return Call(
+        actor=actor,
+        webhook_id=ask.path["id"],
+        door=door,
+        keys=ask.house.keys,
+        raw=ask.raw,
+        content_type=content_type,
+        headers=dict(headers.items()),
+        redacted=inbox.redacted(headers.items()),
+        payload=payload.read(content_type, ask.raw),
+        secret=secret,
+        once=_once(ask),
+    )
+
+
+def _once(ask: Ask) -> Once | None:
+    key = next((k for n in KEY_HEADERS if (k := ask.request.headers.get(n)) is not None), None)
+    if key is None:
+        return None
+    if not 1 <= len(key) <= 255:
+        raise Invalid("The id of a delivery has 1 to 255 characters.", code="invalid_key")
+    return Once(calls.ROUTE, key, hashlib.sha256(ask.raw).hexdigest())
+
+
+async def _answer(ask: Ask, call: Call, status: int = 200) -> Reply:
+    answered: Answered = await ask.house.db.join(calls.trigger, call)
+    headers = {"Idempotency-Replayed": "true"} if answered.replayed else {}
+    return Reply(Triggered("success", answered.jobs), status, headers)
+
+
+# The inbox
+
+
+async def list_deliveries(ask: Ask) -> Reply:
+    listing = filters.read(ask.query, inbox.DELIVERIES)
+    found, total = await ask.house.db.read(replay.listed, ask.actor, ask.path["id"], listing)
+    return lists.answer(ask, listing, [record.delivery(one) for one in found], total)
+
+
+async def show_delivery(ask: Ask) -> DeliveryRecord:
+    found, body = await ask.house.db.read(
+        replay.show, ask.actor, ask.path["id"], ask.path["delivery_id"]
+    )
+    return record.delivery(found, body)
+
+
+async def replay_delivery(ask: Ask) -> Reply:
+    call = await ask.house.db.read(
+        replay.again, ask.house.keys, ask.actor, ask.path["id"], ask.path["delivery_id"]
+    )
+    return await _answer(ask, call, 201)
+
+
+_CODES = ("webhook_disabled", "task_disabled", "host_gone", "idempotency_key_reused")
+
+
+def _trigger_route(path: str, level: str, handler: Handler, summary: str, known: bool) -> Route:
+    return Route(
+        "POST",
+        path,
+        level,
+        handler,
+        summary,
+        body=list[Any],
+        raw_body=True,
+        answer=Triggered,
+        codes=_CODES,
+        known=known,
+        needs_customer=level == "anonymous",
+    )
+
+
+ROUTES: tuple[Route, ...] = (
+    _trigger_route(
+        "/webhook/{id}/trigger",
+        "admin",
+        trigger,
+        "Run every task and workflow that is attached",
+        True,
+    ),
+    _trigger_route(
+        "/webhook/{id}/trigger/secret/{secret}",
+        "anonymous",
+        trigger_by_secret,
+        "The same, authorized by the webhook's secret",
+        True,
+    ),
+    _trigger_route(
+        "/webhook/{id}/trigger/signed",
+        "anonymous",
+        trigger_signed,
+        "The same, authorized by a signature that the secret made",
+        False,
+    ),
+    Route(
+        "GET",
+        "/webhook/{id}/delivery",
+        "admin",
+        list_deliveries,
+        "What came in, newest first, at most 100",
+        answer=list[DeliveryRecord],
+        known=False,
+        query=lists.QUERY,
+    ),
+    Route(
+        "GET",
+        "/webhook/{id}/delivery/{delivery_id}",
+        "admin",
+        show_delivery,
+        "One delivery with its body",
+        answer=DeliveryRecord,
+        known=False,
+    ),
+    Route(
+        "POST",
+        "/webhook/{id}/delivery/{delivery_id}/replay",
+        "admin",
+        replay_delivery,
+        "Run a delivery once more",
+        answer=Triggered,
+        codes=_CODES[:-1],
+        known=False,
+    ),
+)

@@ -1,0 +1,140 @@
+"""The inbox: what came in, what became of it, and how long it is kept."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from belvedere.base import text
+from belvedere.base.clock import DAY, Millis
+from belvedere.base.errors import NotFound
+from belvedere.db import Tx, columns
+from belvedere.rest.clauses import clauses
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.webhooks.model import Delivery
+
+LIFE: Millis = 30 * DAY
+# Of each webhook.
+MOST, MOST_BYTES = 500, 16 << 20
+BATCH = 200
+MAX_HEADERS, MAX_HEADER = 64, 1_024
+_SECRET = re.compile(
+    r"auth|cookie|secret|signature|token|pass|api[-_]?key|credential", re.IGNORECASE
+)
+DELIVERIES = Listable(
+    fields={
+        "id": Field("id"),
+        "date": Field("at", Kind.TIME),
+        "verdict": Field("verdict"),
+        "address": Field("address"),
+        "door": Field("door"),
+        "delivery": Field("delivery_key"),
+    },
+    newest_first=True,
+    most=100,
+)
+_ROW = columns(Delivery)
+
+
+def redacted(headers: Iterable[tuple[str, str]]) -> str:
+    """Headers as they may be kept, as JSON: what looks like a secret is blotted out."""
+    kept = {
+        name: "***" if _SECRET.search(name) else value[:MAX_HEADER]
+        for name, value in list(headers)[:MAX_HEADERS]
+    }
+    return msgspec.json.encode(kept).decode()
+
+
+def text_of(raw: bytes) -> str:
+    """A body as it can be kept; what is no text could not be read anyway."""
+    return text.clean(raw.decode("utf-8", "replace"))
+
+
+def insert(tx: Tx, found: Sequence[tuple[Delivery, str]]) -> None:
+    marks = ", ".join("?" for _ in Delivery.__struct_fields__)
+    tx.many(
+        f"insert into deliveries ({_ROW}, body) values ({marks}, ?)",
+        [(*msgspec.structs.astuple(delivery), body) for delivery, body in found],
+    )
+
+
+def find(tx: Tx, customer_id: str, webhook_id: str, delivery_id: str) -> tuple[Delivery, str]:
+    """A delivery and its body."""
+    row = tx.row(
+        f"select {_ROW}, body from deliveries where id = ? and webhook_id = ? and customer_id = ?",
+        delivery_id,
+        webhook_id,
+        customer_id,
+    )
+    if row is None:
+        raise NotFound("There is no such delivery.", code="delivery_not_found")
+    *fields, body = row
+    return Delivery(*fields), body
+
+
+def page(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> list[Delivery]:
+    sql = clauses(listing)
+    return tx.all(
+        Delivery,
+        f"select {_ROW} from deliveries where customer_id = ? and webhook_id = ?"
+        f"{sql.where}{sql.page}",
+        customer_id,
+        webhook_id,
+        *sql.params,
+        *sql.page_params,
+    )
+
+
+def total(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> int:
+    sql = clauses(listing)
+    return int(
+        tx.value(
+            f"select count(*) from deliveries where customer_id = ? and webhook_id = ?{sql.where}",
+            customer_id,
+            webhook_id,
+            *sql.params,
+        )
+    )
+
+
+# What time does to them
+
+
+def forget_old(tx: Tx) -> bool:
+    """Drop a batch of what is too old; whether there may be more. Ids begin with their time."""
+    gone = tx.run(
+        "delete from deliveries where id in"
+        " (select id from deliveries where id < ? order by id limit ?)",
+        f"{max(0, tx.now - LIFE):012x}",
+        BATCH,
+    )
+    return gone == BATCH
+
+
+def forget_many(tx: Tx, after: str) -> str | None:
+    """Drop what is too much of the webhook behind this one; its id, None when there is none."""
+    webhook_id: str | None = tx.value(
+        "select id from webhooks where id > ? order by id limit 1", after
+    )
+    if webhook_id is None:
+        return None
+    last = _last_kept(
+        tx.rows(
+            "select id, size from deliveries where webhook_id = ? order by id desc limit ?",
+            webhook_id,
+            MOST + 1,
+        )
+    )
+    if last is not None:
+        tx.run("delete from deliveries where webhook_id = ? and id < ?", webhook_id, last)
+    return webhook_id
+
+
+def _last_kept(newest_first: Sequence[tuple[str, int]]) -> str | None:
+    """The oldest delivery that may stay, None when all may."""
+    total = 0
+    for n, (_, size) in enumerate(newest_first):
+        total += size
+        if n == MOST or (total > MOST_BYTES and n > 0):
+            return newest_first[n - 1][0]
+    return None

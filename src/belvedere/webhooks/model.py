@@ -1,0 +1,72 @@
+"""What a webhook is, and what came in through it."""
+
+from enum import StrEnum
+
+import msgspec
+
+from belvedere.base.clock import Millis
+
+
+class Signature(StrEnum):
+    """How a caller proves that the body is its own."""
+
+    NONE = "none"
+    HMAC = "hmac-sha256"
+    GITHUB = "github"
+
+
+class Door(StrEnum):
+    """What let a call in."""
+
+    TOKEN = "token"
+    SECRET = "secret"
+    SIGNATURE = "signature"
+    REPLAY = "replay"
+
+
+ACCEPTED, DUPLICATE = "accepted", "duplicate"
+# The one event of a webhook.
+TRIGGER = "trigger"
+
+
+class WebhookRow(msgspec.Struct):
+    """A row of `webhooks`, in the order of the select."""
+
+    id: str
+    customer_id: str
+    name: str
+    enabled: int
+    signature: str
+    trigger_count: int
+    triggered_at: Millis | None
+    version: int
+    created_at: Millis
+    updated_at: Millis
+
+
+class Delivery(msgspec.Struct):
+    """A row of `deliveries` without the body, in the order of the select."""
+
+    id: str
+    customer_id: str
+    webhook_id: str
+    at: Millis
+    address: str
+    door: str
+    username: str
+    verdict: str
+    delivery_key: str | None
+    replay_of: str | None
+    jobs: str
+    masked: str
+    content_type: str
+    headers: str
+    size: int
+
+
+class StartedJob(msgspec.Struct, omit_defaults=True):
+    """A job that a call started, and of what."""
+
+    id: str
+    task_id: str | None = None
+    workflow_id: str | None = None

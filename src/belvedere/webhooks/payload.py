@@ -1,0 +1,51 @@
+"""From the body of a call to the elements that become arguments. Numbers keep their spelling."""
+
+from typing import Any
+
+from belvedere.base import text
+from belvedere.base.errors import BadMediaType, Invalid, Refused
+from belvedere.rest import arguments
+from belvedere.rest.arguments import FORM, JSON
+
+
+def read(content_type: str, raw: bytes) -> list[Any] | Refused:
+    """The elements, or why there are none: who is not let in must not be told."""
+    try:
+        return elements(content_type, raw)
+    except Refused as refusal:
+        return refusal
+
+
+def elements(content_type: str, raw: bytes) -> list[Any]:
+    """Element n is argument n. Whatever is no array counts as an array of one."""
+    if not raw.strip():
+        return []
+    kind = arguments.media_type(content_type)
+    if arguments.is_json(kind):
+        return _listed(text.parse(raw))
+    if kind == FORM:
+        return _from_form(raw)
+    if kind == "text/plain":
+        return [_decoded(raw)]
+    raise BadMediaType(f"{kind} cannot be read here; send {JSON}.")
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _from_form(raw: bytes) -> list[Any]:
+    fields = arguments.form(raw)
+    if set(fields) == {"payload"} and len(fields["payload"]) == 1:
+        # GitHub's form: one field with the whole JSON.
+        return _listed(text.parse(fields["payload"][0]))
+    return [{name: values[0] if len(values) == 1 else values for name, values in fields.items()}]
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as fault:
+        raise Invalid(
+            f"The body is not UTF-8 (byte {fault.start}).", code="malformed_body"
+        ) from None

@@ -1,0 +1,114 @@
+"""Webhooks and deliveries as the interface shows them."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from belvedere.access import Actor
+from belvedere.base import text
+from belvedere.base.clock import iso, iso_or_none
+from belvedere.base.errors import Refused
+from belvedere.tasks.model import MASK
+from belvedere.webhooks import payload
+from belvedere.webhooks.model import Delivery, StartedJob
+from belvedere.webhooks.service import Shown
+
+
+class WebhookRecord(msgspec.Struct):
+    id: str
+    kind: str = msgspec.field(name="_type")
+    name: str
+    enable: bool
+    tasks: list[str]
+    workflows: list[str]
+    signature: str
+    trigger_count: int
+    last_triggered: str | None
+    version: int
+    customer_id: str
+    customer_name: str
+    creation_date: str
+    last_update: str
+
+
+class DeliveryRecord(msgspec.Struct):
+    """A call that was let in. Lists leave the body out."""
+
+    id: str
+    kind: str = msgspec.field(name="_type")
+    webhook_id: str
+    date: str
+    address: str
+    # What let it in: token, secret, signature or replay, and whose it was.
+    door: str
+    user: str
+    # accepted, duplicate, or the code of the refusal.
+    verdict: str
+    # The caller's own id of it.
+    delivery: str | None
+    replay_of: str | None
+    jobs: list[StartedJob]
+    content_type: str
+    headers: dict[str, str]
+    size: int
+    body: str | UnsetType = UNSET
+
+
+class Triggered(msgspec.Struct):
+    """What a call started."""
+
+    message: str
+    jobs: list[StartedJob]
+
+
+def webhook(shown: Shown, actor: Actor) -> WebhookRecord:
+    row = shown.row
+    return WebhookRecord(
+        row.id,
+        "Webhook",
+        row.name,
+        bool(row.enabled),
+        shown.attached.get("task", []),
+        shown.attached.get("workflow", []),
+        row.signature,
+        row.trigger_count,
+        iso_or_none(row.triggered_at),
+        row.version,
+        row.customer_id,
+        actor.customer_name,
+        iso(row.created_at),
+        iso(row.updated_at),
+    )
+
+
+def delivery(found: Delivery, body: str | None = None) -> DeliveryRecord:
+    return DeliveryRecord(
+        found.id,
+        "Delivery",
+        found.webhook_id,
+        iso(found.at),
+        found.address,
+        found.door,
+        found.username,
+        found.verdict,
+        found.delivery_key,
+        found.replay_of,
+        msgspec.json.decode(found.jobs, type=list[StartedJob]),
+        found.content_type,
+        msgspec.json.decode(found.headers, type=dict[str, str]),
+        found.size,
+        UNSET if body is None else _masked(found, body),
+    )
+
+
+def _masked(found: Delivery, body: str) -> str:
+    """The body as anybody may see it: masked arguments stay masked."""
+    hidden = msgspec.json.decode(found.masked, type=set[int])
+    if not hidden or not body:
+        return body
+    elements: list[Any] | Refused = payload.read(found.content_type, body.encode())
+    if isinstance(elements, Refused):
+        # It cannot be told which part of it was meant to be hidden.
+        return MASK
+    return text.compact([MASK if n in hidden else one for n, one in enumerate(elements)])

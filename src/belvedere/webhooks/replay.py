@@ -1,0 +1,45 @@
+"""Looking into the inbox, and running a delivery once more."""
+
+import msgspec
+
+from belvedere.access import Actor, Level, require
+from belvedere.access.keys import Keys
+from belvedere.db import Tx
+from belvedere.rest.filters import Listing
+from belvedere.webhooks import inbox, payload, store
+from belvedere.webhooks.calls import Call
+from belvedere.webhooks.model import Delivery, Door
+
+
+def listed(
+    tx: Tx, actor: Actor, webhook_id: str, listing: Listing
+) -> tuple[list[Delivery], int | None]:
+    """A page of what came in, newest first."""
+    require(actor, Level.ADMIN)
+    store.find(tx, actor.customer_id, webhook_id)
+    total = inbox.total(tx, actor.customer_id, webhook_id, listing) if listing.count else None
+    return inbox.page(tx, actor.customer_id, webhook_id, listing), total
+
+
+def show(tx: Tx, actor: Actor, webhook_id: str, delivery_id: str) -> tuple[Delivery, str]:
+    require(actor, Level.ADMIN)
+    store.find(tx, actor.customer_id, webhook_id)
+    return inbox.find(tx, actor.customer_id, webhook_id, delivery_id)
+
+
+def again(tx: Tx, keys: Keys, actor: Actor, webhook_id: str, delivery_id: str) -> Call:
+    """The call that runs a delivery once more; no key stands in its way."""
+    found, body = show(tx, actor, webhook_id, delivery_id)
+    raw = body.encode()
+    return Call(
+        actor=actor,
+        webhook_id=webhook_id,
+        door=Door.REPLAY,
+        keys=keys,
+        raw=raw,
+        content_type=found.content_type,
+        headers={},
+        redacted=msgspec.json.encode({}).decode(),
+        payload=payload.read(found.content_type, raw),
+        replay_of=found.id,
+    )

@@ -1,0 +1,223 @@
+"""What admins do with webhooks: make, change, delete, look, read and change their secret."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere import events
+from belvedere.access import Actor, Level, audit, require, secret_keys
+from belvedere.access.keys import Keys
+from belvedere.base.errors import Fault, Invalid, NotFound, Stale
+from belvedere.base.ids import is_id, new_id
+from belvedere.db import Tx
+from belvedere.events import triggers
+from belvedere.events.triggers import Trigger
+from belvedere.rest import words
+from belvedere.rest.filters import Listing
+from belvedere.webhooks import store
+from belvedere.webhooks.model import TRIGGER, Signature, WebhookRow
+from belvedere.webhooks.targets import TARGETS
+
+MAX_ATTACHED = 100
+
+
+class WebhookBody(msgspec.Struct):
+    """A webhook, or any part of it; null is as if it were left out."""
+
+    name: str | None = None
+    enable: bool | None = None
+    tasks: list[str] | None = None
+    workflows: list[str] | None = None
+    signature: str | None = None
+
+
+class Shown(msgspec.Struct):
+    """A webhook with the ids of what it starts, by kind."""
+
+    row: WebhookRow
+    attached: dict[str, list[str]]
+
+
+def create(tx: Tx, keys: Keys, actor: Actor, body: WebhookBody) -> Shown:
+    require(actor, Level.ADMIN)
+    row = WebhookRow(
+        id=new_id(),
+        customer_id=actor.customer_id,
+        name="",
+        enabled=1,
+        signature=Signature.NONE.value,
+        trigger_count=0,
+        triggered_at=None,
+        version=1,
+        created_at=tx.now,
+        updated_at=tx.now,
+    )
+    _write(row, body, needs_name=True)
+    attached = _attached(tx, actor, body, {})
+    store.insert(tx, row)
+    secret_keys.make(tx, keys, actor.customer_id, "webhook", row.id)
+    _attach(tx, row, attached)
+    shown = Shown(row, attached)
+    audit.record(tx, actor, "webhook.create", "webhook", row.id, None, _audited(shown))
+    events.append(tx, row.customer_id, "webhook.created", row.id, _event(row))
+    return shown
+
+
+def change(
+    tx: Tx,
+    actor: Actor,
+    webhook_id: str,
+    body: WebhookBody,
+    if_match: int | None = None,
+    *,
+    needs_name: bool = False,
+) -> Shown:
+    """What the body says; the rest stays."""
+    require(actor, Level.ADMIN)
+    row = store.find(tx, actor.customer_id, webhook_id, hold=True)
+    if if_match is not None and if_match != row.version:
+        raise Stale(f"The webhook is at version {row.version} now; read it again.")
+    before = together(tx, actor.customer_id, [row])[0]
+    audited = _audited(before)
+    _write(row, body, needs_name=needs_name)
+    after = Shown(row, _attached(tx, actor, body, before.attached))
+    if _audited(after) == audited:
+        return after
+    row.version += 1
+    row.updated_at = tx.now
+    store.save(tx, row)
+    if after.attached != before.attached:
+        _attach(tx, row, after.attached)
+    audit.record(tx, actor, "webhook.change", "webhook", row.id, audited, _audited(after))
+    events.append(tx, row.customer_id, "webhook.changed", row.id, _event(row))
+    return after
+
+
+def delete(tx: Tx, actor: Actor, webhook_id: str) -> Shown:
+    """Gone with its deliveries; its secret opens nothing from now on."""
+    require(actor, Level.ADMIN)
+    row = store.find(tx, actor.customer_id, webhook_id, hold=True)
+    last = together(tx, actor.customer_id, [row])[0]
+    store.delete(tx, row)
+    secret_keys.forget(tx, actor.customer_id, "webhook", webhook_id)
+    triggers.forget(tx, actor.customer_id, source=("webhook", webhook_id))
+    audit.record(tx, actor, "webhook.delete", "webhook", webhook_id, _audited(last), None)
+    events.append(tx, row.customer_id, "webhook.deleted", row.id, _event(row))
+    return last
+
+
+def show(tx: Tx, actor: Actor, webhook_id: str) -> Shown:
+    require(actor, Level.VIEWER)
+    return together(tx, actor.customer_id, [store.find(tx, actor.customer_id, webhook_id)])[0]
+
+
+def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | None]:
+    """A page, and the total where the caller asked for it."""
+    require(actor, Level.VIEWER)
+    total = store.total(tx, actor.customer_id, listing) if listing.count else None
+    rows = store.page(tx, actor.customer_id, listing)
+    return together(tx, actor.customer_id, rows), total
+
+
+def reveal(tx: Tx, keys: Keys, actor: Actor, webhook_id: str) -> str:
+    """The secret in clear; every reading is audited."""
+    store.find(tx, actor.customer_id, webhook_id)
+    return secret_keys.reveal(tx, keys, actor, "webhook", webhook_id)
+
+
+def rotate(tx: Tx, keys: Keys, actor: Actor, webhook_id: str, overlap_s: int = 0) -> str:
+    """A new secret; the old one is dead at once, or after `overlap_s`."""
+    store.find(tx, actor.customer_id, webhook_id)
+    return secret_keys.rotate(tx, keys, actor, "webhook", webhook_id, overlap_s)
+
+
+def together(tx: Tx, customer_id: str, rows: list[WebhookRow]) -> list[Shown]:
+    """Several, in their order."""
+    started = triggers.of_sources(tx, customer_id, "webhook", [row.id for row in rows])
+    return [Shown(row, _by_kind(started[row.id])) for row in rows]
+
+
+def _by_kind(found: list[Trigger]) -> dict[str, list[str]]:
+    by_kind: dict[str, list[str]] = {}
+    for one in sorted(found, key=lambda one: one.target_id):
+        by_kind.setdefault(one.target, []).append(one.target_id)
+    return by_kind
+
+
+def _write(row: WebhookRow, body: WebhookBody, *, needs_name: bool) -> None:
+    if body.name is None and needs_name:
+        raise words.bad("name", "This is required.")
+    if body.name is not None:
+        row.name = words.line("name", body.name, least=1)
+    if body.enable is not None:
+        row.enabled = int(body.enable)
+    if body.signature is not None:
+        if body.signature not in set(Signature):
+            raise words.bad("signature", f"Give one of {', '.join(Signature)}.")
+        row.signature = Signature(body.signature).value
+
+
+def _attached(
+    tx: Tx, actor: Actor, body: WebhookBody, before: dict[str, list[str]]
+) -> dict[str, list[str]]:
+    """What it shall start: each kind that the body names, the other as it was."""
+    after = dict(before)
+    faults: list[Fault] = []
+    for kind, given in (("task", body.tasks), ("workflow", body.workflows)):
+        if given is not None:
+            wanted = list(dict.fromkeys(given))
+            faults += _missing(tx, actor, kind, wanted, before.get(kind, []))
+            after[kind] = sorted(wanted)
+    if faults:
+        raise Invalid(faults[0].message, code="invalid_body", faults=tuple(faults))
+    return {kind: ids for kind, ids in after.items() if ids}
+
+
+def _missing(tx: Tx, actor: Actor, kind: str, wanted: list[str], known: list[str]) -> list[Fault]:
+    if len(wanted) > MAX_ATTACHED:
+        return [Fault(f"{kind}s", f"Attach at most {MAX_ATTACHED}.")]
+    return [
+        Fault(f"{kind}s[{n}]", f"There is no such {kind}.")
+        for n, target_id in enumerate(wanted)
+        if target_id not in known and not _is_there(tx, actor, kind, target_id)
+    ]
+
+
+def _is_there(tx: Tx, actor: Actor, kind: str, target_id: str) -> bool:
+    if kind not in TARGETS or not is_id(target_id):
+        return False
+    try:
+        # Held: what is deleted at this moment must not gain a user.
+        TARGETS[kind].find(tx, actor.customer_id, target_id, hold=True)
+    except NotFound:
+        return False
+    return True
+
+
+def _attach(tx: Tx, row: WebhookRow, attached: dict[str, list[str]]) -> None:
+    triggers.replace_of_source(
+        tx,
+        row.customer_id,
+        "webhook",
+        row.id,
+        [
+            Trigger("webhook", row.id, TRIGGER, kind, target_id)
+            for kind, target_ids in attached.items()
+            for target_id in target_ids
+        ],
+    )
+
+
+def _event(row: WebhookRow) -> dict[str, Any]:
+    return {"name": row.name, "enable": bool(row.enabled), "version": row.version}
+
+
+def _audited(shown: Shown) -> dict[str, Any]:
+    row = shown.row
+    return {
+        "name": row.name,
+        "enable": bool(row.enabled),
+        "signature": row.signature,
+        "tasks": shown.attached.get("task", []),
+        "workflows": shown.attached.get("workflow", []),
+    }

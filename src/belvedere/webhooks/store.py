@@ -1,0 +1,103 @@
+"""The rows of webhooks."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from belvedere.base.errors import NotFound
+from belvedere.db import Tx, columns
+from belvedere.rest.clauses import clauses
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.webhooks.model import WebhookRow
+
+WEBHOOKS = Listable(
+    fields={
+        "id": Field("id"),
+        "name": Field("name"),
+        "enable": Field("enabled", Kind.BOOL),
+        "signature": Field("signature"),
+        "trigger_count": Field("trigger_count", Kind.INT),
+        "last_triggered": Field("triggered_at", Kind.TIME),
+        "version": Field("version", Kind.INT),
+        "creation_date": Field("created_at", Kind.TIME),
+        "last_update": Field("updated_at", Kind.TIME),
+    }
+)
+_ROW = columns(WebhookRow)
+
+
+def find(tx: Tx, customer_id: str, webhook_id: str, *, hold: bool = False) -> WebhookRow:
+    """The webhook, held until the transaction ends where it is about to change."""
+    found = look_up(tx, customer_id, webhook_id, hold=hold)
+    if found is None:
+        raise missing()
+    return found
+
+
+def missing() -> NotFound:
+    return NotFound("There is no such webhook.", code="webhook_not_found")
+
+
+def look_up(tx: Tx, customer_id: str, webhook_id: str, *, hold: bool = False) -> WebhookRow | None:
+    return tx.one(
+        WebhookRow,
+        f"select {_ROW} from webhooks where id = ? and customer_id = ?"
+        f"{tx.sql.lock_rows if hold else ''}",
+        webhook_id,
+        customer_id,
+    )
+
+
+def insert(tx: Tx, row: WebhookRow) -> None:
+    marks = ", ".join("?" for _ in WebhookRow.__struct_fields__)
+    tx.run(f"insert into webhooks ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+
+
+def save(tx: Tx, row: WebhookRow) -> None:
+    """What people change; the count is not theirs."""
+    tx.run(
+        "update webhooks set name = ?, enabled = ?, signature = ?, version = ?, updated_at = ?"
+        " where id = ? and customer_id = ?",
+        row.name,
+        row.enabled,
+        row.signature,
+        row.version,
+        row.updated_at,
+        row.id,
+        row.customer_id,
+    )
+
+
+def count(tx: Tx, calls: Mapping[str, int]) -> None:
+    """So many calls more, by webhook."""
+    tx.many(
+        "update webhooks set trigger_count = trigger_count + ?, triggered_at = ? where id = ?",
+        [(number, tx.now, webhook_id) for webhook_id, number in sorted(calls.items())],
+    )
+
+
+def delete(tx: Tx, row: WebhookRow) -> None:
+    tx.run("delete from deliveries where webhook_id = ?", row.id)
+    tx.run("delete from webhooks where id = ? and customer_id = ?", row.id, row.customer_id)
+
+
+def page(tx: Tx, customer_id: str, listing: Listing) -> list[WebhookRow]:
+    sql = clauses(listing)
+    return tx.all(
+        WebhookRow,
+        f"select {_ROW} from webhooks where customer_id = ?{sql.where}{sql.page}",
+        customer_id,
+        *sql.params,
+        *sql.page_params,
+    )
+
+
+def total(tx: Tx, customer_id: str, listing: Listing) -> int:
+    sql = clauses(listing)
+    return int(
+        tx.value(
+            f"select count(*) from webhooks where customer_id = ?{sql.where}",
+            customer_id,
+            *sql.params,
+        )
+    )

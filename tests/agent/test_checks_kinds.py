@@ -1,0 +1,190 @@
+"""The other kinds of checks, each against the real thing on this machine."""
+
+import asyncio
+import base64
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from belvedere.agent.checks import KINDS, check_of, dns, file, ping, process, script, tcp, tls
+from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.lookout import perform
+from belvedere.protocol import Watched
+
+
+def test_it_works() -> None:
+    assert all(check_of(kind) is not None for kind in KINDS)
+    assert check_of("quantum") is None and check_of("../evil") is None
+
+
+async def test_a_process_is_found_by_its_command_line() -> None:
+    config: dict[str, Any] = {"raw_search": "sleep 7654.5", "is_regexp": False}
+    config |= {"least": 1, "most": None}
+    missing = await process.check(config, {})
+    assert (missing.state, missing.event) == ("failure", "process:missing")
+    with subprocess.Popen(["sleep", "7654.5"]) as sleeper:
+        try:
+            there = await process.check(config, {})
+            assert (there.state, there.data["pids"]) == ("normal", [sleeper.pid])
+            by_rule = {**config, "raw_search": r"^sleep 76\d+", "is_regexp": True}
+            assert (await process.check(by_rule, {})).measured == {"count": 1.0}
+            none = {**config, "least": 0, "most": 0}
+            assert (await process.check(none, {})).event == "process:too_many"
+        finally:
+            sleeper.kill()
+
+
+FILE = {"permissions": "", "os_username": "", "os_groupname": ""}
+
+
+async def test_a_file_is_watched(tmp_path: Path) -> None:
+    path = tmp_path / "settings"
+    config, memory = {**FILE, "path": str(path)}, dict[str, Any]()
+    assert (await file.check(config, memory)).event == "file:error:missing"
+    path.write_text("one")
+    os.chmod(path, 0o640)
+    assert (await file.check(config, memory)).state == "changed"
+    assert (await file.check(config, memory)).state == "normal"
+    path.write_text("other")
+    assert (await file.check(config, memory)).state == "changed"
+    assert (await file.check({**config, "permissions": "640"}, {})).state == "normal"
+    wrong = await file.check({**config, "permissions": "0600"}, {})
+    assert (wrong.event, wrong.message) == ("file:error:perm", "mode 0640, expected 0600")
+    assert "owner" in (await file.check({**config, "os_username": "nobody-at-all"}, {})).message
+
+
+async def test_a_file_that_is_new_to_us_has_not_changed(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("x")
+    assert (await file.check({**FILE, "path": str(tmp_path / "x")}, {})).state == "normal"
+
+
+def run(source: str, *arguments: str, timeout: int = 5_000, **more: Any) -> Any:
+    config = {
+        "filename": "check.sh",
+        "source": base64.b64encode(source.encode()).decode(),
+        "runas": [],
+        "script_arguments": list(arguments),
+        "timeout": timeout,
+        **more,
+    }
+    return perform(Watched("m", "script", 1, 60_000, config), script.check, {})
+
+
+async def test_a_script_says_how_it_is() -> None:
+    good = await run("#!/bin/sh\necho looking at $1\necho ok\n", "it")
+    assert (good.state, good.data["lastline"]) == ("normal", "ok")
+    bad = await run("#!/bin/sh\necho broken\nexit 3\n")
+    assert (bad.state, bad.message, bad.data["code"]) == ("failure", "exit code 3: broken", 3)
+    assert (await run("echo failure\n")).state == "failure"
+    told = await run("""echo '{"state":"failure","event_name":"disk:full","data":{"n":1}}'""")
+    assert (told.state, told.event, told.data["output"]) == ("failure", "disk:full", {"n": 1})
+    python = await run("print('normal')", runas=["%python%", "%script%"])
+    assert python.state == "normal"
+
+
+async def test_a_script_that_cannot_start_is_a_failure() -> None:
+    outcome = await run("#!/no/such/interpreter\n")
+    assert (outcome.state, outcome.event) == ("failure", "script:error:start")
+
+
+async def test_a_script_is_ended_at_its_deadline_with_its_children(tmp_path: Path) -> None:
+    mark = f"{time.time_ns()}"
+    began = time.monotonic()
+    outcome = await run(f"#!/bin/sh\nsleep 3{mark} &\nsleep 4{mark}\n", timeout=300)
+    assert outcome.event == "script:timeout" and time.monotonic() - began < 3
+    config = {"raw_search": mark, "is_regexp": False, "least": 0, "most": 0}
+    left = await process.check(config, {})
+    assert left.state == "normal", left.data
+
+
+async def test_a_scripts_flood_is_bounded() -> None:
+    outcome = await run("#!/bin/sh\nhead -c 5000000 /dev/zero | tr '\\0' x\necho; echo ok\n")
+    assert (outcome.state, outcome.data["lastline"]) == ("normal", "ok")
+
+
+async def test_a_port_is_open_or_not() -> None:
+    server = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        there = await tcp.check({"target": "127.0.0.1", "port": port}, {})
+        assert there.state == "normal" and there.measured["ms"] >= 0
+    gone = await tcp.check({"target": "127.0.0.1", "port": port}, {})
+    assert (gone.state, gone.event) == ("failure", "tcp:error")
+
+
+async def test_a_name_has_an_address() -> None:
+    config = {"target": "localhost", "record": "A", "address": ""}
+    assert (await dns.check(config, {})).data["addresses"] == ["127.0.0.1"]
+    assert (await dns.check({**config, "address": "127.0.0.1"}, {})).state == "normal"
+    wrong = await dns.check({**config, "address": "192.0.2.1"}, {})
+    assert (wrong.event, wrong.message) == ("dns:mismatch", "127.0.0.1, expected 192.0.2.1")
+    nobody = await dns.check({**config, "target": "no-such-name.invalid"}, {})
+    assert (nobody.state, nobody.event) == ("failure", "dns:error")
+
+
+async def test_this_host_answers_a_ping() -> None:
+    outcome = await ping.check({"target": "127.0.0.1"}, {})
+    assert outcome.state == "normal" and outcome.data["address"] == "127.0.0.1"
+
+
+async def test_without_the_right_to_ping_it_says_how_it_looked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ping, "_socket", lambda family: None)
+    outcome = await ping.check({"target": "127.0.0.1"}, {})
+    assert (outcome.state, outcome.event) == ("normal", "ping:by_tcp")
+    assert "may not send ICMP" in outcome.message
+
+
+def certificate(expires: str) -> dict[str, Any]:
+    return {"notAfter": expires}
+
+
+@pytest.mark.parametrize(
+    ("expires", "state"),
+    [("Jan 20 00:00:00 2026 GMT", "normal"), ("Jan 10 00:00:00 2026 GMT", "failure")],
+)
+def test_a_certificate_must_last(expires: str, state: str) -> None:
+    now = 1_767_225_600.0  # 2026-01-01
+    outcome: Outcome = tls.judged(certificate(expires), 14, now)
+    assert outcome.state == state
+    assert outcome.measured["days"] == pytest.approx(19 if state == "normal" else 9)
+
+
+async def test_a_certificate_that_nobody_signed_is_a_failure(tmp_path: Path) -> None:
+    import ssl
+
+    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+    subprocess.run(
+        [sys.executable, "-c", _SELF_SIGNED, str(key), str(cert)], check=True, timeout=30
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    server = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0, ssl=context)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        outcome = await tls.check({"target": "localhost", "port": port, "days": 14}, {})
+    assert (outcome.state, outcome.event) == ("failure", "tls:invalid")
+
+
+_SELF_SIGNED = """
+import datetime, sys
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+key = ec.generate_private_key(ec.SECP256R1())
+name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+now = datetime.datetime.now(datetime.UTC)
+made = (x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    .serial_number(1).not_valid_before(now).not_valid_after(now + datetime.timedelta(days=30))
+    .sign(key, hashes.SHA256()))
+pem = serialization.Encoding.PEM
+open(sys.argv[1], "wb").write(key.private_bytes(
+    pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+open(sys.argv[2], "wb").write(made.public_bytes(pem))
+"""

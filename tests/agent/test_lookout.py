@@ -1,0 +1,156 @@
+"""The rhythm of checks, and the samples that wait for the server."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.office import office
+from agent.webpages import site
+from belvedere.agent import samples
+from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.lookout import Lookout, phase
+from belvedere.agent.samples import Buffer
+from belvedere.protocol import Watch, Watched
+
+
+def watched(url: str, monitor_id: str = "a" * 24, **more: Any) -> dict[str, Any]:
+    config = {
+        "url": url,
+        "timeout": 2_000,
+        "status_code": "200",
+        "pattern": "",
+        "json_path": "",
+        "json_value": None,
+        "max_ms": 0,
+        "method": "GET",
+        "headers": {},
+        "body": "",
+        "gzip": False,
+        "json": False,
+        "parser": "",
+    }
+    one = {"id": monitor_id, "type": "scraper", "version": 1, "looptime_ms": 1_000}
+    return {**one, "config": config, **more}
+
+
+def seen(server: Any) -> list[dict[str, Any]]:
+    batches = [message for message in server.heard if message["kind"] == "samples"]
+    return [sample for batch in batches for sample in batch["samples"]]
+
+
+async def test_it_works(tmp_path: Path) -> None:
+    async with site() as page, office(tmp_path) as (server, _):
+        await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
+        await server.until(lambda: len(seen(server)) >= 2)
+        first = seen(server)[0]
+        assert (first["monitor_id"], first["state"]) == ("a" * 24, "normal")
+        assert first["measured"]["ms"] > 0
+        numbers = [m["number"] for m in server.heard if m["kind"] == "samples"]
+        assert numbers == list(range(1, len(numbers) + 1))
+
+
+async def test_it_is_configured_anew_without_a_restart(tmp_path: Path) -> None:
+    async with site() as page, office(tmp_path) as (server, _):
+        await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
+        await server.until(lambda: seen(server))
+        other = watched("http://127.0.0.1:1/", version=2)
+        await server.say({"kind": "watch", "number": 2, "monitors": [other]})
+        await server.until(lambda: seen(server)[-1]["version"] == 2)
+        assert seen(server)[-1]["state"] == "failure"
+        # An older one that comes late changes nothing.
+        await server.say({"kind": "watch", "number": 1, "monitors": []})
+        count = len(seen(server))
+        await server.until(lambda: len(seen(server)) > count)
+
+
+async def test_samples_of_a_cut_arrive_with_the_next_connection(tmp_path: Path) -> None:
+    async with site() as page, office(tmp_path) as (server, _):
+        await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
+        await server.until(lambda: seen(server))
+        # Never acknowledged, so all of it comes again.
+        count = len(seen(server))
+        server.cut()
+        await server.connected(2)
+        await server.until(lambda: len(seen(server)) >= 2 * count)
+        assert server.heard[-1]["kind"] in ("samples", "beat")
+        batches = [m for m in server.heard if m["kind"] == "samples"]
+        assert [b["number"] for b in batches].count(1) == 2
+
+
+async def test_checks_of_one_monitor_never_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = most = 0
+    done = asyncio.Event()
+    rounds = 0
+
+    async def slow(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
+        nonlocal running, most, rounds
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.05)
+        running -= 1
+        rounds += 1
+        if rounds == 4:
+            done.set()
+        return Outcome("normal")
+
+    monkeypatch.setattr("belvedere.agent.lookout.check_of", lambda kind: slow)
+    lookout = Lookout(Buffer())
+    lookout.configure(Watch(1, [Watched("m", "scraper", 1, 20, {})]))
+    async with asyncio.timeout(10):
+        await done.wait()
+    lookout.close()
+    assert most == 1
+
+
+async def test_a_kind_of_tomorrow_is_left_alone() -> None:
+    lookout = Lookout(Buffer())
+    lookout.configure(Watch(1, [Watched("m", "quantum", 1, 1_000, {})]))
+    assert lookout._tasks == {}
+
+
+def test_phases_are_spread() -> None:
+    found = sorted(phase(f"{n:024x}") for n in range(1_000))
+    assert max(b - a for a, b in zip(found, found[1:], strict=False)) < 0.02
+    assert phase("a") == phase("a")
+
+
+def test_a_buffer_is_bounded_and_counts_what_it_drops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "MOST", 10)
+    buffer = Buffer()
+    for n in range(25):
+        buffer.add(str(n), 1, Outcome("normal"))
+    batch = buffer.next()
+    assert batch is not None
+    assert [one.monitor_id for one in batch.samples] == [str(n) for n in range(15, 25)]
+    assert batch.dropped == 15
+
+
+def test_batches_are_said_again_until_they_are_noted() -> None:
+    now = 0.0
+    buffer = Buffer(lambda: now)
+    buffer.add("a", 1, Outcome("normal"))
+    first = buffer.next()
+    assert first is not None and buffer.next() is None
+    now = 5.0
+    buffer.reopen()
+    again = buffer.next()
+    assert again is not None
+    assert (again.number, again.samples[0].ago_ms) == (first.number, 5_000)
+    buffer.noted("another stream", 99)
+    assert len(buffer) == 1
+    buffer.noted(buffer.stream, again.number)
+    assert len(buffer) == 0
+    buffer.reopen()
+    assert buffer.next() is None
+
+
+def test_no_more_is_on_its_way_than_may_be() -> None:
+    buffer = Buffer()
+    for n in range(2_000):
+        buffer.add(str(n), 1, Outcome("normal"))
+    sent = [buffer.next() for _ in range(10)]
+    assert [one.number for one in sent if one] == [1, 2, 3, 4]
+    buffer.noted(buffer.stream, 2)
+    assert [one.number for one in (buffer.next(), buffer.next(), buffer.next()) if one] == [5, 6]

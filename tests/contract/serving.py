@@ -1,0 +1,100 @@
+"""Fixtures: a server with its people, and a watch over everything that it logs."""
+
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from belvedere.access import Keys, Turnstile
+from belvedere.db import Database
+from belvedere.server.build import furnish
+from belvedere.server.house import House
+from belvedere.server.settings import Settings
+from cast import PASSWORD, Cast
+from contract.client import Client
+from contract.world import World, opened
+from handclock import HandClock
+
+TOKEN = re.compile(r"bv[tsael]_[A-Za-z0-9_\-]{20,}")
+
+
+async def at_once(_: float) -> None:
+    """How long a guesser waits is tested by its figure, not by waiting."""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        data=str(tmp_path),
+        url="http://belvedere.test",
+        origins="https://console.test",
+        proxies="10.0.0.1",
+    )
+
+
+@pytest.fixture
+def house(db: Database, logs: Database, keys: Keys, clock: HandClock, settings: Settings) -> House:
+    made = furnish(settings, db, logs, keys, clock)
+    made.turnstile = Turnstile(made.limits, at_once)
+    return made
+
+
+@pytest.fixture
+def world(house: House, cast: Cast) -> World:
+    return opened(house, cast)
+
+
+@pytest.fixture
+def ada(world: World) -> Client:
+    return world.client("ada")
+
+
+@pytest.fixture
+def uma(world: World) -> Client:
+    return world.client("uma")
+
+
+@pytest.fixture
+def vic(world: World) -> Client:
+    return world.client("vic")
+
+
+@pytest.fixture
+def eve(world: World) -> Client:
+    return world.client("eve")
+
+
+@pytest.fixture
+def stranger(world: World) -> Client:
+    """Nobody: no credential, an address of its own."""
+    return world.client()
+
+
+class Watch(logging.Handler):
+    """Keeps every line that the server writes, traces included."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.setFormatter(logging.Formatter("%(name)s %(message)s"))
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+
+
+@pytest.fixture(autouse=True)
+def watch() -> Iterator[Watch]:
+    """The whole contract runs under it: no token, secret or password may reach a log."""
+    log, handler = logging.getLogger("belvedere"), Watch()
+    before = log.level
+    log.setLevel(logging.DEBUG)
+    log.addHandler(handler)
+    yield handler
+    log.removeHandler(handler)
+    log.setLevel(before)
+    text = "\n".join(handler.lines)
+    assert TOKEN.search(text) is None, TOKEN.findall(text)
+    assert PASSWORD not in text
+    assert "canary" not in text

@@ -1,0 +1,341 @@
+"""The Monitor rows of interface.md, and what decisions.md section 7 adds."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.monitors import with_hosts
+from belvedere.protocol import Noted, Sample, Samples, Watch
+from belvedere.server import loops, reactions
+from contract.client import Client
+from contract.world import World
+
+MISSING = "0" * 24
+
+
+def web_check(world: World, **more: Any) -> dict[str, Any]:
+    """As interface.md sends it."""
+    return {
+        "name": "shop",
+        "host_id": world.things.hosts["web-1"].host_id,
+        "url": "http://shop.test/",
+        "timeout": "5000",
+        "looptime": "30000",
+        "type": "scraper",
+        "status_code": "200",
+        "_type": "ScraperMonitor",
+        **more,
+    }
+
+
+async def make(world: World, client: Client, **more: Any) -> dict[str, Any]:
+    made = await client.post("/monitor?customer=acme", web_check(world, **more))
+    assert made.status == 200, made.body
+    record: dict[str, Any] = made.json
+    return record
+
+
+async def test_it_works(world: World, ada: Client, vic: Client) -> None:
+    made = await make(world, ada)
+    assert (made["type"], made["_type"]) == ("scraper", "ScraperMonitor")
+    assert (made["timeout"], made["looptime"]) == (5_000, 30_000)
+    assert (made["url"], made["status_code"]) == ("http://shop.test/", "200")
+    assert made["resource"]["state"] == made["state"] == "unknown"
+    assert made["resource"]["last_event"] == made["last_event"] == {}
+    assert made["hostname"] == "web-1" and made["version"] == 1
+    listed = await vic.get("/monitor?customer=acme")
+    assert listed.json == [made]
+    assert (await vic.get("/acme/monitor")).json == [made]
+    assert (await vic.get(f"/monitor/{made['id']}?customer=acme")).json == made
+
+
+async def test_lists_are_filtered_by_name_and_type(world: World, ada: Client) -> None:
+    shop = await make(world, ada)
+    stats = await make(world, ada, name="stats", type="dstat", _type="DstatMonitor")
+    get = ada.get
+    assert [o["id"] for o in (await get("/monitor?where[name]=shop")).json] == [shop["id"]]
+    assert [o["id"] for o in (await get("/monitor?where[type]=dstat")).json] == [stats["id"]]
+    found = await get("/monitor?where[_type]=ScraperMonitor&count=true&sort[name]=-1")
+    assert found.headers["x-total-count"] == "1"
+    assert (await get("/monitor?where[nonsense]=1")).code == "unknown_field"
+
+
+async def test_the_host_may_stand_in_the_query(world: World, ada: Client) -> None:
+    host_id = world.things.hosts["web-2"].host_id
+    body = {k: v for k, v in web_check(world).items() if k != "host_id"}
+    made = await ada.post(f"/monitor?customer=acme&host_id={host_id}", body)
+    assert made.status == 200 and made.json["host_id"] == host_id
+    assert (await ada.post("/acme/monitor", body)).json["errors"][0]["field"] == "host_id"
+    named = await ada.post("/acme/monitor", {**body, "hostname": "WEB-1"})
+    assert named.json["hostname"] == "web-1"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("looptime", "999"),
+        ("looptime", "86400001"),
+        ("looptime", "soon"),
+        ("timeout", "99"),
+        ("timeout", 300_001),
+        ("url", "ftp://shop.test"),
+        ("url", "shop.test"),
+        ("url", None),
+        ("status_code", "("),
+        ("status_code", r"(2)\1"),
+        ("pattern", "(?=x)"),
+        ("type", "quantum"),
+        ("type", "host"),
+        ("name", ""),
+        ("name", None),
+        ("host_id", MISSING),
+        ("host_id", "web-1"),
+        ("fail_threshold", 0),
+        ("failure_severity", "terrible"),
+        ("json_path", "a..b"),
+        ("headers", {"A b": "x"}),
+        ("maintenance", [{"days": ["someday"], "at": "22:00", "minutes": 5}]),
+        ("maintenance", [{"start": "2026-01-02T00:00:00Z", "end": "2026-01-01T00:00:00Z"}]),
+        ("acl", ["nobody@nowhere.test"]),
+    ],
+)
+async def test_bad_input_is_refused_by_its_field(
+    world: World, ada: Client, field: str, value: Any
+) -> None:
+    refused = await ada.post("/acme/monitor", web_check(world, **{field: value}))
+    assert refused.status == 400, refused.body
+    assert refused.json["errors"][0]["field"].startswith(field if field != "acl" else "users")
+    assert (await ada.get("/acme/monitor")).json == []
+
+
+async def test_the_edges_of_the_ranges_are_good(world: World, ada: Client) -> None:
+    await make(world, ada, looptime=1_000, timeout=100)
+    await make(world, ada, looptime=86_400_000, timeout=300_000)
+    made = await make(world, ada, looptime=None, timeout=None)
+    assert (made["looptime"], made["timeout"]) == (60_000, 10_000)
+
+
+async def test_only_admins_write(world: World, ada: Client, uma: Client) -> None:
+    made = await make(world, ada)
+    for client in (uma, world.client("vic"), world.client("max")):
+        assert (await client.post("/acme/monitor", web_check(world))).status == 403
+        for method, path in (("DELETE", ""), ("PATCH", ""), ("PUT", "/pause"), ("PUT", "/mute")):
+            answer = await client.ask(method, f"/monitor/{made['id']}{path}", {})
+            assert answer.status == 403
+    assert (await world.client().get("/acme/monitor")).status == 401
+
+
+async def test_another_organizations_monitor_is_not_there(
+    world: World, ada: Client, eve: Client
+) -> None:
+    made = await make(world, ada)
+    for which in (made["id"], MISSING):
+        for method, path in (
+            ("GET", ""),
+            ("DELETE", ""),
+            ("PATCH", ""),
+            ("PUT", "/pause"),
+            ("PUT", "/resume"),
+            ("GET", "/history"),
+            ("GET", "/acl"),
+        ):
+            more: tuple[Any, ...] = ({},) if method == "PATCH" else ()
+            answer = await eve.ask(method, f"/monitor/{which}{path}", *more)
+            assert (answer.status, answer.code) == (404, "monitor_not_found")
+    assert (await eve.get("/monitor")).json == []
+    theirs = web_check(world)
+    assert (await eve.post("/monitor", theirs)).json["errors"][0]["field"] == "host_id"
+
+
+async def test_a_monitor_is_deleted(world: World, ada: Client) -> None:
+    made = await make(world, ada)
+    gone = await ada.delete(f"/monitor/{made['id']}?customer=acme")
+    assert gone.status == 200 and gone.json["id"] == made["id"]
+    assert (await ada.get(f"/monitor/{made['id']}")).status == 404
+    assert (await ada.delete(f"/monitor/{made['id']}")).status == 404
+
+
+async def test_parts_are_changed_and_stale_edits_refused(world: World, ada: Client) -> None:
+    made = await make(world, ada, pattern="well")
+    path = f"/acme/monitor/{made['id']}"
+    changed = await ada.patch(path, {"looptime": "60000", "description": "front"})
+    assert changed.json["looptime"] == 60_000 and changed.json["pattern"] == "well"
+    assert changed.json["version"] == 2
+    stale = await ada.patch(path, {"name": "x"}, headers={"if-match": "1"})
+    assert stale.status == 412
+    again = await ada.patch(path, {"looptime": 60_000})
+    assert again.json["version"] == 2
+    whole = await ada.put(path, web_check(world, name="other"))
+    assert (whole.json["name"], whole.json["pattern"]) == ("other", "")
+    assert (await ada.patch(path, {"type": "dstat"})).json["errors"][0]["field"] == "type"
+    assert (await ada.put(path, {"url": "http://x.test"})).status == 400
+
+
+async def test_pause_resume_mute(world: World, ada: Client) -> None:
+    made = await make(world, ada)
+    path = f"/acme/monitor/{made['id']}"
+    paused = await ada.put(f"{path}/pause", {"until": "2999-01-01T00:00:00Z"})
+    assert (paused.json["state"], paused.json["enable"]) == ("paused", False)
+    assert paused.json["paused_until"] == "2999-01-01T00:00:00.000Z"
+    assert (await ada.put(f"{path}/pause", {"until": "1999-01-01T00:00:00Z"})).status == 400
+    assert (await ada.put(f"{path}/pause", {"until": "later"})).status == 400
+    assert (await ada.put(f"{path}/pause", {"till": "x"})).status == 400
+    resumed = await ada.put(f"{path}/resume")
+    assert (resumed.json["state"], resumed.json["enable"]) == ("unknown", True)
+    muted = await ada.put(f"{path}/mute")
+    assert (muted.json["alerts"], muted.json["muted_until"]) == (False, None)
+    assert (await ada.put(f"{path}/unmute")).json["alerts"] is True
+    assert (await ada.patch(f"{path}/alerts", {"alerts": False})).json["alerts"] is False
+    assert (await ada.patch(path, {"enable": False})).json["state"] == "paused"
+
+
+async def test_a_monitor_with_an_acl_is_seen_by_those_it_names(
+    world: World, ada: Client, uma: Client, vic: Client
+) -> None:
+    open_, closed = await make(world, ada), await make(world, ada, acl=["uma"])
+    assert [o["id"] for o in (await vic.get("/monitor")).json] == [open_["id"]]
+    assert len((await uma.get("/monitor")).json) == 2
+    assert (await vic.get(f"/monitor/{closed['id']}")).status == 404
+    assert (await vic.get(f"/monitor/{closed['id']}/history")).status == 404
+    added = await ada.patch(f"/monitor/{closed['id']}/acl", {"users": ["vic"], "action": "add"})
+    assert added.json["users"] == ["uma@acme.test", "vic@acme.test"]
+    assert (await vic.get(f"/monitor/{closed['id']}")).status == 200
+
+
+async def test_headers_that_open_doors_are_not_shown(world: World, ada: Client) -> None:
+    headers = {"Authorization": "Bearer canary-1", "X-Colour": "blue"}
+    made = await make(world, ada, headers=headers)
+    assert made["config"]["headers"] == {"Authorization": "***", "X-Colour": "blue"}
+    path = f"/acme/monitor/{made['id']}"
+    await ada.patch(path, {"headers": made["config"]["headers"], "description": "x"})
+    async with world.agent() as agent:
+        watch = await agent.hear(Watch)
+        assert watch.monitors[0].config["headers"]["Authorization"] == "Bearer canary-1"
+
+
+async def test_the_agent_gets_the_configuration_and_reports(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        made = await make(world, ada)
+        watch = await agent.hear(Watch)
+        (one,) = watch.monitors
+        assert (one.id, one.type, one.looptime_ms) == (made["id"], "scraper", 30_000)
+        assert one.config["url"] == "http://shop.test/"
+        sample = Sample(one.id, one.version, 0, "normal", "success", "fine", {"status": 200})
+        await agent.say(Samples("s", 1, [sample]))
+        assert await agent.hear(Noted) == Noted("s", 1)
+        shown = (await ada.get(f"/monitor/{made['id']}")).json
+        assert shown["resource"]["state"] == "normal"
+        assert shown["resource"]["last_event"]["data"] == {"status": 200}
+        await ada.patch(f"/monitor/{made['id']}", {"url": "http://other.test/"})
+        newer = await agent.hear(Watch)
+        assert newer.number > watch.number
+        assert newer.monitors[0].config["url"] == "http://other.test/"
+        await ada.delete(f"/monitor/{made['id']}")
+        assert (await agent.hear(Watch)).monitors == []
+
+
+async def test_the_configuration_arrives_without_the_doorbell(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        world.house.db.on_rung = None
+        await make(world, ada)
+        await loops.tell_watches(world.house)
+        assert len((await agent.hear(Watch)).monitors) == 1
+
+
+async def test_dstat_shows_its_data(world: World, ada: Client) -> None:
+    made = await make(world, ada, type="dstat", _type="DstatMonitor", cpu=80)
+    assert made["config"]["limit"] == {"cpu": 80, "mem": 90, "cache": 90, "disk": 90}
+    data = {"cpu": 3.5, "mem": 41.0, "cache": 0, "disk": [{"name": "/", "value": 71.2}]}
+    async with world.agent() as agent:
+        await agent.say(Samples("s", 1, [Sample(made["id"], 1, 0, "normal", data=data)]))
+        await agent.hear(Noted)
+    shown = (await ada.get("/monitor?where[type]=dstat&customer=acme")).json[0]
+    assert shown["resource"]["last_event"]["data"] == data
+
+
+async def test_every_host_has_its_own_monitor(world: World, ada: Client) -> None:
+    host_id = world.things.hosts["web-1"].host_id
+    async with world.agent():
+        await world.house.db.write(with_hosts.host_came, world.cast.acme.id, host_id)
+    (host,) = (await ada.get("/monitor?where[type]=host")).json
+    assert (host["name"], host["state"]) == ("web-1", "normal")
+    refused = await ada.delete(f"/monitor/{host['id']}")
+    assert (refused.status, refused.code) == (409, "host_monitor")
+    await ada.delete(f"/host/{host_id}")
+    await world.house.db.write(with_hosts.host_went, host_id)
+    assert (await ada.get("/monitor")).json == []
+
+
+async def test_reactions_make_and_take_them(world: World, ada: Client) -> None:
+    async with world.agent():
+        for reaction in reactions.REACTIONS:
+            if "monitor" in reaction.name:
+                await reactions._catch_up(reaction, world.house)
+        assert [o["type"] for o in (await ada.get("/monitor")).json] == ["host"]
+
+
+async def test_history_over_http(world: World, ada: Client, vic: Client) -> None:
+    made = await make(world, ada)
+    async with world.agent() as agent:
+        good = Sample(made["id"], 1, 10, "normal", measured={"ms": 12.0})
+        bad = Sample(made["id"], 1, 0, "failure", message="status 500")
+        await agent.say(Samples("s", 1, [good, bad]))
+        await agent.hear(Noted)
+    path = f"/acme/monitor/{made['id']}/history"
+    found = (await vic.get(path)).json
+    assert (found["uptime"], found["checks"]) == (50.0, 2)
+    assert found["points"][0]["values"]["ms"] == {"avg": 12.0, "min": 12.0, "max": 12.0}
+    singles = (await vic.get(f"{path}?step=0")).json["points"]
+    assert [(p["up"], p["message"]) for p in singles] == [(1.0, ""), (0.0, "status 500")]
+    for query in ("step=7", "from=tomorrow", "from=2026-01-02&to=2026-01-01", "step=x"):
+        assert (await vic.get(f"{path}?{query}")).code == "bad_query"
+    long = "from=2020-01-01T00:00:00Z&to=2026-01-01T00:00:00Z&step=60000"
+    assert (await vic.get(f"{path}?{long}")).code == "bad_query"
+
+
+async def test_a_push_monitor_is_called(world: World, ada: Client, stranger: Client) -> None:
+    made = await make(world, ada, type="push", _type="PushMonitor", fail_threshold=1)
+    assert made["host_id"] is None
+    key = (await ada.get(f"/monitor/{made['id']}/credentials")).json
+    assert key["url"].endswith(f"/monitor/{made['id']}/push/{key['secret']}")
+    path = f"/monitor/{made['id']}/push/{key['secret']}"
+    assert (await stranger.get(path)).json == {"message": "success", "state": "normal"}
+    bad = await stranger.post(f"/acme{path}", {"state": "failure", "message": "disk full"})
+    assert bad.json["state"] == "failure"
+    assert (await ada.get(f"/monitor/{made['id']}")).json["last_event"]["message"] == "disk full"
+    assert (await stranger.get(f"{path}?state=maybe")).status == 400
+    for wrong in (f"{path}x", f"/globex{path}", path.replace(made["id"], MISSING)):
+        refused = await stranger.get(wrong)
+        assert (refused.status, refused.code) == (403, "wrong_secret")
+    rotated = (await ada.post(f"/monitor/{made['id']}/credentials/rotate", {})).json
+    assert (await stranger.get(path)).status == 403
+    fresh = f"/monitor/{made['id']}/push/{rotated['secret']}"
+    await ada.put(f"/monitor/{made['id']}/pause")
+    assert (await stranger.get(fresh)).code == "monitor_paused"
+    await ada.delete(f"/monitor/{made['id']}")
+    assert (await stranger.get(fresh)).status == 403
+
+
+async def test_only_a_push_monitor_has_a_url(world: World, ada: Client) -> None:
+    made = await make(world, ada)
+    refused = await ada.get(f"/monitor/{made['id']}/credentials")
+    assert (refused.status, refused.code) == (409, "no_push_url")
+
+
+async def test_a_monitor_starts_a_task(world: World, ada: Client) -> None:
+    made = await make(world, ada, fail_threshold=1)
+    argument = {"type": "input", "label": "event"}
+    task = await world.task("repair", task_arguments=[argument])
+    event_id = f"monitor:{made['id']}:failure"
+    attached = await ada.patch(f"/task/{task}", {"triggers": [event_id]})
+    assert attached.status == 200, attached.body
+    async with world.agent() as agent:
+        bad = Sample(made["id"], 1, 0, "failure", message="status 500", data={"status": 500})
+        await agent.say(Samples("s", 1, [bad]))
+        await agent.hear(Noted)
+        for reaction in reactions.REACTIONS:
+            if "trigger.fired" in reaction.kinds:
+                await reactions._catch_up(reaction, world.house)
+        order = await agent.order()
+        assert '"status":500' in order.arguments[0]
+        assert '"event_name":"failure"' in order.arguments[0]

@@ -1,0 +1,79 @@
+"""PostgreSQL goes away in the middle: nobody can know whether a COMMIT happened whose answer was
+lost, but keys, fences and journals find out."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import engines
+from e2e import truth
+from e2e.crowd import Crowd
+from e2e.cutting import CuttingPostgres
+from e2e.patience import until
+from e2e.truth import Evidence
+from e2e.world import FINAL, World
+
+pytestmark = [pytest.mark.alone, pytest.mark.limit(180)]
+SEED = 7
+TERMINATE = (
+    "select pg_terminate_backend(pid) from pg_stat_activity"
+    " where datname = current_database() and pid <> pg_backend_pid()"
+)
+
+
+@pytest.fixture
+def url(postgres_template: str) -> Iterator[str]:
+    with engines.postgres_copy(postgres_template) as made:
+        yield made
+
+
+@pytest.fixture
+def cutting(url: str) -> Iterator[CuttingPostgres]:
+    made = CuttingPostgres(url, SEED)
+    yield made
+    made.close()
+
+
+def start(world: World) -> Crowd:
+    world.start()
+    return Crowd(world, [world.agent("one"), world.agent("two")], SEED)
+
+
+def check(world: World, crowd: Crowd) -> None:
+    """Everything ends, nothing is lost: no keeper died."""
+    asked = crowd.finish()
+    until(lambda: not still_open(world), 60, lambda: still_open(world)[:3], pause_s=0.2)
+    truth.check(world, asked, crowd.ledger, Evidence({}))
+    crowd.watcher.leave()
+    world.doctor()
+
+
+def still_open(world: World) -> list[object]:
+    return [job for job in truth.all_jobs(world) if job["lifecycle"] not in FINAL]
+
+
+@pytest.mark.parametrize(
+    "cuts", [80, pytest.param(2_000, marks=[pytest.mark.prove, pytest.mark.limit(1_800)])]
+)
+def test_it_works(cutting: CuttingPostgres, tmp_path: Path, cuts: int) -> None:
+    """The commit is done, its answer never comes."""
+    with World(tmp_path, cutting.url) as world:
+        crowd = start(world)
+        cutting.percent = 15
+        until(lambda: cutting.cuts >= cuts, cuts)
+        cutting.percent = 0
+        check(world, crowd)
+
+
+@pytest.mark.parametrize(
+    "rounds", [6, pytest.param(200, marks=[pytest.mark.prove, pytest.mark.limit(1_800)])]
+)
+def test_connections_may_die_at_any_moment(url: str, tmp_path: Path, rounds: int) -> None:
+    with World(tmp_path, url) as world, psycopg.connect(url, autocommit=True) as operator:
+        crowd = start(world)
+        for _ in range(rounds):
+            crowd.asks_for(10)
+            operator.execute(TERMINATE)
+        check(world, crowd)

@@ -1,0 +1,279 @@
+"""The agents' door: who may open it, and that nothing said there reaches what is not one's own."""
+
+import json
+from typing import Any
+
+from belvedere.protocol import Ack, Entry, Kept, Order, Stop, Want, Welcome, pack_output
+from contract.client import Client
+from contract.fakeagent import FakeAgent, hello
+from contract.running import create, show
+from contract.world import World
+
+
+async def refused(agent: FakeAgent, *frames: str | bytes) -> int:
+    """The code with which the server hangs up on somebody who says this."""
+    await agent.knock()
+    for frame in frames:
+        await (agent.text(frame) if isinstance(frame, str) else agent.binary(frame))
+    code = await agent.hangs_up()
+    await agent.leave()
+    return code
+
+
+async def test_it_works(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        assert agent.welcome is not None
+        assert agent.welcome.host_id == world.things.hosts["web-1"].host_id
+        job = await create(ada, await world.task())
+        order = await agent.order()
+        assert (order.job_id, order.session) == (job["id"], agent.welcome.session)
+        script = await agent.fetch(order.sha256)
+        assert script == b"#!/bin/sh\necho hello\n"
+        await agent.end(order)
+    assert (await show(ada, job["id"]))["state"] == "normal"
+
+
+async def test_only_an_agents_credential_opens_it(world: World) -> None:
+    first = json.dumps([{"kind": "hello"}])
+    for token in ("", "x", "bva_" + "x" * 43):
+        assert await refused(FakeAgent(world.app, token), first) == 4401
+    for token in (*world.cast.tokens.values(), world.things.integration["acme"]):
+        assert await refused(FakeAgent(world.app, token), first) == 4403
+    headers = {"authorization": f"Basic {world.things.hosts['web-1'].token}"}
+    assert await refused(FakeAgent(world.app, "", None, **headers), first) == 4401
+    assert len(world.house.links) == 0
+
+
+async def test_a_page_in_a_browser_does_not_open_it(world: World) -> None:
+    token = world.things.hosts["web-1"].token
+    agent = FakeAgent(world.app, token, None, origin="https://evil.test")
+    assert await refused(agent) == 4401
+
+
+async def test_there_is_one_such_door(world: World) -> None:
+    agent = world.agent()
+    await agent.knock(b"/acme/-/agent")
+    assert await agent.hangs_up() == 4404
+    await agent.leave()
+
+
+async def test_a_revoked_credential_is_refused(world: World, ada: Client) -> None:
+    await ada.delete(f"/acme/host/{world.things.hosts['web-1'].host_id}")
+    assert await refused(world.agent(), "[]") == 4401
+
+
+GARBAGE: list[str | bytes] = [
+    *("", "x", "null", "5", "{}", "[", "[5]", "[null]", "[[]]", '["hello"]', '"hello"'),
+    *(b"", b"\x00", b"\x01", b"\xff" * 100, b"\x02" + b"x" * 60),
+]
+
+
+async def test_garbage_instead_of_a_hello_is_refused(world: World) -> None:
+    first: list[str | bytes] = [*GARBAGE, "[]", "[{}]", '[{"kind": "beat", "live": []}]']
+    for frame in first:
+        assert await refused(world.agent(), frame) == 4400, frame
+    assert len(world.house.links) == 0
+
+
+async def test_garbage_later_ends_the_connection_cleanly(world: World) -> None:
+    for frame in GARBAGE:
+        async with world.agent() as agent:
+            await (agent.text(frame) if isinstance(frame, str) else agent.binary(frame))
+            assert await agent.hangs_up() == 4400, frame
+    assert len(world.house.links) == 0
+
+
+BAD: list[dict[str, Any]] = [
+    {"kind": "ended"},
+    {"kind": "ended", "fence": "x", "report": {"ending": "exit"}},
+    {"kind": "ended", "fence": 1, "report": {"ending": "nonsense"}},
+    {"kind": "ended", "fence": -1, "report": {"ending": "exit", "log": ""}},
+    {"kind": "ended", "fence": 2**63, "report": {"ending": "exit", "log": ""}},
+    {"kind": "ended", "fence": 1, "report": {"ending": "exit", "bytes_total": 2**63}},
+    {"kind": "started", "fence": 1},
+    {"kind": "beat", "live": "x"},
+    {"kind": "want"},
+    {"kind": "hello"},
+]
+
+
+async def test_messages_of_a_wrong_shape_end_the_connection(world: World) -> None:
+    for message in BAD:
+        async with world.agent() as agent:
+            await agent.text(json.dumps([message]))
+            assert await agent.hangs_up() == 4400, message
+
+
+async def test_a_second_hello_is_refused(world: World) -> None:
+    async with world.agent() as agent:
+        await agent.say(hello())
+        assert await agent.hangs_up() == 4400
+
+
+async def test_another_version_of_the_protocol_is_refused(world: World) -> None:
+    agent = world.agent(protocol=99)
+    await agent.knock()
+    await agent.say(hello(protocol=99))
+    assert await agent.hangs_up() == 4400
+    await agent.leave()
+
+
+async def test_unknown_messages_of_newer_agents_are_passed_over(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        await agent.text('[{"kind": "from the future"}, {"kind": "beat", "live": []}]')
+        await create(ada, await world.task())
+        await agent.end(await agent.order())
+
+
+async def test_an_end_of_an_unknown_fence_has_no_effect(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(ada, await world.task())
+        order = await agent.order()
+        stranger = Order(0, order.fence + 1_000, "", "", "", [], [], {}, 0)
+        # It is acknowledged, so that an agent with an old journal can forget it.
+        await agent.end(stranger, code=0)
+        assert (await show(ada, job["id"]))["lifecycle"] == "assigned"
+
+
+async def test_another_hosts_fence_is_out_of_reach(world: World, ada: Client) -> None:
+    async with world.agent("web-1") as mine, world.agent("web-2") as other:
+        job = await create(ada, await world.task(hostname="web-1"))
+        order = await mine.order()
+        before = await show(ada, job["id"])
+        await other.end(order, code=0, log="forged\n")
+        await other.start(order)
+        await other.write(order.fence, 0, 0, b"forged\n")
+        await other.beat(order.fence)
+        await other.end(order, code=0, log=None, bytes_total=7)
+        assert await show(ada, job["id"]) == before
+        assert (await ada.get(f"/acme/job/{job['id']}/log")).body == b""
+        await mine.end(order, code=3, log="true\n")
+    ended = await show(ada, job["id"])
+    assert (ended["state"], ended["result"]["code"], ended["result"]["log"]) == (
+        "failure",
+        3,
+        "true\n",
+    )
+
+
+async def test_claiming_anothers_fence_in_the_hello_has_no_effect(
+    world: World, ada: Client
+) -> None:
+    async with world.agent("web-1") as mine:
+        job = await create(ada, await world.task(hostname="web-1"))
+        order = await mine.order()
+        async with world.agent("web-2", entries=(Entry(order.fence, "live"),)) as other:
+            assert (await other.hear(Stop)).fence == order.fence
+            await other.write(order.fence, 0, 0, b"forged\n")
+            await other.end(order, code=0, log=None, bytes_total=7)
+            assert (await ada.get(f"/acme/job/{job['id']}/log")).body == b""
+            assert (await show(ada, job["id"]))["lifecycle"] == "assigned"
+
+
+async def test_an_end_counts_once(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(ada, await world.task())
+        order = await agent.order()
+        await agent.end(order, code=0)
+        await agent.end(order, code=9)
+    assert (await show(ada, job["id"]))["result"]["code"] == 0
+
+
+async def test_the_newest_connection_of_a_host_wins(world: World, ada: Client) -> None:
+    async with world.agent() as old, world.agent() as new:
+        assert await old.hangs_up() == 4409
+        assert new.welcome is not None and old.welcome is not None
+        assert new.welcome.session > old.welcome.session
+        job = await create(ada, await world.task())
+        order = await new.order()
+        assert (order.job_id, order.session) == (job["id"], new.welcome.session)
+        assert not old.has_heard(Order)
+
+
+async def test_another_machine_does_not_take_a_live_host(world: World) -> None:
+    async with world.agent() as agent:
+        thief = world.agent()
+        await thief.knock()
+        await thief.say(hello(fingerprint="another machine"))
+        assert await thief.hangs_up() in (4401, 4409)
+        await thief.leave()
+        await agent.beat()
+        assert len(world.house.links) == 1
+
+
+async def test_bytes_of_another_organization_are_not_there(world: World, eve: Client) -> None:
+    await world.task(script={"filename": "a.sh", "source": "acme's own"})
+    theirs = await world.task(by="eve", script={"filename": "b.sh", "source": "globex's own"})
+    async with world.agent("box-1") as box, world.agent("web-1") as web:
+        await eve.post("/job", {"task": theirs})
+        order = await box.order()
+        assert await box.fetch(order.sha256) == b"globex's own"
+        assert await web.fetch(order.sha256) is None
+        for nothing in ("0" * 64, "x", "\0", order.sha256.upper()):
+            assert await web.fetch(nothing) is None
+
+
+async def test_what_was_acknowledged_is_durable(world: World, ada: Client) -> None:
+    """The acknowledgement of output comes after the bytes can be read."""
+    async with world.agent() as agent:
+        job = await create(ada, await world.task())
+        order = await agent.order()
+        await agent.binary(pack_output(order.fence, 0, 0, b"abc"))
+        kept = await agent.hear(Kept)
+        assert (kept.fence, kept.offset) == (order.fence, 3)
+        assert (await ada.get(f"/acme/job/{job['id']}/log")).body == b"abc"
+
+
+async def test_a_job_that_was_never_accepted_is_given_again(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(ada, await world.task())
+        lost = await agent.order()
+    async with world.agent() as agent:
+        again = await agent.order()
+        assert again.job_id == job["id"] and again.fence > lost.fence
+        await agent.end(lost, code=9)
+        await agent.end(again, code=0)
+    ended = await show(ada, job["id"])
+    assert (ended["state"], ended["attempt_count"]) == ("normal", 1)
+
+
+async def test_a_job_in_the_journal_goes_on(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(ada, await world.task())
+        order = await agent.order()
+        await agent.write(order.fence, 0, 0, b"half ")
+        await agent.hear(Kept)
+    async with world.agent(entries=(Entry(order.fence, "live"),)) as agent:
+        assert agent.welcome is not None
+        assert agent.welcome.resume == {str(order.fence): 5}
+        await agent.write(order.fence, 5, 0, b"done\n")
+        await agent.end(order, log=None, bytes_total=10, lines_total=1, sha256="ab" * 32)
+    assert (await ada.get(f"/acme/job/{job['id']}/log")).text == "half done\n"
+
+
+async def test_no_more_orders_than_slots(world: World, ada: Client) -> None:
+    task = await world.task()
+    async with world.agent(slots=2) as agent:
+        jobs = [await create(ada, task) for _ in range(3)]
+        orders = [await agent.order() for _ in range(2)]
+        assert [one.job_id for one in orders] == [job["id"] for job in jobs[:2]]
+        assert (await show(ada, jobs[2]["id"]))["waiting_reason"] == "host_busy"
+        assert not agent.has_heard(Order)
+        await agent.end(orders[0])
+        assert (await agent.order()).job_id == jobs[2]["id"]
+
+
+async def test_the_refusal_is_told_in_words(world: World) -> None:
+    agent = FakeAgent(world.app, world.cast.tokens["ada"])
+    await agent.knock()
+    await agent.hangs_up()
+    await agent.leave()
+    assert agent.closed is not None and "agent" in agent.closed[1]
+    assert not agent.has_heard(Welcome) and not agent.has_heard(Ack)
+
+
+async def test_a_want_while_nothing_is_owed_harms_nothing(world: World) -> None:
+    async with world.agent() as agent:
+        await agent.say(*[Want("0" * 64)] * 50)
+        await agent.beat()
+        assert await agent.fetch("1" * 64) is None

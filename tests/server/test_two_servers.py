@@ -1,0 +1,187 @@
+"""Two servers on one PostgreSQL: work, waiting and revocation cross from one to the other."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+import engines
+from belvedere.access import Keys
+from belvedere.db import Database
+from belvedere.db.migrate import open_database
+from belvedere.protocol import Cancel
+from belvedere.server import loops
+from belvedere.server.build import connect_doorbell, furnish
+from belvedere.server.house import House
+from belvedere.server.settings import Settings
+from contract.client import Client
+from contract.running import create, show
+from contract.sse import Stream
+from contract.world import World
+from handclock import HandClock
+
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+
+
+@pytest.fixture
+def other_db(database_url: str, clock: HandClock) -> Iterator[Database]:
+    opened = open_database(database_url)
+    opened.clock = clock  # type: ignore[attr-defined]
+    yield opened
+    engines.closed(opened)
+
+
+@pytest.fixture
+def there(
+    world: World, other_db: Database, keys: Keys, settings: Settings, clock: HandClock
+) -> World:
+    """The same people at the other server."""
+    return world.beside(furnish(settings, other_db, other_db, keys, clock))
+
+
+@asynccontextmanager
+async def doorbells(*houses: House) -> AsyncIterator[None]:
+    bells = [connect_doorbell(house) for house in houses]
+    try:
+        yield
+    finally:
+        await asyncio.gather(*(asyncio.to_thread(bell.stop) for bell in bells if bell is not None))
+
+
+@asynccontextmanager
+async def polling(house: House) -> AsyncIterator[None]:
+    """The loops that stand in for a doorbell that is away, as the server runs them."""
+    wanted = (loops.wake_waiting, loops.tell_cancels)
+    tasks = [
+        asyncio.create_task(loops.run(one, house)) for one in loops.LOOPS if one.work in wanted
+    ]
+    assert len(tasks) == len(wanted)
+    yield
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_it_works(world: World, there: World) -> None:
+    """A job created on one server runs through an agent on the other, woken by the doorbell."""
+    ada, task = world.client("ada"), await world.task()
+    async with doorbells(world.house, there.house), there.agent() as agent:
+        job = await create(ada, task)
+        order = await agent.order()
+        assert order.job_id == job["id"]
+        await agent.end(order, log="over there\n")
+        found = await show(ada, job["id"])
+    assert (found["state"], found["result"]["log"]) == ("normal", "over there\n")
+
+
+async def test_without_a_doorbell_work_starts_within_two_seconds(
+    world: World, there: World
+) -> None:
+    ada, task = world.client("ada"), await world.task()
+    async with there.agent() as agent, polling(there.house):
+        job = await create(ada, task)
+        async with asyncio.timeout(2):
+            assert (await agent.order()).job_id == job["id"]
+
+
+@pytest.mark.parametrize("rings", [True, False], ids=["doorbell", "polling"])
+async def test_waiting_for_a_result_crosses_servers(
+    world: World, there: World, rings: bool
+) -> None:
+    ada, task = world.client("ada"), await world.task()
+    bells = doorbells(*((world.house, there.house) if rings else ()))
+    async with there.agent() as agent, polling(there.house), bells:
+        target = "/acme/job?wait_result=true&wait_timeout=10"
+        waits = asyncio.create_task(ada.post(target, {"task": task}))
+        await agent.end(await agent.order(), code=4)
+        async with asyncio.timeout(0.9 if rings else 3):
+            done = await waits
+    assert (done.status, done.json["result"]["code"]) == (200, 4)
+
+
+@pytest.mark.parametrize("rings", [True, False], ids=["doorbell", "polling"])
+async def test_a_cancel_crosses_servers(world: World, there: World, rings: bool) -> None:
+    ada, task = world.client("ada"), await world.task()
+    bells = doorbells(*((world.house, there.house) if rings else ()))
+    async with there.agent() as agent, polling(there.house), bells:
+        job = await create(ada, task)
+        order = await agent.order()
+        await ada.put(f"/acme/job/{job['id']}/cancel")
+        async with asyncio.timeout(0.9 if rings else 4):
+            assert (await agent.hear(Cancel)).fence == order.fence
+
+
+async def test_events_cross_servers(world: World, there: World) -> None:
+    ada, task = world.client("ada"), await world.task()
+    async with doorbells(world.house, there.house), Stream(there.client("ada"), "/-/events") as far:
+        job = await create(ada, task)
+        assert (await far.until("job.created")).data["object_id"] == job["id"]
+
+
+async def test_a_log_is_followed_across_servers(world: World, there: World) -> None:
+    ada, task = world.client("ada"), await world.task()
+    async with doorbells(world.house, there.house), there.agent() as agent:
+        job = await create(ada, task)
+        order = await agent.order()
+        async with Stream(ada, f"/acme/job/{job['id']}/log?follow=true") as stream:
+            await agent.write(order.fence, 0, 0, b"far away\n")
+            assert (await stream.until("output")).data == "far away\n"
+            await agent.end(order, log=None, bytes_total=9, lines_total=1, sha256="ab" * 32)
+            assert (await stream.until("end")).data["bytes"] == 9
+
+
+async def test_a_revoked_token_is_dead_on_both_at_once(world: World, there: World) -> None:
+    ada = world.client("ada")
+    made = (await ada.post("/api/token", {"name": "doomed"})).json
+    here = Client(world.app, made["token"], check=world.conformity)
+    far = Client(there.app, made["token"], check=world.conformity)
+    async with doorbells(world.house, there.house):
+        assert [(await one.get("/acme/task")).status for one in (here, far)] == [200, 200]
+        rang = asyncio.create_task(there.house.hub.wait("access", 5))
+        await asyncio.sleep(0)
+        await ada.delete(f"/api/token/{made['id']}")
+        assert (await here.get("/acme/task")).status == 401
+        assert await rang
+        assert (await far.get("/acme/task")).status == 401
+
+
+async def test_a_revoked_token_is_dead_within_a_second_without_a_doorbell(
+    world: World, there: World, clock: HandClock
+) -> None:
+    ada = world.client("ada")
+    made = (await ada.post("/api/token", {"name": "doomed"})).json
+    far = Client(there.app, made["token"], check=world.conformity)
+    assert (await far.get("/acme/task")).status == 200
+    await ada.delete(f"/api/token/{made['id']}")
+    clock.move(1.001)
+    assert (await far.get("/acme/task")).status == 401
+
+
+async def test_one_key_on_two_servers_makes_one_job(world: World, there: World) -> None:
+    task, key = await world.task(), {"idempotency-key": "k"}
+    clients = (world.client("uma"), there.client("uma"))
+    answers = await asyncio.gather(
+        *(one.post("/acme/job", {"task": task}, headers=key) for one in clients * 10)
+    )
+    assert {one.status for one in answers} == {200}
+    assert len({one.json["id"] for one in answers}) == 1
+    assert len((await clients[0].get("/acme/job")).json) == 1
+
+
+async def test_an_agent_that_moves_leaves_its_old_server_without_orders(
+    world: World, there: World
+) -> None:
+    ada, task = world.client("ada"), await world.task()
+    async with world.agent() as old, there.agent() as new:
+        job = await create(ada, task)
+        # The old server may not hand it out: the session there is no longer the host's.
+        assert (await show(ada, job["id"]))["lifecycle"] == "ready"
+        async with polling(there.house):
+            order = await new.order()
+        assert order.job_id == job["id"] and new.welcome is not None
+        assert order.session == new.welcome.session
+        # An answer means that it was heard.
+        assert await old.fetch("0" * 64) is None
+        await loops.note_seen(world.house)
+        assert await old.hangs_up() == 4409
