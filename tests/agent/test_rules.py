@@ -3,7 +3,7 @@
 from typing import Any
 
 from belvedere.agent import rules
-from belvedere.agent.ledger import Ledger
+from belvedere.agent.ledger import Ledger, records, replay
 from belvedere.agent.steps import Clear, End, Renew, Spawn, Step, Tell, Write
 
 EXIT = {"ending": "exit", "code": 0}
@@ -78,7 +78,7 @@ def test_orders_of_another_session_are_dropped() -> None:
 
 def test_between_hello_and_welcome_nothing_is_accepted() -> None:
     made = ledger()
-    assert rules.greet(made, "host", "new") == []
+    rules.greet(made, "host", "new")
     assert plain(rules.order(made, order(1))) == [("tell", "gone", 1)]
     assert plain(rules.order(made, order(1, session=0)))[-1] != ("spawn", 1)
     rules.welcome(made, 8)
@@ -224,3 +224,13 @@ def test_a_damaged_journal_that_lost_its_boot_is_taken_for_this_one() -> None:
     assert rules.orphaned(made, "boot") == [1]
     rules.recover(made, "boot", {})
     assert made.entries[1].report == {"ending": "unknown", "reason": "keeper_lost"}
+
+
+def test_every_hello_has_a_higher_number_and_it_is_durable_first() -> None:
+    made = ledger()
+    assert plain(rules.greet(made, "host", "new")) == [("write", "greeted", 1, "sync")]
+    assert plain(rules.greet(made, "host", "new")) == [("write", "greeted", 2, "sync")]
+    found = Ledger("journal", owner="host")
+    for record in records(made):
+        replay(found, record)
+    assert plain(rules.greet(found, "host", "new")) == [("write", "greeted", 3, "sync")]

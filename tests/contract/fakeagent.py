@@ -70,6 +70,7 @@ class FakeAgent:
         self._heard: list[Any] = []
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._acked: set[int] = set()
         self.frames: list[bytes] = []
         self.closed: tuple[int, str] | None = None
         self.welcome: Welcome | None = None
@@ -133,12 +134,14 @@ class FakeAgent:
     async def end(self, order: Order, **report: Any) -> None:
         """Tell how it ended and wait until the server has it."""
         said: dict[str, Any] = {"ending": "exit", "log": "", **report}
+        self._acked.discard(order.fence)
         await self.say(Ended(order.fence, Report(**said)))
         await self.acked(order.fence)
 
     async def acked(self, fence: int) -> None:
-        while fence not in (await self.hear(Ack)).fences:
-            pass
+        """Until the server has said that this end is durable."""
+        while fence not in self._acked:
+            self._acked.update((await self.hear(Ack)).fences)
 
     async def beat(self, *live: int) -> None:
         await self.say(Beat(list(live)))

@@ -92,3 +92,16 @@ RESULT: dict[str, Kind] = {
     "times": of({"seconds": integer, "nanoseconds": integer}),
 }
 ENDED: dict[str, Kind] = {**JOB, "host": identifier, "result": of(RESULT), "trigger_name": string}
+
+MONITOR: dict[str, Kind] = {
+    "id": identifier,
+    "name": string,
+    "type": string,
+    "_type": string,
+    "host_id": identifier,
+    "url": string,
+    "timeout": integer,
+    "looptime": integer,
+    "status_code": string,
+    "resource": of({"state": string, "last_event": lambda value: isinstance(value, dict)}),
+}

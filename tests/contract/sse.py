@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from contract.client import Client
+from contract.client import Answer, Client
 
 PATIENCE_S = 10.0
 
@@ -27,6 +27,7 @@ class Stream:
     def __init__(self, client: Client, target: str, headers: Mapping[str, str] = {}) -> None:
         sent = {**client.headers, **headers}
         self._app, self._scope = client.app, client.scope("GET", target, sent)
+        self._client, self._target = client, target
         self._gone = asyncio.Event()
         self._said: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._text = ""
@@ -39,6 +40,7 @@ class Stream:
         start = await asyncio.wait_for(self._said.get(), PATIENCE_S)
         self.status = start["status"]
         self.headers = {name.decode(): value.decode() for name, value in start["headers"]}
+        self._client.check("GET", self._target, Answer(self.status, self.headers, b""))
         return self
 
     async def __aexit__(

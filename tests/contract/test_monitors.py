@@ -7,6 +7,7 @@ import pytest
 from belvedere.monitors import with_hosts
 from belvedere.protocol import Noted, Sample, Samples, Watch
 from belvedere.server import loops, reactions
+from contract import letters
 from contract.client import Client
 from contract.world import World
 
@@ -37,6 +38,7 @@ async def make(world: World, client: Client, **more: Any) -> dict[str, Any]:
 
 async def test_it_works(world: World, ada: Client, vic: Client) -> None:
     made = await make(world, ada)
+    assert letters.missing(made, letters.MONITOR) == []
     assert (made["type"], made["_type"]) == ("scraper", "ScraperMonitor")
     assert (made["timeout"], made["looptime"]) == (5_000, 30_000)
     assert (made["url"], made["status_code"]) == ("http://shop.test/", "200")

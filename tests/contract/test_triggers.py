@@ -181,7 +181,7 @@ async def test_an_event_that_is_not_there_is_named(
 async def test_a_task_starts_the_next_with_its_output(world: World, ada: Client) -> None:
     first = await world.task("first")
     for name, event in (("good", "success"), ("bad", "failure"), ("own", "deployed")):
-        more = {"task_arguments": THREE[:2]} if name == "good" else {}
+        more: dict[str, Any] = {"task_arguments": THREE[:2]} if name == "good" else {}
         await world.task(name, hostname="web-2", triggers=[f"task:{first}:{event}"], **more)
     async with world.agent() as agent:
         for line in (

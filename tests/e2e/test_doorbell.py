@@ -12,14 +12,17 @@ import pytest
 from belvedere.base.clock import parse_iso
 from belvedere.client.calls import Client
 from belvedere.client.problem import Problem
-from e2e import deaf, servers
+from e2e import deaf, servers, truth
+from e2e.crowd import Crowd
 from e2e.patience import until
 from e2e.programs import CUSTOMER
 from e2e.servers import Pair
+from e2e.truth import Evidence
 from e2e.watcher import Watcher
 
 pytestmark = pytest.mark.alone
 
+SEED = 11
 # A poll every second or two, and a little.
 SOON_MS = 3_500
 WAITING = '#!/bin/sh\necho begun\nuntil test -e "$1"; do sleep 0.02; done\necho over\nexit 6\n'
@@ -150,3 +153,22 @@ def test_servers_may_be_restarted_one_after_the_other(two: Pair) -> None:
     jobs = [two.world.ended(job_id) for job_id in ids]
     assert [(job["result"]["code"], job["attempt_count"]) for job in jobs] == [(6, 1)] * 2
     assert [two.world.log(job_id) for job_id in ids] == [b"begun\nover\n"] * 2
+
+
+@pytest.mark.limit(120)
+@pytest.mark.parametrize(
+    "rounds", [15, pytest.param(300, marks=[pytest.mark.prove, pytest.mark.limit(1_800)])]
+)
+def test_an_agent_may_hop_between_servers(two: Pair, rounds: int) -> None:
+    """What one server still does for the old connection meets what the other does for the new."""
+    crowd = Crowd(two.world, [two.agent], SEED)
+    for number in range(rounds):
+        crowd.asks_for(7)
+        two.gate.lead_to((two.world.server, two.far)[number % 2].url)
+        two.gate.drop()
+    asked = crowd.finish()
+    for each in asked:
+        two.world.ended(each.job_id, 60)
+    truth.check(two.world, asked, crowd.ledger, Evidence({}))
+    crowd.watcher.leave()
+    two.world.doctor()

@@ -143,15 +143,22 @@ def test_an_order_that_vanished_on_the_wire_runs_once(site: Site) -> None:
 
 
 @pytest.mark.prove
-@pytest.mark.limit(120)
-def test_both_sides_notice_a_silent_wire_within_a_minute(site: Site) -> None:
+@pytest.mark.limit(150)
+@pytest.mark.parametrize("fail", ["silence", "pause"])
+def test_long_silence_is_noticed_and_harms_nothing(site: Site, fail: str) -> None:
+    """On the wire, or of an agent that does not get to run: marked within a minute, not lost."""
     script = Waiting(site)
-    site.world.proxy.silence()
+    if fail == "silence":
+        site.world.proxy.silence()
+    else:
+        site.agent.process.send_signal(signal.SIGSTOP)
     with site.world.beside() as direct:
         until(lambda: direct.get(f"/job/{script.job_id}")["unreachable_since"], 60)
+    script.go_on()
+    script.has_ended()
+    site.agent.process.send_signal(signal.SIGCONT)
     until(lambda: "No connection" in site.agent.said(), 60)
     site.world.proxy.mend()
-    script.go_on()
     assert not script.check()["unreachable_since"]
 
 

@@ -167,14 +167,12 @@ class World:
 
     def doctor(self) -> None:
         """The product's own examination of its data finds nothing."""
-        told = {name: self.server.env[name] for name in self.server.env if "DATABASE" in name}
-        findings = json.loads(
-            run("doctor", "--data", str(self.server.data), "--json", **told).stdout
-        )
-        problems = [finding for finding in findings if finding["verdict"] == "problem"]
+        data = str(self.server.data)
+        findings = json.loads(run("doctor", "--data", data, "--json", **self.server.env).stdout)
+        assert {"jobs", "attempts", "logs"} <= {one["check"] for one in findings}, findings
+        problems = {one["check"] for one in findings if one["verdict"] == "problem"}
         # The tests' own PostgreSQL works without fsync.
-        assert [one for one in problems if one["check"] != "durability"] == []
-        assert {"jobs", "attempts", "logs"} <= {finding["check"] for finding in findings}
+        assert problems <= {"durability"}, findings
 
     def close(self, *, gently: bool = True) -> None:
         """End everything; fails when a process stays, also one that a script left somewhere."""

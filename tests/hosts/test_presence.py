@@ -143,3 +143,23 @@ def test_what_an_agent_says_of_itself_is_made_fit(
     found = host(db, cast, host_id)
     assert "\0" not in found.os_name
     assert (len(found.os_version), found.slots, found.ip, found.info) == (256, 1_000, ADDRESS, "{}")
+
+
+def test_a_hello_that_was_overtaken_by_a_later_one_does_not_count(
+    db: Database, enrolled: Enrol
+) -> None:
+    """It knows nothing of what its agent accepted since, so it would prove too much."""
+    host_id = enrolled().host_id
+    later = db.write_now(connect, host_id, hello(greeting=7), ADDRESS)
+    for number in (6, 7):
+        with pytest.raises(Conflict) as refusal:
+            db.write_now(connect, host_id, hello(greeting=number), ADDRESS)
+        assert refusal.value.code == "stale_hello"
+    assert db.write_now(connect, host_id, hello(greeting=8), ADDRESS) == later + 1
+
+
+def test_another_journal_counts_its_own_hellos(db: Database, enrolled: Enrol) -> None:
+    host_id = enrolled().host_id
+    first = db.write_now(connect, host_id, hello(greeting=7), ADDRESS)
+    again = db.write_now(connect, host_id, hello(greeting=1, journal_id="other"), ADDRESS)
+    assert again == first + 1

@@ -53,7 +53,8 @@ class Tower:
 
     def make(self, **fields: Any) -> str:
         body = msgspec.convert({**SCRAPER, **fields}, MonitorBody, strict=False)
-        row, _ = self.db.write_now(service.create, self.keys, self.cast.ada, body, self.host_id)
+        ada = self.cast.ada
+        row, *_ = self.db.write_now(service.create, self.keys, ada, body, self.host_id)
         return row.id
 
     def edit(self, monitor_id: str, **fields: Any) -> MonitorView:

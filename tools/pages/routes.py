@@ -80,6 +80,8 @@ def _once(told: str, what: str, row: Route, said: Said) -> str:
 
 
 def _body(shape: Any) -> str:
+    if shape is Any:
+        return "The body is any JSON.\n"
     fields = msgspec.structs.fields(shape)
     if not fields:
         return "The body is empty.\n"

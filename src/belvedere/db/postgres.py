@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
+import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 import psycopg
@@ -14,6 +15,7 @@ import psycopg
 from belvedere.base.clock import Clock, Millis, wall
 from belvedere.base.errors import Unavailable
 from belvedere.db.database import AfterCommit, Fragments, Row, Tx
+from belvedere.db.wire import Wire
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,18 +41,13 @@ AGAIN = (
 )
 BROKEN = psycopg.Error
 MOST_ROWS, NARROW = 32, 12
+_IS_INSERT = re.compile(r"insert into .* values \(.*\)", re.DOTALL)
 THREADS = 8
 BATCH = 128
 CHANNEL = "belvedere"
 
 
 log = logging.getLogger("belvedere.db")
-
-
-@cache
-def translated(sql: str) -> str:
-    """Our `?` as the driver's `%s`."""
-    return sql.replace("%", "%%").replace("?", "%s")
 
 
 @cache
@@ -65,29 +62,27 @@ class PostgresTx:
 
     sql = FRAGMENTS
 
-    def __init__(self, cursor: psycopg.Cursor[Row], now: Millis, memo: dict[Any, Any]) -> None:
-        self.cursor = cursor
+    def __init__(self, wire: Wire, now: Millis, memo: dict[Any, Any]) -> None:
+        self.wire = wire
         self.now = now
         self.memo = memo
         self.rung: set[str] = set()
         self.calls: list[AfterCommit] = []
 
-    def _execute(self, sql: str, params: Sequence[Any]) -> psycopg.Cursor[Row]:
-        return self.cursor.execute(cast(Any, translated(sql)), params)
-
     def rows(self, sql: str, *params: Any) -> list[Row]:
-        return self._execute(sql, params).fetchall()
+        return self.wire.rows(sql, params)
 
     def row(self, sql: str, *params: Any) -> Row | None:
-        return self._execute(sql, params).fetchone()
+        rows = self.wire.rows(sql, params)
+        return rows[0] if rows else None
 
     def run(self, sql: str, *params: Any) -> int:
-        return self._execute(sql, params).rowcount
+        return self.wire.now(sql, params).command_tuples or 0
 
     def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
-        narrow = bool(params) and len(params[0]) <= NARROW
-        if not narrow or not sql.startswith("insert into") or not sql.endswith(")"):
-            self.cursor.executemany(cast(Any, translated(sql)), params)
+        if len(params) < 2 or len(params[0]) > NARROW or not _IS_INSERT.fullmatch(sql):
+            for row in params:
+                self.wire.later(sql, row)
             return
         # For narrow rows one statement costs two thirds of as many; rows come in powers of two,
         # so that a handful of texts is prepared once.
@@ -95,18 +90,18 @@ class PostgresTx:
         while start < len(params):
             size = min(MOST_ROWS, 1 << ((len(params) - start).bit_length() - 1))
             rows = params[start : start + size]
-            self._execute(repeated(sql, size), [value for row in rows for value in row])
+            self.wire.later(repeated(sql, size), [value for row in rows for value in row])
             start += size
 
     def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
-        return [shape(*row) for row in self._execute(sql, params).fetchall()]
+        return [shape(*row) for row in self.wire.rows(sql, params)]
 
     def one(self, shape: type[S], sql: str, *params: Any) -> S | None:
-        row = self._execute(sql, params).fetchone()
+        row = self.row(sql, *params)
         return None if row is None else shape(*row)
 
     def value(self, sql: str, *params: Any) -> Any:
-        row = self._execute(sql, params).fetchone()
+        row = self.row(sql, *params)
         return None if row is None else row[0]
 
     def after_commit(self, call: AfterCommit) -> None:
@@ -149,19 +144,22 @@ class Postgres:
             autocommit=autocommit,
             application_name="belvedere",
             options="-c timezone=UTC -c statement_timeout=30s -c synchronous_commit=on"
-            " -c idle_in_transaction_session_timeout=30s",
+            " -c idle_in_transaction_session_timeout=30s"
+            # Our statements are planned alike for every value; planning anew costs more.
+            " -c plan_cache_mode=force_generic_plan -c jit=off",
         )
         self._opened.append(connection)
         return connection
 
-    def _connection(self) -> psycopg.Connection[Row]:
-        connection: psycopg.Connection[Row] | None = getattr(self._local, "connection", None)
-        if connection is None or connection.closed or connection.broken:
+    def _wire(self) -> Wire:
+        """This thread's own connection."""
+        wire: Wire | None = getattr(self._local, "wire", None)
+        if wire is None or wire.is_broken:
             try:
-                connection = self._local.connection = self.connect()
+                wire = self._local.wire = Wire(self.connect(autocommit=True))
             except psycopg.OperationalError as fault:
                 raise Unavailable("The database does not answer; try again shortly.") from fault
-        return connection
+        return wire
 
     def _transact(self, work: Callable[[PostgresTx], R], *, closing: bool) -> tuple[R, PostgresTx]:
         try:
@@ -176,18 +174,17 @@ class Postgres:
     def _transact_once(
         self, work: Callable[[PostgresTx], R], *, closing: bool
     ) -> tuple[R, PostgresTx]:
-        connection = self._connection()
+        wire = self._wire()
         try:
-            with connection.cursor() as cursor:
-                tx = PostgresTx(cursor, self.clock(), self._memo)
-                result = work(tx)
-                if closing and tx.rung:
-                    self._close(tx)
-                connection.commit()
-                return result, tx
+            wire.begin()
+            tx = PostgresTx(wire, self.clock(), self._memo)
+            result = work(tx)
+            if closing and tx.rung:
+                self._close(tx)
+            wire.commit()
+            return result, tx
         except BaseException as fault:
-            if not connection.closed:
-                connection.rollback()
+            wire.undo()
             # It may hold what only this transaction had written.
             self._memo.clear()
             if isinstance(fault, psycopg.OperationalError) and not isinstance(fault, AGAIN):
@@ -214,10 +211,17 @@ class Postgres:
 
     async def read(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
-        result, _ = await loop.run_in_executor(
-            self._threads, lambda: self._transact(lambda tx: verb(tx, *a, **k), closing=False)
-        )
-        return result
+        return await loop.run_in_executor(self._threads, lambda: self._look(verb, a, k))
+
+    def _look(self, verb: Any, args: Any, kwargs: Any) -> Any:
+        """Without a transaction: at this level of isolation it would add nothing but its ends."""
+        wire = self._wire()
+        try:
+            return verb(PostgresTx(wire, self.clock(), self._memo), *args, **kwargs)
+        except psycopg.OperationalError as fault:
+            raise Unavailable("The database does not answer; try again shortly.") from fault
+        finally:
+            wire.undo()
 
     async def glance(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         return await self.read(verb, *a, **k)

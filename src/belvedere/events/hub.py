@@ -33,7 +33,8 @@ class Hub:
         rang = asyncio.Event()
         undo = self.listen(topic, lambda _: rang.set())
         try:
-            await asyncio.wait_for(rang.wait(), timeout_s)
+            async with asyncio.timeout(timeout_s):
+                await rang.wait()
             return True
         except TimeoutError:
             return False

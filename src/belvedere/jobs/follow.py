@@ -134,7 +134,9 @@ def _id(found: Source, after: int) -> str:
 
 async def _wait(rang: asyncio.Event) -> None:
     try:
-        await asyncio.wait_for(rang.wait(), LOOK_S)
+        # Not wait_for, which may swallow a cancel that comes with the ring.
+        async with asyncio.timeout(LOOK_S):
+            await rang.wait()
     except TimeoutError:
         return
 

@@ -91,11 +91,15 @@ def visible(actor: Actor, engine: str) -> tuple[str, list[Any]]:
 # `is_approver` in SQL: the definition that the job was made from names the actor.
 _TO_APPROVE = {
     "sqlite": "(j.type = 'ApprovalJob' and exists (select 1 from task_versions v"
-    " join json_each(v.spec, '$.approvers') a where v.task_id = j.task_id"
-    " and v.version = j.task_version and a.value in ({names})"
+    " join json_each(v.spec, case when v.spec ->> 'approvals_target' = 'assignees'"
+    " then '$.assigned_users' else '$.approvers' end) a where v.task_id = j.task_id"
+    " and v.version = j.task_version and lower(a.value) in ({names})"
     " and coalesce(v.spec ->> 'approvals_target', '') <> 'initiator'))",
     "postgres": "(j.type = 'ApprovalJob' and exists (select 1 from task_versions v"
-    " cross join lateral json_array_elements_text(v.spec::json -> 'approvers') a (value)"
-    " where v.task_id = j.task_id and v.version = j.task_version and a.value in ({names})"
+    " cross join lateral json_array_elements_text(v.spec::json ->"
+    " (case when v.spec::json ->> 'approvals_target' = 'assignees'"
+    " then 'assigned_users' else 'approvers' end)) a (value)"
+    " where v.task_id = j.task_id and v.version = j.task_version"
+    " and lower(a.value) in ({names})"
     " and coalesce(v.spec::json ->> 'approvals_target', '') <> 'initiator'))",
 }

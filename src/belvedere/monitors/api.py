@@ -4,7 +4,7 @@ import msgspec
 
 from belvedere.access.api_acl import acl_routes
 from belvedere.base.clock import Millis, parse_iso
-from belvedere.base.errors import Fault, Forbidden
+from belvedere.base.errors import Fault, Forbidden, TooMany
 from belvedere.monitors import history, push, service, store
 from belvedere.monitors.given import MonitorBody
 from belvedere.monitors.history import History
@@ -137,6 +137,7 @@ async def push_state(ask: Ask) -> Pushed:
     body = ask.body or PushBody()
     said = (body.state or ask.first("state") or "", body.message or ask.first("message") or "")
     ask.house.limits.check(ask.actor.address)
+    _check_rate(ask)
     try:
         return await ask.house.db.write(  # type: ignore[no-any-return]
             push.push, ask.house.keys, ask.customer, ask.path["id"], ask.path["secret"], said
@@ -144,6 +145,14 @@ async def push_state(ask: Ask) -> Pushed:
     except Forbidden:
         ask.house.limits.wrong(ask.actor.address)
         raise
+
+
+def _check_rate(ask: Ask) -> None:
+    """A right secret is limited only by the setting; a flood must not drown the others."""
+    uses, key = ask.house.secret_uses, ask.house.keys.digest(ask.path["secret"])
+    if uses.wait(key):
+        raise TooMany("This URL is called too often; slow down.", retry_after_s=1)
+    uses.add(key)
 
 
 def _credentials(ask: Ask, secret: str) -> PushCredentials:

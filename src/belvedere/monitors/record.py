@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from belvedere.access import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.events.triggers import Trigger
-from belvedere.monitors.model import KIND_NAMES, Type
+from belvedere.monitors.model import KIND_NAMES
 from belvedere.monitors.shown import shown_config
 from belvedere.monitors.store import MonitorView
 
@@ -91,18 +91,41 @@ class MonitorRecord(msgspec.Struct, kw_only=True):
     monitors: list[str] | UnsetType = UNSET
 
 
-_AT_TOP = ("timeout", "url", "status_code", "pattern", "method", "monitors")
+class _AtTop(msgspec.Struct):
+    """What of a configuration stands in the record itself too."""
+
+    timeout: int | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    status_code: str | UnsetType = UNSET
+    pattern: str | UnsetType = UNSET
+    method: str | UnsetType = UNSET
+    monitors: list[str] | UnsetType = UNSET
+
+
+_KINDS = {type_.value: name for type_, name in KIND_NAMES.items()}
+_at_top = msgspec.json.Decoder(_AtTop).decode
+
+
+def _raw(text: str) -> Any:
+    """JSON from the database goes on as it is: a list of thousands must not read it all."""
+    return msgspec.Raw(text.encode())
+
+
+def _config(text: str) -> Any:
+    if '"headers"' not in text or '"headers":{}' in text:
+        return _raw(text)
+    return shown_config(msgspec.json.decode(text))
 
 
 def record(
     row: MonitorView, acl: list[str], triggers: list[Trigger], actor: Actor
 ) -> MonitorRecord:
-    config = shown_config(row.settings)
-    last_event: dict[str, Any] = msgspec.json.decode(row.last_event)
+    config, top = _config(row.config), _at_top(row.config)
+    last_event = _raw(row.last_event)
     return MonitorRecord(
         id=row.id,
         also_id=row.id,
-        kind=KIND_NAMES[Type(row.type)],
+        kind=_KINDS[row.type],
         name=row.name,
         type=row.type,
         description=row.description,
@@ -116,7 +139,7 @@ def record(
         paused_until=iso_or_none(row.paused_until),
         alerts=bool(row.alerts),
         muted_until=iso_or_none(row.muted_until),
-        maintenance=msgspec.json.decode(row.maintenance),
+        maintenance=_raw(row.maintenance),
         state=row.state,
         state_since=iso(row.state_at),
         flapping=bool(row.is_flapping),
@@ -131,15 +154,20 @@ def record(
         resource_id=row.id,
         monitor_id=row.id,
         acl=acl,
-        triggers=[_started(one) for one in triggers] if actor.sees_all else [],
-        tags=msgspec.json.decode(row.tags),
+        triggers=[_started(one) for one in triggers] if triggers and actor.sees_all else [],
+        tags=_raw(row.tags),
         version=row.version,
         user_id=row.user_id,
         customer_id=row.customer_id,
         customer_name=actor.customer_name,
         creation_date=iso(row.created_at),
         last_update=iso(row.updated_at),
-        **{name: config[name] for name in _AT_TOP if name in config},
+        timeout=top.timeout,
+        url=top.url,
+        status_code=top.status_code,
+        pattern=top.pattern,
+        method=top.method,
+        monitors=top.monitors,
     )
 
 

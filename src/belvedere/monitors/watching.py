@@ -75,9 +75,9 @@ def _script(tx: Tx, customer_id: str, config: dict[str, Any]) -> dict[str, Any] 
     }
 
 
-def script_changed(tx: Tx, file_id: str) -> None:
+def script_changed(tx: Tx, customer_id: str, file_id: str) -> None:
     """A stored file has another content, or is gone: whoever runs it must hear of it."""
-    rows = store.chosen(tx, "type = 'script'")
+    rows = store.chosen(tx, "type = 'script' and customer_id = ?", customer_id)
     hosts = {row.host_id for row in rows if row.settings["script_id"] == file_id}
     for host_id in sorted(host for host in hosts if host):
         changed(tx, host_id)

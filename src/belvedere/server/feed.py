@@ -40,7 +40,9 @@ class Feed:
         try:
             while self._listeners:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(rang.wait(), POLL_S)
+                    # Not wait_for, which may swallow a cancel that comes with the ring.
+                    async with asyncio.timeout(POLL_S):
+                        await rang.wait()
                 rang.clear()
                 await self._catch_up()
         finally:

@@ -59,7 +59,7 @@ REACTIONS = (
     Reaction(
         "agents get the scripts of their monitors anew",
         frozenset({"file.changed", "file.deleted"}),
-        lambda tx, _, event: watching.script_changed(tx, event.object_id),
+        lambda tx, _, event: watching.script_changed(tx, event.customer_id, event.object_id),
     ),
     Reaction("the first host gets the demo", frozenset({"host.connected"}), show_demo),
 )
@@ -103,7 +103,9 @@ async def run(reaction: Reaction, house: House) -> None:
                 await _set_aside(reaction, house, fault)
                 tries = 0
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(rang.wait(), POLL_S if not tries else 1.0)
+            # Not wait_for, which may swallow a cancel that comes with the ring.
+            async with asyncio.timeout(POLL_S if not tries else 1.0):
+                await rang.wait()
         rang.clear()
 
 

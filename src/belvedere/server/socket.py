@@ -46,6 +46,9 @@ async def serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
         await _close(send, 4400, f"A message could not be read: {fault}")
     except TimeoutError:
         await _close(send, 4408, "The agent was silent for too long; come back.")
+    except OSError:
+        # It hung up while we spoke; what it did not hear, it will hear again.
+        log.debug("an agent hung up")
     except Exception:
         # Our own fault: told to the log. What the agent said last, it will say again.
         log.exception("the link of an agent failed")

@@ -69,7 +69,8 @@ async def _live(reader: _Reader, start: Cursor, *, is_new: bool) -> AsyncIterato
     queue: asyncio.Queue[list[Event]] = asyncio.Queue()
     stop = await reader.house.feed.listen(queue.put_nowait)
     try:
-        yield RESYNC if is_new else b": welcome\n\n"
+        # With an id, so that a reader who is cut off before the first event knows where to go on.
+        yield RESYNC if is_new else f": welcome\nid: {start[0]}.{start[1]}\n\n".encode()
         async for part in _since(reader.house, reader.actor, start):
             start = part[1]
             yield part[0]
@@ -90,7 +91,9 @@ async def _tail(
 ) -> AsyncIterator[bytes]:
     while True:
         try:
-            found = await asyncio.wait_for(queue.get(), PULSE_S)
+            # Not wait_for, which may swallow a cancel that comes with an event.
+            async with asyncio.timeout(PULSE_S):
+                found = await queue.get()
         except TimeoutError:
             found = []
         if queue.qsize() > LONGEST_QUEUE or not await _is_in(reader):

@@ -161,6 +161,7 @@ ROUTES: tuple[Route, ...] = (
         delete,
         "Delete a task; what waits for it expires",
         answer=TaskRecord,
+        codes=("task_in_use",),
     ),
     Route(
         "GET",

@@ -123,7 +123,7 @@ def _trigger_route(path: str, level: str, handler: Handler, summary: str, known:
         level,
         handler,
         summary,
-        body=list[Any],
+        body=Any,
         raw_body=True,
         answer=Triggered,
         codes=_CODES,

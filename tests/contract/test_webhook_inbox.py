@@ -1,0 +1,200 @@
+"""What came in through a webhook: kept, told apart by its own id, and run once more."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.jobs import sweep
+from contract import letters
+from contract.client import Client
+from contract.test_webhooks import JSON, arguments, jobs, made, secret_of
+from contract.world import World
+from handclock import HandClock
+
+MISSING = "0" * 24
+
+
+async def deliveries(ada: Client, hook: Any, query: str = "") -> list[dict[str, Any]]:
+    found = await ada.get(f"/acme/webhook/{hook['id']}/delivery{query}")
+    assert found.status == 200, found.body
+    listed: list[dict[str, Any]] = found.json
+    return listed
+
+
+async def opened(ada: Client, hook: Any, delivery_id: str) -> dict[str, Any]:
+    found = await ada.get(f"/acme/webhook/{hook['id']}/delivery/{delivery_id}")
+    assert found.status == 200, found.body
+    record: dict[str, Any] = found.json
+    return record
+
+
+async def test_it_works(world: World, ada: Client) -> None:
+    hook = await made(ada, await world.task())
+    secret = await secret_of(ada, hook["id"])
+    stranger = world.client(address="203.0.113.7")
+    sent = {**JSON, "user-agent": "forge/1", "x-api-key": "canary", "cookie": "a=canary"}
+    fired = await stranger.post(
+        f"/acme/webhook/{hook['id']}/trigger/secret/{secret}", raw=b'["x", 1.0]', headers=sent
+    )
+    (kept,) = await deliveries(ada, hook)
+    assert letters.identifier(kept["id"]) and letters.moment(kept["date"])
+    assert (kept["address"], kept["door"], kept["user"]) == ("203.0.113.7", "secret", "")
+    assert (kept["verdict"], kept["jobs"]) == ("accepted", fired.json["jobs"])
+    assert kept["headers"]["user-agent"] == "forge/1"
+    assert (kept["headers"]["x-api-key"], kept["headers"]["cookie"]) == ("***", "***")
+    assert "body" not in kept and secret not in str(kept)
+    whole = await opened(ada, hook, kept["id"])
+    assert (whole["body"], whole["size"]) == ('["x", 1.0]', 10)
+    assert {**whole, "body": 0} == {**kept, "body": 0}
+
+
+async def test_a_token_says_whose_it_is(ada: Client) -> None:
+    hook = await made(ada)
+    await ada.post(f"/acme/webhook/{hook['id']}/trigger", [])
+    (kept,) = await deliveries(ada, hook)
+    assert (kept["door"], kept["user"]) == ("token", "ada@acme.test")
+    assert kept["headers"]["authorization"] == "***"
+
+
+async def test_refused_ones_are_kept_with_their_reason(world: World, ada: Client) -> None:
+    hook = await made(ada, await world.task(task_arguments=arguments(2)))
+    target = f"/acme/webhook/{hook['id']}/trigger"
+    await ada.post(target, ["x"])
+    await ada.post(target, raw=b"[", headers=JSON)
+    await ada.post(target, raw=b"x", headers={"content-type": "image/png"})
+    await ada.patch(f"/acme/webhook/{hook['id']}", {"enable": False})
+    await ada.post(target, ["x", "y"])
+    assert [one["verdict"] for one in await deliveries(ada, hook)] == [
+        "webhook_disabled",
+        "unsupported_media_type",
+        "malformed_json",
+        "missing_arguments",
+    ]
+    assert await jobs(ada) == []
+
+
+async def test_the_list_is_newest_first_and_can_be_narrowed(ada: Client) -> None:
+    hook = await made(ada)
+    target = f"/acme/webhook/{hook['id']}/trigger"
+    for raw in (b"[1]", b"[2]", b"["):
+        await ada.post(target, raw=raw, headers=JSON)
+    found = await deliveries(ada, hook)
+    assert [one["verdict"] for one in found] == ["malformed_json", "accepted", "accepted"]
+    assert await deliveries(ada, hook, "?where[verdict]=accepted") == found[1:]
+    assert await deliveries(ada, hook, "?limit=1") == found[:1]
+    assert await deliveries(ada, hook, f"?after={found[0]['id']}") == found[1:]
+
+
+async def test_masked_arguments_stay_masked(world: World, ada: Client) -> None:
+    masked = [*arguments(1), *arguments(1, masked=True)]
+    hook = await made(ada, await world.task(task_arguments=masked))
+    target = f"/acme/webhook/{hook['id']}/trigger"
+    for raw in (b'["seen", "canary", 1.0]', b'["seen", "canary"', b'"seen"', b""):
+        await ada.post(target, raw=raw, headers=JSON)
+    bodies = [(await opened(ada, hook, one["id"]))["body"] for one in await deliveries(ada, hook)]
+    assert bodies == ["", '["seen"]', "***", '["seen","***",1.0]']
+    # The script gets the value, also when the delivery is run once more.
+    first = (await deliveries(ada, hook))[-1]
+    again = await ada.post(f"/acme/webhook/{hook['id']}/delivery/{first['id']}/replay")
+    assert again.status == 201
+    kept = world.house.db.write_now(lambda tx: tx.rows("select arguments from jobs"))
+    assert kept == [('["seen","canary"]',)] * 2
+
+
+async def test_a_delivery_is_run_once_more(world: World, ada: Client) -> None:
+    task = await world.task(task_arguments=arguments(1))
+    hook = await made(ada, task)
+    target = f"/acme/webhook/{hook['id']}"
+    await ada.post(f"{target}/trigger", ["x"], headers={"idempotency-key": "k"})
+    (first,) = await deliveries(ada, hook)
+    again = await ada.post(f"{target}/delivery/{first['id']}/replay")
+    assert again.status == 201
+    assert again.json["message"] == "success" and again.json["jobs"] != first["jobs"]
+    assert [job["task_arguments_values"] for job in await jobs(ada)] == [["x"], ["x"]]
+    newest = (await deliveries(ada, hook))[0]
+    assert (newest["door"], newest["replay_of"]) == ("replay", first["id"])
+    assert (await ada.get(target)).json["trigger_count"] == 2
+
+
+async def test_one_that_was_refused_can_be_run_once_it_is_right(world: World, ada: Client) -> None:
+    task = await world.task(task_arguments=arguments(1))
+    hook = await made(ada, task, enable=False)
+    target = f"/acme/webhook/{hook['id']}"
+    await ada.post(f"{target}/trigger", ["x"])
+    (kept,) = await deliveries(ada, hook)
+    replay = f"{target}/delivery/{kept['id']}/replay"
+    refused = await ada.post(replay)
+    assert (refused.status, refused.code) == (409, "webhook_disabled")
+    await ada.patch(target, {"enable": True})
+    assert (await ada.post(replay)).status == 201
+    assert len(await jobs(ada)) == 1
+
+
+async def test_a_delivery_belongs_to_its_webhook(ada: Client) -> None:
+    hook, other = await made(ada), await made(ada, name="other")
+    await ada.post(f"/acme/webhook/{hook['id']}/trigger", [])
+    (kept,) = await deliveries(ada, hook)
+    for webhook_id, delivery_id in ((other["id"], kept["id"]), (hook["id"], MISSING)):
+        target = f"/acme/webhook/{webhook_id}/delivery/{delivery_id}"
+        for answer in (await ada.get(target), await ada.post(f"{target}/replay")):
+            assert (answer.status, answer.code) == (404, "delivery_not_found")
+
+
+@pytest.mark.parametrize("header", ["idempotency-key", "x-github-delivery"])
+async def test_the_same_delivery_starts_nothing_twice(
+    world: World, ada: Client, stranger: Client, header: str
+) -> None:
+    hook = await made(ada, await world.task("a"), await world.task("b"))
+    secret = await secret_of(ada, hook["id"])
+    target = f"/acme/webhook/{hook['id']}/trigger/secret/{secret}"
+    first = await stranger.post(target, [1], headers={header: "7d3f"})
+    second = await stranger.post(target, [1], headers={header: "7d3f"})
+    assert (second.status, second.json) == (200, first.json)
+    assert second.headers["idempotency-replayed"] == "true"
+    assert "idempotency-replayed" not in first.headers
+    assert len(await jobs(ada)) == 2
+    assert [one["verdict"] for one in await deliveries(ada, hook)] == ["duplicate", "accepted"]
+    assert [one["delivery"] for one in await deliveries(ada, hook)] == ["7d3f", "7d3f"]
+    assert (await ada.get(f"/acme/webhook/{hook['id']}")).json["trigger_count"] == 1
+    # Another id is another delivery; another caller's ids are its own.
+    await stranger.post(target, [1], headers={header: "7d40"})
+    await ada.post(f"/acme/webhook/{hook['id']}/trigger", [1], headers={header: "7d3f"})
+    assert len(await jobs(ada)) == 6
+
+
+async def test_an_id_that_comes_with_another_body_is_refused(world: World, ada: Client) -> None:
+    hook = await made(ada, await world.task())
+    target, key = f"/acme/webhook/{hook['id']}/trigger", {"idempotency-key": "k"}
+    await ada.post(target, [1], headers=key)
+    refused = await ada.post(target, [2], headers=key)
+    assert (refused.status, refused.code) == (422, "idempotency_key_reused")
+    assert len(await jobs(ada)) == 1
+
+
+async def test_a_refused_delivery_may_come_again(world: World, ada: Client) -> None:
+    task = await world.task(enable=False)
+    hook = await made(ada, task)
+    target, key = f"/acme/webhook/{hook['id']}/trigger", {"x-github-delivery": "k"}
+    assert (await ada.post(target, [1], headers=key)).status == 409
+    await ada.patch(f"/acme/task/{task}", {"enable": True})
+    assert (await ada.post(target, [1], headers=key)).status == 200
+    assert len(await jobs(ada)) == 1
+
+
+async def test_an_id_is_remembered_for_a_day(world: World, ada: Client, clock: HandClock) -> None:
+    hook = await made(ada, await world.task())
+    target, key = f"/acme/webhook/{hook['id']}/trigger", {"idempotency-key": "k"}
+    for hours, count in ((0, 1), (23, 1), (2, 2)):
+        clock.move(hours * 3_600)
+        await world.house.db.write(sweep.forget_keys)
+        await world.client("token").post(target, [1], headers=key)
+        assert len(await jobs(world.client("token"))) == count
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256])
+async def test_an_id_has_a_length(ada: Client, key: str) -> None:
+    hook = await made(ada)
+    refused = await ada.post(
+        f"/acme/webhook/{hook['id']}/trigger", [], headers={"x-github-delivery": key}
+    )
+    assert (refused.status, refused.code) == (400, "invalid_key")

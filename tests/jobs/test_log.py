@@ -1,0 +1,148 @@
+"""Output of scripts by byte offset, the middle cut when it is long."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from belvedere.db import Database
+from belvedere.jobs import log as joblog
+from belvedere.jobs.log import Log, Output
+
+FENCE, JOB = 7, "a" * 24
+
+
+def add(logs: Database, at: int, data: bytes, line: int = 0, fence: int = FENCE) -> int:
+    [offset] = logs.write_now(joblog.append, [Output(fence, JOB, at, line, data)])
+    return offset
+
+
+def log(logs: Database) -> Log:
+    found = logs.write_now(joblog.find, FENCE)
+    assert found is not None
+    return found
+
+
+def text(logs: Database, start: int = 0) -> bytes:
+    found = logs.write_now(joblog.chunks, FENCE, start, 10_000)
+    return b"".join(data for _, _, data in joblog.pieces(found, start))
+
+
+def test_it_works(logs: Database) -> None:
+    assert add(logs, 0, b"one\ntwo\n") == 8
+    assert add(logs, 8, b"three", line=2) == 13
+    assert text(logs) == b"one\ntwo\nthree"
+    found = log(logs)
+    assert (found.bytes_seen, found.bytes_kept, found.lines_seen) == (13, 13, 2)
+    assert not found.is_complete
+    logs.write_now(joblog.close, FENCE, 13, 3, "ab")
+    found = log(logs)
+    assert (found.is_complete, found.lines_total, found.sha256) == (True, 3, "ab")
+
+
+def test_what_was_there_already_is_skipped(logs: Database) -> None:
+    add(logs, 0, b"abc\ndef\n")
+    assert add(logs, 0, b"abc\ndef\n") == 8
+    assert add(logs, 4, b"def\nghi\n", line=1) == 12
+    assert add(logs, 2, b"c") == 12
+    assert text(logs) == b"abc\ndef\nghi\n"
+    assert log(logs).lines_seen == 3
+
+
+def test_pieces_of_one_set_follow_each_other(logs: Database) -> None:
+    pieces = [
+        Output(FENCE, JOB, 0, 0, b"a\n"),
+        Output(8, JOB, 0, 0, b"x"),
+        Output(FENCE, JOB, 2, 1, b"b\n"),
+    ]
+    assert logs.write_now(joblog.append, pieces) == [4, 1, 4]
+    assert text(logs) == b"a\nb\n"
+
+
+def test_a_gap_is_marked_and_counted(logs: Database) -> None:
+    add(logs, 0, b"start\n")
+    assert add(logs, 1_000, b"end\n", line=40) == 1_004
+    assert text(logs) == b"start\n" + joblog.mark(6, 1_000) + b"end\n"
+    found = log(logs)
+    assert (found.bytes_kept, found.lines_seen) == (10, 41)
+    logs.write_now(joblog.close, FENCE, 1_004, 41, "")
+    assert not log(logs).is_complete
+
+
+def test_reading_can_begin_anywhere(logs: Database) -> None:
+    add(logs, 0, b"0123456789")
+    add(logs, 10, b"abcdef")
+    for start in range(17):
+        assert text(logs, start) == b"0123456789abcdef"[start:]
+
+
+def test_each_piece_tells_its_offset_and_line(logs: Database) -> None:
+    add(logs, 0, b"a\nb\n")
+    add(logs, 4, b"c\n", line=2)
+    found = logs.write_now(joblog.chunks, FENCE, 2, 100)
+    assert list(joblog.pieces(found, 2)) == [(4, 1, b"b\n"), (6, 2, b"c\n")]
+
+
+def test_the_tail_is_the_last_of_what_is_kept(logs: Database) -> None:
+    add(logs, 0, b"0123456789")
+    add(logs, 10, b"abcdef")
+    assert logs.write_now(joblog.tail, FENCE, 8) == b"89abcdef"
+    assert logs.write_now(joblog.tail, FENCE, 100) == b"0123456789abcdef"
+    assert logs.write_now(joblog.tail, 999, 8) == b""
+
+
+def test_the_middle_goes_head_and_tail_stay(
+    logs: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joblog, "KEEP", 100)
+    monkeypatch.setattr(joblog, "KEEP_HEAD", 20)
+    stream = b"".join(b"%04d\n" % n for n in range(200))
+    for at in range(0, len(stream), 10):
+        add(logs, at, stream[at : at + 10], line=at // 5)
+    found = log(logs)
+    assert found.bytes_seen == len(stream) == 1_000
+    assert found.bytes_kept <= 100
+    shown = text(logs)
+    assert shown.startswith(stream[:20])
+    assert shown.endswith(stream[-80:])
+    assert joblog.mark(20, 1_000 - 80) in shown
+    assert add(logs, 0, stream) == len(stream)
+
+
+def test_logs_of_a_job_are_forgotten_together(logs: Database) -> None:
+    add(logs, 0, b"x")
+    add(logs, 0, b"y", fence=8)
+    logs.write_now(joblog.append, [Output(9, "b" * 24, 0, 0, b"z")])
+    logs.write_now(joblog.forget, [JOB])
+    assert [logs.write_now(joblog.find, fence) is None for fence in (7, 8, 9)] == [
+        True,
+        True,
+        False,
+    ]
+    assert logs.write_now(joblog.chunks, 7, 0) == []
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the rule is not the engine's
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(
+    stream=st.binary(min_size=1, max_size=300),
+    cuts=st.lists(st.integers(0, 300), max_size=6),
+    repeats=st.lists(st.integers(0, 5), max_size=6),
+    fence=st.integers(10, 1 << 40),
+)
+def test_any_cuts_and_repeats_give_the_stream_as_produced(
+    logs: Database, stream: bytes, cuts: list[int], repeats: list[int], fence: int
+) -> None:
+    """Connections break anywhere and send again from anywhere below what the server lacks."""
+    logs.write_now(joblog.forget, [JOB])
+    bounds = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
+    sent = list(zip(bounds, bounds[1:], strict=False))
+    for again in repeats:
+        if again < len(sent):
+            sent.insert(again + 1, sent[max(0, again - 1)])
+    for start, end in sent:
+        add(logs, start, stream[start:end], stream[:start].count(b"\n"), fence)
+    found = logs.write_now(joblog.chunks, fence, 0, 10_000)
+    assert b"".join(chunk.data for chunk in found) == stream
+    kept = logs.write_now(joblog.find, fence)
+    assert kept is not None
+    assert (kept.bytes_seen, kept.lines_seen) == (len(stream), stream.count(b"\n"))

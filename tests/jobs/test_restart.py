@@ -1,0 +1,93 @@
+"""Running an ended job once more."""
+
+import msgspec
+import pytest
+
+from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
+from belvedere.jobs import service
+from belvedere.jobs.once import Once
+from belvedere.tasks import service as task_service
+from belvedere.tasks.given import TaskBody
+from jobs.workshop import MISSING, Workshop
+
+NAME = {"type": "input", "label": "name"}
+
+
+def ended(shop: Workshop, task_id: str, given: list[str] | None = None) -> str:
+    job = shop.assigned(task_id, given=given)
+    shop.end(job.fence, code=1)
+    return job.id
+
+
+def test_it_works(shop: Workshop) -> None:
+    job_id = ended(shop, shop.task(task_arguments=[NAME]), ["Ada"])
+    wanted = shop.db.write_now(service.restart, shop.cast.ada, job_id, None, None)
+    again = shop.made(wanted).job
+    assert again.id != job_id
+    assert (again.restarted_from, again.lifecycle, again.fence) == (job_id, "ready", 0)
+    assert shop.heavy(again.id).arguments == '["Ada"]'
+    assert shop.stands(job_id) == "finished/failure"
+
+
+def test_other_values_may_be_given(shop: Workshop) -> None:
+    job_id = ended(shop, shop.task(task_arguments=[NAME]), ["Ada"])
+    wanted = shop.db.write_now(service.restart, shop.cast.ada, job_id, ["Eva"], None)
+    assert shop.heavy(shop.made(wanted).job.id).arguments == '["Eva"]'
+
+
+def test_a_changed_task_fits_the_old_values_anew(shop: Workshop) -> None:
+    task_id = shop.task(task_arguments=[NAME])
+    job_id = ended(shop, task_id, ["Ada"])
+    change = msgspec.convert({"task_arguments": [NAME, {**NAME, "required": False}]}, TaskBody)
+    shop.db.write_now(task_service.change, shop.cast.ada, task_id, change, whole=False)
+    wanted = shop.db.write_now(service.restart, shop.cast.ada, job_id, None, None)
+    assert shop.heavy(shop.made(wanted).job.id).arguments == '["Ada",""]'
+
+
+def test_a_lost_job_can_be_restarted(shop: Workshop) -> None:
+    job = shop.lost()
+    wanted = shop.db.write_now(service.restart, shop.cast.ada, job.id, None, None)
+    assert shop.made(wanted).job.lifecycle == "ready"
+    assert shop.stands(job.id) == "terminated/lost"
+
+
+def test_the_same_key_restarts_once(shop: Workshop) -> None:
+    job_id = ended(shop, shop.task())
+    once = Once("PUT /job/{id}/restart", "k", "digest")
+    made = [
+        shop.made(shop.db.write_now(service.restart, shop.cast.ada, job_id, None, once))
+        for _ in range(2)
+    ]
+    assert made[0].job.id == made[1].job.id
+    assert [one.replayed for one in made] == [False, True]
+
+
+def test_it_refuses_a_job_that_is_not_over(shop: Workshop) -> None:
+    for job in (shop.create(), shop.create(lifecycle="onhold")):
+        with pytest.raises(Conflict):
+            shop.db.write_now(service.restart, shop.cast.ada, job.id, None, None)
+
+
+def test_it_refuses_values_that_do_not_fit(shop: Workshop) -> None:
+    job_id = ended(shop, shop.task(task_arguments=[NAME]), ["Ada"])
+    wanted = shop.db.write_now(service.restart, shop.cast.ada, job_id, [], None)
+    with pytest.raises(Invalid):
+        shop.made(wanted)
+
+
+def test_whoever_does_not_see_the_job_does_not_find_it(shop: Workshop) -> None:
+    """Whether it is over or not must not show either."""
+    over, waiting = ended(shop, shop.task()), shop.create().id
+    for actor in (shop.cast.eve, shop.cast.uma, shop.cast.vic):
+        for job_id in (over, waiting, MISSING):
+            with pytest.raises(NotFound) as refusal:
+                shop.db.write_now(service.restart, actor, job_id, None, None)
+            assert refusal.value.code == "job_not_found"
+
+
+def test_seeing_is_not_running(shop: Workshop) -> None:
+    task_id = shop.task(acl=["vic@acme.test"])
+    job_id = ended(shop, task_id)
+    wanted = shop.db.write_now(service.restart, shop.cast.vic, job_id, None, None)
+    with pytest.raises(Forbidden):
+        shop.made(wanted)

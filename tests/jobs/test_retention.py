@@ -1,0 +1,186 @@
+"""Forgetting old jobs."""
+
+import pytest
+
+from belvedere.base.errors import Invalid, NotFound
+from belvedere.db import Database
+from belvedere.jobs import log as joblog
+from belvedere.jobs import retention, service, sight, store
+from belvedere.jobs.log import Output
+from belvedere.tasks import service as task_service
+from jobs.workshop import MISSING, Workshop
+
+
+def ended(shop: Workshop, task_id: str) -> str:
+    job = shop.assigned(task_id)
+    shop.end(job.fence)
+    shop.clock.move(0.001)
+    return job.id
+
+
+def purge(shop: Workshop) -> None:
+    while shop.db.write_now(retention.purge):
+        pass
+
+
+def there(shop: Workshop) -> list[str]:
+    rows = shop.db.write_now(lambda tx: tx.rows("select id from jobs order by id"))
+    return [job_id for (job_id,) in rows]
+
+
+def test_it_works(shop: Workshop) -> None:
+    task_id = shop.task(history={"count": 2, "days": 90})
+    ids = [ended(shop, task_id) for _ in range(5)]
+    purge(shop)
+    assert there(shop) == ids[-2:]
+    assert shop.attempts(ids[0]) == [] == shop.events(ids[0])
+    assert len(shop.attempts(ids[-1])) == 1
+
+
+def test_old_ones_go_by_age(shop: Workshop) -> None:
+    task_id = shop.task(history={"count": 100, "days": 1})
+    old = ended(shop, task_id)
+    shop.clock.move(12 * 3600)
+    young = ended(shop, task_id)
+    purge(shop)
+    shop.clock.move(12 * 3600 + 1)
+    shop.db.write_now(retention.start_over)
+    purge(shop)
+    assert there(shop) == [young]
+    assert old != young
+
+
+def test_a_task_that_no_longer_runs_grows_old_too(shop: Workshop) -> None:
+    ended(shop, shop.task(history={"count": 100, "days": 1}))
+    purge(shop)
+    shop.clock.move(10 * 24 * 3600)
+    shop.db.write_now(retention.start_over)
+    purge(shop)
+    assert there(shop) == []
+
+
+def test_open_and_lost_jobs_stay_whatever_their_number(shop: Workshop) -> None:
+    task_id = shop.task(history={"count": 0, "days": 0})
+    waiting, running = shop.create(task_id, lifecycle="onhold").id, shop.assigned(task_id).id
+    lost = shop.lost(task_id).id
+    gone = ended(shop, task_id)
+    shop.clock.move(400 * 24 * 3600)
+    shop.db.write_now(retention.start_over)
+    purge(shop)
+    assert set(there(shop)) == {waiting, running, lost}
+    assert gone not in there(shop)
+
+
+def test_history_of_a_deleted_task_is_kept_and_trimmed_too(shop: Workshop) -> None:
+    task_id = shop.task(history={"count": 1, "days": 90})
+    ids = [ended(shop, task_id) for _ in range(2)]
+    shop.db.write_now(task_service.delete, shop.cast.ada, task_id)
+    purge(shop)
+    assert there(shop) == ids[-1:]
+
+
+def test_it_takes_small_batches(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "BATCH", 2)
+    task_id = shop.task(history={"count": 1, "days": 90})
+    for _ in range(6):
+        ended(shop, task_id)
+    assert shop.db.write_now(retention.purge)
+    assert len(there(shop)) == 4
+    purge(shop)
+    assert len(there(shop)) == 1
+
+
+# Deleting what is finished.
+
+
+def test_deleted_jobs_are_gone_for_every_reader_at_once(shop: Workshop) -> None:
+    task_id = shop.task()
+    ids = [ended(shop, task_id) for _ in range(3)]
+    waiting = shop.create(task_id).id
+    assert shop.db.write_now(retention.delete_finished, shop.cast.ada, None, None) == 3
+    for job_id in ids:
+        with pytest.raises(NotFound):
+            shop.db.write_now(sight.to_see, shop.cast.ada, job_id)
+        with pytest.raises(NotFound):
+            shop.db.write_now(service.cancel, shop.cast.ada, job_id)
+    assert shop.stands(waiting) == "ready/in_progress"
+    purge(shop)
+    assert there(shop) == [waiting]
+
+
+def test_it_deletes_nothing_twice(shop: Workshop) -> None:
+    task_id = shop.task()
+    ended(shop, task_id)
+    delete = retention.delete_finished
+    assert shop.db.write_now(delete, shop.cast.ada, None, None) == 1
+    assert shop.db.write_now(delete, shop.cast.ada, None, None) == 0
+    shop.clock.move(1)
+    ended(shop, task_id)
+    assert shop.db.write_now(delete, shop.cast.ada, None, None) == 1
+
+
+def test_an_unresolved_lost_job_stays_until_somebody_settles_it(shop: Workshop) -> None:
+    job = shop.lost()
+    assert shop.db.write_now(retention.delete_finished, shop.cast.ada, None, None) == 0
+    purge(shop)
+    assert shop.stands(job.id) == "terminated/lost"
+    shop.clock.move(1)
+    shop.end(job.fence)
+    assert shop.stands(job.id) == "finished/normal"
+
+
+def test_it_can_be_narrowed_to_one_task(shop: Workshop) -> None:
+    mine, other = shop.task(), shop.task(name="other")
+    gone, stays = ended(shop, mine), ended(shop, other)
+    assert shop.db.write_now(retention.delete_finished, shop.cast.ada, "Task", mine) == 1
+    assert there(shop) == [stays]
+    assert gone not in there(shop)
+
+
+def test_another_organization_deletes_nothing_of_ours(shop: Workshop) -> None:
+    task_id = shop.task()
+    job_id = ended(shop, task_id)
+    delete = retention.delete_finished
+    assert shop.db.write_now(delete, shop.cast.eve, None, None) == 0
+    assert shop.db.write_now(delete, shop.cast.eve, "Task", task_id) == 0
+    assert shop.db.write_now(delete, shop.cast.ada, "Task", MISSING) == 0
+    purge(shop)
+    assert there(shop) == [job_id]
+
+
+@pytest.mark.parametrize(
+    ("kind", "object_id"),
+    [("Task", None), (None, MISSING), ("", MISSING), ("Host", MISSING), ("Task", "x")],
+)
+def test_half_a_question_is_refused(
+    shop: Workshop, kind: str | None, object_id: str | None
+) -> None:
+    with pytest.raises(Invalid):
+        shop.db.write_now(retention.delete_finished, shop.cast.ada, kind, object_id)
+
+
+# Logs follow their jobs.
+
+
+def test_logs_of_dropped_jobs_are_forgotten(shop: Workshop, logs: Database) -> None:
+    task_id = shop.task(history={"count": 1, "days": 90})
+    ids = [ended(shop, task_id) for _ in range(2)]
+    for fence, job_id in enumerate(ids, start=1):
+        logs.write_now(joblog.append, [Output(fence, job_id, 0, 0, b"x\n")])
+    purge(shop)
+    dropped = shop.db.write_now(retention.dropped)
+    assert dropped == ids[:1]
+    logs.write_now(retention.forget_logs, dropped)
+    shop.db.write_now(retention.logs_forgotten, dropped)
+    assert logs.write_now(joblog.find, 1) is None
+    assert logs.write_now(joblog.chunks, 1, 0) == []
+    assert logs.write_now(joblog.find, 2) is not None
+    assert shop.db.write_now(retention.dropped) == []
+
+
+def test_a_purged_job_is_missing_for_a_late_report(shop: Workshop) -> None:
+    job = shop.assigned()
+    shop.end(job.fence)
+    shop.db.write_now(retention.drop, [job.id])
+    assert shop.end(job.fence).as_ == "foreign"
+    assert shop.db.write_now(store.attempts_of, job.id) == []

@@ -1,0 +1,209 @@
+"""What a returning agent's journal proves about the jobs of its host."""
+
+from belvedere.hosts import presence
+from belvedere.jobs import queue, reunion, service, sweep
+from belvedere.jobs.model import UNREACHABLE_AFTER
+from belvedere.protocol import Entry
+from jobs.workshop import Workshop
+
+
+def test_it_works(shop: Workshop) -> None:
+    task_id = shop.task()
+    held, never = shop.assigned(task_id), shop.assigned(task_id)
+    told = shop.connect({held.fence: "live"})
+    assert (told.live, told.stop, told.cancel) == ([held.fence], [], [])
+    assert shop.stands(held.id) == "assigned/in_progress"
+    assert shop.stands(never.id) == "ready/in_progress"
+
+
+# Never accepted.
+
+
+def test_an_order_that_was_never_accepted_goes_back(shop: Workshop) -> None:
+    job = shop.assigned()
+    shop.connect({})
+    found = shop.job(job.id)
+    assert (found.lifecycle, found.ran, found.attempts) == ("ready", "no", 0)
+    assert (found.assigned_at, found.deadline_at) == (None, None)
+    assert [attempt.state for attempt in shop.attempts(job.id)] == ["returned"]
+    assert shop.kinds(job.id) == ["created", "assigned", "returned"]
+    [again] = shop.claim()
+    assert (again.job.id, again.job.attempts) == (job.id, 1)
+    assert again.job.fence > job.fence
+
+
+def test_it_uses_up_no_retry(shop: Workshop) -> None:
+    job = shop.assigned(shop.task(retry={"times": 1}))
+    for _ in range(5):
+        shop.connect({})
+        shop.claim()
+    shop.end(shop.job(job.id).fence, code=1)
+    assert shop.stands(job.id) == "ready/in_progress"
+
+
+def test_it_hides_no_attempt_that_ran_before(shop: Workshop) -> None:
+    job = shop.assigned(shop.task(retry={"times": 1}))
+    shop.end(job.fence, code=1)
+    shop.claim()
+    shop.connect({})
+    assert (shop.stands(job.id), shop.job(job.id).ran) == ("ready/in_progress", "yes")
+    shop.db.write_now(service.cancel, shop.cast.ada, job.id)
+    assert shop.job(job.id).ran == "yes"
+
+
+def test_one_that_shall_be_cancelled_is_cancelled_for_certain(shop: Workshop) -> None:
+    job = shop.assigned()
+    shop.db.write_now(service.cancel, shop.cast.ada, job.id)
+    shop.connect({})
+    found = shop.job(job.id)
+    assert (found.lifecycle, found.state, found.ran) == ("canceled", "canceled", "no")
+    assert found.ended_at == shop.clock.now
+    assert shop.kinds(job.id)[-1] == "canceled"
+
+
+# Still held.
+
+
+def test_a_live_one_is_reachable_again(shop: Workshop) -> None:
+    job = shop.assigned()
+    shop.clock.move(31)
+    shop.db.write_now(presence.gone_quiet, UNREACHABLE_AFTER)
+    shop.db.write_now(sweep.mark_unreachable)
+    assert shop.job(job.id).unreachable_at is not None
+    shop.connect({job.fence: "live"})
+    assert shop.job(job.id).unreachable_at is None
+    assert shop.kinds(job.id)[-2:] == ["unreachable", "reachable"]
+
+
+def test_a_live_one_that_shall_be_cancelled_is_named(shop: Workshop) -> None:
+    job = shop.assigned()
+    shop.db.write_now(service.cancel, shop.cast.ada, job.id)
+    assert shop.connect({job.fence: "live"}).cancel == [job.fence]
+    assert shop.stands(job.id) == "assigned/in_progress"
+
+
+def test_one_that_ended_waits_for_its_report(shop: Workshop) -> None:
+    job = shop.assigned()
+    told = shop.connect({job.fence: "ended"})
+    assert (told.live, told.stop) == ([job.fence], [])
+    shop.end(job.fence, code=0)
+    assert shop.stands(job.id) == "finished/normal"
+
+
+# Another journal proves nothing.
+
+
+def test_a_lost_journal_leaves_the_job_lost(shop: Workshop) -> None:
+    job = shop.assigned()
+    shop.connect({}, journal="another")
+    found = shop.job(job.id)
+    assert (found.lifecycle, found.state, found.reason) == ("terminated", "lost", "journal_lost")
+    assert found.ran == "maybe"
+
+
+def test_a_damaged_journal_still_speaks_for_what_it_holds(shop: Workshop) -> None:
+    job = shop.assigned()
+    assert shop.connect({job.fence: "live"}, journal="another").live == [job.fence]
+    assert shop.stands(job.id) == "assigned/in_progress"
+
+
+def test_with_on_lost_a_lost_journal_means_another_attempt(shop: Workshop) -> None:
+    job = shop.assigned(shop.task(retry={"times": 1, "on_lost": True}))
+    shop.connect({}, journal="another")
+    assert (shop.stands(job.id), shop.job(job.id).ran) == ("ready/in_progress", "maybe")
+
+
+# What nobody waits for.
+
+
+def test_what_the_server_never_ordered_is_stopped(shop: Workshop) -> None:
+    assert shop.connect({777: "live"}).stop == [777]
+
+
+def test_a_superseded_attempt_is_stopped(shop: Workshop) -> None:
+    job = shop.assigned(shop.task(retry={"times": 1, "on_lost": True}))
+    shop.end(job.fence, "unknown")
+    [again] = shop.claim()
+    told = shop.connect({job.fence: "live", again.job.fence: "live"})
+    assert (told.stop, told.live) == ([job.fence], [again.job.fence])
+
+
+def test_a_lost_one_may_still_come_true(shop: Workshop) -> None:
+    job = shop.lost()
+    told = shop.connect({job.fence: "live"})
+    assert (told.stop, told.live) == ([], [])
+    shop.end(job.fence)
+    assert shop.stands(job.id) == "finished/normal"
+
+
+def test_an_end_on_its_way_is_not_stopped(shop: Workshop) -> None:
+    """Its report is settled like any other, and then forgotten."""
+    assert shop.connect({777: "ended"}).stop == []
+
+
+def test_the_attempts_of_other_hosts_are_left_alone(shop: Workshop) -> None:
+    job = shop.assigned()
+    other = shop.host("web-2")
+    told = shop.connect({job.fence: "live"}, host_id=other)
+    assert shop.stands(job.id) == "assigned/in_progress"
+    assert told.live == []
+
+
+def test_it_skips_what_was_settled_while_it_waited(shop: Workshop) -> None:
+    """On PostgreSQL an end may commit between the look at the attempts and the lock."""
+    job = shop.assigned()
+
+    def late(tx):  # type: ignore[no-untyped-def]
+        # The attempt still reads as live, its job is over already.
+        tx.run("update jobs set lifecycle = 'finished', state = 'normal' where id = ?", job.id)
+        return reunion.reunite(tx, shop.host_id, "journal-1", [Entry(1, "live")])
+
+    told = shop.db.write_now(late)
+    assert (told.live, told.stop) == ([], [1])
+    assert shop.stands(job.id) == "finished/normal"
+
+
+# The process runs.
+
+
+def test_a_start_moves_the_deadline(shop: Workshop) -> None:
+    job = shop.assigned(shop.task(timeout=20_000))
+    shop.clock.move(10)
+    shop.started(job.fence, ago_ms=1_500)
+    found = shop.job(job.id)
+    assert found.started_at == shop.clock.now - 1_500
+    assert found.deadline_at == found.started_at + 20_000 + 5_000
+    assert shop.attempts(job.id)[0].started_at == found.started_at
+    assert shop.kinds(job.id) == ["created", "assigned", "started"]
+
+
+def test_a_start_counts_once(shop: Workshop) -> None:
+    job = shop.assigned()
+    shop.started(job.fence)
+    before = shop.job(job.id)
+    shop.clock.move(5)
+    shop.started(job.fence)
+    assert shop.job(job.id) == before
+
+
+def test_a_start_of_anything_else_is_ignored(shop: Workshop) -> None:
+    job = shop.assigned()
+    shop.started(777)
+    other = shop.host("web-2")
+    shop.db.write_now(reunion.started, [(other, job.fence, 0)])
+    assert shop.job(job.id).started_at is None
+    shop.end(job.fence)
+    before = shop.job(job.id)
+    shop.started(job.fence)
+    assert shop.job(job.id) == before
+
+
+def test_the_next_attempt_starts_anew(shop: Workshop) -> None:
+    job = shop.assigned(shop.task(retry={"times": 1}))
+    shop.started(job.fence)
+    shop.end(job.fence, code=1)
+    [again] = shop.claim()
+    assert again.job.started_at is None
+    shop.started(job.fence)
+    assert shop.job(job.id).started_at is None
+    assert shop.db.write_now(queue.to_cancel) == []

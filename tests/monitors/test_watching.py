@@ -1,0 +1,109 @@
+"""What agents are told to check."""
+
+import base64
+
+import pytest
+
+from belvedere import files
+from belvedere.base.errors import Invalid
+from belvedere.files import service as file_service
+from belvedere.files.service import FileChange
+from belvedere.monitors import service, watching
+from monitors.watchtower import Tower
+
+FIELDS = {
+    "scraper": {"url": "https://x.test/"},
+    "dstat": {},
+    "process": {"raw_search": "nginx"},
+    "file": {"path": "/etc/hosts"},
+    "tcp": {"target": "127.0.0.1", "port": "22"},
+    "ping": {"target": "gateway"},
+    "dns": {"target": "x.test"},
+    "tls": {"target": "x.test"},
+}
+
+
+def store(tower: Tower, source: bytes) -> str:
+    change = FileChange(filename="look.sh", content=source)
+    row = tower.db.write_now(files.create, tower.cast.ada, change)
+    return row.id
+
+
+def test_it_works(tower: Tower) -> None:
+    shop = tower.make(looptime=5_000)
+    watch = tower.watch()
+    (one,) = watch.monitors
+    assert (one.id, one.type, one.looptime_ms, one.version) == (shop, "scraper", 5_000, 1)
+    assert one.config["timeout"] == 10_000
+    assert watch.number == 1
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+def test_every_kind_reaches_the_agent_whole(tower: Tower, kind: str) -> None:
+    tower.make(type=kind, name=kind, url=None, status_code=None, **FIELDS[kind])
+    (one,) = tower.watch().monitors
+    assert one.type == kind
+    for name, value in FIELDS[kind].items():
+        assert str(one.config[name]) == value
+
+
+def test_every_change_has_a_higher_number(tower: Tower) -> None:
+    numbers = [tower.watch().number]
+    shop = tower.make()
+    numbers.append(tower.watch().number)
+    tower.edit(shop, looptime=2_000)
+    numbers.append(tower.watch().number)
+    tower.edit(shop, looptime=2_000)
+    assert tower.watch().number == numbers[-1]
+    tower.db.write_now(service.delete, tower.cast.ada, shop)
+    numbers.append(tower.watch().number)
+    assert numbers == sorted(set(numbers))
+    host_id = tower.host_id
+    assert tower.db.write_now(watching.numbers, [host_id]) == {host_id: numbers[-1]}
+
+
+def test_a_monitor_that_moves_is_told_to_both_hosts(tower: Tower) -> None:
+    other = Tower(tower.db, tower.keys, tower.cast, tower.clock).build("web-2")
+    shop = tower.make()
+    tower.sample(shop, "normal")
+    before = tower.watch().number
+    tower.edit(shop, host_id=other.host_id)
+    assert tower.watch().monitors == [] and tower.watch().number > before
+    assert [one.id for one in other.watch().monitors] == [shop]
+    assert tower.state(shop) == "unknown"
+
+
+def test_a_script_travels_with_its_monitor(tower: Tower) -> None:
+    script = store(tower, b"#!/bin/sh\necho ok\n")
+    tower.make(type="script", name="look", script_id=script, script_runas="sudo %script%")
+    (one,) = tower.watch().monitors
+    assert base64.b64decode(one.config["source"]) == b"#!/bin/sh\necho ok\n"
+    assert (one.config["filename"], one.config["runas"]) == ("look.sh", ["sudo", "%script%"])
+    before = tower.watch().number
+    change = FileChange(content=b"#!/bin/sh\necho better\n")
+    tower.db.write_now(file_service.change, tower.cast.ada, script, change)
+    tower.db.write_now(watching.script_changed, tower.cast.acme.id, script)
+    after = tower.watch()
+    assert after.number > before
+    assert b"better" in base64.b64decode(after.monitors[0].config["source"])
+
+
+def test_a_script_that_is_not_there_or_too_long_is_refused(tower: Tower) -> None:
+    for script in ("0" * 24, "x", store(tower, b"#" * 300_000)):
+        with pytest.raises(Invalid):
+            tower.make(type="script", name="look", script_id=script)
+
+
+def test_what_the_server_watches_itself_is_not_told(tower: Tower) -> None:
+    shop = tower.make()
+    tower.make(type="nested", name="all", monitors=[shop])
+    tower.make(type="push", name="backup")
+    assert [one.id for one in tower.watch().monitors] == [shop]
+
+
+def test_a_nested_one_cannot_hold_a_nested_one_or_a_stranger(tower: Tower) -> None:
+    shop = tower.make()
+    nested = tower.make(type="nested", name="all", monitors=[shop])
+    for members in ([nested], ["0" * 24], []):
+        with pytest.raises(Invalid):
+            tower.make(type="nested", name="more", monitors=members)

@@ -1,0 +1,75 @@
+"""A webhook of acme with its tasks, and calls of it."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from belvedere.access.keys import Keys
+from belvedere.db import Database
+from belvedere.hosts import store as hosts
+from belvedere.jobs.once import Once
+from belvedere.tasks import service as tasks
+from belvedere.tasks.given import TaskBody
+from belvedere.webhooks import payload, service
+from belvedere.webhooks.calls import ROUTE, Call
+from belvedere.webhooks.model import Door, WebhookRow
+from belvedere.webhooks.service import WebhookBody
+from cast import Cast
+
+Make = Callable[..., WebhookRow]
+Dial = Callable[..., Call]
+ONE = [{"type": "input", "label": "a"}]
+
+
+@pytest.fixture
+def task(db: Database, keys: Keys, cast: Cast) -> Callable[..., str]:
+    """Make a task of acme that takes one argument."""
+    host = db.write_now(hosts.insert, cast.acme.id, "web-1", "machine-1", "")
+
+    def make(name: str = "greet", **more: Any) -> str:
+        fields = {
+            "name": name,
+            "type": "script",
+            "host_id": host.id,
+            "script": {"filename": "a.sh", "source": "#!/bin/sh\n"},
+            "task_arguments": ONE,
+            **more,
+        }
+        sent = msgspec.convert(fields, TaskBody, strict=False)
+        return db.write_now(tasks.create, keys, cast.ada, sent)[0].id
+
+    return make
+
+
+@pytest.fixture
+def make(db: Database, keys: Keys, cast: Cast) -> Make:
+    def create(*attached: str, **more: Any) -> WebhookRow:
+        body = WebhookBody(name="push", tasks=list(attached), **more)
+        return db.write_now(service.create, keys, cast.ada, body).row
+
+    return create
+
+
+@pytest.fixture
+def dial(keys: Keys, cast: Cast) -> Dial:
+    """A call of a webhook by Ada's token."""
+
+    def call(hook: WebhookRow, raw: bytes = b'["x"]', key: str | None = None) -> Call:
+        once = None if key is None else Once(ROUTE, key, hashlib.sha256(raw).hexdigest())
+        return Call(
+            actor=cast.ada,
+            webhook_id=hook.id,
+            door=Door.TOKEN,
+            keys=keys,
+            raw=raw,
+            content_type="application/json",
+            headers={},
+            redacted="{}",
+            payload=payload.read("application/json", raw),
+            once=once,
+        )
+
+    return call

@@ -1,0 +1,102 @@
+"""Many calls at once: each all or nothing, none twice, none lost."""
+
+import asyncio
+from collections.abc import Callable
+
+from belvedere import events
+from belvedere.base.errors import Conflict, Invalid
+from belvedere.db import Database
+from belvedere.webhooks.calls import Answered, trigger
+
+from .conftest import Dial, Make
+
+MakeTask = Callable[..., str]
+
+
+def rows(db: Database, sql: str) -> list[tuple[object, ...]]:
+    return db.write_now(lambda tx: tx.rows(sql))
+
+
+async def test_it_works(db: Database, task: MakeTask, make: Make, dial: Dial) -> None:
+    """A hundred calls: jobs, deliveries, events and the count all agree."""
+    hook = make(task("a"), task("b"))
+    answers = await asyncio.gather(
+        *(db.join(trigger, dial(hook, f'["{n}"]'.encode())) for n in range(100))
+    )
+    ids = [job.id for answer in answers if isinstance(answer, Answered) for job in answer.jobs]
+    assert len(set(ids)) == 200
+    found = await db.read(lambda tx: tx.rows("select id, arguments from jobs order by id"))
+    assert sorted(ids) == [row[0] for row in found]
+    assert sorted(row[1] for row in found) == sorted([f'["{n}"]' for n in range(100)] * 2)
+    assert await db.read(lambda tx: tx.rows("select trigger_count from webhooks")) == [(100,)]
+    assert await db.read(lambda tx: tx.rows("select count(*) from deliveries")) == [(100,)]
+    told = await db.read(events.of_object, hook.id)
+    assert [event.kind for event in told].count("webhook.triggered") == 100
+
+
+async def test_one_delivery_that_comes_sixteen_times_starts_once(
+    db: Database, task: MakeTask, make: Make, dial: Dial
+) -> None:
+    hook = make(task())
+    answers = await asyncio.gather(*(db.join(trigger, dial(hook, key="k")) for _ in range(16)))
+    assert all(isinstance(answer, Answered) for answer in answers)
+    assert {tuple(job.id for job in answer.jobs) for answer in answers} == {
+        (answers[0].jobs[0].id,)
+    }
+    assert [answer.replayed for answer in answers].count(False) == 1
+    assert len(await db.read(lambda tx: tx.rows("select id from jobs"))) == 1
+
+
+async def test_also_when_it_comes_to_several_servers(
+    db: Database, task: MakeTask, make: Make, dial: Dial
+) -> None:
+    """Each in its own transaction; who is late finds what the first has made."""
+    hook = make(task())
+    calls = [[dial(hook, key=f"k{n % 4}")] for n in range(32)]
+    found = await asyncio.gather(*(db.write(trigger, call) for call in calls))
+    answers = [answer for (answer,) in found]
+    assert all(isinstance(answer, Answered) for answer in answers), answers
+    assert len(await db.read(lambda tx: tx.rows("select id from jobs"))) == 4
+    assert await db.read(lambda tx: tx.rows("select trigger_count from webhooks")) == [(4,)]
+
+
+def test_a_refused_call_harms_no_other(
+    db: Database, task: MakeTask, make: Make, dial: Dial
+) -> None:
+    good, bad, off = make(task("a")), make(task("b"), task("c", enable=False)), make()
+    answers = db.write_now(
+        trigger,
+        [dial(bad), dial(good), dial(good, b"[]"), dial(off), dial(good, b"["), dial(good)],
+    )
+    kinds = [type(answer) for answer in answers]
+    assert kinds == [Conflict, Answered, Invalid, Answered, Invalid, Answered]
+    assert len(rows(db, "select id from jobs")) == 2
+    verdicts = [row[0] for row in rows(db, "select verdict from deliveries order by id")]
+    assert verdicts == [
+        "task_disabled",
+        "accepted",
+        "missing_arguments",
+        "accepted",
+        "malformed_json",
+        "accepted",
+    ]
+    assert rows(db, f"select trigger_count from webhooks where id = '{bad.id}'") == [(0,)]
+
+
+def test_a_fault_leaves_nothing_behind(
+    db: Database, task: MakeTask, make: Make, dial: Dial
+) -> None:
+    """Jobs, delivery and count are one transaction."""
+    hook = make(task())
+
+    def broken(tx: object, calls: list[object]) -> None:
+        trigger(tx, calls)  # type: ignore[arg-type]
+        raise RuntimeError("the power went")
+
+    try:
+        db.write_now(broken, [dial(hook, key="k")])
+    except RuntimeError:
+        pass
+    for table in ("jobs", "deliveries", "idempotency"):
+        assert rows(db, f"select count(*) from {table}") == [(0,)]
+    assert rows(db, "select trigger_count from webhooks") == [(0,)]
