@@ -102,6 +102,8 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "PUT /indicator/{id}/acl": acl,
         "PATCH /indicator/{id}/acl": acl,
         "POST /monitor": {"name": "new", "type": "push"},
+        "PATCH /resource/{id}/state": {"state": "success"},
+        "PUT /resource/{id}": {"state": "success"},
         "PUT /monitor/{id}": {"name": "new"},
         "PATCH /monitor/{id}": {"description": "new"},
         "PATCH /monitor/{id}/alerts": {"alerts": False},

@@ -132,6 +132,10 @@ def _monitor(tx: Tx, house: House, place: Place) -> None:
     digest = house.keys.digest(place.texts["secret"])
     tx.run("update secret_keys set digest = ? where object_id = ?", digest, found)
     place.ids["monitor"] = found
+    watched = MonitorBody(
+        name=f"secret of {place.host}", type="dstat", host_id=place.ids["host"], acl=place.acl
+    )
+    place.ids["resource"] = monitors.create(tx, house.keys, place.by, watched, None)[0].id
 
 
 # A feature adds what its doors name.

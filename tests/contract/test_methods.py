@@ -82,6 +82,7 @@ async def test_a_listed_origin_reads_answers_and_refusals(ada: Client, stranger:
         await ada.get("/nothing", headers=ORIGIN),
     ):
         assert found.headers["access-control-allow-origin"] == "https://console.test"
+        assert "link" in found.headers["access-control-expose-headers"]
 
 
 async def test_head_is_get_without_a_body(ada: Client) -> None:

@@ -341,3 +341,26 @@ async def test_a_monitor_starts_a_task(world: World, ada: Client) -> None:
         order = await agent.order()
         assert '"status":500' in order.arguments[0]
         assert '"event_name":"failure"' in order.arguments[0]
+
+
+async def test_an_agent_of_the_original_reports_by_request(world: World, ada: Client) -> None:
+    made = await make(world, ada, type="dstat", _type="DstatMonitor", fail_threshold=1)
+    agent, path = world.client("web-1"), f"/acme/resource/{made['id']}/state"
+    data = {"cpu": 0, "mem": 3.6687, "cache": None, "disk": [{"name": "vda", "value": 17.2}]}
+    body = {"state": "normal", "event": "host:stats:normal", "data": data}
+    told = await agent.patch(path, body)
+    assert told.status == 200 and told.json["state"] == "normal"
+    assert told.json["resource"]["last_event"]["data"] == data
+    history = (await ada.get(f"/monitor/{made['id']}/history")).json["points"][0]["values"]
+    assert set(history) == {"cpu", "mem", "disk vda"}
+    assert (await agent.patch(path, {"state": "strange"})).json["state"] == "failure"
+    older = await agent.put(f"/acme/resource/{made['id']}", {"state": "success"})
+    assert older.json["state"] == "normal"
+    other = await world.client("web-2").patch(path, body)
+    assert (other.status, other.code) == (403, "other_host")
+    assert (await ada.patch(path, body)).status == 403
+    missing = await agent.patch(f"/acme/resource/{MISSING}/state", body)
+    assert (missing.status, missing.code) == (404, "monitor_not_found")
+    assert (await ada.get("/acme/resource")).json == (await ada.get("/acme/monitor")).json
+    one = await ada.get(f"/acme/resource/{made['id']}")
+    assert one.json == (await ada.get(f"/monitor/{made['id']}")).json

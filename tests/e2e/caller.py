@@ -25,6 +25,7 @@ class Asked:
 
     key: str
     task_id: str
+    retries: int
     code: int
     pause: str
     lines: int
@@ -35,10 +36,11 @@ class Asked:
 class Caller(threading.Thread):
     """Makes jobs under idempotency keys until told to stop; repeats whatever was not answered."""
 
-    def __init__(self, client: Client, ledger: str, tasks: list[str], seed: int) -> None:
+    def __init__(self, client: Client, ledger: str, tasks: dict[str, int], seed: int) -> None:
         super().__init__(daemon=True)
         self._client = client
         self._ledger = ledger
+        # How often each may be repeated, by id.
         self._tasks = tasks
         self._random = random.Random(seed)
         self._stop_asking = threading.Event()
@@ -80,7 +82,8 @@ class Caller(threading.Thread):
     def _new(self) -> Asked:
         pick = self._random.choice
         key = f"{self._mark}-{len(self.asked)}"
-        made = Asked(key, pick(self._tasks), pick(CODES), pick(PAUSES), pick(LINES))
+        task_id, retries = pick(list(self._tasks.items()))
+        made = Asked(key, task_id, retries, pick(CODES), pick(PAUSES), pick(LINES))
         self.asked.append(made)
         return made
 

@@ -1,5 +1,6 @@
 """Agents, servers and wires come and go while scripts run: the scripts do not notice."""
 
+import json
 import os
 import signal
 import tempfile
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from belvedere.client.stream import follow
 from e2e import leftovers
 from e2e.patience import until
 from e2e.programs import Agent
@@ -192,3 +194,14 @@ def test_two_agents_cannot_share_a_folder(site: Site) -> None:
     assert second.process.wait(20) == 1
     assert "Another agent runs with the state folder" in second.said()
     assert site.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
+
+
+def test_a_watcher_cut_off_before_the_first_event_misses_nothing(site: Site) -> None:
+    with site.world.client() as client:
+        with client.open("/-/events") as response:
+            told = [response.readline().decode().rstrip() for _ in range(2)]
+        assert told[1].startswith("id: ")
+        job = site.run("#!/bin/sh\nexit 0\n")
+        kinds = follow(client, "/-/events", after=told[1].removeprefix("id: "))
+        first = next(event for event in kinds if event.kind == "job.created")
+        assert json.loads(first.data)["object_id"] == job["id"]

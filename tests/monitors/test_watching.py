@@ -40,7 +40,7 @@ def test_it_works(tower: Tower) -> None:
 
 @pytest.mark.parametrize("kind", FIELDS)
 def test_every_kind_reaches_the_agent_whole(tower: Tower, kind: str) -> None:
-    tower.make(type=kind, name=kind, url=None, status_code=None, **FIELDS[kind])
+    tower.make(**{"type": kind, "name": kind, "url": None, "status_code": None, **FIELDS[kind]})
     (one,) = tower.watch().monitors
     assert one.type == kind
     for name, value in FIELDS[kind].items():

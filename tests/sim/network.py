@@ -41,9 +41,6 @@ class End:
             self._put("close", (code, reason))
 
     def _put(self, kind: str, thing: Any) -> None:
-        if self.held:
-            self.held.append((kind, thing))
-            return
         world = self.process.world
         delay = world.long_tail(200, 20 * MS)
         if world.chance(0.01):
@@ -76,16 +73,17 @@ class End:
             self.hear_close(code, reason)
 
     def release(self) -> None:
-        """The partition is over: what it held back comes through, in order, now or a while later
-        (a sender that was not heard for long tries less and less often)."""
-        if not self.held:
-            return
-        world = self.process.world
-        delay = world.long_tail(0, 40 * SECOND)
-        held, self.held = self.held, []
-        for kind, thing in held:
-            self._arrives_at = max(self._arrives_at, world.now + delay)
-            world.push(self._arrives_at, None, (self._arrive, (kind, thing)))
+        """The partition is over: what it held back comes through now, or a while later (a sender
+        that was not heard for long tries less and less often)."""
+        if self.held:
+            world = self.process.world
+            world.after(world.long_tail(0, 40 * SECOND), self._flush)
+
+    def _flush(self) -> None:
+        if not self.connection.host.is_cut_off and not self.connection.is_cut:
+            held, self.held = self.held, []
+            for kind, thing in held:
+                self._arrive(kind, thing)
 
 
 class Connection:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 # Why an attempt's end can be unknown for good, and what must have befallen its host then.
 CAUSES = {
-    "keeper_lost": {"keeper_killed"},
+    # A damaged journal does not know its boot, nor that there was another.
+    "keeper_lost": {"keeper_killed", "journal_lost"},
     "host_rebooted": {"rebooted"},
     "journal_lost": {"journal_lost"},
     "agent_unreachable": {"keeper_killed", "rebooted", "journal_lost"},

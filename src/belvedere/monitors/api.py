@@ -5,12 +5,13 @@ import msgspec
 from belvedere.access.api_acl import acl_routes
 from belvedere.base.clock import Millis, parse_iso
 from belvedere.base.errors import Fault, Forbidden, TooMany
-from belvedere.monitors import history, push, service, store
+from belvedere.monitors import history, push, report, service, store
 from belvedere.monitors.given import MonitorBody
 from belvedere.monitors.history import History
 from belvedere.monitors.kinds import refusal
 from belvedere.monitors.push import Pushed
 from belvedere.monitors.record import MonitorRecord, record
+from belvedere.monitors.report import ReportBody
 from belvedere.rest import filters, lists, values
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -130,6 +131,13 @@ async def show_history(ask: Ask) -> History:
         None if since is None else values.time("from", since),
         None if until is None else values.time("to", until),
         None if step is None else values.whole("step", step),
+    )
+
+
+async def take_report(ask: Ask) -> MonitorRecord:
+    """From an agent of the original."""
+    return _record(
+        ask, await ask.house.db.write(report.report, ask.actor, ask.path["id"], ask.body)
     )
 
 
@@ -306,6 +314,35 @@ ROUTES: tuple[Route, ...] = (
         answer=Pushed,
         codes=("monitor_paused",),
         query=_PUSHED,
+    ),
+    Route(
+        "GET",
+        "/resource",
+        "viewer",
+        list_monitors,
+        "The same as GET /monitor",
+        answer=list[MonitorRecord],
+        query=lists.QUERY,
+    ),
+    Route(
+        "GET",
+        "/resource/{id}",
+        "viewer",
+        show,
+        "The same as GET /monitor/{id}",
+        answer=MonitorRecord,
+    ),
+    *(
+        Route(
+            method,
+            path,
+            "agent",
+            take_report,
+            "Say what a check of this agent's host saw",
+            body=ReportBody,
+            answer=MonitorRecord,
+        )
+        for method, path in (("PATCH", "/resource/{id}/state"), ("PUT", "/resource/{id}"))
     ),
     *acl_routes("monitor", "/monitor/{id}/acl", store.find),
 )

@@ -13,7 +13,7 @@ from belvedere.events import triggers
 from belvedere.monitors import store
 from belvedere.monitors.model import MonitorRow, State
 from belvedere.monitors.moves import RECOVERED, STARTED, Seen
-from belvedere.monitors.shown import shown_config
+from belvedere.monitors.secrecy import shown_config
 
 
 class Moved(msgspec.Struct):

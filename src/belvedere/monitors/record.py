@@ -9,7 +9,7 @@ from belvedere.access import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.events.triggers import Trigger
 from belvedere.monitors.model import KIND_NAMES
-from belvedere.monitors.shown import shown_config
+from belvedere.monitors.secrecy import shown_config
 from belvedere.monitors.store import MonitorView
 
 

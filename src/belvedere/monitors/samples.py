@@ -36,7 +36,7 @@ def note(tx: Tx, host_id: str, batches: Sequence[Samples]) -> int:
     fresh = _unheard(tx, host_id, batches)
     rows = {row.id: row for row in store.of_host(tx, host_id, hold=True)} if fresh else {}
     looks = [
-        (rows[sample.monitor_id], _look(sample, tx.now))
+        (rows[sample.monitor_id], look_of(sample, tx.now))
         for batch in fresh
         for sample in batch.samples
         if sample.monitor_id in rows and _is_of(rows[sample.monitor_id], sample)
@@ -75,7 +75,7 @@ def _is_of(row: MonitorRow, sample: Sample) -> bool:
     return bool(row.enabled) and row.config_version == sample.version
 
 
-def _look(sample: Sample, now: Millis) -> Look:
+def look_of(sample: Sample, now: Millis) -> Look:
     return Look(
         now - min(max(sample.ago_ms, 0), OLDEST),
         sample.state,

@@ -28,7 +28,7 @@ from belvedere.monitors import (
     given,
     model,
     moves,
-    shown,
+    secrecy,
     store,
     watching,
 )
@@ -63,7 +63,7 @@ def create(tx: Tx, keys: Keys, actor: Actor, body: MonitorBody, host_id: str | N
     _told(tx, actor, row, "created", None)
     if body.acl:
         replace_acl(tx, actor, "monitor", row.id, body.acl)
-    return _shown(tx, actor, row.id)
+    return shown(tx, actor, row.id)
 
 
 def new_row(customer_id: str, type_: Type, host_id: str | None, now: Millis) -> MonitorRow:
@@ -116,7 +116,7 @@ def change(
             raise refusal([Fault("name", "This is required.")])
         columns = {**given.DEFAULTS, **columns}
     config = given.config_in(Type(row.type), body, {} if whole else row.settings)
-    config = shown.unmasked(config, row.settings)
+    config = secrecy.unmasked(config, row.settings)
     bindings.check(tx, actor.customer_id, Type(row.type), config)
     _write(row, {**columns, "config": _text(config)})
     row.host_id = bindings.host_again(tx, actor, row, body)
@@ -125,7 +125,7 @@ def change(
     _save(tx, actor, before, row)
     if body.acl is not None and body.acl != acl_of(tx, actor.customer_id, "monitor", row.id):
         replace_acl(tx, actor, "monitor", row.id, body.acl)
-    return _shown(tx, actor, monitor_id)
+    return shown(tx, actor, monitor_id)
 
 
 def pause(tx: Tx, actor: Actor, monitor_id: str, until: Millis | None) -> Shown:
@@ -136,7 +136,7 @@ def pause(tx: Tx, actor: Actor, monitor_id: str, until: Millis | None) -> Shown:
     _future(until, tx.now)
     _pause(tx, row, until)
     _save(tx, actor, before, row)
-    return _shown(tx, actor, monitor_id)
+    return shown(tx, actor, monitor_id)
 
 
 def resume(tx: Tx, actor: Actor, monitor_id: str) -> Shown:
@@ -146,7 +146,7 @@ def resume(tx: Tx, actor: Actor, monitor_id: str) -> Shown:
     if not row.enabled:
         _resume(tx, row)
         _save(tx, actor, before, row)
-    return _shown(tx, actor, monitor_id)
+    return shown(tx, actor, monitor_id)
 
 
 def mute(tx: Tx, actor: Actor, monitor_id: str, alerts: bool, until: Millis | None) -> Shown:
@@ -157,7 +157,7 @@ def mute(tx: Tx, actor: Actor, monitor_id: str, alerts: bool, until: Millis | No
     _future(until, tx.now)
     row.alerts, row.muted_until = int(alerts), None if alerts else until
     _save(tx, actor, before, row)
-    return _shown(tx, actor, monitor_id)
+    return shown(tx, actor, monitor_id)
 
 
 def _future(until: Millis | None, now: Millis) -> None:
@@ -184,7 +184,7 @@ def delete(tx: Tx, actor: Actor, monitor_id: str) -> Shown:
             "A host's own monitor lives as long as the host; pause or mute it, or delete the host.",
             code="host_monitor",
         )
-    last = _shown(tx, actor, monitor_id)
+    last = shown(tx, actor, monitor_id)
     remove(tx, row)
     audit.record(tx, actor, "monitor.delete", "monitor", row.id, _audited(row), None)
     return last
@@ -202,7 +202,7 @@ def remove(tx: Tx, row: MonitorRow) -> None:
 
 def show(tx: Tx, actor: Actor, monitor_id: str) -> Shown:
     """The monitor, or NotFound for whom its ACL does not name."""
-    found = _shown(tx, actor, monitor_id)
+    found = shown(tx, actor, monitor_id)
     if not may_see(actor, found[1], open_when_empty=True):
         raise store.missing()
     return found
@@ -282,7 +282,7 @@ def _told(tx: Tx, actor: Actor, row: MonitorRow, what: str, before: dict[str, An
 
 def _audited(row: MonitorRow) -> dict[str, Any]:
     kept = {k: v for k, v in _definition(row).items() if k != "config"}
-    return {**kept, "config": shown.shown_config(row.settings)}
+    return {**kept, "config": secrecy.shown_config(row.settings)}
 
 
 def _event(row: MonitorRow) -> dict[str, Any]:
@@ -297,7 +297,7 @@ def _event(row: MonitorRow) -> dict[str, Any]:
     }
 
 
-def _shown(tx: Tx, actor: Actor, monitor_id: str) -> Shown:
+def shown(tx: Tx, actor: Actor, monitor_id: str) -> Shown:
     customer_id = actor.customer_id
     return (
         store.view(tx, customer_id, monitor_id),

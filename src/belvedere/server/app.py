@@ -28,6 +28,11 @@ MANNERS = (
     (b"x-frame-options", b"DENY"),
 )
 JSON_TYPE = (b"content-type", b"application/json")
+# What a page of another origin may read beside the body.
+EXPOSED = (
+    b"access-control-expose-headers",
+    b"x-request-id, link, x-total-count, idempotency-replayed, content-range, retry-after",
+)
 SLOW_S = 2.0
 
 
@@ -139,7 +144,7 @@ class App:
                 "allow": ", ".join((*allowed, "OPTIONS")),
                 "access-control-allow-methods": ", ".join(allowed),
                 "access-control-allow-headers": "authorization, content-type, idempotency-key,"
-                " if-match, last-event-id",
+                " if-match, last-event-id, range",
                 "access-control-max-age": "600",
             },
         )
@@ -151,7 +156,7 @@ class App:
         headers += [(k.lower().encode(), v.encode()) for k, v in reply.headers.items()]
         origin = asked.get(b"origin")
         if origin is not None and origin in self._origins:
-            headers += [(b"access-control-allow-origin", origin), (b"vary", b"origin")]
+            headers += [(b"access-control-allow-origin", origin), (b"vary", b"origin"), EXPOSED]
         if hasattr(reply.body, "__aiter__"):
             headers.append((b"content-type", reply.media_type.encode()))
             start = {"type": "http.response.start", "status": reply.status, "headers": headers}

@@ -1,0 +1,247 @@
+"""Several at once on PostgreSQL, with real threads; SQLite has one writer and no such races."""
+
+import itertools
+import random
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from belvedere.base.errors import Conflict, Refused
+from belvedere.hosts import presence
+from belvedere.jobs import fold, queue, service, sweep, votes
+from belvedere.jobs.create import Created, NewJob, create
+from belvedere.jobs.finish import Outcome, Reported, finish
+from belvedere.jobs.model import UNREACHABLE_AFTER
+from belvedere.jobs.once import Once
+from belvedere.protocol import Report
+from jobs.workshop import Workshop
+
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+THREADS = 8
+
+
+def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
+    """Run them all, begun at the same moment; the results, or the exceptions that came instead."""
+    gate = threading.Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        gate.wait(10)
+        try:
+            return call()
+        except Exception as fault:
+            return fault
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def sound(shop: Workshop) -> None:
+    assert shop.db.write_now(fold.check, "", 10_000) == []
+
+
+def test_it_works(shop: Workshop) -> None:
+    assert at_once([lambda: 1, lambda: 1 // 0])[0] == 1
+    assert shop.create().lifecycle == "ready"
+
+
+def test_eight_claimers_never_pass_the_limit_and_take_nothing_twice(shop: Workshop) -> None:
+    narrow, wide = shop.task(concurrency=3), shop.task(name="wide")
+    for _ in range(30):
+        shop.create(narrow)
+        shop.create(wide)
+    shop.connect(slots=20)
+    claimed: list[str] = []
+    most = 0
+
+    def claim() -> list[queue.Claimed]:
+        return shop.db.write_now(queue.claim, shop.host_id, shop.session)
+
+    for _ in range(40):
+        for got in at_once([claim] * THREADS):
+            assert isinstance(got, list), got
+            claimed += [one.job.id for one in got]
+        running = shop.db.write_now(
+            lambda tx: tx.rows("select task_id, fence from jobs where lifecycle = 'assigned'")
+        )
+        assert len(running) <= 20
+        here = sum(task_id == narrow for task_id, _ in running)
+        most = max(most, here)
+        assert here <= 3
+        if not running:
+            break
+        some = random.Random(1).sample(running, max(1, len(running) // 2))
+        shop.db.write_now(
+            finish, [Reported(shop.host_id, fence, Report("exit")) for _, fence in some]
+        )
+    assert most == 3
+    assert len(claimed) == len(set(claimed)) == 60
+    sound(shop)
+
+
+def test_claimers_of_different_hosts_get_different_fences(shop: Workshop) -> None:
+    hosts = [shop.host(f"h{n}") for n in range(THREADS)]
+    for host_id in hosts:
+        task_id = shop.task(name=host_id, host_id=host_id)
+        for _ in range(10):
+            shop.create(task_id)
+    sessions = {}
+    for host_id in hosts:
+        shop.connect(host_id=host_id, slots=3)
+        sessions[host_id] = 1
+    fences: list[int] = []
+    for _ in range(4):
+        calls = [
+            (lambda host_id=host_id: shop.db.write_now(queue.claim, host_id, 1))
+            for host_id in hosts
+        ]
+        got = at_once(calls)  # type: ignore[arg-type]
+        assert all(isinstance(one, list) for one in got), got
+        taken = [(one.job.host_id, one.job.fence) for some in got for one in some]
+        fences += [fence for _, fence in taken]
+        ends = [Reported(host, fence, Report("exit")) for host, fence in taken]
+        shop.db.write_now(finish, ends)
+    assert len(fences) == len(set(fences)) == THREADS * 10
+    sound(shop)
+
+
+def test_of_two_reports_one_counts(shop: Workshop) -> None:
+    task_id = shop.task()
+    for _ in range(20):
+        job = shop.assigned(task_id)
+        reports = [Reported(shop.host_id, job.fence, Report("exit", code=n)) for n in range(4)]
+        got = at_once([lambda one=one: shop.db.write_now(finish, [one]) for one in reports])
+        words = sorted(outcome.as_ for [outcome] in got)
+        assert words == ["counted", "late", "late", "late"]
+    sound(shop)
+
+
+def test_cancel_and_end_have_one_winner(shop: Workshop) -> None:
+    """Whoever is first: the end stands, and the cancel was asked in time or refused."""
+    task_id = shop.task(retry={"times": 1, "delay": 0})
+    for _ in range(40):
+        job = shop.assigned(task_id)
+        end = Reported(shop.host_id, job.fence, Report("exit", code=1))
+        outcome, canceled = at_once(
+            [
+                lambda end=end: shop.db.write_now(finish, [end])[0],
+                lambda job=job: shop.db.write_now(service.cancel, shop.cast.ada, job.id),
+            ]
+        )
+        assert isinstance(outcome, Outcome) and outcome.as_ == "counted"
+        assert not isinstance(canceled, Exception), canceled
+        # Cancelled in time: no retry. Too late: the retry that waited is cancelled instead.
+        assert shop.stands(job.id) in ("finished/failure", "canceled/canceled")
+        assert shop.job(job.id).ran == "yes"
+    sound(shop)
+
+
+def test_cancel_and_claim_have_one_winner(shop: Workshop) -> None:
+    task_id = shop.task()
+    shop.connect()
+    for _ in range(30):
+        job = shop.create(task_id)
+        claimed, canceled = at_once(
+            [shop.claim, lambda job=job: shop.db.write_now(service.cancel, shop.cast.ada, job.id)]
+        )
+        found = shop.job(job.id)
+        assert not isinstance(canceled, Exception)
+        if found.lifecycle == "assigned":
+            assert found.cancel_requested_at is not None
+            assert [one.job.id for one in claimed] == [job.id]
+            shop.end(found.fence, "canceled")
+        else:
+            assert (found.lifecycle, claimed) == ("canceled", [])
+    sound(shop)
+
+
+def test_resolve_and_a_late_result_have_one_winner(shop: Workshop) -> None:
+    task_id = shop.task()
+    for _ in range(30):
+        job = shop.lost(task_id)
+        end = Reported(shop.host_id, job.fence, Report("exit", code=1))
+        outcome, resolved = at_once(
+            [
+                lambda end=end: shop.db.write_now(finish, [end])[0],
+                lambda job=job: shop.db.write_now(
+                    service.resolve, shop.cast.ada, job.id, "success", ""
+                ),
+            ]
+        )
+        found = shop.job(job.id)
+        if isinstance(resolved, Conflict):
+            assert (outcome.as_, found.state, found.reconciled) == ("counted", "failure", 1)
+        else:
+            assert (outcome.as_, found.state, found.reconciled) == ("late", "success", 0)
+    sound(shop)
+
+
+def test_the_end_and_the_sweeper_have_one_winner(shop: Workshop) -> None:
+    task_id = shop.task(timeout=1_000)
+    for _ in range(20):
+        shop.connect({})
+        job = shop.assigned(task_id)
+        shop.clock.move(100)
+        shop.db.write_now(presence.gone_quiet, UNREACHABLE_AFTER)
+        end = Reported(shop.host_id, job.fence, Report("exit"))
+        outcome, _ = at_once(
+            [
+                lambda end=end: shop.db.write_now(finish, [end])[0],
+                lambda: shop.db.write_now(sweep.lose_overdue),
+            ]
+        )
+        assert outcome.as_ == "counted"
+        assert shop.stands(job.id) == "finished/normal"
+    sound(shop)
+
+
+def test_approve_and_reject_have_one_winner(shop: Workshop) -> None:
+    task_id = shop.task(type="approval", approvers=["uma@acme.test", "max@acme.test"])
+    for _ in range(30):
+        job = shop.create(task_id)
+        got = at_once(
+            [
+                lambda job=job: shop.db.write_now(votes.approve, shop.cast.uma, job.id),
+                lambda job=job: shop.db.write_now(votes.reject, shop.cast.max, job.id),
+            ]
+        )
+        [won] = [one for one in got if not isinstance(one, Exception)]
+        [refused] = [one for one in got if isinstance(one, Exception)]
+        assert isinstance(refused, Conflict)
+        assert shop.job(job.id) == won
+    sound(shop)
+
+
+def test_a_hundred_requests_with_one_key_make_one_job(shop: Workshop) -> None:
+    task_id = shop.task()
+    numbers = itertools.count()
+
+    def ask() -> Any:
+        next(numbers)
+        wanted = NewJob(shop.cast.ada, task_id, None, once=Once("POST /job", "k", "d"))
+        return shop.db.write_now(create, [wanted])[0]
+
+    got = [one for _ in range(13) for one in at_once([ask] * THREADS)]
+    made = [one for one in got if isinstance(one, Created)]
+    assert len(made) == len(got) == 104
+    assert len({one.job.id for one in made}) == 1
+    assert [one.replayed for one in made].count(False) == 1
+    assert shop.db.write_now(lambda tx: tx.value("select count(*) from jobs")) == 1
+
+
+def test_a_returning_agent_and_an_end_leave_one_truth(shop: Workshop) -> None:
+    task_id = shop.task()
+    for _ in range(25):
+        job = shop.assigned(task_id)
+        end = Reported(shop.host_id, job.fence, Report("exit"))
+        got = at_once(
+            [
+                lambda end=end: shop.db.write_now(finish, [end])[0],
+                lambda job=job: shop.connect({job.fence: "ended"}),
+            ]
+        )
+        assert not any(isinstance(one, Refused) for one in got), got
+        assert shop.stands(job.id) == "finished/normal"
+    sound(shop)

@@ -1,0 +1,91 @@
+"""Streams end when nobody reads them, also when the end comes together with something to say."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from belvedere.base.errors import NotFound
+from belvedere.events import Event
+from belvedere.server import outflow, stream
+from contract.world import World
+
+Parts = AsyncGenerator[bytes, None]
+
+only_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+
+
+class Socket:
+    """What the server below offers: it takes everything and tells when the reader is gone."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.is_ended = False
+        self.gone = asyncio.Event()
+
+    async def receive(self) -> dict[str, str]:
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: dict[str, object]) -> None:
+        body = message["body"]
+        assert isinstance(body, bytes)
+        self.sent.append(body)
+        self.is_ended = not message.get("more_body")
+
+
+async def pour(socket: Socket, parts: Parts) -> None:
+    async with asyncio.timeout(5):
+        await outflow.stream_out(parts, socket.receive, socket.send, asyncio.Event())
+
+
+async def test_it_works() -> None:
+    async def parts() -> Parts:
+        yield b"one"
+        yield b"two"
+
+    socket = Socket()
+    await pour(socket, parts())
+    assert (b"".join(socket.sent), socket.is_ended) == (b"onetwo", True)
+
+
+async def test_an_endless_stream_ends_when_the_reader_hangs_up() -> None:
+    is_closed = False
+
+    async def parts() -> Parts:
+        nonlocal is_closed
+        try:
+            while True:
+                yield b"."
+                await asyncio.sleep(0)
+        finally:
+            is_closed = True
+
+    socket = Socket()
+    asyncio.get_running_loop().call_later(0.01, socket.gone.set)
+    await pour(socket, parts())
+    assert is_closed and not socket.is_ended
+
+
+async def test_what_is_gone_in_the_middle_ends_the_stream() -> None:
+    async def parts() -> Parts:
+        yield b"one"
+        raise NotFound("There is no such job.")
+
+    socket = Socket()
+    await pour(socket, parts())
+    assert (b"".join(socket.sent), socket.is_ended) == (b"one", True)
+
+
+@only_sqlite
+async def test_a_cancel_that_comes_with_an_event_is_not_lost(world: World) -> None:
+    """asyncio.wait_for of Python 3.11 would return the event and forget the cancel."""
+    reader = stream._Reader(world.house, world.cast.ada, world.cast.tokens["ada"])
+    queue: asyncio.Queue[list[Event]] = asyncio.Queue()
+    waits = asyncio.ensure_future(anext(stream._tail(reader, (0, 0), queue)))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    queue.put_nowait([])
+    waits.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waits

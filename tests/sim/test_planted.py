@@ -1,0 +1,104 @@
+"""Faults planted into the product: each must be caught, or the simulator proves nothing."""
+
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from belvedere.agent.journal import Journal
+from belvedere.agent.session import Session
+from belvedere.jobs import changes, create, finish, reunion, service, store
+from belvedere.jobs.model import Lifecycle, State
+from sim import patches, story
+
+Patch = tuple[Any, str, Callable[..., Any]]
+MOST_SEEDS = 150
+
+
+def any_journal_is_evidence() -> Patch:
+    reunite = reunion.reunite
+
+    def believing(tx: Any, host_id: str, journal_id: str, entries: Any) -> Any:
+        tx.run(
+            "update attempts set journal_id = ? where host_id = ? and state = 'live'",
+            journal_id,
+            host_id,
+        )
+        return reunite(tx, host_id, journal_id, entries)
+
+    return reunion, "reunite", believing
+
+
+def any_fence_ends_a_job() -> Patch:
+    return finish, "_counts", lambda job, attempt: not job.is_over
+
+
+def lost_jobs_run_again() -> Patch:
+    def again(job: Any, reason: str, now: int) -> None:
+        store.step(job, Lifecycle.READY, State.IN_PROGRESS, now)
+
+    return finish, "lose", again
+
+
+def keys_are_forgotten() -> Patch:
+    return create, "_again", lambda tx, item, by_key: None
+
+
+def ends_are_told_once() -> Patch:
+    resume = Session._resume
+
+    def forgetful(self: Any, entry: dict[str, Any], offset: int) -> None:
+        if entry["report"] is None:
+            resume(self, entry, offset)
+
+    return Session, "_resume", forgetful
+
+
+def nothing_is_journalled() -> Patch:
+    return Journal, "append", lambda self, record, *, sync: None
+
+
+def cancel_is_taken_for_certain() -> Patch:
+    def certain(tx: Any, actor: Any, job: Any) -> Any:
+        store.step(job, Lifecycle.TERMINATED, State.CANCELED, tx.now)
+        job.ended_at, job.trigger_name = tx.now, "canceled"
+        store.save(tx, [job])
+        store.end_attempt(tx, job, "ended")
+        changes.tell(tx, "canceled", [job])
+        return job
+
+    return service, "_request_cancel", certain
+
+
+def changes_leave_no_event() -> Patch:
+    return changes, "tell", lambda tx, what, jobs: None
+
+
+FAULTS = (
+    any_journal_is_evidence,
+    any_fence_ends_a_job,
+    lost_jobs_run_again,
+    keys_are_forgotten,
+    ends_are_told_once,
+    nothing_is_journalled,
+    cancel_is_taken_for_certain,
+    changes_leave_no_event,
+)
+
+
+@pytest.mark.limit(180)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_a_planted_fault_is_caught(fault: Callable[[], Patch]) -> None:
+    where, name, planted = fault()
+    with patches.installed(), mock.patch.object(where, name, planted):
+        caught = next((seed for seed in range(MOST_SEEDS) if _breaks(seed)), None)
+    assert caught is not None, f"{fault.__name__} went unnoticed in {MOST_SEEDS} stories"
+
+
+def _breaks(seed: int) -> bool:
+    try:
+        return bool(story.tell(seed).violations)
+    except Exception:
+        # A story that cannot even be told to its end has noticed the fault, too.
+        return True
