@@ -36,9 +36,7 @@ def test_it_works(shop: Workshop) -> None:
     ("outcome", "state", "trigger"),
     [("normal", "normal", "success"), ("failure", "failure", "failure")],
 )
-def test_the_outcome_is_as_told(
-    shop: Workshop, outcome: str, state: str, trigger: str
-) -> None:
+def test_the_outcome_is_as_told(shop: Workshop, outcome: str, state: str, trigger: str) -> None:
     job = shop.lost()
     found = shop.db.write_now(service.resolve, shop.cast.ada, job.id, outcome, "")
     assert (found.state, found.trigger_name, found.reason) == (state, trigger, "keeper_lost")

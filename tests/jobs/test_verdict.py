@@ -164,7 +164,7 @@ def test_the_trigger_is_the_event_name_or_follows_the_state(
         ('{"output": null, "data": ["b"]}', ["b"]),
         ('{"output": false, "data": "b"}', ["false"]),
         ('["quoted \\"text\\""]', ['quoted "text"']),
-        ('[1, 1.0, 1e5, -0, 10000000000000000000000]', ["1", "1.0", "1e5", "-0", "1" + "0" * 22]),
+        ("[1, 1.0, 1e5, -0, 10000000000000000000000]", ["1", "1.0", "1e5", "-0", "1" + "0" * 22]),
         ("[true, false, null]", ["true", "false", "null"]),
         ('[{"a": [1, "x"]}, ["y", 2]]', ['{"a":[1,"x"]}', '["y",2]']),
         ('["ü", {"ü": "é"}]', ["ü", '{"ü":"é"}']),
@@ -213,7 +213,9 @@ _values = st.recursive(
 )
 
 
-@given(_values | st.dictionaries(st.sampled_from(["state", "event_name", "output", "data"]), _values))
+@given(
+    _values | st.dictionaries(st.sampled_from(["state", "event_name", "output", "data"]), _values)
+)
 def test_every_json_line_has_a_verdict(value: Any) -> None:
     found = verdict(json.dumps(value))
     assert found.lifecycle == "finished"

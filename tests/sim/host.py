@@ -27,9 +27,7 @@ class Killed(BaseException):
 class Host:
     containment = "simulated"
 
-    def __init__(
-        self, world: World, truth: Truth, host_id: str, name: str, rate: float
-    ) -> None:
+    def __init__(self, world: World, truth: Truth, host_id: str, name: str, rate: float) -> None:
         self.world = world
         self.truth = truth
         self.id = host_id

@@ -24,8 +24,8 @@ class End:
         self.hear: Callable[[Any], None] = lambda _: None
         self.hear_close: Closed = lambda *_: None
         self.is_open = True
-        self.other: "End"
-        self.connection: "Connection"
+        self.other: End
+        self.connection: Connection
         self._arrives_at: Micros = 0
         # Sent, but held back by a partition.
         self.held: list[tuple[str, Any]] = []

@@ -40,7 +40,13 @@ class ServerProcess(Process):
         unused: Any = None
         self.db = VirtualSqlite(self, jobs, self.clock)
         house = House(
-            unused, self.db, VirtualSqlite(self, logs, self.clock), unused, Hub(), unused, self.clock
+            unused,
+            self.db,
+            VirtualSqlite(self, logs, self.clock),
+            unused,
+            Hub(),
+            unused,
+            self.clock,
         )
         house.links = Links("http://belvedere.test")
         house.credentials = Credentials()  # type: ignore[assignment]
@@ -103,9 +109,7 @@ class ServerProcess(Process):
 
     # People
 
-    def ask(
-        self, work: Callable[[House], Awaitable[Any]], answered: Callable[[Any], None]
-    ) -> None:
+    def ask(self, work: Callable[[House], Awaitable[Any]], answered: Callable[[Any], None]) -> None:
         """Run a request; the answer is a result or the exception that refused it."""
         self.loop.create_task(self._answer(work, answered))
 

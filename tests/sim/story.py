@@ -210,7 +210,9 @@ class Story:
         now = EPOCH_MS + self.world.now // MS
         tx = SqliteTx(self.jobs.connection, now)
         self.truth.judge(tx, SqliteTx(self.logs.connection, now))
-        rows = tx.rows("select id, lifecycle, state, version, fence, ran, reason from jobs order by id")
+        rows = tx.rows(
+            "select id, lifecycle, state, version, fence, ran, reason from jobs order by id"
+        )
         rows += tx.rows("select fence, job_id, state from attempts order by fence")
         self.world.digest = crc32(repr(rows).encode(), self.world.digest)
 

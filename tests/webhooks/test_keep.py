@@ -58,7 +58,7 @@ def test_old_ones_go(db: Database, clock: HandClock, make: Make, dial: Dial) -> 
     hook = make()
     db.write_now(trigger, [dial(hook)])
     # Ids begin with the machine's own time.
-    db.write_now(lambda tx: tx.run("update deliveries set id = '0' || substr(id, 2)"))
+    db.write_now(lambda tx: tx.run("update deliveries set id = '000' || substr(id, 4)"))
     db.write_now(trigger, [dial(hook, b"[2]")])
     clock.move(DAY / SECOND)
     while db.write_now(inbox.forget_old):

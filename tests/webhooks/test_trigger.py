@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
+import pytest
+
 from belvedere import events
 from belvedere.base.errors import Conflict, Invalid
 from belvedere.db import Database
@@ -93,10 +95,8 @@ def test_a_fault_leaves_nothing_behind(
         trigger(tx, calls)  # type: ignore[arg-type]
         raise RuntimeError("the power went")
 
-    try:
+    with pytest.raises(RuntimeError):
         db.write_now(broken, [dial(hook, key="k")])
-    except RuntimeError:
-        pass
     for table in ("jobs", "deliveries", "idempotency"):
         assert rows(db, f"select count(*) from {table}") == [(0,)]
     assert rows(db, "select trigger_count from webhooks") == [(0,)]

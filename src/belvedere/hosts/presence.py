@@ -25,8 +25,8 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     _check_order(tx, host_id, hello)
     session: int = tx.value(
         "update hosts set session = session + 1, fingerprint = ?, journal_id = ?, boot_id = ?,"
-        " greeting = ?, slots = ?, ip = ?, os_name = ?, os_version = ?, agent_version = ?, info = ?,"
-        " connected_at = ?, seen_at = ?, gone_at = null where id = ? returning session",
+        " greeting = ?, slots = ?, ip = ?, os_name = ?, os_version = ?, agent_version = ?,"
+        " info = ?, connected_at = ?, seen_at = ?, gone_at = null where id = ? returning session",
         _word(hello.fingerprint),
         _word(hello.journal_id),
         _word(hello.boot_id),

@@ -72,7 +72,9 @@ async def list_events(ask: Ask) -> list[EventRecord]:
 def listed(tx: Tx, actor: Actor) -> list[EventRecord]:
     """The events of everything that the actor may see, oldest source first."""
     require(actor, Level.VIEWER)
-    hosts: dict[str, str] = dict(tx.rows("select id, hostname from hosts where customer_id = ?", actor.customer_id))
+    hosts: dict[str, str] = dict(
+        tx.rows("select id, hostname from hosts where customer_id = ?", actor.customer_id)
+    )
     return [
         _record(source, emitter, name)
         for source in EMITTERS

@@ -1,0 +1,280 @@
+"""Any sequence of verbs on real jobs, step by step against the reference model."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from belvedere.base.errors import Conflict
+from belvedere.hosts import presence
+from belvedere.jobs import fold, queue, reunion, service, sweep, votes
+from belvedere.jobs.finish import Outcome, Reported, finish
+from belvedere.jobs.model import UNREACHABLE_AFTER
+from belvedere.protocol import Entry, Hello, Report
+from jobs import reference
+from jobs.reference import EXPIRES, RETRY_DELAY, TIMEOUT, WAITING, Job
+from jobs.workshop import Workshop
+
+SLOTS = 3
+ENDINGS = ("exit", "timeout", "canceled", "error", "unknown")
+RUN = ("plain", "narrow", "patient", "stubborn")
+picks = st.integers(0, 11)
+
+
+class Jobs(RuleBasedStateMachine):
+    def __init__(self, shop: Workshop) -> None:
+        super().__init__()
+        self.shop = shop
+        # A host of its own: what earlier examples left behind is not touched.
+        number = shop.db.write_now(lambda tx: tx.value("select count(*) from hosts"))
+        self.name = f"machine-{number}"
+        self.host_id = shop.host(self.name)
+        self.tasks = {kind: self._task(kind) for kind in reference.KINDS}
+        self.jobs: dict[str, Job] = {}
+        self.journal, self.session, self.seen_at = "", 0, 0
+        self.connect(False, 0)
+        self.create_and_claim(["plain", "patient", "stubborn"])
+
+    def _task(self, kind: str) -> str:
+        times, on_lost = reference.KINDS[kind]
+        fields: dict[str, Any] = {"name": kind, "timeout": TIMEOUT, "expires": EXPIRES}
+        if kind in ("approval", "dummy"):
+            fields["type"] = kind
+        else:
+            fields["host_id"] = self.host_id
+        if kind == "approval":
+            fields["approvers"] = ["ada@acme.test"]
+        if kind == "narrow":
+            fields["concurrency"] = 1
+        if times:
+            fields["retry"] = {"times": times, "delay": RETRY_DELAY, "on_lost": on_lost}
+        return self.shop.task(**fields)
+
+    @property
+    def now(self) -> int:
+        return self.shop.clock.now
+
+    def pick(self, number: int) -> Job | None:
+        """One of the jobs; low numbers mean those that can still change, the newest first."""
+        jobs = list(reversed(self.jobs.values()))
+        alive = [job for job in jobs if job.lifecycle == "assigned" or job.is_lost]
+        some = (alive if number < 8 else [job for job in jobs if not job.is_over]) or jobs
+        return some[number % len(some)] if some and number < 11 else next(iter(jobs), None)
+
+    def refuses(self, verb: Any, *args: Any) -> None:
+        with pytest.raises(Conflict):
+            self.shop.db.write_now(verb, self.shop.cast.ada, *args)
+
+    # Creating
+
+    @rule(
+        kind=st.sampled_from(sorted(reference.KINDS)),
+        asked=st.sampled_from(["ready", "ready", "onhold", "syncing"]),
+    )
+    def create(self, kind: str, asked: str) -> None:
+        made = self.shop.create(self.tasks[kind], lifecycle=asked)
+        first = {"approval": "onhold", "dummy": "finished"}.get(kind, asked)
+        job = Job(made.id, kind, first, self.now + EXPIRES)
+        if kind == "dummy":
+            job.state = "success"
+        self.jobs[made.id] = job
+
+    @rule(kinds=st.lists(st.sampled_from(RUN), min_size=1, max_size=3))
+    def create_and_claim(self, kinds: list[str]) -> None:
+        for kind in kinds:
+            self.create(kind, "ready")
+        self.claim()
+
+    # The agent
+
+    @rule()
+    def claim(self) -> None:
+        running = [job for job in self.jobs.values() if job.lifecycle == "assigned"]
+        narrow = sum(job.kind == "narrow" for job in running)
+        wanted = []
+        for job in sorted(self.jobs.values(), key=lambda one: one.id):
+            if job.lifecycle != "ready" or job.not_before > self.now:
+                continue
+            if len(running) + len(wanted) == SLOTS or (job.kind == "narrow" and narrow == 1):
+                continue
+            narrow += job.kind == "narrow"
+            wanted.append(job)
+        claimed = self.shop.db.write_now(queue.claim, self.host_id, self.session)
+        assert [one.job.id for one in claimed] == [job.id for job in wanted]
+        for job, one in zip(wanted, claimed, strict=True):
+            assert one.job.fence > max([0, *(other.fence for other in self.jobs.values())])
+            job.claim(one.job.fence, self.journal, self.now)
+
+    @rule(number=picks)
+    def start(self, number: int) -> None:
+        job = self.pick(number)
+        if job is not None and job.fence:
+            self.shop.db.write_now(reunion.started, [(self.host_id, job.fence, 0)])
+            job.start(self.now)
+
+    @rule(number=picks, ending=st.sampled_from(ENDINGS), code=st.sampled_from([0, 0, 1]))
+    def end(self, number: int, ending: str, code: int) -> None:
+        job = self.pick(number)
+        if job is not None and job.fence:
+            is_current = job.lifecycle == "assigned" or (job.is_lost and not job.resolved)
+            assert self._end(job.fence, ending, code) == ("counted" if is_current else "late")
+            job.report(ending, code, self.now)
+
+    @rule(number=picks, ending=st.sampled_from(ENDINGS))
+    def end_of_an_old_attempt(self, number: int, ending: str) -> None:
+        """Changes nothing, whenever it comes."""
+        job = self.pick(number)
+        for fence in [] if job is None else [old for old in job.old_fences if old != job.fence]:
+            assert self._end(fence, ending, 0) == "late"
+
+    def _end(self, fence: int, ending: Any, code: int) -> str:
+        report = Report(ending, code=code)
+        [outcome] = self.shop.db.write_now(finish, [Reported(self.host_id, fence, report)])
+        assert isinstance(outcome, Outcome)
+        return outcome.as_
+
+    @rule(is_new=st.booleans(), held=st.integers(0, 15))
+    def connect(self, is_new: bool, held: int) -> None:
+        """The agent comes back; `held` says by its bits which of the running jobs it knows."""
+        if is_new or not self.journal:
+            self.journal = f"{self.name}-{self.now}-{len(self.jobs)}-{self.session}"
+        running = [job for job in self.jobs.values() if job.lifecycle == "assigned"]
+        known = {job.fence for n, job in enumerate(running) if held >> n & 1}
+        entries = [Entry(fence, "live") for fence in sorted(known)]
+        hello = Hello(self.name, "1", self.name, self.journal, "boot", SLOTS, entries)
+        self.session = self.shop.db.write_now(presence.connect, self.host_id, hello, "")
+        self.seen_at = self.now
+        told = self.shop.db.write_now(reunion.reunite, self.host_id, self.journal, entries)
+        cancelled = sorted(job.fence for job in running if job.fence in known and job.cancel)
+        assert sorted(told.live) == sorted(known)
+        assert sorted(told.cancel) == cancelled
+        assert told.stop == []
+        for job in running:
+            job.meet(self.journal, job.fence in known, self.now)
+
+    @rule()
+    def beat(self) -> None:
+        self.shop.db.write_now(presence.seen, [(self.host_id, self.session, self.now)])
+        self.seen_at = self.now
+
+    # People
+
+    @rule(number=picks)
+    def cancel(self, number: int) -> None:
+        job = self.pick(number)
+        if job is None:
+            return
+        if not job.may_cancel():
+            self.refuses(service.cancel, job.id)
+            return
+        self.shop.db.write_now(service.cancel, self.shop.cast.ada, job.id)
+        job.cancel_it()
+
+    @rule(number=picks, outcome=st.sampled_from(["normal", "success", "failure"]))
+    def resolve(self, number: int, outcome: str) -> None:
+        job = self.pick(number)
+        if job is None:
+            return
+        if not job.may_resolve():
+            self.refuses(service.resolve, job.id, outcome, "")
+            return
+        self.shop.db.write_now(service.resolve, self.shop.cast.ada, job.id, outcome, "")
+        job.resolve(outcome)
+
+    @rule(number=picks, approves=st.booleans())
+    def vote(self, number: int, approves: bool) -> None:
+        job = self.pick(number)
+        if job is None or job.kind != "approval":
+            return
+        verb = votes.approve if approves else votes.reject
+        if job.lifecycle != "onhold":
+            self.refuses(verb, job.id)
+            return
+        self.shop.db.write_now(verb, self.shop.cast.ada, job.id)
+        job.move("finished", "success" if approves else "failure")
+
+    @rule(number=picks)
+    def give_input(self, number: int) -> None:
+        job = self.pick(number)
+        if job is None or job.kind == "approval":
+            return
+        if job.lifecycle != "onhold":
+            self.refuses(service.give_input, job.id, [])
+            return
+        self.shop.db.write_now(service.give_input, self.shop.cast.ada, job.id, [])
+        job.move("ready", "in_progress")
+
+    @rule(number=picks)
+    def sync(self, number: int) -> None:
+        job = self.pick(number)
+        if job is None:
+            return
+        if job.lifecycle != "syncing":
+            self.refuses(service.sync, job.id)
+            return
+        self.shop.db.write_now(service.sync, self.shop.cast.ada, job.id)
+        job.move("ready", "in_progress")
+
+    # Time
+
+    @rule(seconds=st.sampled_from([1, 6, 25, 31, 70, 130, 700]))
+    def wait(self, seconds: int) -> None:
+        """The loops of the server look at everything that time has changed."""
+        self.shop.clock.move(seconds)
+        for verb in (
+            lambda tx: presence.gone_quiet(tx, UNREACHABLE_AFTER),
+            sweep.mark_unreachable,
+            sweep.mark_reachable,
+            sweep.lose_overdue,
+            sweep.expire,
+        ):
+            self.shop.db.write_now(verb)
+        is_silent = self.now - self.seen_at > reference.UNREACHABLE
+        for job in self.jobs.values():
+            job.pass_time(self.now, is_silent)
+
+    # What must hold
+
+    @invariant()
+    def rows_are_as_the_model_says(self) -> None:
+        for job in self.jobs.values():
+            row = self.shop.job(job.id)
+            assert (row.lifecycle, row.state) == (job.lifecycle, job.state), job
+            assert (row.version, row.fence, row.attempts) == (job.version, job.fence, job.attempts)
+            assert row.ran == job.ran, job
+            assert (row.unreachable_at is not None and not row.is_over) == (
+                job.unreachable and not job.is_over
+            ), job
+            assert bool(row.reconciled) == job.reconciled
+            assert (row.resolved_by is not None) == job.resolved
+            assert (row.ended_at is not None) == job.is_over
+            assert row.lifecycle not in WAITING or row.expires_at == job.expires_at
+
+    @invariant()
+    def events_add_up(self) -> None:
+        if self.jobs:
+            first = min(self.jobs)
+            before = f"{int(first, 16) - 1:024x}"
+            assert self.shop.db.write_now(fold.check, before, 1_000) == []
+
+
+def run(shop: Workshop, examples: int, steps: int) -> None:
+    quiet = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+    how = settings(
+        max_examples=examples, stateful_step_count=steps, suppress_health_check=quiet, deadline=None
+    )
+    run_state_machine_as_test(lambda: Jobs(shop), settings=how)  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.limit(240)
+def test_it_works(shop: Workshop, engine: str) -> None:
+    examples, steps = (120, 50) if engine == "sqlite" else (10, 30)
+    run(shop, examples, steps)
+
+
+@pytest.mark.prove
+@pytest.mark.limit(7_200)
+def test_it_works_for_long(shop: Workshop, engine: str) -> None:
+    run(shop, 3_000 if engine == "sqlite" else 300, 60)
