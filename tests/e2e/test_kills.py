@@ -25,7 +25,7 @@ def world(database: str, tmp_path: Path) -> Iterator[World]:
         yield made
 
 
-@pytest.mark.limit(180)
+@pytest.mark.limit(400)
 def test_it_works(world: World) -> None:
     _kill(world, rounds=15, seed=random.randrange(1 << 32))
 
@@ -45,7 +45,7 @@ def _kill(world: World, rounds: int, seed: int) -> None:
     killer.kill(rounds)
     _heal(world)
     asked = crowd.finish()
-    until(lambda: not _open(world), 60, lambda: _stuck(world), pause_s=0.2)
+    until(lambda: not _open(world), 90, lambda: _stuck(world), pause_s=0.2)
     evidence = Evidence({world.connected(rough)["id"]: killer.keepers})
     ends = truth.check(world, asked, crowd.ledger, evidence)
     print(f"{len(asked)} jobs, {crowd.replays} replays: {dict(ends)}; {dict(killer.deaths)}")

@@ -235,6 +235,11 @@ class Jobs(RuleBasedStateMachine):
         for job in self.jobs.values():
             job.pass_time(self.now, is_silent)
 
+    def teardown(self) -> None:
+        """Nothing of this example may count in the next one."""
+        for table in ("attempts", "jobs", "events"):
+            self.shop.db.write_now(lambda tx, table=table: tx.run(f"delete from {table}"))
+
     # What must hold
 
     @invariant()

@@ -41,6 +41,8 @@ class Wire:
         self._waiting: list[Ready] = []
         self._readable = select.poll()
         self._readable.register(self._pg.socket, select.POLLIN)
+        self._sendable = select.poll()
+        self._sendable.register(self._pg.socket, select.POLLIN | select.POLLOUT)
 
     @property
     def is_broken(self) -> bool:
@@ -106,6 +108,7 @@ class Wire:
         for statement in statements:
             self._pg.send_query_prepared(*statement)
         self._pg.pipeline_sync()
+        self._flush()
         results = []
         for _ in statements:
             results.append(self._next_result())
@@ -114,6 +117,12 @@ class Wire:
         self._next_result()
         self._pg.exit_pipeline_mode()
         return results
+
+    def _flush(self) -> None:
+        """All of it out, however long it is; answers are taken in meanwhile, or both would wait."""
+        while self._pg.flush():
+            if any(event & select.POLLIN for _, event in self._sendable.poll()):
+                self._pg.consume_input()
 
     def _next_result(self) -> Result:
         # The library itself would wait with the interpreter locked, and the thread that holds the
