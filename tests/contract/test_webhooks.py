@@ -1,6 +1,7 @@
 """The seven Webhook rows of interface.md, and what decisions.md section 6 adds to them."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -66,7 +67,7 @@ async def test_it_works(world: World, ada: Client, vic: Client) -> None:
 async def test_the_secret_stands_in_no_record(ada: Client) -> None:
     hook = await made(ada)
     secret = await secret_of(ada, hook["id"])
-    assert letters.re.fullmatch("[0-9a-f]{64}", secret)
+    assert re.fullmatch("[0-9a-f]{64}", secret)
     await ada.post(f"/acme/webhook/{hook['id']}/trigger/secret/{secret}")
     for target in ("/acme/webhook", f"/acme/webhook/{hook['id']}/delivery", "/api/audit"):
         assert secret not in (await ada.get(target)).text

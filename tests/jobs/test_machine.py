@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from belvedere.base.errors import Conflict
+from belvedere.db import Tx
 from belvedere.hosts import presence
 from belvedere.jobs import fold, queue, reunion, service, sweep, votes
 from belvedere.jobs.finish import Outcome, Reported, finish
@@ -21,6 +22,10 @@ SLOTS = 3
 ENDINGS = ("exit", "timeout", "canceled", "error", "unknown")
 RUN = ("plain", "narrow", "patient", "stubborn")
 picks = st.integers(0, 11)
+
+
+def _empty(tx: Tx, table: str) -> int:
+    return tx.run(f"delete from {table}")
 
 
 class Jobs(RuleBasedStateMachine):
@@ -93,7 +98,7 @@ class Jobs(RuleBasedStateMachine):
     def claim(self) -> None:
         running = [job for job in self.jobs.values() if job.lifecycle == "assigned"]
         narrow = sum(job.kind == "narrow" for job in running)
-        wanted = []
+        wanted: list[Any] = []
         for job in sorted(self.jobs.values(), key=lambda one: one.id):
             if job.lifecycle != "ready" or job.not_before > self.now:
                 continue
@@ -238,7 +243,7 @@ class Jobs(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Nothing of this example may count in the next one."""
         for table in ("attempts", "jobs", "events"):
-            self.shop.db.write_now(lambda tx, table=table: tx.run(f"delete from {table}"))
+            self.shop.db.write_now(_empty, table)
 
     # What must hold
 
@@ -270,7 +275,7 @@ def run(shop: Workshop, examples: int, steps: int) -> None:
     how = settings(
         max_examples=examples, stateful_step_count=steps, suppress_health_check=quiet, deadline=None
     )
-    run_state_machine_as_test(lambda: Jobs(shop), settings=how)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(lambda: Jobs(shop), settings=how)  # type: ignore[arg-type]
 
 
 @pytest.mark.limit(240)

@@ -5,6 +5,7 @@ import random
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,6 +22,10 @@ from jobs.workshop import Workshop
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 THREADS = 8
+
+
+def _end(shop: Workshop, end: Reported) -> Any:
+    return shop.db.write_now(finish, [end])[0]
 
 
 def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
@@ -112,7 +117,7 @@ def test_of_two_reports_one_counts(shop: Workshop) -> None:
     for _ in range(20):
         job = shop.assigned(task_id)
         reports = [Reported(shop.host_id, job.fence, Report("exit", code=n)) for n in range(4)]
-        got = at_once([lambda one=one: shop.db.write_now(finish, [one]) for one in reports])
+        got = at_once([partial(shop.db.write_now, finish, [one]) for one in reports])
         words = sorted(outcome.as_ for [outcome] in got)
         assert words == ["counted", "late", "late", "late"]
     sound(shop)
@@ -126,8 +131,8 @@ def test_cancel_and_end_have_one_winner(shop: Workshop) -> None:
         end = Reported(shop.host_id, job.fence, Report("exit", code=1))
         outcome, canceled = at_once(
             [
-                lambda end=end: shop.db.write_now(finish, [end])[0],
-                lambda job=job: shop.db.write_now(service.cancel, shop.cast.ada, job.id),
+                partial(_end, shop, end),
+                partial(shop.db.write_now, service.cancel, shop.cast.ada, job.id),
             ]
         )
         assert isinstance(outcome, Outcome) and outcome.as_ == "counted"
@@ -144,7 +149,7 @@ def test_cancel_and_claim_have_one_winner(shop: Workshop) -> None:
     for _ in range(30):
         job = shop.create(task_id)
         claimed, canceled = at_once(
-            [shop.claim, lambda job=job: shop.db.write_now(service.cancel, shop.cast.ada, job.id)]
+            [shop.claim, partial(shop.db.write_now, service.cancel, shop.cast.ada, job.id)]
         )
         found = shop.job(job.id)
         assert not isinstance(canceled, Exception)
@@ -164,10 +169,8 @@ def test_resolve_and_a_late_result_have_one_winner(shop: Workshop) -> None:
         end = Reported(shop.host_id, job.fence, Report("exit", code=1))
         outcome, resolved = at_once(
             [
-                lambda end=end: shop.db.write_now(finish, [end])[0],
-                lambda job=job: shop.db.write_now(
-                    service.resolve, shop.cast.ada, job.id, "success", ""
-                ),
+                partial(_end, shop, end),
+                partial(shop.db.write_now, service.resolve, shop.cast.ada, job.id, "success", ""),
             ]
         )
         found = shop.job(job.id)
@@ -188,7 +191,7 @@ def test_the_end_and_the_sweeper_have_one_winner(shop: Workshop) -> None:
         end = Reported(shop.host_id, job.fence, Report("exit"))
         outcome, _ = at_once(
             [
-                lambda end=end: shop.db.write_now(finish, [end])[0],
+                partial(_end, shop, end),
                 lambda: shop.db.write_now(sweep.lose_overdue),
             ]
         )
@@ -203,8 +206,8 @@ def test_approve_and_reject_have_one_winner(shop: Workshop) -> None:
         job = shop.create(task_id)
         got = at_once(
             [
-                lambda job=job: shop.db.write_now(votes.approve, shop.cast.uma, job.id),
-                lambda job=job: shop.db.write_now(votes.reject, shop.cast.max, job.id),
+                partial(shop.db.write_now, votes.approve, shop.cast.uma, job.id),
+                partial(shop.db.write_now, votes.reject, shop.cast.max, job.id),
             ]
         )
         [won] = [one for one in got if not isinstance(one, Exception)]
@@ -238,8 +241,8 @@ def test_a_returning_agent_and_an_end_leave_one_truth(shop: Workshop) -> None:
         end = Reported(shop.host_id, job.fence, Report("exit"))
         got = at_once(
             [
-                lambda end=end: shop.db.write_now(finish, [end])[0],
-                lambda job=job: shop.connect({job.fence: "ended"}),
+                partial(_end, shop, end),
+                partial(shop.connect, {job.fence: "ended"}),
             ]
         )
         assert not any(isinstance(one, Refused) for one in got), got

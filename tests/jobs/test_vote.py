@@ -1,13 +1,18 @@
 """Approving and rejecting."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 
+from belvedere.access.model import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
+from belvedere.db import Tx
 from belvedere.jobs import service, votes
 from belvedere.jobs.model import JobRow
 from jobs.workshop import MISSING, Workshop
+
+Vote = Callable[[Tx, Actor, str], JobRow]
 
 NAME = {"type": "input", "label": "name"}
 
@@ -24,10 +29,10 @@ def waiting(shop: Workshop, **more: object) -> JobRow:
         (votes.reject, "failure", "failure", "rejected"),
     ],
 )
-def test_it_works(shop: Workshop, verb: object, state: str, trigger: str, event: str) -> None:
+def test_it_works(shop: Workshop, verb: Vote, state: str, trigger: str, event: str) -> None:
     job = waiting(shop)
     shop.clock.move(1)
-    found = shop.db.write_now(verb, shop.cast.uma, job.id)  # type: ignore[arg-type]
+    found = shop.db.write_now(verb, shop.cast.uma, job.id)
     assert found == shop.job(job.id)
     assert (found.lifecycle, found.state, found.trigger_name) == ("finished", state, trigger)
     assert found.ended_at == shop.clock.now

@@ -23,7 +23,7 @@ class AgentProcess(Process):
     def __init__(self, host: Host, slots: int) -> None:
         super().__init__(host.world, f"agent of {host.name}")
         self.host = host
-        self.loop = VirtualLoop(host.world, self, host.rate)
+        self.loop = VirtualLoop(host.world, self, host.rate)  # type: ignore[abstract]
         self.main = self.loop.create_task(self._serve(slots))
         self.main.add_done_callback(self._left)
         host.agent = self

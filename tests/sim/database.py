@@ -7,6 +7,7 @@ one server; where a world has several they stand for servers on one PostgreSQL.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import apsw
@@ -132,8 +133,13 @@ class VirtualSqlite(Sqlite):
             await asyncio.sleep(world.random.random() * 0.02)
         while self._store.writer is not None:
             free = asyncio.get_running_loop().create_future()
-            self._store.when_free(self._process, lambda: free.done() or free.set_result(None))  # noqa: B023
+            self._store.when_free(self._process, partial(_release, free))
             await free
         return verb(SqliteTx(self._writer, self.clock(), self._memo), *a, **k)
 
     glance = read
+
+
+def _release(waiting: "asyncio.Future[None]") -> None:
+    if not waiting.done():
+        waiting.set_result(None)

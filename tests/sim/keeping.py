@@ -71,7 +71,7 @@ class SimScripts:
             return rules.ended(self._ledger, order["fence"], report)
         running = self._host.spawn(order, behaviour)
         self._kept[running.fence] = Kept(order, running, self.inline, self._host.clock_ns())
-        keeper_module.reach("keeper.spawned")
+        keeper_module.reach("keeper.spawned")  # type: ignore[attr-defined]
         return []
 
     def end(self, fence: int, why: str) -> Any:
@@ -89,7 +89,7 @@ class SimScripts:
     def reap(self) -> Any:
         steps: Any = []
         for kept in [one for one in self._kept.values() if not one.running.is_alive]:
-            keeper_module.reach("keeper.script_ended")
+            keeper_module.reach("keeper.script_ended")  # type: ignore[attr-defined]
             steps += self._finish(kept)
         return steps
 

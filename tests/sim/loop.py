@@ -34,16 +34,16 @@ class VirtualLoop(asyncio.AbstractEventLoop):
     def time(self) -> float:
         return self.world.now * self.rate / SECOND
 
-    def call_soon(
+    def call_soon(  # type: ignore[override]
         self, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.Handle:
         handle = asyncio.Handle(callback, args, self, context)
         self.world.push(self.world.now, self.process, handle)
         return handle
 
-    call_soon_threadsafe = call_soon
+    call_soon_threadsafe = call_soon  # type: ignore[assignment]
 
-    def call_later(
+    def call_later(  # type: ignore[override]
         self,
         delay: float,
         callback: Callable[..., object],
@@ -52,7 +52,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
     ) -> asyncio.TimerHandle:
         return self.call_at(self.time() + delay, callback, *args, context=context)
 
-    def call_at(
+    def call_at(  # type: ignore[override]
         self,
         when: float,
         callback: Callable[..., object],

@@ -1,4 +1,4 @@
-"""Scripts that run on simulated hosts: what they really did is the truth that verdicts must meet."""
+"""Scripts on simulated hosts: what they really did is the truth that verdicts must meet."""
 
 import signal
 from collections.abc import Callable

@@ -33,7 +33,7 @@ class ServerProcess(Process):
     def __init__(self, world: World, number: int, jobs: Store, logs: Store, slow: float) -> None:
         super().__init__(world, f"server {number}")
         self.number = number
-        self.loop: VirtualLoop = VirtualLoop(world, self)
+        self.loop: VirtualLoop = VirtualLoop(world, self)  # type: ignore[abstract]
         self.stores = jobs, logs
         # How far its clock is off; a jump changes it.
         self.off_ms = 0
@@ -45,6 +45,7 @@ class ServerProcess(Process):
             VirtualSqlite(self, logs, self.clock),
             unused,
             Hub(),
+            unused,
             unused,
             self.clock,
         )

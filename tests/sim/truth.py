@@ -78,7 +78,7 @@ class Truth:
     def _judge_requests(self, tx: SqliteTx, jobs: list[JobRow]) -> None:
         there = {job.id for job in jobs}
         made: dict[str, int] = {}
-        for job_id, text in tx.rows("select id, arguments from jobs where restarted_from is null"):
+        for (text,) in tx.rows("select arguments from jobs where restarted_from is null"):
             token = json.loads(text)[0]
             made[token] = made.get(token, 0) + 1
         for request in self.requests:

@@ -57,7 +57,7 @@ NUMBERS = st.from_regex(
     r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,4})?", fullmatch=True
 )
 # No NUL: no program can be given one.
-TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=20)
+TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
 GAPS = st.text(" \t\r\n", max_size=3)
 SIMPLE = st.one_of(
     st.sampled_from(["true", "false", "null"]).map(literal),
