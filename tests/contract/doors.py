@@ -1,5 +1,6 @@
 """Requests that would pass: for every door the address and a body that fits."""
 
+import re
 from typing import Any
 
 from belvedere.access import Actor
@@ -32,20 +33,24 @@ def address(
     stranger = cast.ada if here is estate.globex else cast.eve
     # Sessions are the one thing that belongs to a person, not to the organization.
     mine: Actor = getattr(cast, WHO.get(principal.name, "ada"))
-    name = "task" if route.path == "/job/secret/{secret}" else noun(route)
-    found = {
-        Which.OWN: here.ids.get(name, mine.credential_id),
-        Which.OTHER: there.ids.get(name, stranger.credential_id),
-        Which.MISSING: MISSING,
-        Which.MALFORMED: MALFORMED,
-    }[which]
+
+    def known(name: str) -> str:
+        return {
+            Which.OWN: here.ids.get(name, mine.credential_id),
+            Which.OTHER: there.ids.get(name, stranger.credential_id),
+            Which.MISSING: MISSING,
+            Which.MALFORMED: MALFORMED,
+        }[which]
+
+    found = known("task" if route.path == "/job/secret/{secret}" else noun(route))
     path = route.path.replace("{id}", found).replace("{secret}", here.texts["secret"])
+    path = re.sub(r"\{(\w+)_id\}", lambda inner: known(inner[1]), path)
     for word in ("title", "token"):
         texts = {Which.OWN: here.texts[word], Which.OTHER: there.texts[word]}
         path = path.replace(f"{{{word}}}", texts.get(which, MISSING))
     if v1:
         path = f"/{here.name}{path}"
-    if "{secret}" in route.path:
+    if route.needs_customer or "{secret}" in route.path:
         return f"{path}?customer={here.name}&task={found}"
     return f"{path}?q=x" if path.endswith("/search") else path
 
@@ -113,4 +118,11 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "POST /monitor/{id}/push/{secret}": {},
         "PUT /monitor/{id}/acl": acl,
         "PATCH /monitor/{id}/acl": acl,
+        "POST /webhook": {"name": "new"},
+        "PUT /webhook/{id}": {"name": "new"},
+        "PATCH /webhook/{id}": {"enable": False},
+        "POST /webhook/{id}/credentials/rotate": {},
+        "POST /webhook/{id}/trigger": ["x"],
+        "POST /webhook/{id}/trigger/secret/{secret}": ["x"],
+        "POST /webhook/{id}/trigger/signed": ["x"],
     }

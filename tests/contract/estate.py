@@ -15,6 +15,11 @@ from belvedere.jobs.create import NewJob, create
 from belvedere.monitors import service as monitors
 from belvedere.monitors.given import MonitorBody
 from belvedere.server.house import House
+from belvedere.webhooks import calls
+from belvedere.webhooks import service as webhooks
+from belvedere.webhooks.calls import Call
+from belvedere.webhooks.model import Door
+from belvedere.webhooks.service import WebhookBody
 from cast import Cast
 from contract.fakeagent import hello
 from contract.world import Things, make_task
@@ -138,10 +143,24 @@ def _monitor(tx: Tx, house: House, place: Place) -> None:
     place.ids["resource"] = monitors.create(tx, house.keys, place.by, watched, None)[0].id
 
 
+def _webhook(tx: Tx, house: House, place: Place) -> None:
+    """With a delivery in its inbox; the same secret opens it as the task."""
+    body = WebhookBody(name=f"secret of {place.host}")
+    found = webhooks.create(tx, house.keys, place.by, body).row.id
+    digest = house.keys.digest(place.texts["secret"])
+    tx.run("update secret_keys set digest = ? where object_id = ?", digest, found)
+    call = Call(place.by, found, Door.TOKEN, house.keys, b"[]", "", {}, "{}", [])
+    (answered,) = calls.trigger(tx, [call])
+    assert not isinstance(answered, Exception)
+    place.ids["webhook"] = found
+    place.ids["delivery"] = tx.value("select id from deliveries where webhook_id = ?", found)
+
+
 # A feature adds what its doors name.
 MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _running_task,
     _tokens,
     _indicator,
     _monitor,
+    _webhook,
 )

@@ -62,6 +62,9 @@ def expected(route: Route, principal: Principal, which: Which) -> str:
     if "{secret}" in route.path:
         # One and the same refusal for everything that does not fit together.
         return OK if which is Which.OWN else "403"
+    if route.path.endswith("/signed"):
+        # Nobody signs here.
+        return "403"
     if "{token}" in route.path:
         return OK if which in (Which.OWN, Which.OTHER) else "404"
     if route.level == Level.ANONYMOUS:

@@ -138,7 +138,7 @@ async def test_fields_of_bodies(fuzz: Fuzz) -> None:
     reading = {route.body: route for route in ROUTES if route.body is not None}
     for route in reading.values():
         target, good = fuzz.target(route, principal_for(route)), fuzz.body(route)
-        for field in msgspec.structs.fields(route.body):
+        for field in msgspec.structs.fields(route.body) if route.body is not Any else ():
             for value in VALUES:
                 await fuzz.ask(route, target, {**good, field.encode_name: value})
         for value in VALUES:

@@ -55,7 +55,7 @@ def still_open(world: World) -> list[object]:
 
 
 @pytest.mark.parametrize(
-    "cuts", [80, pytest.param(2_000, marks=[pytest.mark.prove, pytest.mark.limit(1_800)])]
+    "cuts", [50, pytest.param(2_000, marks=[pytest.mark.prove, pytest.mark.limit(1_800)])]
 )
 def test_it_works(cutting: CuttingPostgres, tmp_path: Path, cuts: int) -> None:
     """The commit is done, its answer never comes."""

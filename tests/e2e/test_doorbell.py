@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import engines
 from belvedere.base.clock import parse_iso
 from belvedere.client.calls import Client
 from belvedere.client.problem import Problem
@@ -35,12 +36,18 @@ def quiet(database: str, tmp_path: Path) -> Iterator[Pair]:
         yield made
 
 
-@pytest.fixture
-def two(postgres_template: str, tmp_path: Path) -> Iterator[Pair]:
-    """Two servers that hear each other."""
-    from engines import postgres_copy
+@pytest.fixture(scope="module")
+def two(postgres_template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """Two servers that hear each other; who stops one starts it again."""
+    folder = tmp_path_factory.mktemp("two")
+    with engines.postgres_copy(postgres_template) as url, servers.pair(folder, url) as made:
+        yield made
 
-    with postgres_copy(postgres_template) as url, servers.pair(tmp_path, url) as made:
+
+@pytest.fixture
+def fresh(postgres_template: str, tmp_path: Path) -> Iterator[Pair]:
+    """The same, with nothing in it."""
+    with engines.postgres_copy(postgres_template) as url, servers.pair(tmp_path, url) as made:
         yield made
 
 
@@ -134,6 +141,9 @@ def test_an_agent_goes_elsewhere_when_its_server_is_killed(two: Pair) -> None:
     assert (job["lifecycle"], job["result"]["code"], job["attempt_count"]) == ("finished", 6, 1)
     assert two.world.log(job_id) == b"begun\nover\n"
     assert two.world.ended(waiting)["state"] == "normal"
+    two.far.start()
+    two.gate.lead_to(two.far.url)
+    two.gate.drop()
 
 
 def test_servers_may_be_restarted_one_after_the_other(two: Pair) -> None:
@@ -159,16 +169,16 @@ def test_servers_may_be_restarted_one_after_the_other(two: Pair) -> None:
 @pytest.mark.parametrize(
     "rounds", [15, pytest.param(300, marks=[pytest.mark.prove, pytest.mark.limit(1_800)])]
 )
-def test_an_agent_may_hop_between_servers(two: Pair, rounds: int) -> None:
+def test_an_agent_may_hop_between_servers(fresh: Pair, rounds: int) -> None:
     """What one server still does for the old connection meets what the other does for the new."""
-    crowd = Crowd(two.world, [two.agent], SEED)
+    crowd = Crowd(fresh.world, [fresh.agent], SEED)
     for number in range(rounds):
         crowd.asks_for(7)
-        two.gate.lead_to((two.world.server, two.far)[number % 2].url)
-        two.gate.drop()
+        fresh.gate.lead_to((fresh.world.server, fresh.far)[number % 2].url)
+        fresh.gate.drop()
     asked = crowd.finish()
     for each in asked:
-        two.world.ended(each.job_id, 60)
-    truth.check(two.world, asked, crowd.ledger, Evidence({}))
+        fresh.world.ended(each.job_id, 60)
+    truth.check(fresh.world, asked, crowd.ledger, Evidence({}))
     crowd.watcher.leave()
-    two.world.doctor()
+    fresh.world.doctor()

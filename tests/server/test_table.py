@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -143,7 +144,7 @@ def test_a_door_cannot_be_declared_twice() -> None:
 
 def test_only_our_own_doors_refuse_unknown_fields() -> None:
     for route in ROUTES:
-        if route.body is not None:
+        if route.body not in (None, Any):
             forbids = route.body.__struct_config__.forbid_unknown_fields
             assert forbids is not route.known, f"{route.method} {route.path}"
 

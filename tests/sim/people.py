@@ -8,14 +8,15 @@ from belvedere.jobs import service
 from belvedere.jobs.create import Created, NewJob, create
 from belvedere.jobs.once import Once
 from belvedere.server.house import House
-from sim.scripts import draw
-from sim.setting import SPECS, Setting
+from sim.scripts import Behaviour, draw
+from sim.setting import LONG, SPECS, Setting
 from sim.truth import Request, Truth
 from sim.world import MS, SECOND, World
 
 if TYPE_CHECKING:
     from sim.story import Story
 
+LASTS = 1_500 * SECOND
 Work = Callable[[House], Awaitable[Any]]
 
 
@@ -42,12 +43,12 @@ class People:
 
     # Creating
 
-    def create(self) -> None:
+    def create(self, temper: str = "") -> None:
         world = self.world
         host = world.random.choice(self._story.hosts)
-        temper = world.random.choice(list(SPECS))
+        temper = temper or world.random.choice([name for name in SPECS if name != LONG])
         token = f"t{len(self.truth.requests)}"
-        host.behaviours[token] = draw(world.random)
+        host.behaviours[token] = Behaviour(LASTS) if temper == LONG else draw(world.random)
         key = f"k{token}" if world.chance(0.6) else None
         request = Request(token, temper, key)
         self.truth.requests.append(request)
@@ -66,6 +67,8 @@ class People:
                 self.world.note("created", answer.job.id, request.token, request.temper)
                 request.job_ids.add(answer.job.id)
                 self.job_ids.append(answer.job.id)
+                if request.temper == LONG:
+                    self.world.after(self.world.between(0, 60 * SECOND), self._stop, answer.job.id)
             else:
                 self.world.accuse(f"a create was refused: {answer!r}")
 
@@ -85,6 +88,28 @@ class People:
             self.truth.cancelled.add(job_id)
             self.world.note("cancel", job_id)
             self._change(lambda house: house.db.write(service.cancel, self._setting.ada, job_id))
+
+    def create_to_cancel(self) -> None:
+        """A script that would run for half an hour, and somebody who will not have it."""
+        self.create(LONG)
+
+    def _stop(self, job_id: str) -> None:
+        """Ask until somebody answers."""
+        is_answered = False
+
+        def answered(answer: Any) -> None:
+            nonlocal is_answered
+            is_answered = True
+            self.truth.stopped.setdefault(job_id, self.world.now)
+
+        def again() -> None:
+            if not is_answered:
+                self._stop(job_id)
+
+        self.truth.cancelled.add(job_id)
+        ada = self._setting.ada
+        self.call(lambda house: house.db.write(service.cancel, ada, job_id), answered)
+        self.world.after(10 * SECOND, again)
 
     def resolve(self) -> None:
         if self.job_ids:

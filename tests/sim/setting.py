@@ -19,6 +19,8 @@ from belvedere.tasks.store import TaskRow
 from cast import assemble
 from sim.world import EPOCH_MS
 
+# Drawn for ordinary requests; those of the other tasks are made to be cancelled.
+LONG = "long"
 HOSTS = ("north", "south")
 SCRIPT = b"#!/bin/sh\n"
 
@@ -32,6 +34,7 @@ SPECS: dict[str, TaskSpec] = {
     "stubborn": TaskSpec(
         "stubborn", Type.SCRIPT, timeout=20 * SECOND, retry=Retry(2, 500, 1.0, True)
     ),
+    "long": TaskSpec("long", Type.SCRIPT, timeout=1_800 * SECOND),
     "brief": TaskSpec("brief", Type.SCRIPT, timeout=10 * SECOND, expires=45 * SECOND),
 }
 

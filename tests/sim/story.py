@@ -105,6 +105,7 @@ class Story:
             (swarm_.full_disks, self._fill_disk),
             (swarm_.clock_jumps, self._jump),
             (swarm_.cancels, self.people.cancel),
+            (swarm_.long_scripts, self.people.create_to_cancel),
             (swarm_.resolves, self.people.resolve),
             (swarm_.restarts, self.people.restart),
         ):
@@ -173,6 +174,7 @@ class Story:
     def _jump(self) -> None:
         server = self.a_server()
         if server is not None:
+            self.truth.clock_jumped = True
             server.off_ms += self.world.between(-3_600_000, 3_600_000)
             self.world.note("clock_jump", server.off_ms)
 
@@ -180,6 +182,7 @@ class Story:
 
     def _heal(self) -> None:
         self.world.note("healed")
+        self.truth.healed_at = self.world.now
         self.is_quiet = True
         self.swarm.loss = 0
         for server in self.servers:

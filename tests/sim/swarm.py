@@ -26,6 +26,7 @@ class Swarm:
     full_disks: float = 0.0
     clock_jumps: float = 0.0
     cancels: float = 0.0
+    long_scripts: float = 0.0
     resolves: float = 0.0
     restarts: float = 0.0
     # Chances.
@@ -53,8 +54,9 @@ MOST = Swarm(
     journal_losses=1,
     journal_damages=1,
     full_disks=2,
-    clock_jumps=0,
+    clock_jumps=2,
     cancels=6,
+    long_scripts=2,
     resolves=3,
     restarts=2,
     loss=0.2,

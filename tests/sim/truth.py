@@ -10,12 +10,14 @@ from belvedere.jobs import fold
 from belvedere.jobs import log as joblog
 from belvedere.jobs.model import FINAL, JobRow
 from sim.scripts import Running, true_state
-from sim.world import EPOCH_MS, MS, World
+from sim.world import SECOND, Micros, World
 
 if TYPE_CHECKING:
     from sim.host import Host
     from sim.setting import Setting
 
+# An agent must hear of a cancel within this time, whatever doorbells do, and end the script.
+STOP_WITHIN: Micros = 150 * SECOND
 # Why an attempt's end can be unknown for good, and what must have befallen its host then.
 CAUSES = {
     # A damaged journal does not know its boot, nor that there was another.
@@ -44,6 +46,11 @@ class Truth:
         self.requests: list[Request] = []
         self.cancelled: set[str] = set()
         self.resolved: set[str] = set()
+        # Cancelled by somebody who got an answer, and when.
+        self.stopped: dict[str, Micros] = {}
+        self.healed_at: Micros = 0
+        # A server's clock showed times that were not.
+        self.clock_jumped = False
         self._tempers = {task_id: temper for (_, temper), task_id in setting.tasks.items()}
         self._retries = {"patient": 2, "stubborn": 2}
         self._by_fence: dict[int, Running] = {}
@@ -73,6 +80,8 @@ class Truth:
         for job in jobs:
             self._judge_job(tx, job)
             self._judge_log(tx, logs, job)
+        for job_id in self.stopped:
+            self._judge_stop(job_id)
         self._judge_hosts({job.id: job for job in jobs})
 
     def _judge_requests(self, tx: SqliteTx, jobs: list[JobRow]) -> None:
@@ -102,6 +111,13 @@ class Truth:
             self.world.accuse(f"job {job.id} ({job.state}) never ran, its record says it did")
         self._judge_verdict(tx, job)
 
+    def _judge_stop(self, job_id: str) -> None:
+        """Stop means stop: soon after the answer, or after everything healed."""
+        asked_at = max(self.stopped[job_id], self.healed_at)
+        for run in self._by_job.get(job_id, []):
+            if run.ended_at is None or run.ended_at > asked_at + STOP_WITHIN:
+                self.world.accuse(f"job {job_id} was cancelled and ran on")
+
     def _judge_verdict(self, tx: SqliteTx, job: JobRow) -> None:
         run = self._by_fence.get(job.fence)
         said = f"{job.lifecycle}/{job.state}"
@@ -111,7 +127,7 @@ class Truth:
             return
         match job.state:
             case "lost":
-                self._judge_loss(tx, job)
+                self._judge_loss(job)
             case "error":
                 if run is not None:
                     self.world.accuse(f"job {job.id} ran but is said not to have started")
@@ -125,7 +141,7 @@ class Truth:
 
     def _judge_canceled(self, job: JobRow, run: Running | None) -> None:
         if job.lifecycle == "expired":
-            if job.created_at + 45_000 > (job.ended_at or 0):
+            if job.created_at + 45_000 > (job.ended_at or 0) and not self.clock_jumped:
                 self.world.accuse(f"job {job.id} expired before its time")
             return
         if job.id not in self.cancelled:
@@ -147,17 +163,16 @@ class Truth:
                 f" {true_state(run)} with code {run.behaviour.code}"
             )
 
-    def _judge_loss(self, tx: SqliteTx, job: JobRow) -> None:
+    def _judge_loss(self, job: JobRow) -> None:
         """Lost for good only when its host lost the truth; anything else must be reconciled."""
-        if job.reason == "agent_unreachable" and job.fence not in self._by_fence:
+        run = self._by_fence.get(job.fence)
+        if job.reason == "agent_unreachable" and run is None:
             # The order never arrived, but its agent could not say so in time.
             return
         host = next(host for host in self.hosts if host.id == job.host_id)
-        since = (job.assigned_at or 0) - EPOCH_MS
-        befell = {what for at, what in host.mishaps if at // MS >= since - 1_000}
-        if job.reason == "journal_lost":
-            # The server may assign under a journal that is gone and has not said so yet.
-            befell = {what for _, what in host.mishaps}
+        # A server may assign under a journal that is gone and has not said so yet.
+        since = 0 if run is None or job.reason == "journal_lost" else run.started_at
+        befell = {what for at, what in host.mishaps if at >= since}
         if not befell & CAUSES.get(job.reason or "", set()):
             self.world.accuse(
                 f"job {job.id} is lost ({job.reason}) without a cause; its host met {befell}"
