@@ -6,6 +6,8 @@ TASK_ID = "65a0000000000000000000a1"
 JOB_ID = "65a0000000000000000000b1"
 HOST_ID = "65a0000000000000000000c1"
 INDICATOR_ID = "65a0000000000000000000f1"
+WEBHOOK_ID = "65a0000000000000000000f2"
+DELIVERY_ID = "65a0000000000000000000f3"
 MONITOR_ID = "65a000000000000000000101"
 
 
@@ -81,6 +83,41 @@ def indicator(**other: Any) -> dict[str, Any]:
         "triggers": [{"event_name": "failure", "task_id": TASK_ID}],
         "last_push": "2026-03-01T10:00:00.000Z",
         "version": 1,
+        **other,
+    }
+
+
+def webhook(**other: Any) -> dict[str, Any]:
+    return {
+        "id": WEBHOOK_ID,
+        "name": "push",
+        "enable": True,
+        "tasks": [TASK_ID],
+        "workflows": [],
+        "signature": "none",
+        "trigger_count": 7,
+        "last_triggered": "2026-03-01T10:00:00.000Z",
+        "customer_name": "acme",
+        "version": 2,
+        "last_update": "2026-03-01T10:00:00.000Z",
+        **other,
+    }
+
+
+def delivery(**other: Any) -> dict[str, Any]:
+    return {
+        "id": DELIVERY_ID,
+        "date": "2026-03-01T10:00:00.000Z",
+        "address": "203.0.113.7",
+        "door": "secret",
+        "user": "",
+        "verdict": "accepted",
+        "delivery": None,
+        "replay_of": None,
+        "jobs": [{"id": JOB_ID, "task_id": TASK_ID}],
+        "content_type": "application/json",
+        "headers": {"user-agent": "forge"},
+        "body": '["main"]',
         **other,
     }
 

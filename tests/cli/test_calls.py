@@ -13,6 +13,8 @@ from fakeserver import FakeServer, Say
 
 TASK, JOB, HOST = f"/task/{clicast.TASK_ID}", f"/job/{clicast.JOB_ID}", f"/host/{clicast.HOST_ID}"
 MONITOR = f"/monitor/{clicast.MONITOR_ID}"
+WEBHOOK = f"/webhook/{clicast.WEBHOOK_ID}"
+DELIVERY = f"{WEBHOOK}/delivery/{clicast.DELIVERY_ID}"
 INDICATOR, TILE = f"/indicator/{clicast.INDICATOR_ID}", "/indicator/title/Disk%2Fweb-1"
 MEMBER_ID, TOKEN_ID = "65a0000000000000000000d1", "65a0000000000000000000e1"
 MEMBER = {
@@ -35,6 +37,7 @@ TOKEN = {
     "uses_left": 1,
     "token": "bvt_shown_once",
 }
+STARTED = {"message": "success", "jobs": [{"id": clicast.JOB_ID, "task_id": clicast.TASK_ID}]}
 POINT = {"date": "2026-03-01T10:00:00.000Z", "state": "normal", "value": 62.5}
 HISTORY = {
     "uptime": 99.5,
@@ -238,6 +241,40 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ("monitor unmute shop", ("PUT", f"{MONITOR}/unmute", {}, None), "again"),
     ("monitor push-url shop", ("GET", f"{MONITOR}/credentials", {}, None), "http://x/push"),
     ("monitor delete shop", ("DELETE", MONITOR, {}, None), "deleted"),
+    ("webhook list", ("GET", "/webhook", {}, None), "push"),
+    ("webhook show push", ("GET", "/webhook", {}, None), clicast.TASK_ID),
+    (
+        "webhook create push --task deploy --signature github",
+        (
+            "POST",
+            "/webhook",
+            {},
+            {"name": "push", "tasks": [clicast.TASK_ID], "signature": "github"},
+        ),
+        "credentials push",
+    ),
+    ("webhook edit push --disable", ("PATCH", WEBHOOK, {}, {"enable": False}), "changed"),
+    ("webhook edit push --detach deploy", ("PATCH", WEBHOOK, {}, {"tasks": []}), "changed"),
+    ("webhook delete push", ("DELETE", WEBHOOK, {}, None), "deleted"),
+    ("webhook trigger push main 7", ("POST", f"{WEBHOOK}/trigger", {}, ["main", "7"]), "started"),
+    ("webhook trigger push --body {}", ("POST", f"{WEBHOOK}/trigger", {}, {}), "started"),
+    (
+        "webhook credentials push",
+        ("GET", f"{WEBHOOK}/credentials", {}, None),
+        f"/acme{WEBHOOK}/trigger/secret/5ec",
+    ),
+    (
+        "webhook credentials push --rotate --overlap 1h",
+        ("POST", f"{WEBHOOK}/credentials/rotate", {}, {"overlap": 3_600}),
+        "5ec",
+    ),
+    ("webhook deliveries push", ("GET", f"{WEBHOOK}/delivery", {"limit": "20"}, None), "203.0"),
+    (f"webhook delivery push {clicast.DELIVERY_ID}", ("GET", DELIVERY, {}, None), '["main"]'),
+    (
+        f"webhook replay push {clicast.DELIVERY_ID}",
+        ("POST", f"{DELIVERY}/replay", {}, None),
+        clicast.JOB_ID,
+    ),
     ("indicator list", ("GET", "/indicator", {}, None), "62.5%"),
     ("indicator show Disk/web-1", ("GET", TILE, {}, None), "failure"),
     (
@@ -293,6 +330,16 @@ def answers(server: FakeServer) -> None:
         ("POST", "/monitor", clicast.monitor()),
         ("GET", f"{MONITOR}/credentials", {"url": "http://x/push"}),
         ("GET", f"{MONITOR}/history", HISTORY),
+        ("GET", "/webhook", [clicast.webhook()]),
+        ("POST", "/webhook", clicast.webhook()),
+        ("PATCH", WEBHOOK, clicast.webhook()),
+        ("DELETE", WEBHOOK, clicast.webhook()),
+        ("POST", f"{WEBHOOK}/trigger", STARTED),
+        ("GET", f"{WEBHOOK}/credentials", {"id": clicast.WEBHOOK_ID, "secret": "5ec"}),
+        ("POST", f"{WEBHOOK}/credentials/rotate", {"id": clicast.WEBHOOK_ID, "secret": "5ec"}),
+        ("GET", f"{WEBHOOK}/delivery", [clicast.delivery()]),
+        ("GET", DELIVERY, clicast.delivery()),
+        ("POST", f"{DELIVERY}/replay", STARTED),
         ("GET", "/indicator", [clicast.indicator()]),
         ("GET", f"{INDICATOR}/history", [POINT]),
         ("GET", f"{INDICATOR}/badge.svg", Say("<svg/>", media_type="image/svg+xml")),
@@ -427,6 +474,9 @@ def test_the_first_push_of_a_title_makes_the_indicator(
     ("words", "status", "told"),
     [
         ("task edit deploy", 2, "Nothing to change"),
+        ("webhook edit push", 2, "Nothing to change"),
+        ("webhook trigger push x --body []", 2, "not both"),
+        ("webhook trigger push --body {", 2, "--body is not JSON"),
         ("indicator set Orders", 2, "Nothing to set"),
         ("task create x --script /nowhere/x.sh", 1, "/nowhere/x.sh cannot be read"),
         ("task create x --env A", 2, "--env takes NAME=VALUE"),

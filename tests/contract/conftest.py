@@ -1,5 +1,27 @@
 """The server that the tests of this folder talk to."""
 
-from contract.serving import ada, eve, house, settings, stranger, uma, vic, watch, world
+from contract.serving import (
+    ada,
+    eve,
+    house,
+    quick_passwords,
+    settings,
+    stranger,
+    uma,
+    vic,
+    watch,
+    world,
+)
 
-__all__ = ["ada", "eve", "house", "settings", "stranger", "uma", "vic", "watch", "world"]
+__all__ = [
+    "ada",
+    "eve",
+    "house",
+    "quick_passwords",
+    "settings",
+    "stranger",
+    "uma",
+    "vic",
+    "watch",
+    "world",
+]

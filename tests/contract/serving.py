@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.access import Keys, Turnstile
+from belvedere.access import Keys, Turnstile, passwords
 from belvedere.db import Database
 from belvedere.server.build import furnish
 from belvedere.server.house import House
 from belvedere.server.settings import Settings
-from cast import PASSWORD, Cast
+from cast import PASSWORD, PASSWORD_HASH, Cast
 from contract.client import Client
 from contract.world import World, opened
 from handclock import HandClock
@@ -70,6 +70,13 @@ def eve(world: World) -> Client:
 def stranger(world: World) -> Client:
     """Nobody: no credential, an address of its own."""
     return world.client()
+
+
+@pytest.fixture
+def quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Argon2id is slow on purpose; for tests that sign in hundreds of times."""
+    monkeypatch.setattr(passwords, "matches", lambda kept, password: password == PASSWORD)
+    monkeypatch.setattr(passwords, "digest", lambda password: PASSWORD_HASH)
 
 
 class Watch(logging.Handler):

@@ -55,6 +55,8 @@ class Town:
             settle, world.house, world.cast, world.things
         )
         dry(world.house)
+        places = (self.estate.acme, self.estate.globex)
+        self.bodies = {place.name: doors.bodies(self.estate, place) for place in places}
         self._number = 0
 
     async def knock(self, cell: Cell) -> Answer:
@@ -71,12 +73,12 @@ class Town:
         target = doors.address(
             cell.route, self.estate, self.cast, cell.principal, cell.which, v1=cell.v1
         )
-        body = doors.bodies(self.estate, here).get(f"{cell.route.method} {cell.route.path}", {})
+        body = self.bodies[here.name].get(f"{cell.route.method} {cell.route.path}", {})
         return await client.ask(cell.route.method, target, body)
 
 
 @pytest.fixture
-def town(world: World) -> Town:
+def town(world: World, quick_passwords: None) -> Town:
     return Town(world)
 
 

@@ -8,10 +8,8 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from belvedere.access import passwords
 from belvedere.rest.route import Route
 from belvedere.server.routes import ROUTES
-from cast import PASSWORD, PASSWORD_HASH
 from contract import doors
 from contract.client import Client
 from contract.dry import dry
@@ -96,10 +94,7 @@ def principal_for(route: Route) -> Principal:
 
 
 @pytest.fixture
-def fuzz(world: World, monkeypatch: pytest.MonkeyPatch) -> Fuzz:
-    # Slow on purpose, and tried here a thousand times.
-    monkeypatch.setattr(passwords, "matches", lambda kept, password: password == PASSWORD)
-    monkeypatch.setattr(passwords, "digest", lambda password: PASSWORD_HASH)
+def fuzz(world: World, quick_passwords: None) -> Fuzz:
     estate = world.house.db.write_now(settle, world.house, world.cast, world.things)
     dry(world.house)
     world.house.secret_uses.limit = 1_000_000

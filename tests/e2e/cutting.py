@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 SOCKET = ".s.PGSQL.5432"
 PIECE = 64 * 1024
-# The driver's message for it: one letter, four bytes of length, the text, a zero.
-COMMIT = b"COMMIT\0"
+# How the server says that a commit is done.
+COMMITTED = b"COMMIT\0"
 
 
 class CuttingPostgres:
@@ -42,12 +42,9 @@ class CuttingPostgres:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_unix_connection(self._far)
-        doomed = asyncio.Event()
-        back = asyncio.create_task(self._pass_back(far_reader, writer, doomed))
+        back = asyncio.create_task(self._pass_back(far_reader, writer))
         try:
             while data := await reader.read(PIECE):
-                if COMMIT in data and self._dice.randrange(100) < self.percent:
-                    doomed.set()
                 far_writer.write(data)
                 await far_writer.drain()
         except OSError:
@@ -58,11 +55,9 @@ class CuttingPostgres:
             far_writer.close()
             writer.close()
 
-    async def _pass_back(
-        self, far: asyncio.StreamReader, writer: asyncio.StreamWriter, doomed: asyncio.Event
-    ) -> None:
+    async def _pass_back(self, far: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await far.read(PIECE):
-            if doomed.is_set():
+            if COMMITTED in data and self._dice.randrange(100) < self.percent:
                 self.cuts += 1
                 break
             writer.write(data)

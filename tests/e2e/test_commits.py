@@ -62,7 +62,7 @@ def test_it_works(cutting: CuttingPostgres, tmp_path: Path, cuts: int) -> None:
     with World(tmp_path, cutting.url) as world:
         crowd = start(world)
         cutting.percent = 15
-        until(lambda: cutting.cuts >= cuts, cuts)
+        until(lambda: cutting.cuts >= cuts, 120, lambda: cutting.cuts)
         cutting.percent = 0
         check(world, crowd)
 

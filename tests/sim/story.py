@@ -2,10 +2,11 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from zlib import crc32
 
 from belvedere.db.sqlite import SqliteTx
-from sim import stage, swarm
+from sim import stage
 from sim.agency import AgentProcess
 from sim.database import Store
 from sim.host import STATE, Host
@@ -13,6 +14,7 @@ from sim.loop import bury
 from sim.people import People
 from sim.serving import ServerProcess
 from sim.setting import HOSTS, setting
+from sim.swarm import Swarm, draw
 from sim.truth import Truth
 from sim.world import EPOCH_MS, MINUTE, MS, SECOND, Micros, Process, World
 
@@ -22,11 +24,11 @@ OPEN = "select 1 from jobs where lifecycle in ('ready','onhold','syncing','assig
 
 
 class Story:
-    def __init__(self, seed: int, *, verbose: bool = False) -> None:
+    def __init__(self, seed: int, faults: Swarm | None, verbose: bool) -> None:
         world = self.world = World(seed, verbose=verbose)
         random = world.random
         self.setting = setting()
-        self.swarm = swarm.draw(random)
+        self.swarm = faults or draw(random)
         self.truth = Truth(world, self.setting)
         jobs, logs = self.setting.open()
         self.jobs, self.logs = Store(world, jobs), Store(world, logs)
@@ -175,7 +177,7 @@ class Story:
         server = self.a_server()
         if server is not None:
             self.truth.clock_jumped = True
-            server.off_ms += self.world.between(-3_600_000, 3_600_000)
+            server.off_ms += self.world.between(-900_000, 900_000)
             self.world.note("clock_jump", server.off_ms)
 
     # The end
@@ -232,10 +234,13 @@ class Complaints(logging.Handler):
             self._world.accuse(f"logged: {record.getMessage()} {record.exc_info[1]!r}")
 
 
-def tell(seed: int, *, verbose: bool = False) -> World:
-    """Run one seed to its end; the world that is left, with its violations and its digest."""
+def tell(seed: int, faults: Swarm | None = None, *, verbose: bool = False) -> World:
+    """Run one seed to its end; the world that is left, with its violations and its digest.
+
+    `faults` stand in for those that the seed would draw.
+    """
     stage.begin()
-    story = Story(seed, verbose=verbose)
+    story = Story(seed, None if faults is None else replace(faults), verbose)
     log = logging.getLogger("belvedere")
     complaints = Complaints(story.world)
     log.addHandler(complaints)

@@ -10,7 +10,7 @@ from belvedere.jobs import fold
 from belvedere.jobs import log as joblog
 from belvedere.jobs.model import FINAL, JobRow
 from sim.scripts import Running, true_state
-from sim.world import SECOND, Micros, World
+from sim.world import EPOCH_MS, MS, SECOND, Micros, World
 
 if TYPE_CHECKING:
     from sim.host import Host
@@ -80,7 +80,8 @@ class Truth:
         for job in jobs:
             self._judge_job(tx, job)
             self._judge_log(tx, logs, job)
-        for job_id in self.stopped:
+        # A jump forward makes jobs overdue, and what is lost cannot be cancelled.
+        for job_id in {} if self.clock_jumped else self.stopped:
             self._judge_stop(job_id)
         self._judge_hosts({job.id: job for job in jobs})
 
@@ -166,6 +167,9 @@ class Truth:
     def _judge_loss(self, job: JobRow) -> None:
         """Lost for good only when its host lost the truth; anything else must be reconciled."""
         run = self._by_fence.get(job.fence)
+        claimed_at = (job.assigned_at or 0) - EPOCH_MS
+        if claimed_at * MS > self.healed_at and not self.clock_jumped:
+            self.world.accuse(f"job {job.id} was lost after everything had healed")
         if job.reason == "agent_unreachable" and run is None:
             # The order never arrived, but its agent could not say so in time.
             return

@@ -33,6 +33,7 @@ NOUNS = (
     Noun("job", "job", "what ran, runs or waits"),
     Noun("host", "host", "where work runs"),
     Noun("monitor", "monitor", "what is watched"),
+    Noun("webhook", "webhook", "doors from outside"),
     Noun("indicator", "indicator", "what the dashboard shows on top"),
     Noun("enrolment", "enrolment", "tokens that let new hosts in"),
     Noun("member", "member", "the people of the organization"),

@@ -9,6 +9,8 @@ from belvedere.access import Actor, Level, require, visible
 from belvedere.db import Tx
 from belvedere.events.sources import SOURCES, Cause
 from belvedere.indicators.model import KIND_NAMES as INDICATOR_KINDS
+from belvedere.monitors.model import KIND_NAMES as MONITOR_KINDS
+from belvedere.monitors.model import Type as MonitorType
 from belvedere.rest.route import Ask, Route
 from belvedere.tasks.model import KIND_NAMES as TASK_KINDS
 from belvedere.tasks.model import Type as TaskType
@@ -50,6 +52,8 @@ class Emitter:
     host_id: str = "null"
     # Whether only those see it whom its ACL names.
     has_acl: bool = False
+    # An empty ACL hides it from nobody.
+    open_when_empty: bool = False
 
 
 EMITTERS = {
@@ -60,6 +64,13 @@ EMITTERS = {
         has_acl=True,
     ),
     "indicator": Emitter("IndicatorEvent", lambda type_: INDICATOR_KINDS[type_], has_acl=True),
+    "monitor": Emitter(
+        "MonitorEvent",
+        lambda type_: MONITOR_KINDS[MonitorType(type_)],
+        host_id="host_id",
+        has_acl=True,
+        open_when_empty=True,
+    ),
     "webhook": Emitter("WebhookEvent", lambda _: "Webhook", type="'webhook'"),
 }
 
@@ -87,7 +98,11 @@ def _emitters(
     tx: Tx, actor: Actor, source: str, hosts: dict[str, str]
 ) -> list[tuple[EmitterRecord, list[str]]]:
     of, how = SOURCES[source], EMITTERS[source]
-    seen, params = visible(actor, source, "id") if how.has_acl else ("1 = 1", [])
+    seen, params = (
+        visible(actor, source, "id", open_when_empty=how.open_when_empty)
+        if how.has_acl
+        else ("1 = 1", [])
+    )
     rows = tx.rows(
         f"select id, {of.name}, {how.type}, {how.host_id} from {of.table}"
         f" where customer_id = ? and {of.live} and {seen} order by id",

@@ -1,0 +1,139 @@
+"""Verbs on both engines: what is kept, what is told, what a fault leaves behind."""
+
+import asyncio
+import threading
+
+import pytest
+
+from belvedere.base.errors import Unavailable
+from belvedere.db import Database, Tx
+
+only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+
+
+def note(tx: Tx, name: str, value: str | None) -> None:
+    tx.many("insert into meta (name, value) values (?, ?)", [(name, value)])
+
+
+def note_all(tx: Tx, pairs: list[tuple[str, str | None]]) -> list[None]:
+    tx.many("insert into meta (name, value) values (?, ?)", pairs)
+    return [None for _ in pairs]
+
+
+def noted(tx: Tx) -> list[str]:
+    rows = tx.rows("select name from meta where name like 'n%' order by name")
+    return [name for (name,) in rows]
+
+
+def test_it_works(db: Database) -> None:
+    def note_and_look(tx: Tx) -> list[str]:
+        note(tx, "n1", "x")
+        return noted(tx)
+
+    assert db.write_now(note_and_look) == ["n1"]
+    assert db.write_now(noted) == ["n1"]
+
+
+def test_a_fault_leaves_nothing_behind(db: Database) -> None:
+    def note_badly(tx: Tx) -> None:
+        note(tx, "n1", "x")
+        note(tx, "n2", None)
+
+    with pytest.raises(Exception, match="(?i)null"):
+        db.write_now(note_badly)
+    assert db.write_now(noted) == []
+
+
+def test_a_verb_that_refuses_leaves_nothing_behind(db: Database) -> None:
+    def note_and_refuse(tx: Tx) -> None:
+        note(tx, "n1", "x")
+        raise Unavailable("no")
+
+    with pytest.raises(Unavailable):
+        db.write_now(note_and_refuse)
+    assert db.write_now(noted) == []
+
+
+async def test_a_bad_item_harms_no_other(db: Database) -> None:
+    pairs: list[tuple[str, str | None]] = [("n1", "x"), ("n0", None), ("n2", "x")]
+    tasks = [db.join(note_all, pair) for pair in pairs]
+    answers = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [isinstance(answer, Exception) for answer in answers] == [False, True, False]
+    assert await db.read(noted) == ["n1", "n2"]
+
+
+async def test_lone_writes_and_crowds_are_all_kept(db: Database) -> None:
+    for number in range(5):
+        await db.write(note, f"n{number}", "x")
+    crowd = [db.write(note, f"n{number}", "x") for number in range(5, 40)]
+    await asyncio.gather(*crowd)
+    assert len(await db.read(noted)) == 40
+
+
+async def test_a_glance_sees_what_was_just_written(db: Database) -> None:
+    await db.write(note, "n1", "x")
+    assert await db.glance(noted) == ["n1"]
+
+
+async def test_what_a_reader_writes_is_not_kept(db: Database) -> None:
+    for look in (db.glance, db.read):
+        try:
+            await look(note, "n1", "x")
+        except Exception as fault:
+            # One engine refuses it, the other never sends it.
+            assert "readonly" in repr(fault)
+        assert await db.glance(noted) == []
+    await db.write(note, "n2", "x")
+    assert await db.read(noted) == ["n2"]
+
+
+@only_postgres
+@pytest.mark.limit(20)
+async def test_waiting_for_a_row_does_not_stop_whoever_holds_it(db: Database) -> None:
+    """The one that waits must not hold the interpreter: the other needs it to go on."""
+    await db.write(note, "n1", "x")
+    held, go_on = threading.Event(), threading.Event()
+
+    def hold(tx: Tx) -> None:
+        tx.run("update meta set value = 'first' where name = 'n1'")
+        held.set()
+        go_on.wait(10)
+        assert tx.value("select value from meta where name = 'n1'") == "first"
+
+    def come_second(tx: Tx) -> str:
+        held.wait(10)
+        asyncio.run_coroutine_threadsafe(release(), loop)
+        tx.many("update meta set value = ? where name = ?", [("second", "n1")])
+        return str(tx.value("select value from meta where name = 'n1'"))
+
+    async def release() -> None:
+        go_on.set()
+
+    loop = asyncio.get_running_loop()
+    _, told = await asyncio.gather(db.write(hold), db.write(come_second))
+    assert told == "second"
+
+
+@only_postgres
+async def test_a_lost_connection_is_told_and_replaced(db: Database) -> None:
+    def cut(tx: Tx) -> None:
+        tx.run("select pg_terminate_backend(pg_backend_pid())")
+
+    with pytest.raises(Unavailable):
+        await db.write(cut)
+    await db.write(note, "n1", "x")
+    assert await db.read(noted) == ["n1"]
+
+
+@only_postgres
+def test_a_fault_that_a_verb_swallows_keeps_nothing(db: Database) -> None:
+    def swallow(tx: Tx) -> None:
+        note(tx, "n1", "x")
+        try:
+            tx.value("select 1 / 0")
+        except Exception:
+            return
+
+    with pytest.raises(Exception, match="swallowed"):
+        db.write_now(swallow)
+    assert db.write_now(noted) == []

@@ -1,0 +1,92 @@
+"""Stories of seeds: the real server and the real agent against each other, with faults."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sim import patches
+from sim.story import tell
+from sim.world import SECOND
+
+QUICK, CHUNK = 300, 25
+LONG, LONG_CHUNK = 10_000, 250
+
+
+@pytest.fixture(autouse=True)
+def simulated() -> Iterator[None]:
+    with patches.installed():
+        yield
+
+
+def broken(first: int, count: int) -> list[str]:
+    """What these seeds found; each line names its seed: `tell(seed, verbose=True).story`."""
+    return [line for seed in range(first, first + count) for line in tell(seed).violations]
+
+
+def test_it_works() -> None:
+    world = tell(1)
+    assert world.violations == []
+    assert world.counts["healed"] == 1
+    assert world.now > 60 * SECOND
+
+
+@pytest.mark.limit(240)
+@pytest.mark.parametrize("first", range(0, QUICK, CHUNK))
+def test_every_promise_holds_in_every_story(first: int) -> None:
+    assert broken(first, CHUNK) == []
+
+
+@pytest.mark.prove
+@pytest.mark.limit(3_600)
+@pytest.mark.parametrize("first", range(1_000, 1_000 + LONG, LONG_CHUNK))
+def test_every_promise_holds_in_ten_thousand_stories(first: int) -> None:
+    assert broken(first, LONG_CHUNK) == []
+
+
+def test_one_seed_tells_one_story() -> None:
+    for seed in range(5):
+        assert tell(seed).digest == tell(seed).digest
+    assert len({tell(seed).digest for seed in range(5)}) == 5
+
+
+SCRIPT = """
+import sys
+sys.path[:0] = sys.argv[1:]
+from sim import patches, story
+with patches.installed():
+    print([story.tell(seed).digest for seed in (3, 4, 5, 6)])
+"""
+
+
+def test_one_seed_tells_one_story_in_every_process() -> None:
+    """Otherwise a seed that failed elsewhere would say nothing here."""
+    tests = Path(__file__).parent.parent
+    told = set()
+    for hash_seed in ("0", "1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(tests)],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        told.add(done.stdout)
+    assert len(told) == 1, told
+
+
+def test_the_stories_hold_what_they_should() -> None:
+    """A simulator that never breaks anything would find nothing either."""
+    seen: dict[str, int] = {}
+    for seed in range(60):
+        for word, count in tell(seed).counts.items():
+            seen[word] = seen.get(word, 0) + count
+    wanted = (
+        *("agent_died_at", "cancel", "clock_jump", "created", "cut", "cut_off"),
+        *("died_after_commit", "ended", "journal_lost", "keeper_killed", "killed", "pause"),
+        *("rebooted", "reconnected", "spawned", "vanished"),
+    )
+    assert {word: seen.get(word, 0) for word in wanted if seen.get(word, 0) < 3} == {}
