@@ -250,7 +250,7 @@ VERBS = (
         "badge",
         badge,
         "Print the indicator as a small picture (SVG).",
-        "belvedere indicator badge 'Open orders' > orders.svg",
+        "belvedere indicator badge 'Open orders'",
         lambda answer: print(answer["svg"]),
         options=(INDICATOR,),
     ),
