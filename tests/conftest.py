@@ -1,6 +1,7 @@
 """What every test may ask for; tests/README.md describes it."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,3 +86,8 @@ def keys() -> Keys:
 def cast(db: Database, keys: Keys) -> Cast:
     """Everybody, in `db`."""
     return db.write_now(assemble, keys)
+
+
+# A shell that runs the tests in the background has switched Ctrl-C off, and every program that we
+# start would inherit that; with a handler of our own they begin with the usual one.
+signal.signal(signal.SIGINT, signal.default_int_handler)
