@@ -22,16 +22,21 @@ def test_it_works() -> None:
     assert check_of("quantum") is None and check_of("../evil") is None
 
 
+WATCHED = ["sh", "-c", "echo here; read line # watched 7654"]
+
+
 async def test_a_process_is_found_by_its_command_line() -> None:
-    config: dict[str, Any] = {"raw_search": "sleep 7654.5", "is_regexp": False}
+    config: dict[str, Any] = {"raw_search": "# watched 7654", "is_regexp": False}
     config |= {"least": 1, "most": None}
     missing = await process.check(config, {})
     assert (missing.state, missing.event) == ("failure", "process:missing")
-    with subprocess.Popen(["sleep", "7654.5"]) as sleeper:
+    with subprocess.Popen(WATCHED, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sleeper:
         try:
+            # Between the two halves of an exec a process has no command line: let it speak first.
+            assert sleeper.stdout is not None and sleeper.stdout.readline() == b"here\n"
             there = await process.check(config, {})
             assert (there.state, there.data["pids"]) == ("normal", [sleeper.pid])
-            by_rule = {**config, "raw_search": r"^sleep 76\d+", "is_regexp": True}
+            by_rule = {**config, "raw_search": r"# watched 76\d+$", "is_regexp": True}
             assert (await process.check(by_rule, {})).measured == {"count": 1.0}
             none = {**config, "least": 0, "most": 0}
             assert (await process.check(none, {})).event == "process:too_many"

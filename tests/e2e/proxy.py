@@ -58,11 +58,15 @@ class Proxy:
         self._is_cut = self._is_silent = False
 
     def close(self) -> None:
-        self._server.close()
-        self._call(self._hang_up())
+        self._call(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5)
         self._loop.close()
+
+    async def _stop(self) -> None:
+        # On the loop's own thread: a connection that ends meanwhile would close the server twice.
+        self._server.close()
+        await self._hang_up()
 
     async def _hang_up(self) -> None:
         tasks = list(self._open)
