@@ -9,6 +9,7 @@ INDICATOR_ID = "65a0000000000000000000f1"
 WEBHOOK_ID = "65a0000000000000000000f2"
 DELIVERY_ID = "65a0000000000000000000f3"
 MONITOR_ID = "65a000000000000000000101"
+SCHEDULE_ID = "65a000000000000000000102"
 
 
 def task(**other: Any) -> dict[str, Any]:
@@ -83,6 +84,29 @@ def indicator(**other: Any) -> dict[str, Any]:
         "triggers": [{"event_name": "failure", "task_id": TASK_ID}],
         "last_push": "2026-03-01T10:00:00.000Z",
         "version": 1,
+        **other,
+    }
+
+
+def schedule(**other: Any) -> dict[str, Any]:
+    return {
+        "id": SCHEDULE_ID,
+        "name": "nightly",
+        "target": "task",
+        "task_id": TASK_ID,
+        "workflow_id": None,
+        "runDate": None,
+        "repeatEvery": "30 2 * * *",
+        "timezone": "Europe/Berlin",
+        "task_arguments": ["red"],
+        "overlap": "skip",
+        "missed": "once",
+        "enable": True,
+        "pause": {"since": "2026-03-01T10:00:00.000Z", "until": None, "note": "it snows"},
+        "nextRunAt": "2126-03-01T01:30:00.000Z",
+        "lastRunAt": None,
+        "last_job_id": JOB_ID,
+        "version": 4,
         **other,
     }
 

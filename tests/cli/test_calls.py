@@ -13,6 +13,7 @@ from fakeserver import FakeServer, Say
 
 TASK, JOB, HOST = f"/task/{clicast.TASK_ID}", f"/job/{clicast.JOB_ID}", f"/host/{clicast.HOST_ID}"
 MONITOR = f"/monitor/{clicast.MONITOR_ID}"
+SCHEDULE = f"/schedule/{clicast.SCHEDULE_ID}"
 WEBHOOK = f"/webhook/{clicast.WEBHOOK_ID}"
 DELIVERY = f"{WEBHOOK}/delivery/{clicast.DELIVERY_ID}"
 INDICATOR, TILE = f"/indicator/{clicast.INDICATOR_ID}", "/indicator/title/Disk%2Fweb-1"
@@ -38,6 +39,21 @@ TOKEN = {
     "token": "bvt_shown_once",
 }
 STARTED = {"message": "success", "jobs": [{"id": clicast.JOB_ID, "task_id": clicast.TASK_ID}]}
+FIRE = {
+    "date": "2026-03-29T01:00:00.000Z",
+    "local": "2026-03-29T03:00:00+02:00",
+    "clock_change": "moved",
+    "meant": "2026-03-29T02:30:00",
+    "paused": False,
+}
+RUN = {
+    "nominal": "2026-03-01T01:30:00.000Z",
+    "state": "missed",
+    "count": 12,
+    "reason": "server_down",
+    "job_id": None,
+    "message": "No server was running then.",
+}
 POINT = {"date": "2026-03-01T10:00:00.000Z", "state": "normal", "value": 62.5}
 HISTORY = {
     "uptime": 99.5,
@@ -241,6 +257,44 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ("monitor unmute shop", ("PUT", f"{MONITOR}/unmute", {}, None), "again"),
     ("monitor push-url shop", ("GET", f"{MONITOR}/credentials", {}, None), "http://x/push"),
     ("monitor delete shop", ("DELETE", MONITOR, {}, None), "deleted"),
+    ("schedule list", ("GET", "/schedule", {}, None), "nightly"),
+    ("schedule list --task deploy", ("GET", f"{TASK}/schedule", {}, None), "30 2"),
+    ("schedule show nightly", ("GET", "/schedule", {}, None), "it snows"),
+    (
+        "schedule create deploy red --repeat @daily --zone UTC --missed once --overlap queue",
+        (
+            "POST",
+            f"{TASK}/schedule",
+            {},
+            {
+                "repeatEvery": "@daily",
+                "timezone": "UTC",
+                "overlap": "queue",
+                "missed": "once",
+                "task_arguments": ["red"],
+            },
+        ),
+        "nightly is made",
+    ),
+    ("schedule edit nightly --disable", ("PATCH", SCHEDULE, {}, {"enable": False}), "changed"),
+    ("schedule pause nightly", ("PUT", f"{SCHEDULE}/pause", {}, {"note": ""}), "paused"),
+    ("schedule resume nightly", ("PUT", f"{SCHEDULE}/resume", {}, None), "goes on"),
+    (
+        "schedule preview nightly --count 3",
+        ("GET", f"{SCHEDULE}/preview", {"count": "3"}, None),
+        "Sun 2026-03-29 03:00:00 +02:00",
+    ),
+    (
+        "schedule preview --repeat @daily",
+        ("POST", "/schedule/preview", {}, {"repeatEvery": "@daily", "count": "10"}),
+        "the clocks skip 02:30",
+    ),
+    (
+        "schedule runs nightly --state missed",
+        ("GET", f"{SCHEDULE}/run", {"limit": "20", "where[state]": "missed"}, None),
+        "server_down",
+    ),
+    ("schedule delete nightly", ("DELETE", SCHEDULE, {}, None), "deleted"),
     ("webhook list", ("GET", "/webhook", {}, None), "push"),
     ("webhook show push", ("GET", "/webhook", {}, None), clicast.TASK_ID),
     (
@@ -330,6 +384,16 @@ def answers(server: FakeServer) -> None:
         ("POST", "/monitor", clicast.monitor()),
         ("GET", f"{MONITOR}/credentials", {"url": "http://x/push"}),
         ("GET", f"{MONITOR}/history", HISTORY),
+        ("GET", "/schedule", [clicast.schedule()]),
+        ("GET", f"{TASK}/schedule", [clicast.schedule()]),
+        ("POST", f"{TASK}/schedule", clicast.schedule()),
+        ("PATCH", SCHEDULE, clicast.schedule()),
+        ("PUT", f"{SCHEDULE}/pause", clicast.schedule()),
+        ("PUT", f"{SCHEDULE}/resume", clicast.schedule()),
+        ("DELETE", SCHEDULE, clicast.schedule()),
+        ("GET", f"{SCHEDULE}/preview", [FIRE]),
+        ("POST", "/schedule/preview", [FIRE]),
+        ("GET", f"{SCHEDULE}/run", [RUN]),
         ("GET", "/webhook", [clicast.webhook()]),
         ("POST", "/webhook", clicast.webhook()),
         ("PATCH", WEBHOOK, clicast.webhook()),
@@ -474,6 +538,9 @@ def test_the_first_push_of_a_title_makes_the_indicator(
     ("words", "status", "told"),
     [
         ("task edit deploy", 2, "Nothing to change"),
+        ("schedule create deploy red", 2, "Say when"),
+        ("schedule edit nightly", 2, "Nothing to change"),
+        ("schedule preview", 2, "Name a schedule"),
         ("webhook edit push", 2, "Nothing to change"),
         ("webhook trigger push x --body []", 2, "not both"),
         ("webhook trigger push --body {", 2, "--body is not JSON"),

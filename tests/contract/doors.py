@@ -15,7 +15,7 @@ MISSING, MALFORMED = "0" * 24, "z" * 24
 def noun(route: Route) -> str:
     """What the id in a door's path is the id of."""
     before = route.path.partition("/{id}")[0].split("/")[-1]
-    return "file" if before == "script" else before
+    return {"script": "file", "scheduler": "schedule"}.get(before, before)
 
 
 def home(estate: Estate, principal: Principal) -> tuple[Place, Place]:
@@ -122,6 +122,11 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "PUT /webhook/{id}": {"name": "new"},
         "PATCH /webhook/{id}": {"enable": False},
         "POST /webhook/{id}/credentials/rotate": {},
+        "POST /task/{id}/schedule": {"repeatEvery": "0 5 * * *"},
+        "PATCH /schedule/{id}": {"timezone": "Europe/Berlin"},
+        "PUT /schedule/{id}/pause": {},
+        "POST /schedule/preview": {"repeatEvery": "0 5 * * *"},
+        "PUT /scheduler/{id}/start": {},
         "POST /webhook/{id}/trigger": ["x"],
         "POST /webhook/{id}/trigger/secret/{secret}": ["x"],
         "POST /webhook/{id}/trigger/signed": ["x"],

@@ -14,6 +14,8 @@ from belvedere.jobs import queue
 from belvedere.jobs.create import NewJob, create
 from belvedere.monitors import service as monitors
 from belvedere.monitors.given import MonitorBody
+from belvedere.schedules import service as schedules
+from belvedere.schedules.given import ScheduleBody
 from belvedere.server.house import House
 from belvedere.webhooks import calls
 from belvedere.webhooks import service as webhooks
@@ -156,6 +158,13 @@ def _webhook(tx: Tx, house: House, place: Place) -> None:
     place.ids["delivery"] = tx.value("select id from deliveries where webhook_id = ?", found)
 
 
+def _schedule(tx: Tx, house: House, place: Place) -> None:
+    body = ScheduleBody(name=f"secret of {place.host}", repeatEvery="0 5 * * *")
+    task_id, targets = place.ids["task"], house.schedule_targets
+    made = schedules.create(tx, targets, place.by, "task", task_id, body)
+    place.ids["schedule"] = made.row.id
+
+
 # A feature adds what its doors name.
 MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _running_task,
@@ -163,4 +172,5 @@ MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _indicator,
     _monitor,
     _webhook,
+    _schedule,
 )

@@ -40,6 +40,10 @@ def monitor(client: Client, text: str) -> Record:
     return _one("monitor", client.get("/monitor"), text, lambda one: (one["name"],))
 
 
+def schedule(client: Client, text: str) -> Record:
+    return _one("schedule", client.get("/schedule"), text, lambda one: (one["name"],))
+
+
 def webhook(client: Client, text: str) -> Record:
     return _one("webhook", client.get("/webhook"), text, lambda one: (one["name"],))
 

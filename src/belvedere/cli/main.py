@@ -32,6 +32,7 @@ NOUNS = (
     Noun("task", "task", "what can be run"),
     Noun("job", "job", "what ran, runs or waits"),
     Noun("host", "host", "where work runs"),
+    Noun("schedule", "schedule", "when tasks run by themselves"),
     Noun("monitor", "monitor", "what is watched"),
     Noun("webhook", "webhook", "doors from outside"),
     Noun("indicator", "indicator", "what the dashboard shows on top"),

@@ -88,4 +88,11 @@ KINDS = {
     "monitor.updates_started": "A silent check speaks again; of a host: the agent is back.",
     "monitor.changed": "What it watches is another one, such as a file.",
     "monitor.flapping": "It fails and recovers too often to be told each time.",
+    "schedule.created": "A schedule was made.",
+    "schedule.changed": "It runs at other times, or otherwise, or was switched on or off.",
+    "schedule.deleted": "It was deleted, by a person or with what it starts.",
+    "schedule.paused": "Nothing of it starts for a while.",
+    "schedule.resumed": "Its pause is over.",
+    "schedule.fired": "It started a job.",
+    "schedule.missed": "An instant passed without a start; the reason is told.",
 }

@@ -10,6 +10,8 @@ from belvedere.access.turnstile import Turnstile
 from belvedere.base.clock import Clock, Millis, wall
 from belvedere.db import Database
 from belvedere.events.hub import Hub
+from belvedere.schedules.targets import Targets
+from belvedere.server.scheduled import TARGETS
 from belvedere.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ class House:
     feed: "Feed" = field(init=False)
     credentials: "Credentials" = field(init=False)
     table: "Table" = field(init=False)
+    # What a schedule can start.
+    schedule_targets: Targets = field(default_factory=lambda: TARGETS)
 
     @property
     def reserved(self) -> frozenset[str]:

@@ -12,6 +12,8 @@ from belvedere.jobs import queue, retention, sweep
 from belvedere.jobs.model import LOST_AFTER, UNREACHABLE_AFTER
 from belvedere.monitors import retention as monitor_retention
 from belvedere.monitors import rollups, watchdog, watching
+from belvedere.schedules import firing, ledger
+from belvedere.schedules import store as schedules
 from belvedere.server.house import House
 from belvedere.webhooks import inbox
 
@@ -19,6 +21,8 @@ log = logging.getLogger("belvedere.loops")
 
 # After a start every agent gets one full term to come back before it counts as silent.
 TERM_S = UNREACHABLE_AFTER / 1_000
+FIRE_EVERY_S = 1.0
+FIRED_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,40 @@ async def forget_deliveries(house: House) -> None:
         webhook_id = await house.db.write(inbox.forget_many, webhook_id)
 
 
+async def fire_schedules(house: House) -> None:
+    """What is due now, or within the second until the next look: to the moment."""
+    soonest = await house.db.read(schedules.soonest)
+    ahead_s = FIRE_EVERY_S if soonest is None else (soonest - house.clock()) / 1_000
+    if ahead_s >= FIRE_EVERY_S:
+        return
+    await asyncio.sleep(max(0.0, ahead_s))
+    while due := await house.db.read(schedules.due, FIRED_AT_ONCE):
+        fired = await asyncio.gather(*(_fire(house, schedule_id) for schedule_id in due))
+        # Nothing fired: other servers are at it.
+        if not any(fired):
+            return
+
+
+async def _fire(house: House, schedule_id: str) -> bool:
+    try:
+        return await house.db.write(firing.fire, house.schedule_targets, schedule_id)
+    except Exception:
+        log.exception("the schedule %s could not be started; the instant is missed", schedule_id)
+    await house.db.write(firing.set_aside, schedule_id)
+    return True
+
+
+async def forget_runs(house: House) -> None:
+    while await house.db.write(ledger.forget_old):
+        await asyncio.sleep(0)
+    schedule_id: str | None = ""
+    while schedule_id is not None:
+        schedule_id = await house.db.write(ledger.forget_many, schedule_id)
+
+
 LOOPS = (
+    Loop("start what is scheduled", FIRE_EVERY_S, fire_schedules),
+    Loop("forget old lines of ledgers", 300.0, forget_runs, 90.0),
     Loop("wake waiting hosts", 1.0, wake_waiting),
     Loop("tell agents what to stop", 2.0, tell_cancels),
     Loop("settle orders in doubt", 2.0, settle_doubts),

@@ -14,6 +14,7 @@ from belvedere.db import Tx
 from belvedere.events import Event, cursors
 from belvedere.jobs import sweep
 from belvedere.monitors import watching, with_hosts
+from belvedere.schedules import service as schedules
 from belvedere.server import triggered
 from belvedere.server.first_start import show_demo
 from belvedere.server.house import House
@@ -60,6 +61,11 @@ REACTIONS = (
         "agents get the scripts of their monitors anew",
         frozenset({"file.changed", "file.deleted"}),
         lambda tx, _, event: watching.script_changed(tx, event.customer_id, event.object_id),
+    ),
+    Reaction(
+        "schedules of deleted tasks and workflows go",
+        frozenset({"task.deleted", "workflow.deleted"}),
+        lambda tx, _, event: schedules.target_went(tx, event.customer_id, event.object_id),
     ),
     Reaction("the first host gets the demo", frozenset({"host.connected"}), show_demo),
 )

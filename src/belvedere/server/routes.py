@@ -11,6 +11,7 @@ from belvedere.jobs.api_agent import ROUTES as AGENT_JOBS
 from belvedere.jobs.api_log import ROUTES as JOB_LOGS
 from belvedere.monitors.api import ROUTES as MONITORS
 from belvedere.rest.route import Route
+from belvedere.schedules.api import ROUTES as SCHEDULES
 from belvedere.server.api import ROUTES as OWN
 from belvedere.server.api_event import ROUTES as EVENTS
 from belvedere.server.stream import ROUTES as STREAM
@@ -34,6 +35,7 @@ ROUTES: tuple[Route, ...] = (
     *WEBHOOKS,
     *CALLS,
     *MONITORS,
+    *SCHEDULES,
 )
 
 

@@ -163,6 +163,8 @@ def _may_see(tx: Tx, actor: Actor, event: Event, seen: dict[tuple[str, str], boo
         about = ("workflow", data["workflow_id"])
     elif event.object == "job":
         about = ("task", data.get("task_id") or "")
+    elif event.object == "schedule":
+        about = (data["target"], data["target_id"])
     else:
         return False
     if about not in seen:

@@ -6,9 +6,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.access import Actor
-from belvedere.base.clock import iso
+from belvedere.base.clock import iso, iso_or_none
 from belvedere.tasks.model import KIND_NAMES, ONLY, TaskSpec, decode, shown
 from belvedere.tasks.store import TaskView
+from belvedere.tasks.timetable import ScheduleLine
 
 
 class HostInTask(msgspec.Struct):
@@ -23,6 +24,18 @@ class ScriptInTask(msgspec.Struct):
     filename: str
 
 
+class ScheduleInTask(msgspec.Struct):
+    """When it runs by itself; GET /schedule/{id} shows the rest."""
+
+    id: str
+    also_id: str = msgspec.field(name="_id")
+    name: str
+    runDate: str | None
+    repeatEvery: str | None
+    timezone: str
+    nextRunAt: str | None
+
+
 class _More(msgspec.Struct, kw_only=True):
     """What a record shows beside the definition."""
 
@@ -31,7 +44,7 @@ class _More(msgspec.Struct, kw_only=True):
     hostname: str
     multitasking: bool
     acl: list[str]
-    schedules: list[Any]
+    schedules: list[ScheduleInTask]
     # Ids of the events that start it; GET /event lists them.
     triggers: list[str]
     version: int
@@ -79,7 +92,7 @@ def record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
         hostname=view.hostname or "",
         multitasking=spec.concurrency != 1,
         acl=acl if actor.sees_all else [],
-        schedules=[],
+        schedules=[_schedule(one) for one in view.schedules],
         triggers=view.triggers,
         version=view.version,
         customer_id=view.customer_id,
@@ -90,6 +103,18 @@ def record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
         **values,
     )
     return made
+
+
+def _schedule(one: ScheduleLine) -> ScheduleInTask:
+    return ScheduleInTask(
+        one.id,
+        one.id,
+        one.name,
+        iso_or_none(one.run_date),
+        one.repeat_every,
+        one.timezone,
+        iso_or_none(one.next_at),
+    )
 
 
 def _bound(view: TaskView, spec: TaskSpec) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from belvedere.base.errors import Fault, Invalid, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.rest.filters import Listing
-from belvedere.tasks import bindings, definition, given, store, triggers
+from belvedere.tasks import bindings, definition, given, store, timetable, triggers
 from belvedere.tasks.bindings import Binding
 from belvedere.tasks.model import MASK, TaskSpec, decode, shown
 from belvedere.tasks.store import TaskRow, TaskView
@@ -108,8 +108,10 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | N
     task_ids = [view.id for view in views]
     acls = store.acls(tx, actor.customer_id, task_ids)
     started_by = triggers.of_tasks(tx, actor.customer_id, task_ids)
+    schedules = timetable.of_tasks(tx, actor.customer_id, task_ids)
     for view in views:
         view.triggers = started_by[view.id]
+        view.schedules = schedules[view.id]
     total = store.count(tx, actor, listing) if listing.count else None
     return [(view, acls[view.id]) for view in views], total
 
@@ -211,4 +213,5 @@ def audited(spec: TaskSpec) -> dict[str, Any]:
 def _shown(tx: Tx, actor: Actor, task_id: str) -> Shown:
     view = store.view(tx, actor.customer_id, task_id)
     view.triggers = triggers.of_tasks(tx, actor.customer_id, [task_id])[task_id]
+    view.schedules = timetable.of_tasks(tx, actor.customer_id, [task_id])[task_id]
     return view, acl_of(tx, actor.customer_id, "task", task_id)

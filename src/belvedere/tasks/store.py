@@ -8,6 +8,7 @@ from belvedere.db import Tx, columns
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
 from belvedere.tasks.model import KIND_NAMES, TaskSpec, Type, decode, encode
+from belvedere.tasks.timetable import ScheduleLine
 
 _KIND = " ".join(f"when '{type}' then '{name}'" for type, name in KIND_NAMES.items())
 TASKS = Listable(
@@ -55,6 +56,8 @@ class TaskView(TaskRow):
     script_name: str | None
     # Ids of the events that start it; not a column.
     triggers: list[str] = []
+    # When it runs by itself; not a column either.
+    schedules: list[ScheduleLine] = []
 
 
 class Runnable(msgspec.Struct):

@@ -1,0 +1,150 @@
+"""Cron texts: what they say, and which wall-clock times fit. Zones are somebody else's matter."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+MAX_TEXT = 256
+# A 29th of February on a given weekday comes back after at most 40 years.
+FAR = timedelta(days=41 * 366)
+ALIASES = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    name: str
+    low: int
+    high: int
+    words: Sequence[str] = ()
+
+
+_SECOND = _Field("second", 0, 59)
+_FIELDS = (
+    _Field("minute", 0, 59),
+    _Field("hour", 0, 23),
+    _Field("day of the month", 1, 31),
+    _Field("month", 1, 12, _MONTHS),
+    # Sunday is 0 and 7.
+    _Field("day of the week", 0, 7, _WEEKDAYS),
+)
+
+
+class BadCron(ValueError):
+    """Says which field is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    """The values that fit, each list in order."""
+
+    seconds: list[int]
+    minutes: list[int]
+    hours: list[int]
+    days: frozenset[int]
+    months: frozenset[int]
+    weekdays: frozenset[int]
+    # With both kinds of days restricted, one that fits is enough: cron's oldest habit.
+    either: bool
+
+    def fits(self, day: date) -> bool:
+        if day.month not in self.months:
+            return False
+        of_month, of_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
+        return of_month or of_week if self.either else of_month and of_week
+
+    def after(self, label: datetime) -> datetime | None:
+        """The first fitting wall-clock time later than this one, None when there is none."""
+        start = label.replace(microsecond=0) + timedelta(seconds=1)
+        if self.fits(start.date()):
+            found = self._time_from(start.hour, start.minute, start.second)
+            if found is not None:
+                return datetime.combine(start.date(), found)
+        first = time(self.hours[0], self.minutes[0], self.seconds[0])
+        later = next((day for day in _days_after(start.date()) if self.fits(day)), None)
+        return None if later is None else datetime.combine(later, first)
+
+    def _time_from(self, hour: int, minute: int, second: int) -> time | None:
+        """The first fitting time of a day that is not before this one."""
+        if hour in self.hours:
+            if minute in self.minutes and second <= self.seconds[-1]:
+                at = bisect_left(self.seconds, second)
+                return time(hour, minute, self.seconds[at])
+            if minute < self.minutes[-1]:
+                at = bisect_left(self.minutes, minute + 1)
+                return time(hour, self.minutes[at], self.seconds[0])
+        if hour < self.hours[-1]:
+            at = bisect_left(self.hours, hour + 1)
+            return time(self.hours[at], self.minutes[0], self.seconds[0])
+        return None
+
+
+def parse(text: str) -> Cron:
+    """Five fields, or six with the seconds first; names, lists, ranges and steps."""
+    words = ALIASES.get(text.strip().lower(), text).split()
+    if len(text) > MAX_TEXT or len(words) not in (5, 6):
+        raise BadCron("it has five fields, or six with the seconds first, such as 30 2 * * mon-fri")
+    second = words.pop(0) if len(words) == 6 else "0"
+    minute, hour, day, month, weekday = words
+    return Cron(
+        seconds=sorted(_values(second, _SECOND)),
+        minutes=sorted(_values(minute, _FIELDS[0])),
+        hours=sorted(_values(hour, _FIELDS[1])),
+        days=frozenset(_values(day, _FIELDS[2])),
+        months=frozenset(_values(month, _FIELDS[3])),
+        weekdays=frozenset(value % 7 for value in _values(weekday, _FIELDS[4])),
+        either=day[0] not in "*?" and weekday[0] not in "*?",
+    )
+
+
+def _values(text: str, field: _Field) -> set[int]:
+    found: set[int] = set()
+    for part in text.lower().split(","):
+        found |= set(_range(part, field))
+    return found
+
+
+def _range(part: str, field: _Field) -> range:
+    span, slash, step = part.partition("/")
+    low, dash, high = span.partition("-")
+    if span in ("*", "?"):
+        first, last = field.low, field.high
+    else:
+        first = _number(low, field, part)
+        # `5/10` is read as from five on, every ten.
+        last = _number(high, field, part) if dash else field.high if slash else first
+    every = int(step) if re.fullmatch("[0-9]{1,4}", step) else 0 if slash else 1
+    if first > last or every < 1:
+        raise _bad(part, field)
+    return range(first, last + 1, every)
+
+
+def _number(word: str, field: _Field, part: str) -> int:
+    if word in field.words:
+        return list(field.words).index(word) + field.low
+    number = int(word) if re.fullmatch("[0-9]{1,4}", word) else -1
+    if not field.low <= number <= field.high:
+        raise _bad(part, field)
+    return number
+
+
+def _bad(part: str, field: _Field) -> BadCron:
+    return BadCron(f"{part!r} is no {field.name} ({field.low} to {field.high})")
+
+
+def _days_after(day: date) -> Iterator[date]:
+    last = day + FAR
+    while day < last:
+        day += timedelta(days=1)
+        yield day

@@ -1,0 +1,165 @@
+"""What is due is started, or written down as missed, in the transaction that moves the schedule on.
+
+Any number of servers may try at once: the row is held by one of them, and an instant that has its
+line in the ledger never gets a second one.
+"""
+
+from typing import Any
+
+import msgspec
+
+from belvedere import events
+from belvedere.access import Actor, customers
+from belvedere.access.model import starter
+from belvedere.base.clock import Millis, iso
+from belvedere.base.errors import NotFound, Refused
+from belvedere.db import Tx
+from belvedere.jobs.model import FINAL
+from belvedere.schedules import ledger, model, store
+from belvedere.schedules.model import (
+    MISSED,
+    MOST_COUNTED,
+    STARTED,
+    Gap,
+    Missed,
+    Overlap,
+    Reason,
+    Run,
+    ScheduleRow,
+)
+from belvedere.schedules.targets import Target, Targets
+
+MESSAGES = {
+    Reason.SERVER_DOWN: "No server was running then.",
+    Reason.PAUSED: "The schedule was paused.",
+    Reason.CUSTOMER_DISABLED: "The organization was disabled.",
+    Reason.FAULT: "The server could not start it; its log says why.",
+}
+
+
+def fire(tx: Tx, targets: Targets, schedule_id: str) -> bool:
+    """Decide about everything that is due; whether there was anything."""
+    row = store.take_due(tx, schedule_id)
+    if row is None:
+        return False
+    due = model.due(row, tx.now)
+    if row.missed == Missed.ONCE and not due.starts:
+        _catch_up(tx, row, targets, due.gaps)
+    for gap in due.gaps:
+        _miss(tx, row, gap)
+    for at in due.starts:
+        _start(tx, row, targets, at)
+    _move(tx, row, due.next_at)
+    return True
+
+
+def set_aside(tx: Tx, schedule_id: str) -> None:
+    """Go on behind instants that we stumble over: one bad schedule must not be tried for ever."""
+    row = store.take_due(tx, schedule_id)
+    if row is None or row.next_at is None:
+        return
+    _miss(tx, row, Gap(Reason.FAULT, [row.next_at]))
+    following = row.rhythm.after(max(tx.now, row.next_at))
+    _move(tx, row, None if following is None else following.at)
+
+
+def _move(tx: Tx, row: ScheduleRow, next_at: Millis | None) -> None:
+    row.next_at = next_at
+    if row.paused_until is not None and row.paused_until <= tx.now:
+        row.paused_at, row.paused_until, row.pause_note = None, None, ""
+    store.save(tx, row)
+
+
+def _catch_up(tx: Tx, row: ScheduleRow, targets: Targets, gaps: list[Gap]) -> None:
+    """Of what passed while no server ran, the newest runs now."""
+    gap = next((one for one in reversed(gaps) if one.reason is Reason.SERVER_DOWN), None)
+    if gap is None:
+        return
+    _start(tx, row, targets, gap.instants.pop(), Reason.CAUGHT_UP)
+    if not gap.instants:
+        gaps.remove(gap)
+
+
+def _start(
+    tx: Tx, row: ScheduleRow, targets: Targets, at: Millis, reason: Reason | None = None
+) -> None:
+    run = _run(tx, row, at, STARTED, reason)
+    if not ledger.enter(tx, run):
+        return
+    customer = customers.find(tx, row.customer_id)
+    if not customer.enabled:
+        _refuse(run, Reason.CUSTOMER_DISABLED, MESSAGES[Reason.CUSTOMER_DISABLED])
+    else:
+        actor = starter(customer.id, customer.name)
+        _try(tx, row, targets[row.target], actor, run)
+    ledger.settle(tx, run)
+    _tell(tx, row, run)
+
+
+def _try(tx: Tx, row: ScheduleRow, target: Target, actor: Actor, run: Run) -> None:
+    """Start it, unless an earlier job is open or it cannot run; the line says what came of it."""
+    try:
+        # Held: of two schedules of one task at one instant, the second sees the first one's job.
+        target.find(tx, row.customer_id, row.target_id, hold=True)
+    except NotFound as refusal:
+        return _refuse(run, refusal.code, refusal.message)
+    if row.overlap == Overlap.SKIP and (open_id := _open_job(tx, row, target)) is not None:
+        run.job_id = open_id
+        return _refuse(run, Reason.STILL_RUNNING, f"The job {open_id} was not over yet.")
+    given: list[Any] | None = msgspec.json.decode(row.arguments)
+    answer = target.start(tx, actor, row.target_id, given)
+    if isinstance(answer, Refused):
+        return _refuse(run, answer.code, answer.message)
+    run.job_id = row.last_job_id = answer
+    row.last_at = run.nominal_at
+    return None
+
+
+def _open_job(tx: Tx, row: ScheduleRow, target: Target) -> str | None:
+    """A job of the target that is not over: this schedule's last one, or any recent one."""
+    if row.last_job_id is not None:
+        lifecycle = tx.value("select lifecycle from jobs where id = ?", row.last_job_id)
+        if lifecycle is not None and lifecycle not in FINAL:
+            return row.last_job_id
+    return target.busy(tx, row.customer_id, row.target_id)
+
+
+def _refuse(run: Run, reason: str, message: str) -> None:
+    run.state, run.reason, run.message = MISSED, str(reason), message
+
+
+def _miss(tx: Tx, row: ScheduleRow, gap: Gap) -> None:
+    run = _run(tx, row, gap.instants[0], MISSED, gap.reason)
+    run.until_at = max(gap.until_at or 0, gap.instants[-1])
+    run.count, run.message = min(len(gap.instants), MOST_COUNTED), MESSAGES[gap.reason]
+    if ledger.enter(tx, run):
+        _tell(tx, row, run)
+
+
+def _run(tx: Tx, row: ScheduleRow, at: Millis, state: str, reason: Reason | None) -> Run:
+    return Run(
+        row.id,
+        at,
+        row.customer_id,
+        at,
+        1,
+        state,
+        None if reason is None else reason.value,
+        "",
+        None,
+        tx.now,
+    )
+
+
+def _tell(tx: Tx, row: ScheduleRow, run: Run) -> None:
+    told: dict[str, Any] = {
+        "name": row.name,
+        "target": row.target,
+        "target_id": row.target_id,
+        "nominal": iso(run.nominal_at),
+        "job_id": run.job_id,
+    }
+    if run.state == MISSED:
+        told |= {"reason": run.reason, "message": run.message, "count": run.count}
+    kind = "schedule.missed" if run.state == MISSED else "schedule.fired"
+    events.append(tx, row.customer_id, kind, row.id, told)

@@ -1,0 +1,159 @@
+"""What a schedule is, and what becomes of its instants."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import takewhile
+
+import msgspec
+
+from belvedere.base.clock import MINUTE, Millis
+from belvedere.schedules import rhythm, zones
+from belvedere.schedules.rhythm import Rhythm
+
+# So late a run still counts as on time.
+GRACE: Millis = MINUTE
+# A longer row of missed instants is not counted to its end.
+MOST_COUNTED = 1_000
+
+
+class Overlap(StrEnum):
+    """What happens at an instant while an earlier job is still open."""
+
+    SKIP = "skip"
+    QUEUE = "queue"
+
+
+class Missed(StrEnum):
+    """What happens about instants that passed while no server ran."""
+
+    SKIP = "skip"
+    ONCE = "once"
+
+
+class Reason(StrEnum):
+    """Why an instant was missed; else it is the code of a refusal. Of a start: why it is late."""
+
+    SERVER_DOWN = "server_down"
+    STILL_RUNNING = "still_running"
+    PAUSED = "paused"
+    CUSTOMER_DISABLED = "customer_disabled"
+    FAULT = "fault"
+    CAUGHT_UP = "caught_up"
+
+
+STARTED, MISSED = "started", "missed"
+
+
+class ScheduleRow(msgspec.Struct):
+    """A row of `schedules`, in the order of the select."""
+
+    id: str
+    customer_id: str
+    name: str
+    target: str
+    target_id: str
+    run_date: Millis | None
+    repeat_every: str | None
+    timezone: str
+    anchor_at: Millis
+    arguments: str
+    overlap: str
+    missed: str
+    enabled: int
+    paused_at: Millis | None
+    paused_until: Millis | None
+    pause_note: str
+    next_at: Millis | None
+    last_at: Millis | None
+    last_job_id: str | None
+    version: int
+    created_at: Millis
+    updated_at: Millis
+
+    @property
+    def rhythm(self) -> Rhythm:
+        zone = zones.zone(self.timezone)
+        return rhythm.read(self.run_date, self.repeat_every, zone, self.anchor_at)
+
+    def is_paused(self, at: Millis) -> bool:
+        return (
+            self.paused_at is not None
+            and self.paused_at <= at
+            and (self.paused_until is None or at < self.paused_until)
+        )
+
+
+class Run(msgspec.Struct):
+    """A row of `schedule_runs`: a start, or instants in a row that were missed for one reason."""
+
+    schedule_id: str
+    nominal_at: Millis
+    customer_id: str
+    until_at: Millis
+    count: int
+    state: str
+    reason: str | None
+    message: str
+    job_id: str | None
+    decided_at: Millis
+
+
+class Gap(msgspec.Struct):
+    """Instants in a row that are missed for one reason."""
+
+    reason: Reason
+    instants: list[Millis]
+    # Where they were too many to be counted: how far they went.
+    until_at: Millis | None = None
+
+
+class Due(msgspec.Struct):
+    """What must be decided about a schedule now."""
+
+    gaps: list[Gap]
+    # Instants that are to be started, oldest first.
+    starts: list[Millis]
+    next_at: Millis | None
+
+
+def due(row: ScheduleRow, now: Millis) -> Due:
+    """What passed since the last decision: missed too long ago, within a pause, or right now."""
+    assert row.next_at is not None
+    horizon = now - GRACE
+    found = row.rhythm
+    gaps: list[Gap] = []
+    for number, at in enumerate(_until(found, row.next_at, horizon - 1)):
+        if number == MOST_COUNTED:
+            gaps[-1].until_at = horizon - 1
+            break
+        _add(gaps, Reason.PAUSED if row.is_paused(at) else Reason.SERVER_DOWN, at)
+    starts = []
+    for at in _until(found, _first_from(found, row.next_at, horizon), now):
+        if row.is_paused(at):
+            _add(gaps, Reason.PAUSED, at)
+        else:
+            starts.append(at)
+    following = found.after(max(now, row.next_at))
+    return Due(gaps, starts, None if following is None else following.at)
+
+
+def _until(found: Rhythm, first_at: Millis | None, last_at: Millis) -> Iterator[Millis]:
+    """The instants from the first on, as long as they are not behind the last."""
+    if first_at is None or first_at > last_at:
+        return
+    yield first_at
+    yield from takewhile(lambda at: at <= last_at, (one.at for one in found.fires(first_at)))
+
+
+def _first_from(found: Rhythm, next_at: Millis, horizon: Millis) -> Millis | None:
+    if next_at >= horizon:
+        return next_at
+    first = found.after(horizon - 1)
+    return None if first is None else first.at
+
+
+def _add(gaps: list[Gap], reason: Reason, at: Millis) -> None:
+    if gaps and gaps[-1].reason is reason:
+        gaps[-1].instants.append(at)
+    else:
+        gaps.append(Gap(reason, [at]))

@@ -1,0 +1,149 @@
+"""The rows of schedules."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere.access import Actor, visible
+from belvedere.base.clock import Millis
+from belvedere.base.errors import NotFound
+from belvedere.db import Tx, columns
+from belvedere.rest.clauses import clauses
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.schedules.model import ScheduleRow
+
+SCHEDULES = Listable(
+    fields={
+        "id": Field("id"),
+        "name": Field("name"),
+        "target": Field("target"),
+        "task_id": Field("case target when 'task' then target_id end"),
+        "workflow_id": Field("case target when 'workflow' then target_id end"),
+        "timezone": Field("timezone"),
+        "enable": Field("enabled", Kind.BOOL),
+        "nextRunAt": Field("next_at", Kind.TIME),
+        "lastRunAt": Field("last_at", Kind.TIME),
+        "version": Field("version", Kind.INT),
+        "creation_date": Field("created_at", Kind.TIME),
+        "last_update": Field("updated_at", Kind.TIME),
+    }
+)
+# Whatever a schedule can start has an ACL; ids are not shared between them.
+TARGETS = ("task", "workflow")
+_ROW = columns(ScheduleRow)
+
+
+def missing() -> NotFound:
+    return NotFound("There is no such schedule.", code="schedule_not_found")
+
+
+def find(tx: Tx, customer_id: str, schedule_id: str, *, hold: bool = False) -> ScheduleRow:
+    """The schedule, held until the transaction ends where it is about to change."""
+    found = tx.one(
+        ScheduleRow,
+        f"select {_ROW} from schedules where id = ? and customer_id = ?"
+        f"{tx.sql.lock_rows if hold else ''}",
+        schedule_id,
+        customer_id,
+    )
+    if found is None:
+        raise missing()
+    return found
+
+
+def of_target(tx: Tx, customer_id: str, target_id: str) -> list[ScheduleRow]:
+    return tx.all(
+        ScheduleRow,
+        f"select {_ROW} from schedules where target_id = ? and customer_id = ? order by id",
+        target_id,
+        customer_id,
+    )
+
+
+def page(tx: Tx, actor: Actor, listing: Listing) -> list[ScheduleRow]:
+    """Those of what the actor may see."""
+    seen, params = _seen(actor)
+    sql = clauses(listing)
+    return tx.all(
+        ScheduleRow,
+        f"select {_ROW} from schedules where customer_id = ? and {seen}{sql.where}{sql.page}",
+        actor.customer_id,
+        *params,
+        *sql.params,
+        *sql.page_params,
+    )
+
+
+def count(tx: Tx, actor: Actor, listing: Listing) -> int:
+    seen, params = _seen(actor)
+    sql = clauses(listing)
+    return int(
+        tx.value(
+            f"select count(*) from schedules where customer_id = ? and {seen}{sql.where}",
+            actor.customer_id,
+            *params,
+            *sql.params,
+        )
+    )
+
+
+def _seen(actor: Actor) -> tuple[str, list[Any]]:
+    found = [visible(actor, kind, "target_id") for kind in TARGETS]
+    return (
+        f"({' or '.join(sql for sql, _ in found)})",
+        [param for _, params in found for param in params],
+    )
+
+
+def insert(tx: Tx, row: ScheduleRow) -> None:
+    marks = ", ".join("?" for _ in ScheduleRow.__struct_fields__)
+    tx.run(f"insert into schedules ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+
+
+def save(tx: Tx, row: ScheduleRow) -> None:
+    """Write back a row that this transaction holds."""
+    names = [name for name in ScheduleRow.__struct_fields__ if name not in ("id", "customer_id")]
+    tx.run(
+        f"update schedules set {', '.join(f'{name} = ?' for name in names)}"
+        " where id = ? and customer_id = ?",
+        *(getattr(row, name) for name in names),
+        row.id,
+        row.customer_id,
+    )
+
+
+def delete(tx: Tx, row: ScheduleRow) -> None:
+    tx.run("delete from schedule_runs where schedule_id = ?", row.id)
+    tx.run("delete from schedules where id = ? and customer_id = ?", row.id, row.customer_id)
+
+
+# What the loop asks for, over all organizations. A pause is looked at when it is over.
+_DUE = "next_at <= ? and (paused_at is null or paused_until <= ? or next_at < paused_at)"
+
+
+def soonest(tx: Tx) -> Millis | None:
+    """When the next instant of any schedule is, as far as no pause hides it."""
+    found: Millis | None = tx.value(
+        "select min(next_at) from schedules where next_at is not null"
+        " and (paused_at is null or paused_until <= ? or next_at < paused_at)",
+        tx.now,
+    )
+    return found
+
+
+def due(tx: Tx, limit: int) -> list[str]:
+    rows = tx.rows(
+        f"select id from schedules where {_DUE} order by next_at limit ?", tx.now, tx.now, limit
+    )
+    return [schedule_id for (schedule_id,) in rows]
+
+
+def take_due(tx: Tx, schedule_id: str) -> ScheduleRow | None:
+    """The schedule, if it is still due and no other server has it in hand."""
+    return tx.one(
+        ScheduleRow,
+        f"select {_ROW} from schedules where id = ? and {_DUE}{tx.sql.skip_locked}",
+        schedule_id,
+        tx.now,
+        tx.now,
+    )

@@ -1,0 +1,264 @@
+"""Schedules: the routes of facts.md 2.11, and what decisions.md section 9 adds to them."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.base.clock import HOUR, parse_iso
+from belvedere.server import loops, reactions
+from contract import letters
+from contract.client import Client
+from contract.world import World
+from handclock import HandClock
+
+MISSING = "0" * 24
+RECORD: dict[str, letters.Kind] = {
+    **dict.fromkeys(("id", "_id", "task_id", "customer_id"), letters.identifier),
+    **dict.fromkeys(("name", "_type", "timezone", "overlap", "missed"), letters.string),
+    **dict.fromkeys(("enable", "disabled"), letters.boolean),
+    **dict.fromkeys(("creation_date", "last_update", "nextRunAt"), letters.moment),
+    "version": letters.integer,
+}
+
+
+@pytest.fixture(autouse=True)
+def morning(clock: HandClock) -> None:
+    """Before anybody signs in."""
+    clock.now = parse_iso("2027-03-02T09:00:30Z")
+
+
+async def made(ada: Client, task: str, **more: Any) -> Any:
+    answer = await ada.post(f"/acme/task/{task}/schedule", {"repeatEvery": "*/10 * * * *", **more})
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+async def test_it_works(world: World, ada: Client, vic: Client) -> None:
+    task = await world.task()
+    found = await made(ada, task, timezone="Europe/Berlin")
+    assert letters.missing(found, RECORD) == []
+    assert (found["_type"], found["target"], found["task_id"]) == ("Schedule", "task", task)
+    assert (found["name"], found["enable"], found["overlap"]) == ("echo", True, "skip")
+    assert found["nextRunAt"] == "2027-03-02T09:10:00.000Z"
+    assert found["data"] == {
+        "task_id": task,
+        "workflow_id": None,
+        "customer_id": found["customer_id"],
+        "scheduleData": {
+            "runDate": None,
+            "repeatEvery": "*/10 * * * *",
+            "timezone": "Europe/Berlin",
+        },
+    }
+    for target in (f"/acme/task/{task}/schedule", f"/task/{task}/schedule?customer=acme"):
+        assert (await vic.get(target)).json == [found]
+    for target in ("/acme/schedule", "/schedule?customer=acme"):
+        assert (await vic.get(target)).json == [found]
+    assert (await vic.get(f"/acme/schedule/{found['id']}")).json == found
+    (line,) = (await vic.get(f"/acme/task/{task}")).json["schedules"]
+    assert (line["id"], line["nextRunAt"]) == (found["id"], found["nextRunAt"])
+    assert (await vic.get("/acme/task")).json[0]["schedules"] == [line]
+
+
+async def test_it_runs(world: World, ada: Client, clock: HandClock) -> None:
+    found = await made(ada, await world.task())
+    clock.move(9 * 60 + 31)
+    await loops.fire_schedules(world.house)
+    (job,) = (await ada.get("/acme/job")).json
+    assert (job["origin"], job["lifecycle"]) == ("scheduler", "ready")
+    assert job["user"] == {"id": "", "username": "", "email": ""}
+    (run,) = (await ada.get(f"/acme/schedule/{found['id']}/run")).json
+    assert (run["state"], run["job_id"], run["reason"]) == ("started", job["id"], None)
+    assert (run["nominal"], run["date"]) == ("2027-03-02T09:10:00.000Z", "2027-03-02T09:10:01.000Z")
+    after = (await ada.get(f"/acme/schedule/{found['id']}")).json
+    assert (after["lastRunAt"], after["last_job_id"]) == (run["nominal"], job["id"])
+    # Nothing is due twice.
+    await loops.fire_schedules(world.house)
+    assert len((await ada.get("/acme/job")).json) == 1
+
+
+async def test_the_body_of_old_clients(world: World, ada: Client) -> None:
+    task = await world.task()
+    wrapped = {"scheduleData": {"runDate": "2027-03-03T10:00:00.000Z", "repeatEvery": ""}}
+    found = (await ada.post(f"/acme/task/{task}/schedule", wrapped)).json
+    assert (found["runDate"], found["repeatEvery"]) == ("2027-03-03T10:00:00.000Z", None)
+    assert found["nextRunAt"] == found["runDate"]
+    gone = await ada.delete(f"/acme/scheduler/{found['id']}")
+    assert (gone.status, gone.json["numRemoved"], gone.json["id"]) == (200, 1, found["id"])
+    assert (await ada.get(f"/acme/task/{task}/schedule")).json == []
+
+
+async def test_it_is_stopped_and_started(world: World, ada: Client) -> None:
+    found = await made(ada, await world.task())
+    target = f"/acme/scheduler/{found['id']}"
+    for word, next_run in (("stop", None), ("start", found["nextRunAt"])):
+        answer = await ada.put(f"{target}/{word}")
+        assert (answer.status, answer.json) == (200, "ok")
+        shown = (await ada.get(f"/acme/schedule/{found['id']}")).json
+        assert (shown["enable"], shown["nextRunAt"]) == (word == "start", next_run)
+    later = {"runDate": "2027-05-01T08:00:00Z"}
+    assert (await ada.put(f"/scheduler/{found['id']}/start?customer=acme", later)).json == "ok"
+    shown = (await ada.get(f"/acme/schedule/{found['id']}")).json
+    assert shown["nextRunAt"] == "2027-05-01T08:00:00.000Z"
+
+
+async def test_it_is_changed(world: World, ada: Client) -> None:
+    found = await made(ada, await world.task())
+    target = f"/acme/schedule/{found['id']}"
+    sent = {"name": "nightly", "repeatEvery": "0 5 * * *", "timezone": "America/New_York"}
+    changed = await ada.patch(target, {**sent, "overlap": "queue", "missed": "once"})
+    assert (changed.status, changed.json["version"]) == (200, 2)
+    assert changed.json["nextRunAt"] == "2027-03-02T10:00:00.000Z"
+    assert (changed.json["name"], changed.json["overlap"]) == ("nightly", "queue")
+    # Sent back as it was shown, it stays what it is.
+    assert (await ada.patch(target, changed.json)).json == changed.json
+    stale = await ada.patch(target, {"name": "x"}, headers={"if-match": "1"})
+    assert (stale.status, stale.code) == (412, "stale")
+    assert (await ada.delete(target)).json["numRemoved"] == 1
+    for again in (await ada.get(target), await ada.patch(target, {}), await ada.delete(target)):
+        assert (again.status, again.code) == (404, "schedule_not_found")
+
+
+async def test_it_is_paused_with_an_end_and_a_note(
+    world: World, ada: Client, clock: HandClock
+) -> None:
+    found = await made(ada, await world.task())
+    target = f"/acme/schedule/{found['id']}"
+    sent = {"until": "2027-03-02T10:00:00Z", "note": "the shop moves"}
+    paused = (await ada.put(f"{target}/pause", sent)).json
+    assert paused["pause"] == {
+        "since": "2027-03-02T09:00:30.000Z",
+        "until": "2027-03-02T10:00:00.000Z",
+        "note": "the shop moves",
+    }
+    coming = (await ada.get(f"{target}/preview?count=6")).json
+    assert [one["paused"] for one in coming] == [True] * 5 + [False]
+    clock.move(HOUR / 1_000)
+    await loops.fire_schedules(world.house)
+    runs = (await ada.get(f"{target}/run")).json
+    assert [(one["state"], one["reason"], one["count"]) for one in runs] == [
+        ("started", None, 1),
+        ("missed", "paused", 5),
+    ]
+    assert (await ada.get(target)).json["pause"] is None
+    assert (await ada.put(f"{target}/pause")).json["pause"]["until"] is None
+    assert (await ada.put(f"{target}/resume")).json["pause"] is None
+    refused = await ada.put(f"{target}/pause", {"until": "2020-01-01T00:00:00Z"})
+    assert (refused.status, refused.json["errors"][0]["field"]) == (400, "until")
+
+
+async def test_the_preview_tells_of_clock_changes(world: World, ada: Client, vic: Client) -> None:
+    sent = {"repeatEvery": "30 2 * * *", "timezone": "Europe/Berlin", "count": 40}
+    found = (await vic.post("/acme/schedule/preview", sent)).json
+    assert len(found) == 40
+    marked = [one for one in found if one["clock_change"]]
+    assert [(one["local"], one["clock_change"], one["meant"]) for one in marked] == [
+        ("2027-03-28T03:00:00+02:00", "moved", "2027-03-28T02:30:00"),
+    ]
+    made_one = await made(ada, await world.task(), repeatEvery="0 12 * * *")
+    shown = (await vic.get(f"/acme/schedule/{made_one['id']}/preview")).json
+    assert [one["date"][:10] for one in shown[:2]] == ["2027-03-02", "2027-03-03"]
+    assert len(shown) == 10
+
+
+async def test_masked_arguments_are_not_shown(world: World, ada: Client) -> None:
+    wanted = [{"type": "input", "label": "a"}, {"type": "input", "label": "b", "masked": True}]
+    task = await world.task(task_arguments=wanted)
+    found = await made(ada, task, task_arguments=["x", "hush-hush"])
+    assert found["task_arguments"] == ["x", "***"]
+    target = f"/acme/schedule/{found['id']}"
+    changed = await ada.patch(target, {"task_arguments": ["y", "***"]})
+    assert changed.json["task_arguments"] == ["y", "***"]
+    for place in (target, "/acme/schedule", f"/acme/task/{task}/schedule", "/api/audit"):
+        assert "hush-hush" not in (await ada.get(place)).text
+    kept = await world.house.db.read(
+        lambda tx: tx.value("select arguments from schedules where id = ?", found["id"])
+    )
+    assert kept == '["y","hush-hush"]'
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({}, "repeatEvery"),
+        ({"repeatEvery": "", "runDate": None}, "repeatEvery"),
+        ({"repeatEvery": "* * * *"}, "repeatEvery"),
+        ({"repeatEvery": "0 0 30 2 *"}, "repeatEvery"),
+        ({"repeatEvery": "every 0 s"}, "repeatEvery"),
+        ({"runDate": "soon"}, "runDate"),
+        ({"runDate": "2020-01-01T00:00:00Z"}, "runDate"),
+        ({"runDate": "9999-12-31T23:59:59-23:00"}, "runDate"),
+        ({"runDate": 1 << 60}, "runDate"),
+        ({"runDate": -5}, "runDate"),
+        ({"repeatEvery": "* * * * *", "timezone": "Mars/Phobos"}, "timezone"),
+        ({"repeatEvery": "* * * * *", "timezone": "../../etc/passwd"}, "timezone"),
+        ({"repeatEvery": "* * * * *", "overlap": "double"}, "overlap"),
+        ({"repeatEvery": "* * * * *", "missed": "all"}, "missed"),
+        ({"repeatEvery": "* * * * *", "name": "a\nb"}, "name"),
+        ({"repeatEvery": "* * * * *", "task_arguments": ["x"]}, "task_arguments[0]"),
+    ],
+)
+async def test_bad_input(world: World, ada: Client, sent: dict[str, Any], field: str) -> None:
+    refused = await ada.post(f"/acme/task/{await world.task()}/schedule", sent)
+    assert (refused.status, refused.json["errors"][0]["field"]) == (400, field)
+    assert (await ada.get("/acme/schedule")).json == []
+
+
+async def test_who_may(world: World, ada: Client, uma: Client, vic: Client, eve: Client) -> None:
+    """Seen with what it starts; changed by admins; another organization's is not there."""
+    hidden = await made(ada, await world.task("hidden", acl=[]))
+    task = await world.task()
+    found = await made(ada, task)
+    target = f"/acme/schedule/{found['id']}"
+    assert [one["id"] for one in (await vic.get("/acme/schedule")).json] == [found["id"]]
+    for place in (f"schedule/{hidden['id']}", f"task/{hidden['task_id']}/schedule"):
+        assert (await uma.get(f"/acme/{place}")).status == 404
+    for word in ("preview", "run"):
+        assert (await uma.get(f"/acme/schedule/{hidden['id']}/{word}")).status == 404
+    sent = {"repeatEvery": "* * * * *"}
+    max_ = world.client("max")
+    for refused in (
+        await max_.post(f"/acme/task/{task}/schedule", sent),
+        await max_.patch(target, sent),
+        await max_.put(f"{target}/pause"),
+        await max_.delete(target),
+    ):
+        assert (refused.status, refused.code) == (403, "level")
+    theirs = target.replace("acme", "globex")
+    for refused in (
+        await eve.get(theirs),
+        await eve.delete(theirs),
+        await eve.post(f"/globex/task/{task}/schedule", sent),
+    ):
+        assert refused.status == 404
+    assert (await eve.get("/globex/schedule")).json == []
+
+
+async def test_it_goes_with_its_task(world: World, ada: Client) -> None:
+    task = await world.task()
+    found = await made(ada, task)
+    assert (await ada.delete(f"/acme/task/{task}")).status == 200
+    reaction = next(one for one in reactions.REACTIONS if "schedules of deleted" in one.name)
+    await world.house.db.write(reactions.react, world.house, reaction)
+    assert (await ada.get(f"/acme/schedule/{found['id']}")).status == 404
+
+
+async def test_it_can_be_listed_by_its_fields(world: World, ada: Client) -> None:
+    one, two = await world.task("one"), await world.task("two")
+    first, second = await made(ada, one), await made(ada, two, name="nightly")
+    for query, wanted in (
+        (f"where[task_id]={one}", [first]),
+        ("where[name]=nightly", [second]),
+        ("sort[id]=-1", [second, first]),
+        ("limit=1", [first]),
+    ):
+        assert (await ada.get(f"/acme/schedule?{query}")).json == wanted
+    assert (await ada.get("/acme/schedule?where[box]=1")).status == 400
+
+
+async def test_a_task_has_room_for_a_hundred(world: World, ada: Client) -> None:
+    task = await world.task()
+    for _ in range(100):
+        await made(ada, task)
+    refused = await ada.post(f"/acme/task/{task}/schedule", {"repeatEvery": "* * * * *"})
+    assert (refused.status, refused.code) == (409, "too_many_schedules")

@@ -1,0 +1,96 @@
+"""Schedules of acme on a clock that stands still, and a way to let time pass."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from belvedere.access.keys import Keys
+from belvedere.base.clock import parse_iso
+from belvedere.db import Database
+from belvedere.hosts import store as hosts
+from belvedere.rest import filters
+from belvedere.schedules import firing, ledger, service, store
+from belvedere.schedules.given import ScheduleBody
+from belvedere.schedules.model import Run, ScheduleRow
+from belvedere.server.scheduled import TARGETS
+from belvedere.tasks import service as tasks
+from belvedere.tasks.given import TaskBody
+from cast import Cast
+from handclock import HandClock
+
+Make = Callable[..., ScheduleRow]
+Task = Callable[..., str]
+BEGIN = parse_iso("2026-03-02T09:00:30Z")
+
+
+@pytest.fixture
+def task(db: Database, keys: Keys, cast: Cast) -> Task:
+    """Make a script task of acme."""
+    host = db.write_now(hosts.insert, cast.acme.id, "web-1", "machine-1", "")
+
+    def make(name: str = "tidy", **more: Any) -> str:
+        fields = {
+            "name": name,
+            "type": "script",
+            "host_id": host.id,
+            "script": {"filename": "a.sh", "source": "#!/bin/sh\n"},
+            **more,
+        }
+        sent = msgspec.convert(fields, TaskBody, strict=False)
+        return db.write_now(tasks.create, keys, cast.ada, sent)[0].id
+
+    return make
+
+
+@pytest.fixture
+def make(db: Database, cast: Cast, clock: HandClock, task: Task) -> Make:
+    """A schedule of a new task; the clock stands at half a minute past nine."""
+    clock.now = BEGIN
+
+    def create(repeat: str | None = "*/10 * * * *", of: str = "", **more: Any) -> ScheduleRow:
+        sent = {"repeatEvery": repeat, **more}
+        body = msgspec.convert(sent, ScheduleBody, strict=False)
+        made = db.write_now(service.create, TARGETS, cast.ada, "task", of or task(), body)
+        return made.row
+
+    return create
+
+
+def pass_time(db: Database, clock: HandClock, seconds: float) -> None:
+    """The clock moves, then the loop takes its turn."""
+    clock.move(seconds)
+    for schedule_id in db.write_now(store.due, 1_000):
+        assert db.write_now(firing.fire, TARGETS, schedule_id)
+
+
+def lines(db: Database, row: ScheduleRow) -> list[Run]:
+    """The ledger, oldest first."""
+    listing = filters.read({}, ledger.RUNS)
+    return db.write_now(ledger.page, row.customer_id, row.id, listing)[::-1]
+
+
+def told(db: Database, row: ScheduleRow) -> list[tuple[str, str, str | None, int]]:
+    """Each line as (time of the day, state, reason, count)."""
+    return [
+        (clock_time(one.nominal_at), one.state, one.reason, one.count) for one in lines(db, row)
+    ]
+
+
+def clock_time(at: int) -> str:
+    seconds = at // 1_000 % 86_400
+    return f"{seconds // 3_600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+
+
+def jobs(db: Database) -> int:
+    return db.write_now(lambda tx: int(tx.value("select count(*) from jobs")))
+
+
+def finish_all(db: Database) -> None:
+    """Whatever is open is canceled."""
+    db.write_now(
+        lambda tx: tx.run(
+            "update jobs set lifecycle = 'canceled', state = 'canceled' where lifecycle = 'ready'"
+        )
+    )

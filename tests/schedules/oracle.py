@@ -1,0 +1,31 @@
+"""What a patient person with a wall clock would write down, looking every quarter of an hour.
+
+The instants of a cron text, found by walking through all instants: a time has come when the wall
+shows it or a later one for the first time.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+QUARTER = timedelta(minutes=15)
+Fits = Callable[[datetime], bool]
+
+
+def walk(zone: ZoneInfo, begin: datetime, end: datetime) -> Iterator[tuple[int, list[datetime]]]:
+    """Each instant at which the wall shows what it never showed before: (seconds, times come)."""
+    at = begin.replace(tzinfo=UTC)
+    highest = at.astimezone(zone).replace(tzinfo=None)
+    while at < end.replace(tzinfo=UTC):
+        at += QUARTER
+        wall = at.astimezone(zone).replace(tzinfo=None)
+        if wall > highest:
+            come = []
+            while highest < wall:
+                highest += QUARTER
+                come.append(highest)
+            yield int(at.timestamp()), come
+
+
+def fires(walked: list[tuple[int, list[datetime]]], fits: Fits) -> list[int]:
+    return [at for at, come in walked if any(map(fits, come))]

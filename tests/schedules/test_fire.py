@@ -1,0 +1,299 @@
+"""What becomes of each nominal instant: once, or missed with a reason."""
+
+import msgspec
+import pytest
+
+from belvedere import events
+from belvedere.base.clock import HOUR, SECOND, iso
+from belvedere.base.errors import Invalid
+from belvedere.db import Database, Tx
+from belvedere.rest import filters
+from belvedere.schedules import firing, ledger, preview, service, store
+from belvedere.schedules.given import PreviewBody, ScheduleBody
+from belvedere.server.scheduled import TARGETS
+from belvedere.tasks import service as tasks
+from belvedere.tasks.given import TaskBody
+from cast import Cast
+from handclock import HandClock
+
+from .conftest import BEGIN, Make, Task, finish_all, jobs, lines, pass_time, told
+
+MINUTE_S, HOUR_S = 60, 3_600
+
+
+def test_it_works(db: Database, clock: HandClock, make: Make) -> None:
+    row = make()
+    pass_time(db, clock, 9 * MINUTE_S)
+    assert jobs(db) == 0
+    pass_time(db, clock, 30)
+    assert told(db, row) == [("09:10:00", "started", None, 1)]
+    (line,) = lines(db, row)
+    found = db.write_now(
+        lambda tx: tx.row(
+            "select origin, user_id, username, email from jobs where id = ?", line.job_id
+        )
+    )
+    assert found == ("scheduler", "", "", "")
+    kept = db.write_now(store.find, row.customer_id, row.id)
+    assert (kept.last_at, kept.last_job_id) == (line.nominal_at, line.job_id)
+    assert iso(kept.next_at or 0) == "2026-03-02T09:20:00.000Z"
+    fired = db.write_now(events.of_object, row.id)[-1]
+    assert (fired.kind, msgspec.json.decode(fired.data)["job_id"]) == (
+        "schedule.fired",
+        line.job_id,
+    )
+
+
+def test_an_instant_never_starts_twice(
+    db: Database, clock: HandClock, make: Make, cast: Cast
+) -> None:
+    row = make(overlap="queue")
+    pass_time(db, clock, 10 * MINUTE_S)
+    # Somebody turns the clock back and edits the schedule, which looks for its next instant.
+    clock.move(-HOUR_S)
+    for name in ("a", "b"):
+        body = ScheduleBody(name=name, timezone="Etc/UTC" if name == "a" else "UTC")
+        db.write_now(service.change, TARGETS, cast.ada, row.id, body)
+    pass_time(db, clock, HOUR_S)
+    assert jobs(db) == 1
+    # Even with a row that was moved back by hand.
+    at = lines(db, row)[0].nominal_at
+    db.write_now(lambda tx: tx.run("update schedules set next_at = ?", at))
+    pass_time(db, clock, 0)
+    assert (jobs(db), len(told(db, row))) == (1, 1)
+
+
+def test_while_an_earlier_job_is_open_it_is_skipped(
+    db: Database, clock: HandClock, make: Make
+) -> None:
+    row = make()
+    pass_time(db, clock, 10 * MINUTE_S)
+    pass_time(db, clock, 10 * MINUTE_S)
+    finish_all(db)
+    pass_time(db, clock, 10 * MINUTE_S)
+    assert told(db, row) == [
+        ("09:10:00", "started", None, 1),
+        ("09:20:00", "missed", "still_running", 1),
+        ("09:30:00", "started", None, 1),
+    ]
+    first, second, _ = lines(db, row)
+    assert second.job_id == first.job_id and str(first.job_id) in second.message
+
+
+def test_two_schedules_of_one_task_do_not_overlap(
+    db: Database, clock: HandClock, make: Make
+) -> None:
+    one = make()
+    other = make(of=one.target_id)
+    pass_time(db, clock, 10 * MINUTE_S)
+    states = [told(db, row)[0][1:3] for row in (one, other)]
+    assert sorted(states, key=str) == [("missed", "still_running"), ("started", None)]
+
+
+def test_with_queue_every_instant_has_its_job(db: Database, clock: HandClock, make: Make) -> None:
+    row = make(overlap="queue")
+    for _ in range(3):
+        pass_time(db, clock, 10 * MINUTE_S)
+    assert [line[1:3] for line in told(db, row)] == [("started", None)] * 3
+    assert jobs(db) == 3
+
+
+def test_what_passed_while_no_server_ran_is_missed(
+    db: Database, clock: HandClock, make: Make
+) -> None:
+    row = make()
+    pass_time(db, clock, 2 * HOUR_S + 5 * MINUTE_S)
+    assert told(db, row) == [("09:10:00", "missed", "server_down", 12)]
+    assert iso(lines(db, row)[0].until_at) == "2026-03-02T11:00:00.000Z"
+    pass_time(db, clock, 5 * MINUTE_S)
+    assert told(db, row)[1] == ("11:10:00", "started", None, 1)
+
+
+def test_it_runs_once_for_all_that_was_missed(db: Database, clock: HandClock, make: Make) -> None:
+    row = make(missed="once")
+    # Ten past eleven is two minutes ago.
+    pass_time(db, clock, 2 * HOUR_S + 11 * MINUTE_S)
+    assert told(db, row) == [
+        ("09:10:00", "missed", "server_down", 12),
+        ("11:10:00", "started", "caught_up", 1),
+    ]
+    assert jobs(db) == 1
+
+
+def test_a_run_on_time_stands_for_what_was_missed(
+    db: Database, clock: HandClock, make: Make
+) -> None:
+    row = make(missed="once")
+    pass_time(db, clock, 2 * HOUR_S - 20)
+    assert told(db, row) == [
+        ("09:10:00", "missed", "server_down", 11),
+        ("11:00:00", "started", None, 1),
+    ]
+
+
+def test_half_a_minute_late_is_on_time(db: Database, clock: HandClock, make: Make) -> None:
+    row = make()
+    pass_time(db, clock, 10 * MINUTE_S + 29)
+    assert told(db, row) == [("09:10:00", "started", None, 1)]
+
+
+def test_a_year_of_seconds_is_one_line(db: Database, clock: HandClock, make: Make) -> None:
+    row = make("* * * * * *")
+    pass_time(db, clock, 365 * 24 * HOUR_S)
+    (gap, *starts) = lines(db, row)
+    assert (gap.reason, gap.count) == ("server_down", 1_000)
+    assert gap.until_at >= clock.now - 61 * SECOND
+    # The last minute counts as on time; the first of it is running.
+    assert [one.state for one in starts].count("started") == 1 and len(starts) == 61
+
+
+def test_a_pause_ends_by_itself(db: Database, clock: HandClock, make: Make, cast: Cast) -> None:
+    row = make()
+    until = iso(BEGIN + HOUR)
+    db.write_now(service.pause, TARGETS, cast.ada, row.id, until, "the shop moves")
+    for _ in range(6):
+        pass_time(db, clock, 10 * MINUTE_S)
+    pass_time(db, clock, 10 * MINUTE_S)
+    assert told(db, row) == [
+        ("09:10:00", "missed", "paused", 6),
+        ("10:10:00", "started", None, 1),
+    ]
+    kept = db.write_now(store.find, row.customer_id, row.id)
+    assert (kept.paused_at, kept.paused_until, kept.pause_note) == (None, None, "")
+
+
+def test_a_pause_without_an_end_ends_when_somebody_says_so(
+    db: Database, clock: HandClock, make: Make, cast: Cast
+) -> None:
+    row = make(missed="once")
+    db.write_now(service.pause, TARGETS, cast.ada, row.id, None, "")
+    pass_time(db, clock, 30 * 24 * HOUR_S)
+    assert told(db, row) == []
+    db.write_now(service.resume, TARGETS, cast.ada, row.id)
+    pass_time(db, clock, 0)
+    assert [line[1:] for line in told(db, row)] == [("missed", "paused", 1_000)]
+    # What was paused is not caught up with.
+    assert jobs(db) == 0
+
+
+def test_a_pause_that_ends_while_no_server_runs(
+    db: Database, clock: HandClock, make: Make, cast: Cast
+) -> None:
+    row = make()
+    pass_time(db, clock, 5 * MINUTE_S)
+    db.write_now(service.pause, TARGETS, cast.ada, row.id, iso(clock.now + HOUR), "")
+    pass_time(db, clock, 2 * HOUR_S)
+    assert [line[1:] for line in told(db, row)] == [
+        ("missed", "paused", 6),
+        ("missed", "server_down", 6),
+    ]
+
+
+def test_while_it_is_off_nothing_is_missed(
+    db: Database, clock: HandClock, make: Make, cast: Cast
+) -> None:
+    row = make()
+    db.write_now(service.switch, TARGETS, cast.ada, row.id, False)
+    pass_time(db, clock, HOUR_S)
+    db.write_now(service.switch, TARGETS, cast.ada, row.id, True)
+    pass_time(db, clock, 10 * MINUTE_S)
+    assert told(db, row) == [("10:10:00", "started", None, 1)]
+
+
+def test_a_date_runs_once(db: Database, clock: HandClock, make: Make) -> None:
+    row = make(None, runDate="2026-03-02T10:30", timezone="Europe/Berlin")
+    pass_time(db, clock, 30 * MINUTE_S)
+    pass_time(db, clock, 48 * HOUR_S)
+    assert told(db, row) == [("09:30:00", "started", None, 1)]
+    assert db.write_now(store.find, row.customer_id, row.id).next_at is None
+    assert db.write_now(store.soonest) is None
+
+
+def test_a_task_that_cannot_run_is_told_of(
+    db: Database, clock: HandClock, make: Make, cast: Cast
+) -> None:
+    row = make()
+    off = msgspec.convert({"enable": False}, TaskBody)
+    db.write_now(tasks.change, cast.ada, row.target_id, off, whole=False)
+    pass_time(db, clock, 10 * MINUTE_S)
+    assert told(db, row) == [("09:10:00", "missed", "task_disabled", 1)]
+    told_last = db.write_now(events.of_object, row.id)[-1]
+    assert told_last.kind == "schedule.missed"
+    assert msgspec.json.decode(told_last.data)["reason"] == "task_disabled"
+
+
+def test_a_deleted_task_starts_nothing_and_takes_its_schedules_with_it(
+    db: Database, clock: HandClock, make: Make, cast: Cast
+) -> None:
+    row = make()
+    db.write_now(tasks.delete, cast.ada, row.target_id)
+    pass_time(db, clock, 10 * MINUTE_S)
+    assert told(db, row) == [("09:10:00", "missed", "task_not_found", 1)]
+    db.write_now(service.target_went, row.customer_id, row.target_id)
+    assert told(db, row) == [] and db.write_now(store.soonest) is None
+
+
+def test_a_disabled_organization_starts_nothing(db: Database, clock: HandClock, make: Make) -> None:
+    row = make()
+    db.write_now(lambda tx: tx.run("update customers set enabled = 0 where name = 'acme'"))
+    pass_time(db, clock, 10 * MINUTE_S)
+    assert told(db, row) == [("09:10:00", "missed", "customer_disabled", 1)]
+
+
+def test_it_gives_the_arguments(db: Database, clock: HandClock, make: Make, task: Task) -> None:
+    wanted = [{"type": "input", "label": "a"}, {"type": "input", "label": "b", "masked": True}]
+    of = task("greet", task_arguments=wanted)
+    with pytest.raises(Invalid) as refused:
+        make(of=of)
+    assert refused.value.code == "missing_arguments"
+    make(of=of, task_arguments=["x", 5])
+    pass_time(db, clock, 10 * MINUTE_S)
+    found = db.write_now(lambda tx: tx.value("select arguments from jobs"))
+    assert found == '["x","5"]'
+
+
+def test_a_fault_of_ours_is_set_aside(db: Database, clock: HandClock, make: Make) -> None:
+    row = make()
+    clock.move(10 * MINUTE_S)
+    db.write_now(firing.set_aside, row.id)
+    assert told(db, row) == [("09:10:00", "missed", "fault", 1)]
+    pass_time(db, clock, 10 * MINUTE_S)
+    assert told(db, row)[1] == ("09:20:00", "started", None, 1)
+
+
+def test_ledgers_do_not_grow_for_ever(db: Database, clock: HandClock, make: Make) -> None:
+    row, other = make(), make()
+    pass_time(db, clock, 10 * MINUTE_S)
+
+    def fill(tx: Tx) -> None:
+        (line,) = ledger.page(tx, row.customer_id, row.id, filters.read({}, ledger.RUNS))
+        for n in range(1, ledger.MOST + 11):
+            line.nominal_at -= SECOND
+            line.decided_at -= n
+            ledger.enter(tx, line)
+
+    db.write_now(fill)
+    schedule_id: str | None = ""
+    while schedule_id is not None:
+        schedule_id = db.write_now(ledger.forget_many, schedule_id)
+    assert (len(told(db, row)), len(told(db, other))) == (ledger.MOST, 1)
+    clock.now += ledger.LIFE + HOUR
+    while db.write_now(ledger.forget_old):
+        pass
+    assert (told(db, row), told(db, other)) == ([], [])
+
+
+def test_the_preview_marks_clock_changes() -> None:
+    now = 1_774_656_000_000
+    assert iso(now) == "2026-03-28T00:00:00.000Z"
+    body = PreviewBody(repeatEvery="30 2 * * *", timezone="Europe/Berlin", count=4)
+    found = preview.would_be(service.empty_row(now), body, now)
+    assert [(one.local, one.clock_change, one.meant) for one in found] == [
+        ("2026-03-28T02:30:00+01:00", None, None),
+        ("2026-03-29T03:00:00+02:00", "moved", "2026-03-29T02:30:00"),
+        ("2026-03-30T02:30:00+02:00", None, None),
+        ("2026-03-31T02:30:00+02:00", None, None),
+    ]
+    noon = PreviewBody(repeatEvery="0 12 * * *", timezone="Europe/Berlin", count=3)
+    marks = [one.clock_change for one in preview.would_be(service.empty_row(now), noon, now)]
+    assert marks == [None, "changed", None]

@@ -1,0 +1,69 @@
+"""Several servers on one PostgreSQL: each nominal instant has one job, whoever is first."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+import engines
+from belvedere.db import Database
+from belvedere.db.migrate import open_database
+from belvedere.schedules import firing, store
+from belvedere.server.scheduled import TARGETS
+from handclock import HandClock
+
+from .conftest import Make, jobs, told
+
+SCHEDULES, TURNS = 12, 5
+
+
+@pytest.fixture
+def servers(db: Database, database_url: str, clock: HandClock) -> Iterator[list[Database]]:
+    """Three, each with connections of its own; one with two faces on SQLite."""
+    more = [] if db.sql.engine == "sqlite" else [open_database(database_url) for _ in range(2)]
+    for one in more:
+        one.clock = clock  # type: ignore[attr-defined]
+    yield [db, *more] if more else [db, db, db]
+    for one in more:
+        engines.closed(one)
+
+
+async def turn(server: Database) -> int:
+    """What a server's loop does, everything at once; how many it fired."""
+    due = await server.read(store.due, 1_000)
+    fired = await asyncio.gather(*(server.write(firing.fire, TARGETS, one) for one in due))
+    return sum(fired)
+
+
+async def test_it_works(
+    db: Database, servers: list[Database], clock: HandClock, make: Make
+) -> None:
+    rows = [await asyncio.to_thread(make, overlap="queue") for _ in range(SCHEDULES)]
+    for _ in range(TURNS):
+        clock.move(600)
+        # Until nobody finds anything: whatever one has in hand, the others skip.
+        fired = 0
+        while fired < SCHEDULES:
+            fired += sum(await asyncio.gather(*(turn(one) for one in servers * 2)))
+        assert fired == SCHEDULES
+    assert await asyncio.to_thread(jobs, db) == SCHEDULES * TURNS
+    for row in rows:
+        found = await asyncio.to_thread(told, db, row)
+        assert Counter(line[0] for line in found) == Counter(
+            ["09:10:00", "09:20:00", "09:30:00", "09:40:00", "09:50:00"]
+        )
+
+
+async def test_two_schedules_of_one_task_on_two_servers_do_not_overlap(
+    db: Database, servers: list[Database], clock: HandClock, make: Make
+) -> None:
+    one = await asyncio.to_thread(make)
+    others = [await asyncio.to_thread(make, of=one.target_id) for _ in range(5)]
+    clock.move(600)
+    fired = 0
+    while fired < 6:
+        fired += sum(await asyncio.gather(*(turn(server) for server in servers)))
+    states = [(await asyncio.to_thread(told, db, row))[0][1] for row in (one, *others)]
+    assert Counter(states) == Counter({"missed": 5, "started": 1})
+    assert await asyncio.to_thread(jobs, db) == 1
