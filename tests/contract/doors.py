@@ -45,7 +45,7 @@ def address(
     found = known("task" if route.path == "/job/secret/{secret}" else noun(route))
     path = route.path.replace("{id}", found).replace("{secret}", here.texts["secret"])
     path = re.sub(r"\{(\w+)_id\}", lambda inner: known(inner[1]), path)
-    for word in ("title", "token"):
+    for word in ("title", "token", "hostname"):
         texts = {Which.OWN: here.texts[word], Which.OTHER: there.texts[word]}
         path = path.replace(f"{{{word}}}", texts.get(which, MISSING))
     if v1:
@@ -80,6 +80,9 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
             "fingerprint": "machine-of-new-1",
         },
         "PATCH /host/{id}": {"tags": ["blue"]},
+        "POST /host": {"hostname": here.host},
+        "POST /dstat/{hostname}": {"dstat": {"cpu_used": 1}},
+        "POST /psaux/{hostname}": {"psaux": []},
         "POST /file": file,
         "PUT /file/{id}": file,
         "PUT /file/{id}/upload": {"source": "y"},

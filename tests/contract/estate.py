@@ -64,6 +64,7 @@ def settle(tx: Tx, house: House, cast: Cast, things: Things) -> Estate:
     acme = Place("acme", ada, "web-1", EVERYBODY, {"member": cast.vic.member_id})
     globex = Place("globex", cast.eve, "box-1", [], {"member": cast.eve.member_id})
     for place in (acme, globex):
+        place.texts["hostname"] = place.host
         place.ids |= {"customer": place.by.customer_id, "host": things.hosts[place.host].host_id}
         for make in MAKERS:
             make(tx, house, place)

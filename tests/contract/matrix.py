@@ -51,7 +51,10 @@ MAKES = frozenset({"PUT /indicator/title/{title}"})
 
 
 def names_an_object(route: Route) -> bool:
-    return "{id}" in route.path or "{title}" in route.path
+    if f"{route.method} {route.path}" == "POST /host":
+        # By the name in its body.
+        return True
+    return any(word in route.path for word in ("{id}", "{title}", "{hostname}"))
 
 
 def expected(route: Route, principal: Principal, which: Which) -> str:
@@ -65,6 +68,9 @@ def expected(route: Route, principal: Principal, which: Which) -> str:
     if route.path.endswith("/signed"):
         # Nobody signs here.
         return "403"
+    if route.path == "/token":
+        # Nobody has a client id and secret here.
+        return "401"
     if "{token}" in route.path:
         return OK if which in (Which.OWN, Which.OTHER) else "404"
     if route.level == Level.ANONYMOUS:

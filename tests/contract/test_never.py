@@ -63,7 +63,8 @@ NEVER: tuple[tuple[str, str, str, int], ...] = (
     ("integration token", "PUT", "/api/session/refresh", 403),
     # An agent has its own doors and no other.
     ("agent", "GET", "/acme/task", 403),
-    ("agent", "GET", "/acme/job", 403),
+    # The address is also its question for work, if it has registered over HTTP.
+    ("agent", "GET", "/acme/job", 409),
     ("agent", "POST", "/acme/job", 403),
     ("agent", "GET", "/acme/task/{task}/credentials", 403),
     ("agent", "GET", "/api/member", 403),

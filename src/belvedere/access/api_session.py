@@ -61,7 +61,7 @@ class Done(msgspec.Struct):
 
 async def login(ask: Ask) -> Reply:
     body = ask.body or Login()
-    identifier, password = _basic(ask) or (
+    identifier, password = basic(ask) or (
         body.email or body.username or body.identifier,
         body.password,
     )
@@ -152,7 +152,7 @@ def agent_of(ask: Ask) -> str:
     return ask.request.headers.get("user-agent", "")
 
 
-def _basic(ask: Ask) -> tuple[str, str] | None:
+def basic(ask: Ask) -> tuple[str, str] | None:
     """Name and password of HTTP Basic, if that is what came."""
     scheme, _, encoded = ask.request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic":

@@ -48,7 +48,13 @@ def sweep(tx: Tx, limit: int = 500) -> int:
         for table, over in (
             ("sessions", "expires_at < ?"),
             ("links", "expires_at < ?"),
-            ("tokens", "kind = 'enrolment' and expires_at < ?"),
+            # Agents of the original sign in with theirs for as long as they live.
+            (
+                "tokens",
+                "kind = 'enrolment' and expires_at < ? and not exists"
+                " (select 1 from original_agents o where o.client_id = tokens.id)",
+            ),
+            ("tokens", "kind = 'agent_token' and host_id is null and created_at < ?"),
         )
     )
 

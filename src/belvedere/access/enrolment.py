@@ -50,14 +50,20 @@ def create_enrolment(
 def redeem_enrolment(
     tx: Tx, keys: Keys, token_text: str, hostname: str, fingerprint: str
 ) -> Enrolled:
-    """Use up one use; two agents can never share the last one. The caller makes the host."""
+    """By its text. The caller makes the host."""
+    return redeem(tx, "digest", keys.digest(token_text), hostname, fingerprint)
+
+
+def redeem(tx: Tx, column: str, value: str, hostname: str, fingerprint: str) -> Enrolled:
+    """Use up one use; two agents can never share the last one."""
+    assert column in ("id", "digest")
     row = tx.row(
-        "update tokens set uses_left = uses_left - 1, used_at = ? where digest = ? and kind = ?"
-        " and revoked_at is null and expires_at > ? and uses_left > 0 and exists (select 1"
-        " from customers c where c.id = tokens.customer_id and c.enabled = 1)"
+        f"update tokens set uses_left = uses_left - 1, used_at = ? where {column} = ?"
+        " and kind = ? and revoked_at is null and expires_at > ? and uses_left > 0"
+        " and exists (select 1 from customers c where c.id = tokens.customer_id and c.enabled = 1)"
         " returning id, customer_id, name",
         tx.now,
-        keys.digest(token_text),
+        value,
         tokens.ENROLMENT,
         tx.now,
     )

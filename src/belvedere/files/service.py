@@ -128,6 +128,8 @@ def versions(tx: Tx, actor: Actor, file_id: str) -> list[FileVersion]:
 
 def download(tx: Tx, actor: Actor, file_id: str, version: int | None = None) -> Content:
     """The bytes: for managers, and for the agent of a host whose work needs them."""
+    if actor.level is Level.AGENT and (of_job := _script_of_job(tx, actor, file_id)) is not None:
+        return of_job
     row = _to_download(tx, actor, file_id)
     sha256 = row.sha256
     if version is not None and version != row.version:
@@ -138,6 +140,12 @@ def download(tx: Tx, actor: Actor, file_id: str, version: int | None = None) -> 
     data = store.content_of(tx, sha256)
     assert data is not None, "a foreign key holds the content of every version"
     return Content(row.filename, sha256, data)
+
+
+def _script_of_job(tx: Tx, actor: Actor, job_id: str) -> Content | None:
+    found = store.script_of_job(tx, actor.host_id, job_id)
+    data = None if found is None else store.content_of(tx, found[1])
+    return None if found is None or data is None else Content(*found, data)
 
 
 def _to_download(tx: Tx, actor: Actor, file_id: str) -> FileRow:

@@ -167,14 +167,30 @@ def links(tx: Tx, customer_id: str, file_id: str) -> list[Link]:
 
 
 def is_work_of(tx: Tx, host_id: str, file_id: str) -> bool:
-    """Whether a task of this host, or a job that waits or runs there, uses the file."""
+    """Whether a task of this host, a job that waits or runs there, or a monitor uses the file."""
     found = tx.value(
         "select 1 where exists (select 1 from tasks where host_id = ? and script_id = ?"
         " and deleted_at is null) or exists (select 1 from jobs where host_id = ?"
-        " and script_id = ? and lifecycle in ('ready', 'assigned'))",
+        " and script_id = ? and lifecycle in ('ready', 'assigned'))"
+        " or exists (select 1 from monitors where host_id = ? and deleted_at is null"
+        " and type = 'script' and config like ?)",
         host_id,
         file_id,
         host_id,
         file_id,
+        host_id,
+        f'%"{file_id}"%',
     )
     return found is not None
+
+
+def script_of_job(tx: Tx, host_id: str, job_id: str) -> tuple[str, str] | None:
+    """(file name, hash) of what a job runs there now: agents of the original fetch it by the job's
+    id, and get the version that the job was made with."""
+    row = tx.row(
+        "select script_filename, script_sha256 from jobs where id = ? and host_id = ?"
+        " and lifecycle = 'assigned' and script_sha256 is not null",
+        job_id,
+        host_id,
+    )
+    return None if row is None else (row[0] or "script", row[1])

@@ -44,29 +44,38 @@ def enrol(
     fingerprint = words.line("fingerprint", fingerprint, most=256, least=1)
     leave = redeem_enrolment(tx, keys, token_text, name, fingerprint)
     host = store.by_name(tx, leave.customer_id, name, hold=True)
-    if host is None:
-        host = store.insert(tx, leave.customer_id, name, fingerprint, address)
-        _told(tx, _agent(leave, host, address), host, "created", None)
-    else:
-        check_holder(host, fingerprint)
-        store.rebind(tx, host, fingerprint)
-        tokens.revoke_agent_tokens(tx, leave.customer_id, host.id)
-        _told(tx, _agent(leave, host, address), host, "rebound", _shown(host))
+    host = take_in(tx, _agent(leave), host, name, fingerprint, address)
     _, text = tokens.create_agent_token(tx, keys, leave.customer_id, host.id, host.hostname)
     return Enrolment(text, host.id, host.hostname, leave.customer_name)
 
 
-def _agent(leave: Enrolled, host: HostRow, address: str) -> Actor:
+def take_in(
+    tx: Tx, agent: Actor, host: HostRow | None, name: str, fingerprint: str, address: str
+) -> HostRow:
+    """A new host under this name, or the one that has it, for another agent."""
+    if host is None:
+        host = store.insert(tx, agent.customer_id, name, fingerprint, address)
+        _told(tx, _speaking(agent, host, address), host, "created", None)
+        return host
+    check_holder(host, fingerprint)
+    store.rebind(tx, host, fingerprint)
+    tokens.revoke_agent_tokens(tx, agent.customer_id, host.id)
+    _told(tx, _speaking(agent, host, address), host, "rebound", _shown(host))
+    return host
+
+
+def _agent(leave: Enrolled) -> Actor:
     return Actor(
         leave.customer_id,
         leave.customer_name,
         Level.AGENT,
         "agent",
-        username=host.hostname,
         credential_id=leave.token_id,
-        host_id=host.id,
-        address=address,
     )
+
+
+def _speaking(agent: Actor, host: HostRow, address: str) -> Actor:
+    return msgspec.structs.replace(agent, username=host.hostname, host_id=host.id, address=address)
 
 
 def show(tx: Tx, actor: Actor, host_id: str) -> HostRow:

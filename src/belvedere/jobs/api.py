@@ -14,6 +14,7 @@ from belvedere.jobs import pages, reading, record, retention, service, votes, wa
 from belvedere.jobs.create import Created, NewJob, create
 from belvedere.jobs.model import FINAL, Lifecycle
 from belvedere.jobs.once import Once
+from belvedere.jobs.original import OldJobs
 from belvedere.jobs.record import JobRecord
 from belvedere.jobs.store import find
 from belvedere.rest import arguments, filters, lists
@@ -23,6 +24,8 @@ from belvedere.rest.route import Ask, Handler, Reply, Route
 # result.log in a record holds this much of the end.
 LOG_IN_RECORD = 256 * 1024
 FILES = 32 << 20
+# A body with one of these speaks to us, not to the script.
+OWN_NAMES = frozenset({"task", "customer", "task_arguments", "lifecycle", "wait_result"})
 
 # Creating
 
@@ -124,6 +127,7 @@ async def _run(
         keys=ask.house.keys if secret is not None else None,
         once=_once(ask),
         lifecycle=_lifecycle(ask, given),
+        whole=_whole(ask, given),
     )
     made: Created = await ask.house.db.join(create, wanted)
     headers = _replayed(made)
@@ -134,6 +138,12 @@ async def _run(
 
 def _replayed(made: Created) -> dict[str, str]:
     return {"Idempotency-Replayed": "true"} if made.replayed else {}
+
+
+def _whole(ask: Ask, given: Given) -> dict[str, Any] | None:
+    """Where the address names the task, an object of the caller's own is the one argument."""
+    is_own = isinstance(given.body, dict) and not OWN_NAMES & given.body.keys()
+    return given.body if is_own and "id" in ask.path else None
 
 
 def _lifecycle(ask: Ask, given: Given) -> str | None:
@@ -200,6 +210,9 @@ def _watcher(actor: Actor) -> Actor:
 
 
 async def list_jobs(ask: Ask) -> Reply:
+    if ask.actor.level is Level.AGENT:
+        # Their agents ask for work under the same address.
+        return Reply(await ask.house.poll(ask))
     listing = filters.read(ask.query, pages.listable(ask.house.db.sql.engine))
     records, total = await ask.house.db.read(pages.page, ask.actor, listing)
     if pages.LOG in listing.include:
@@ -387,9 +400,11 @@ ROUTES: tuple[Route, ...] = (
         "/job",
         "viewer",
         list_jobs,
-        "Jobs, newest first, at most 1,000.",
-        answer=list[JobRecord],
-        query=(*lists.QUERY, _INCLUDE),
+        "Jobs, newest first, at most 1,000. For an agent of the original: its work.",
+        answer=list[JobRecord] | OldJobs,
+        codes=("not_registered",),
+        query=(*lists.QUERY, _INCLUDE, ("hostname", "of the agent that asks for work")),
+        also_agent=True,
     ),
     _read("/job/{id}", "viewer", show, "One job.", JobRecord),
     _read("/job/{id}/lifecycle", "user", lifecycle, "Its lifecycle, a bare word.", str),

@@ -1,5 +1,6 @@
 """The end of a job as an agent tells it over plain HTTP: `PUT /{customer}/job/{id}`."""
 
+import hashlib
 from typing import Any
 
 import msgspec
@@ -8,23 +9,32 @@ from belvedere.access.model import Actor
 from belvedere.base import text
 from belvedere.base.errors import Forbidden, NotFound
 from belvedere.db import Tx
-from belvedere.jobs import reading, store
+from belvedere.hosts import original
+from belvedere.jobs import log as joblog
+from belvedere.jobs import reading, store, verdict
 from belvedere.jobs.finish import Reported, finish
+from belvedere.jobs.model import JobRow, Lifecycle
 from belvedere.jobs.record import JobRecord
-from belvedere.protocol import Report
-from belvedere.rest.route import Ask, Route
+from belvedere.jobs.verdict import Said
+from belvedere.protocol import CHUNK, INLINE_LOG, Report
+from belvedere.rest.route import Ask, Reply, Route
 
 # A long log is cut here, never refused: the original agent sends a result once.
 LONGEST_BODY = 256 << 20
-KEPT_LOG = 256 * 1024
+LONGEST_LINE = 256 * 1024
+# Whatever a stranger's agent counts, it fits our columns.
+WIDEST, LONGEST_RUN = 2**31, 2**62
+# Pieces of a log that are written in one transaction.
+AT_ONCE = 32
 
 
 class Told(msgspec.Struct, omit_defaults=True):
     """`{"result": {"state": …, "data": {…}}}`, or the same fields flat."""
 
     result: dict[str, Any] | None = None
-    state: str | None = None
-    data: dict[str, Any] | None = None
+    state: Any = None
+    event: Any = None
+    data: Any = None
     code: Any = None
     log: Any = None
     lastline: Any = None
@@ -35,46 +45,83 @@ class Told(msgspec.Struct, omit_defaults=True):
     customer: str | None = None
 
 
-async def end(ask: Ask) -> JobRecord:
-    told = msgspec.to_builtins(ask.body)
-    record: JobRecord = await ask.house.db.write(end_by_job, ask.actor, ask.path["id"], told)
-    return record
+async def end(ask: Ask) -> Reply:
+    house, job_id = ask.house, ask.path["id"]
+    report, said, log = read(msgspec.to_builtins(ask.body))
+    fence = await house.db.write(fence_of, ask.actor, job_id)
+    if fence is None:
+        return Reply(status=204)
+    if fence and len(log) > INLINE_LOG:
+        await _keep(house, fence, job_id, log)
+        await house.logs.write(
+            joblog.close, fence, report.bytes_total, report.lines_total, report.sha256
+        )
+    elif fence:
+        report.log = log.decode()
+    record = await house.db.write(end_by_job, ask.actor, job_id, report, said)
+    return Reply(record)
 
 
-def end_by_job(tx: Tx, actor: Actor, job_id: str, told: dict[str, Any]) -> JobRecord:
-    """The live attempt of this job ends; a late word is kept and changes nothing."""
+async def _keep(house: Any, fence: int, job_id: str, log: bytes) -> None:
+    """All output first: an end is told when its bytes are durable. What is there stays."""
+    pieces, line = [], 0
+    for at in range(0, len(log), CHUNK):
+        data = log[at : at + CHUNK]
+        pieces.append(joblog.Output(fence, job_id, at, line, data))
+        line += data.count(b"\n")
+    for first in range(0, len(pieces), AT_ONCE):
+        await house.logs.write(joblog.append, pieces[first : first + AT_ONCE])
+
+
+def fence_of(tx: Tx, actor: Actor, job_id: str) -> int | None:
+    """The attempt that is being ended, 0 when that has happened; None where it was no job but the
+    order to read the configuration."""
+    if original.is_update(tx, actor.host_id, job_id):
+        return None
+    job = _given_to(tx, actor, job_id)
+    return job.fence if job.lifecycle == Lifecycle.ASSIGNED or job.is_lost else 0
+
+
+def _given_to(tx: Tx, actor: Actor, job_id: str) -> JobRow:
     job = store.find(tx, actor.customer_id, job_id)
     if job.host_id != actor.host_id:
         raise Forbidden("Only the agent of the job's host may end it.", code="other_host")
     if job.fence == 0:
         raise NotFound("The job was never given to this agent.", code="job_not_found")
-    finish(tx, [Reported(actor.host_id, job.fence, report_of(told))])
+    return job
+
+
+def end_by_job(tx: Tx, actor: Actor, job_id: str, report: Report, said: Said) -> JobRecord:
+    """The live attempt of this job ends; a late word is kept and changes nothing."""
+    job = _given_to(tx, actor, job_id)
+    finish(tx, [Reported(actor.host_id, job.fence, report, said)])
     return reading.whole(tx, store.find(tx, actor.customer_id, job_id), actor.customer_name)
 
 
-def report_of(told: dict[str, Any]) -> Report:
-    """The original agent's words as our report."""
+def read(told: dict[str, Any]) -> tuple[Report, Said, bytes]:
+    """The original agent's words as our report, what they mean, and the log."""
     result = told.get("result") or told
-    data = result.get("data") or {key: result[key] for key in result if key != "state"}
-    log = text.clean(str(data.get("log") or ""))
+    data = result.get("data")
+    if not isinstance(data, dict):
+        data = {key: result[key] for key in result if key not in ("state", "event", "data")}
+    log = text.clean(str(data.get("log") or data.get("message") or "")).encode()
     signal = data.get("signal")
-    killed = data.get("killed") is True
-    size = len(log.encode())
-    return Report(
-        ending="timeout" if killed else "exit",
+    report = Report(
+        ending="timeout" if data.get("killed") is True else "exit",
         code=_code(data.get("code"), result.get("state"), signal),
         signal=str(signal) if signal else None,
         elapsed_ns=_elapsed(data.get("times")),
         lastline=_lastline(data, result.get("state")),
-        log=log[-KEPT_LOG:],
-        bytes_total=size,
-        lines_total=log.count("\n"),
+        bytes_total=len(log),
+        lines_total=log.count(b"\n"),
+        sha256=hashlib.sha256(log).hexdigest(),
     )
+    return report, _said(report.lastline, result, data), log
 
 
 def _code(code: Any, state: Any, signal: Any) -> int:
     if isinstance(code, int) and not isinstance(code, bool):
-        return code
+        return max(-WIDEST, min(code, WIDEST))
     return 128 if signal else int(state in ("failure", "error"))
 
 
@@ -84,14 +131,36 @@ def _elapsed(times: Any) -> int:
     seconds, nanos = times.get("seconds", 0), times.get("nanoseconds", 0)
     if not isinstance(seconds, int) or not isinstance(nanos, int):
         return 0
-    return max(0, seconds * 1_000_000_000 + nanos)
+    return max(0, min(seconds * 1_000_000_000 + nanos, LONGEST_RUN))
 
 
 def _lastline(data: dict[str, Any], state: Any) -> str:
-    """The agent has read the last line itself; its state and output say the same again."""
-    if data.get("output") is not None:
-        return text.clean(text.compact({"state": state, "output": data["output"]}))
-    return text.clean(str(data.get("lastline") or state or ""))
+    line = data.get("lastline", state if isinstance(state, str) else "")
+    return text.clean(str(line or ""))[-LONGEST_LINE:]
+
+
+def _said(lastline: str, result: dict[str, Any], data: dict[str, Any]) -> Said:
+    """The agent has read the last line itself: its state and output count before the line."""
+    said = verdict.listen(lastline)
+    word = result.get("state")
+    if isinstance(word, str) and word in verdict.WORDS:
+        said.state = verdict.WORDS[word]
+    output = _output(data)
+    if output is not None:
+        said.output = verdict.strings(output if isinstance(output, list) else [output])
+    event = result.get("event")
+    if isinstance(event, str) and event:
+        said.event_name = text.clean(event)
+    return said
+
+
+def _output(data: dict[str, Any]) -> Any:
+    """Of a web request the next task gets body, headers and status, as from our own agent."""
+    answer = data.get("response")
+    if not isinstance(answer, dict):
+        return data.get("output")
+    headers = text.compact(answer.get("headers") or {})
+    return [str(answer.get("body") or ""), headers, str(answer.get("status_code") or 0)]
 
 
 ROUTES = (
@@ -103,6 +172,7 @@ ROUTES = (
         "Tell the end of a job.",
         body=Told,
         answer=JobRecord,
+        statuses=(204,),
         max_body=LONGEST_BODY,
     ),
 )

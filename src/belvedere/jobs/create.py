@@ -53,6 +53,8 @@ class NewJob(msgspec.Struct):
     kept: tuple[int | None, str] | None = None
     # Values by index over all definitions (webhooks, workflow outputs), extra ones ignored.
     by_index: bool = False
+    # A body that names nothing we know: a task with one argument takes it whole.
+    whole: dict[str, Any] | None = None
 
 
 class Created(msgspec.Struct):
@@ -187,7 +189,10 @@ def _fitted(tx: Tx, item: NewJob, task: Runnable, lifecycle: Lifecycle) -> str:
         return item.kept[1]
     if lifecycle is Lifecycle.ONHOLD and item.given is None:
         return "[]"
-    values = arguments.fit(task.spec.task_arguments, item.given or [], by_index=item.by_index)
+    given = item.given or []
+    if item.given is None and item.whole and arguments.takes_one(task.spec.task_arguments):
+        given = [item.whole]
+    values = arguments.fit(task.spec.task_arguments, given, by_index=item.by_index)
     return store.json_list(arguments.keep_files(tx, values))
 
 

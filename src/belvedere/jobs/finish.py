@@ -11,7 +11,7 @@ from belvedere.db.crash import around_commit
 from belvedere.jobs import changes, specs, store
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
 from belvedere.jobs.store import Attempt
-from belvedere.jobs.verdict import Verdict, decide, has_run, is_bad, result_of
+from belvedere.jobs.verdict import Said, Verdict, decide, has_run, is_bad, result_of
 from belvedere.protocol import Report
 from belvedere.tasks.model import TaskSpec
 
@@ -22,6 +22,8 @@ class Reported(msgspec.Struct):
     host_id: str
     fence: int
     report: Report
+    # What the last line says, where the agent has read it itself.
+    said: Said | None = None
 
 
 class Outcome(msgspec.Struct):
@@ -70,7 +72,7 @@ def finish(tx: Tx, reported: list[Reported]) -> Sequence[Outcome | Exception]:
             outcomes.append(Outcome(item.fence, job, "late"))
         else:
             seen.add(item.fence)
-            ends.append(_end(job, attempt, item.report, known[job.id], tx.now))
+            ends.append(_end(job, attempt, item, known[job.id], tx.now))
             outcomes.append(Outcome(item.fence, job, "counted"))
     _write(tx, ends)
     return outcomes
@@ -93,13 +95,15 @@ def _keep_late(tx: Tx, attempt: Attempt, report: Report) -> None:
     )
 
 
-def _end(job: JobRow, attempt: Attempt, report: Report, spec: TaskSpec, now: Millis) -> _End:
+def _end(job: JobRow, attempt: Attempt, item: Reported, spec: TaskSpec, now: Millis) -> _End:
+    report = item.report
     if report.ending == "unknown":
         return _lose(job, attempt, report, spec, now)
     verdict = decide(
         report,
         ignore_exit_code=spec.ignore_exit_code,
         default_state=spec.default_state_evaluation,
+        said=item.said,
     )
     if job.is_lost:
         return _reconcile(job, attempt, report, verdict, now)

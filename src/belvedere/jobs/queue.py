@@ -65,15 +65,19 @@ def to_cancel(tx: Tx) -> list[tuple[str, int]]:
     ]
 
 
-def claim(tx: Tx, host_id: str, session: int) -> list[Claimed]:
-    """Assign ready jobs to the free slots of this session of the host's agent, oldest first."""
+def claim(
+    tx: Tx, host_id: str, session: int, task_id: str | None = None, most: int | None = None
+) -> list[Claimed]:
+    """Assign ready jobs to the free slots of this session of the host's agent, oldest first; only
+    of one task, and only so many, where that is asked for."""
     host = _lock_host(tx, host_id)
     if host is None or host.session != session or not host.enabled or host.draining:
         return []
-    limit = host.slots - _live(tx, host_id)
+    free = host.slots - _live(tx, host_id)
+    limit = free if most is None else min(free, most)
     if limit <= 0:
         return []
-    jobs = _next(tx, host_id, limit)
+    jobs = _next(tx, host_id, limit, task_id)
     if not jobs:
         return []
     known = specs.of_jobs(tx, jobs)
@@ -106,27 +110,29 @@ def _live(tx: Tx, host_id: str) -> int:
     )
 
 
-def _next(tx: Tx, host_id: str, limit: int) -> list[Candidate]:
+def _next(tx: Tx, host_id: str, limit: int, task_id: str | None) -> list[Candidate]:
     """As many as there are places; further ones are read only where a task is at its limit."""
-    oldest = _candidates(tx, host_id, limit)
+    oldest = _candidates(tx, host_id, limit, task_id)
     chosen = _within_limits(tx, oldest, limit)
     if len(chosen) == len(oldest):
         return chosen
-    return _within_limits(tx, _candidates(tx, host_id, limit + LOOKAHEAD), limit)
+    return _within_limits(tx, _candidates(tx, host_id, limit + LOOKAHEAD, task_id), limit)
 
 
-def _candidates(tx: Tx, host_id: str, limit: int) -> list[Candidate]:
+def _candidates(tx: Tx, host_id: str, limit: int, task_id: str | None) -> list[Candidate]:
     """The oldest ready jobs, with their arguments, of tasks that are below their limit."""
+    of_task, named = ("", ()) if task_id is None else (" and task_id = ?", (task_id,))
     return tx.all(
         Candidate,
         f"select {columns(Candidate)} from jobs where host_id = ? and lifecycle = 'ready'"
         " and not_before_at <= ? and task_id not in (select task_id from jobs where host_id = ?"
         " and lifecycle = 'assigned' and concurrency is not null"
         " group by task_id having count(*) >= min(concurrency))"
-        f" order by id limit ?{tx.sql.skip_locked}",
+        f"{of_task} order by id limit ?{tx.sql.skip_locked}",
         host_id,
         tx.now,
         host_id,
+        *named,
         limit,
     )
 

@@ -48,6 +48,15 @@ def reunite(tx: Tx, host_id: str, journal_id: str, entries: Sequence[Entry]) -> 
     return told
 
 
+def never_sent(tx: Tx, host_id: str, job_ids: Sequence[str]) -> None:
+    """Jobs that were claimed for an agent which was gone before the answer left."""
+    jobs = store.lock_many(tx, job_ids)
+    attempts = {one.job_id: one for one in store.live_attempts(tx, host_id)}
+    for job in jobs.values():
+        if job.id in attempts and job.fence == attempts[job.id].fence:
+            _never_accepted(tx, job, attempts[job.id])
+
+
 def _still_there(tx: Tx, job: JobRow) -> None:
     if job.unreachable_at is None:
         return

@@ -116,7 +116,9 @@ def lose_overdue(tx: Tx) -> int:
     rows = tx.rows(
         "select j.host_id, j.fence from jobs j join hosts h on h.id = j.host_id"
         " where j.lifecycle = 'assigned' and j.deadline_at < ?"
-        " and (h.gone_at is not null or j.deadline_at < ?) order by j.id limit ?",
+        " and (h.gone_at is not null or j.deadline_at < ? or exists (select 1"
+        # It may be alive and never tell: agent-protocol.md knows five ways.
+        " from original_agents o where o.host_id = h.id)) order by j.id limit ?",
         tx.now - LOST_AFTER,
         tx.now - LOST_AFTER - SILENT_AGENT,
         BATCH,

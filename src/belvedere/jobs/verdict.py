@@ -82,8 +82,11 @@ def strings(values: list[Any]) -> list[str]:
     return [text.clean(value if type(value) is str else text.compact(value)) for value in values]
 
 
-def decide(report: Report, *, ignore_exit_code: bool, default_state: str | None) -> Verdict:
-    """The verdict on an attempt that its agent reported; `unknown` endings are not for here."""
+def decide(
+    report: Report, *, ignore_exit_code: bool, default_state: str | None, said: Said | None = None
+) -> Verdict:
+    """The verdict on an attempt that its agent reported; `unknown` endings are not for here.
+    `said` where the agent has read the last line itself."""
     match report.ending:
         case "timeout":
             return Verdict(Lifecycle.TERMINATED, State.TIMEOUT, "timeout", None)
@@ -93,7 +96,7 @@ def decide(report: Report, *, ignore_exit_code: bool, default_state: str | None)
             return Verdict(Lifecycle.FINISHED, State.ERROR, "failure", None)
         case "unknown":
             raise AssertionError("an unknown end is no verdict")
-    said = listen(report.lastline)
+    said = listen(report.lastline) if said is None else said
     bad = (report.code != 0 or report.signal is not None) and not ignore_exit_code
     state = State.FAILURE if bad else said.state or WORDS.get(default_state or "") or State.NORMAL
     trigger = said.event_name or ("failure" if state is State.FAILURE else "success")

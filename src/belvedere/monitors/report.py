@@ -8,6 +8,7 @@ from belvedere.access import Actor, Level, require
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
 from belvedere.monitors import samples, service, store
+from belvedere.monitors.model import MonitorRow, Type
 from belvedere.monitors.moves import Outcome
 from belvedere.monitors.samples import Look
 from belvedere.protocol import Sample
@@ -19,14 +20,15 @@ GOOD: dict[str, Outcome] = {
     "normal": "normal",
     "changed": "changed",
 }
+BAD = frozenset({"failure", "fail", "error", "killed"})
 NUMBERS = ("cpu", "mem", "cache")
 
 
 class ReportBody(msgspec.Struct):
     """The state of a check, a word for what happened, and whatever was seen."""
 
-    state: str = ""
-    event: str | None = None
+    state: Any = None
+    event: Any = None
     data: Any = None
 
 
@@ -37,24 +39,33 @@ def report(tx: Tx, actor: Actor, monitor_id: str, body: ReportBody) -> service.S
     if row.host_id != actor.host_id:
         raise Forbidden("The monitor is checked by another host.", code="other_host")
     if row.enabled:
-        samples.look_at(tx, [(row, _look(body, row.id, tx.now))])
+        samples.look_at(tx, [(row, _look(body, row, tx.now))])
     return service.shown(tx, actor, monitor_id)
 
 
-def _look(body: ReportBody, monitor_id: str, now: int) -> Look:
+def _look(body: ReportBody, row: MonitorRow, now: int) -> Look:
     data = body.data if isinstance(body.data, dict) else {"output": body.data}
-    message = data.get("message", "")
+    message = data.get("message", data.get("lastline", ""))
+    word = body.state.strip().lower() if isinstance(body.state, str) else ""
     said = Sample(
-        monitor_id,
+        row.id,
         0,
         0,
-        GOOD.get(body.state.strip().lower(), "failure"),
-        body.event or "",
+        _of_script(word, data) if row.type == Type.SCRIPT else GOOD.get(word, "failure"),
+        body.event if isinstance(body.event, str) else "",
         message if isinstance(message, str) else "",
         data,
         _measured(data),
     )
     return samples.look_of(said, now)
+
+
+def _of_script(word: str, data: dict[str, Any]) -> Outcome:
+    """By the rules of our own agent: the exit code first, then the word; silence is good."""
+    code = data.get("code")
+    if word in BAD or data.get("killed") is True or not isinstance(code, int) or code != 0:
+        return "failure"
+    return GOOD.get(word, "normal")
 
 
 def _measured(data: dict[str, Any]) -> dict[str, float]:

@@ -17,6 +17,7 @@ from belvedere.server.auth import Credentials
 from belvedere.server.feed import Feed
 from belvedere.server.house import House
 from belvedere.server.links import Links
+from belvedere.server.original.api import poll
 from belvedere.server.settings import Settings
 from belvedere.server.table import Table
 
@@ -60,6 +61,7 @@ def furnish(
     house = House(settings, db, logs, keys, hub, limits, Turnstile(limits), clock, clock())
     house.secret_uses = Window(settings.secret_rate, SECOND, clock)
     house.table = Table(routes.ROUTES)
+    house.poll = poll
     house.links = Links(settings.base_url)
     house.feed = Feed(db, hub)
     house.credentials = Credentials(db, keys)

@@ -15,6 +15,7 @@ from belvedere.server.scheduled import TARGETS
 from belvedere.server.settings import Settings
 
 if TYPE_CHECKING:
+    from belvedere.rest.route import Handler
     from belvedere.server.auth import Credentials
     from belvedere.server.feed import Feed
     from belvedere.server.links import Links
@@ -44,6 +45,8 @@ class House:
     table: "Table" = field(init=False)
     # What a schedule can start.
     schedule_targets: Targets = field(default_factory=lambda: TARGETS)
+    # How an agent of the original asks for work, under the address of the list of jobs.
+    poll: "Handler" = field(init=False)
 
     @property
     def reserved(self) -> frozenset[str]:

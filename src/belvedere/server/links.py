@@ -83,7 +83,11 @@ class Links:
         return [link for link, _, _ in old]
 
     def note_seen(self, link: "Link", now: Millis) -> None:
-        self._seen[link.host_id, link.session] = now
+        self.note(link.host_id, link.session, now)
+
+    def note(self, host_id: str, session: int, now: Millis) -> None:
+        """The host's agent spoke, over whatever connection."""
+        self._seen[host_id, session] = now
 
     def take_seen(self) -> list[tuple[str, int, Millis]]:
         seen, self._seen = self._seen, {}

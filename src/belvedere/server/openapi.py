@@ -15,8 +15,13 @@ from belvedere.server.table import Table, is_id_name
 ALWAYS = (400, 401, 403, 404, 405, 429, 503)
 _STATUS_OF_CODE = {kind.code: status for kind, status in errors.STATUS}
 # Words of their own for a refusal that has the usual status.
-_STATUS_OF_CODE |= {"bad_enrolment": 401, "link_gone": 404}
-_SAYS = {202: "Not over yet.", 206: "The part that was asked for.", 416: "There is no such part."}
+_STATUS_OF_CODE |= {"bad_enrolment": 401, "bad_client": 401, "link_gone": 404}
+_SAYS = {
+    202: "Not over yet.",
+    204: "Done, and there is nothing to say.",
+    206: "The part that was asked for.",
+    416: "There is no such part.",
+}
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 

@@ -4,6 +4,7 @@ import re
 
 from belvedere import files, hosts
 from belvedere.db import Tx
+from belvedere.hosts import original
 from belvedere.jobs import log as joblog
 from belvedere.jobs import reunion
 from belvedere.jobs import store as job_store
@@ -16,6 +17,7 @@ def greet(
     tx: Tx, host_id: str, hello: Hello, address: str
 ) -> tuple[int, reunion.Reunion, dict[int, str]]:
     session = hosts.connect(tx, host_id, hello, address)
+    original.forget(tx, host_id)
     told = reunion.reunite(tx, host_id, hello.journal_id, hello.entries)
     fences = [entry.fence for entry in hello.entries]
     held = job_store.attempts_by_fence(tx, fences)

@@ -14,6 +14,7 @@ from belvedere.rest.route import Route
 from belvedere.schedules.api import ROUTES as SCHEDULES
 from belvedere.server.api import ROUTES as OWN
 from belvedere.server.api_event import ROUTES as EVENTS
+from belvedere.server.original.api import ROUTES as ORIGINAL
 from belvedere.server.stream import ROUTES as STREAM
 from belvedere.tasks.api import ROUTES as TASKS
 from belvedere.webhooks.api import ROUTES as WEBHOOKS
@@ -29,6 +30,7 @@ ROUTES: tuple[Route, ...] = (
     *JOBS,
     *JOB_LOGS,
     *AGENT_JOBS,
+    *ORIGINAL,
     *EVENTS,
     *INDICATORS,
     *BADGES,

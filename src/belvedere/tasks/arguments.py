@@ -53,6 +53,11 @@ def masked(definitions: Sequence[Argument], values: Sequence[Any]) -> list[Any]:
     return [MASK if index in hidden else value for index, value in enumerate(values)]
 
 
+def takes_one(definitions: Sequence[Argument]) -> bool:
+    """Whether there is exactly one that a caller fills."""
+    return sum(one.type is not ArgumentKind.FIXED for one in definitions) == 1
+
+
 def _placed(definitions: Sequence[Argument], given: Sequence[Any]) -> list[Any]:
     """Values in the order of the non-fixed definitions, or of all of them."""
     free = [n for n, one in enumerate(definitions) if one.type is not ArgumentKind.FIXED]

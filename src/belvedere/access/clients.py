@@ -1,0 +1,102 @@
+"""Agents of the original system sign in with a client id and secret: an enrolment token's own."""
+
+import msgspec
+
+from belvedere.access import enrolment, tokens
+from belvedere.access.keys import AGENT, Keys, make_token
+from belvedere.access.model import Actor, Level
+from belvedere.base.errors import Unauthenticated
+from belvedere.base.ids import is_id
+from belvedere.db import Tx
+
+
+class Client(msgspec.Struct, frozen=True):
+    """An enrolment token, as such an agent uses it."""
+
+    id: str
+    customer_id: str
+    customer_name: str
+    name: str
+    # Null where the enrolment is over: then it opens only the hosts that it brought before.
+    open_uses: int | None
+
+
+_CLIENT = (
+    "select t.id, c.id, c.name, t.name, case when t.expires_at > ? and t.uses_left > 0"
+    " then t.uses_left end from tokens t join customers c on c.id = t.customer_id"
+    " where t.kind = ? and t.revoked_at is null and c.enabled = 1 and "
+)
+
+
+def known(tx: Tx, keys: Keys, client_id: str, secret: str) -> Client:
+    """Whoever knows the id and the secret."""
+    found = None
+    if is_id(client_id):
+        found = tx.one(
+            Client,
+            f"{_CLIENT} t.id = ? and t.digest = ?",
+            tx.now,
+            tokens.ENROLMENT,
+            client_id,
+            keys.digest(secret),
+        )
+    if found is None:
+        raise refusal()
+    return found
+
+
+def refusal() -> Unauthenticated:
+    return Unauthenticated(
+        "The client id and secret are unknown, used up or too old; use the id and the text of an"
+        " enrolment token.",
+        code="bad_client",
+    )
+
+
+def of_token(tx: Tx, actor: Actor) -> Client | None:
+    """The client that got this agent's token; None for an agent of our own."""
+    return tx.one(
+        Client,
+        f"{_CLIENT} t.id = (select a.created_by from tokens a where a.id = ?)",
+        tx.now,
+        tokens.ENROLMENT,
+        actor.credential_id,
+    )
+
+
+def issue(tx: Tx, keys: Keys, client: Client, host_id: str | None) -> str:
+    """A token of an agent; without a host it opens nothing until it is bound to one."""
+    text = make_token(AGENT)
+    actor = Actor(
+        client.customer_id,
+        client.customer_name,
+        Level.AGENT,
+        "agent",
+        user_id=client.id,
+        username=client.name,
+        host_id=host_id or "",
+    )
+    tokens.insert(tx, keys, actor, tokens.AGENT_TOKEN, client.name, text, host_id=host_id)
+    return text
+
+
+def use_up(tx: Tx, client: Client, hostname: str, fingerprint: str) -> None:
+    """One more host comes in with it."""
+    enrolment.redeem(tx, "id", client.id, hostname, fingerprint)
+
+
+def bind(tx: Tx, token_id: str, host_id: str) -> None:
+    """From now on the token speaks for this host."""
+    tx.run("update tokens set host_id = ? where id = ?", host_id, token_id)
+    tx.rung.add("access")
+
+
+def drop_others(tx: Tx, token_id: str, host_id: str) -> None:
+    """A new process signs in anew each time; what its predecessors held is of no use."""
+    tx.run(
+        "delete from tokens where kind = ? and host_id = ? and id <> ?",
+        tokens.AGENT_TOKEN,
+        host_id,
+        token_id,
+    )
+    tx.rung.add("access")

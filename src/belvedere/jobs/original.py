@@ -1,0 +1,141 @@
+"""An order as an agent of the original reads it.
+
+It has weaknesses that are guarded here: it needs a command and arguments that are strings, it
+keeps scripts by their file name only, and it says nothing of a job that it does not understand.
+"""
+
+import base64
+import hashlib
+import re
+import shlex
+from typing import Any
+
+import msgspec
+
+from belvedere import files
+from belvedere.db import Tx
+from belvedere.jobs.order import order_of
+from belvedere.jobs.queue import Claimed
+from belvedere.protocol import Order
+
+# Where a task asks for no particular status, anything below 400 is good.
+ANY_GOOD = "[123][0-9][0-9]"
+
+
+class Script(msgspec.Struct):
+    id: str
+    filename: str
+    md5: str
+
+
+class OldJob(msgspec.Struct, omit_defaults=True):
+    """What of a job such an agent reads, and a little more."""
+
+    id: str
+    type_: str = msgspec.field(name="_type")
+    name: str
+    lifecycle: str = "assigned"
+    state: str = "in_progress"
+    task_id: str | None = None
+    host_id: str | None = None
+    customer_name: str = ""
+    timeout: int | None = None
+    agent_logging: bool = False
+    script: Script | None = None
+    script_id: str | None = None
+    script_runas: str | None = None
+    task_arguments_values: list[str] | None = None
+    env: dict[str, str] | None = None
+    task: dict[str, Any] | None = None
+
+
+class OldJobs(msgspec.Struct):
+    """The answer to a poll."""
+
+    jobs: list[OldJob]
+
+
+def update_of(job_id: str, host_id: str) -> OldJob:
+    """Read your configuration again."""
+    return OldJob(job_id, "AgentUpdateJob", "agent:config:update", host_id=host_id)
+
+
+def job_of(tx: Tx, claimed: Claimed, base_url: str) -> OldJob:
+    job, spec = claimed.job, claimed.spec
+    found = OldJob(
+        job.id,
+        job.type,
+        job.name,
+        task_id=job.task_id,
+        host_id=job.host_id,
+        customer_name=claimed.customer_name,
+        timeout=job.timeout,
+    )
+    if job.type == "ScraperJob":
+        found.task = request_of(msgspec.to_builtins(spec), job.timeout)
+        return found
+    order = order_of(claimed, 0, base_url)
+    content = files.content_of(tx, order.sha256) or b""
+    # The job's own id: what is fetched by it is the version that the job was made with.
+    found.script_id = job.id
+    found.script = Script(job.id, cached_name(order.sha256, order.filename), md5_of(content))
+    found.script_runas = command(order.runas, content)
+    found.task_arguments_values = _arguments(tx, order)
+    found.env = order.env
+    return found
+
+
+def cannot(claimed: Claimed) -> str:
+    """Why this agent must not get the job; empty when it may."""
+    return "it cannot run as another user" if claimed.spec.os_user else ""
+
+
+def request_of(config: dict[str, Any], timeout_ms: int) -> dict[str, Any]:
+    """A web request as that agent reads it: of a task, or of a monitor."""
+    pattern = config.get("pattern", "")
+    wanted = config.get("status_code") or ANY_GOOD
+    return {
+        "url": config["url"],
+        "method": config.get("method", "GET"),
+        "headers": config.get("headers", {}),
+        "body": config.get("body", ""),
+        "json": config.get("json", False),
+        "gzip": config.get("gzip", False),
+        "timeout": timeout_ms,
+        # It looks for the expression anywhere; we mean the whole status.
+        "status_code": f"^(?:{wanted})$",
+        "parser": "pattern" if pattern else "",
+        "pattern": pattern,
+        "register_body": config.get("register_body", False),
+        "external": False,
+    }
+
+
+def cached_name(sha256: str, filename: str) -> str:
+    """Another content has another name, for the agent compares nothing else."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", filename).lstrip(".") or "script"
+    return f"{sha256[:16]}-{plain[-100:]}"
+
+
+def md5_of(content: bytes) -> str:
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+
+
+def command(runas: list[str], content: bytes) -> str:
+    """Never empty, and always with the script in its place."""
+    words = ["python3" if word == "%python%" else word for word in runas]
+    if not words:
+        words = [] if content.startswith((b"#!", b"\x7fELF")) else ["bash"]
+    if not any("%script%" in word for word in words):
+        words.append("%script%")
+    return shlex.join(words)
+
+
+def _arguments(tx: Tx, order: Order) -> list[str]:
+    """Files travel as data URLs, which it turns into files again."""
+    words = list(order.arguments)
+    for blob in order.blobs:
+        content = files.content_of(tx, blob.sha256) or b""
+        written = base64.b64encode(content).decode()
+        words[blob.index] = f"data:application/octet-stream;base64,{written}"
+    return words

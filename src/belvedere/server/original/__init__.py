@@ -1,0 +1,1 @@
+"""The doors of the original system's agents: the same work over plain HTTP, one request each."""

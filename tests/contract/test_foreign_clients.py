@@ -1,0 +1,175 @@
+"""Programs that nobody here wrote: an access token and nothing else, the forms that they send."""
+
+import base64
+from typing import Any
+
+import pytest
+
+from belvedere.access import secret_keys
+from cast import PASSWORD
+from contract.client import Client
+from contract.world import World
+
+ONE = [{"type": "input", "label": "one"}]
+TWO = [*ONE, {"type": "input", "label": "two"}]
+
+
+@pytest.fixture
+def bare(world: World) -> Client:
+    """No header, no cookie: the token stands in the query, the organization nowhere else."""
+    return world.client()
+
+
+def token_of(world: World) -> str:
+    return world.credential("token")
+
+
+async def test_it_works(world: World, bare: Client) -> None:
+    """The first steps of the documentation that interface.md was written from."""
+    task = await world.task(task_arguments=TWO)
+    known = f"access_token={token_of(world)}&customer=acme"
+    tasks = (await bare.get(f"/acme/task?access_token={token_of(world)}")).json
+    assert [one["id"] for one in tasks if one["name"] == "echo"] == [task]
+    made = await bare.post(f"/job?{known}", {"task": task, "task_arguments": ["a", "b"]})
+    assert (made.status, made.json["origin"], made.json["user"]["email"]) == (200, "user", "")
+    found = await bare.get(f"/acme/job/{made.json['id']}?access_token={token_of(world)}")
+    assert found.json["task_arguments_values"] == ["a", "b"]
+    lifecycle = await bare.get(f"/acme/job/{made.json['id']}/lifecycle?{known}")
+    assert lifecycle.json == "ready"
+
+
+async def test_a_token_tells_the_organization_by_itself(world: World) -> None:
+    client = world.client("token")
+    task = await world.task()
+    assert (await client.post("/job", {"task": task})).json["customer_name"] == "acme"
+    for path in ("/task", "/job", "/monitor", "/indicator", "/webhook", "/host", "/file", "/event"):
+        assert (await client.get(path)).status == 200, path
+
+
+async def run_by(client: Client, target: str, **sent: Any) -> Any:
+    made = await client.post(target, **sent)
+    assert made.status == 200, made.body
+    return made.json["task_arguments_values"]
+
+
+async def test_a_bare_array_is_the_list_of_arguments(world: World, uma: Client) -> None:
+    task = await world.task(task_arguments=TWO)
+    sent = ["a", {"b": 1}]
+    assert await run_by(uma, f"/acme/task/{task}/job", body=sent) == ["a", '{"b":1}']
+    assert await run_by(uma, f"/job?customer=acme&task={task}", body=sent) == ["a", '{"b":1}']
+    refused = await uma.post(f"/task/{task}/job", ["a"])
+    assert (refused.status, refused.code) == (400, "missing_arguments")
+
+
+async def test_a_bare_array_works_by_secret(world: World, stranger: Client) -> None:
+    task = await world.task(task_arguments=TWO)
+    house = world.house
+    secret = await house.db.write(secret_keys.reveal, house.keys, world.cast.ada, "task", task)
+    for target in (
+        f"/task/{task}/secret/{secret}/job",
+        f"/acme/task/{task}/secret/{secret}/job",
+        f"/task/{task}/secret/{secret}/job?customer=acme",
+        f"/job/secret/{secret}?customer=acme&task={task}",
+    ):
+        assert await run_by(stranger, target, body=["a", "b"]) == ["a", "b"]
+    refused = await stranger.post(f"/task/{task}/secret/{'0' * 64}/job", ["a", "b"])
+    assert refused.status == 403
+
+
+async def test_an_object_is_the_one_argument_of_a_task_that_has_one(
+    world: World, uma: Client
+) -> None:
+    fixed = {"type": "fixed", "label": "f", "value": "x"}
+    task = await world.task(task_arguments=[fixed, *ONE])
+    body = {"event": "push", "size": 1.0, "tags": [None]}
+    values = await run_by(uma, f"/acme/task/{task}/job", body=body)
+    assert values == ["x", '{"event":"push","size":1.0,"tags":[null]}']
+    # One that speaks to us is not taken for it, nor where there are two to fill.
+    spoken = {"lifecycle": "onhold", "a": 1}
+    assert await run_by(uma, f"/acme/task/{task}/job", body=spoken) == []
+    two = await world.task("two", task_arguments=TWO)
+    assert (await uma.post(f"/acme/task/{two}/job", body)).status == 400
+    # Nor where the address does not name the task.
+    assert (await uma.post(f"/job?customer=acme&task={task}", body)).status == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "value"),
+    [
+        ("/task", "name", "echo"),
+        ("/task", "hostname", "web-1"),
+        ("/task", "acl", "uma@acme.test"),
+        ("/task", "type", "script"),
+        ("/file", "filename", "echo.sh"),
+        ("/file", "_type", "Script"),
+        ("/script", "filename", "echo.sh"),
+        ("/monitor", "name", "health"),
+        ("/monitor", "type", "dstat"),
+        ("/monitor", "state", "unknown"),
+        ("/host", "hostname", "web-1"),
+        ("/job", "name", "echo"),
+        ("/job", "lifecycle", "ready"),
+    ],
+)
+async def test_lists_are_narrowed(
+    world: World, ada: Client, path: str, field: str, value: str
+) -> None:
+    task = await world.task()
+    await ada.post("/job", {"task": task})
+    host = world.things.hosts["web-1"].host_id
+    await ada.post(f"/monitor?host_id={host}", {"name": "health", "type": "dstat"})
+    found = await ada.get(f"{path}?customer=acme&where[{field}]={value}")
+    assert found.status == 200 and len(found.json) == 1, found.body
+    assert (await ada.get(f"{path}?customer=acme&where[{field}]=nothing")).json == []
+
+
+async def test_a_file_comes_as_a_form(world: World, bare: Client) -> None:
+    form = (
+        b'--b\r\nContent-Disposition: form-data; name="description"\r\n\r\nwhat it is\r\n'
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="deploy.sh"\r\n'
+        b"Content-Type: application/x-sh\r\n\r\n#!/bin/sh\r\n--b\r\n"
+        b'Content-Disposition: form-data; name="public"\r\n\r\nfalse\r\n--b--\r\n'
+    )
+    headers = {"content-type": "multipart/form-data; boundary=b"}
+    known = f"access_token={token_of(world)}"
+    made = await bare.post(f"/acme/file?{known}", raw=form, headers=headers)
+    assert (made.status, made.json["filename"], made.json["_type"]) == (200, "deploy.sh", "Script")
+    again = await bare.put(f"/acme/file/{made.json['id']}?{known}", raw=form, headers=headers)
+    assert again.status == 200
+    bytes_ = await bare.get(f"/acme/file/{made.json['id']}/download?{known}")
+    assert bytes_.body == b"#!/bin/sh"
+    assert bytes_.headers["content-disposition"].startswith("attachment")
+
+
+async def test_a_person_signs_in_with_http_basic_and_asks_who_it_is(
+    world: World, stranger: Client
+) -> None:
+    for name in ("ada", "ada@acme.test", "ADA@acme.test"):
+        pair = base64.b64encode(f"{name}:{PASSWORD}".encode()).decode()
+        headers = {"authorization": f"Basic {pair}"}
+        done = await stranger.post("/api/auth/login?customer=acme", headers=headers)
+        assert done.status == 200
+        token = done.json["access_token"]
+        found = (await stranger.get(f"/api/session/profile?access_token={token}")).json
+        assert (found["username"], found["email"]) == ("ada", "ada@acme.test")
+        assert found["current_customer"]["name"] == "acme" and found["credential"] == "admin"
+        assert [place["name"] for place in found["customers"]] == ["acme"]
+
+
+async def test_a_browser_asks_before_it_sends(world: World, stranger: Client) -> None:
+    """The preflight of a page of another origin, and the request that follows."""
+    ask = {
+        "origin": "https://console.test",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type,idempotency-key",
+    }
+    first = await stranger.ask("OPTIONS", "/job?customer=acme", headers=ask)
+    assert first.status == 204
+    assert first.headers["access-control-allow-origin"] == "https://console.test"
+    assert "POST" in first.headers["access-control-allow-methods"]
+    allowed = first.headers["access-control-allow-headers"].split(", ")
+    assert {"authorization", "content-type", "idempotency-key"} <= set(allowed)
+    client = world.client("token", headers={"origin": "https://console.test"})
+    made = await client.post("/job?customer=acme", {"task": await world.task()})
+    assert made.status == 200
+    assert made.headers["access-control-allow-origin"] == "https://console.test"

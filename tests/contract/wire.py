@@ -1,0 +1,88 @@
+"""HTTP over a real socket: the server listens, and a client keeps its connections open."""
+
+import asyncio
+import contextlib
+import json
+import socket
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import uvicorn
+
+from belvedere.server.house import House
+from belvedere.server.main import _config
+from contract.client import NOTHING, Answer
+
+
+@contextlib.asynccontextmanager
+async def listening(house: House) -> AsyncIterator[int]:
+    """The server as `belvedere server` runs it, on a port that the system chose."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.setblocking(False)
+    server = uvicorn.Server(_config(house))
+    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+    serving = asyncio.create_task(server._serve([listener]))
+    try:
+        while not server.started:
+            assert not serving.done()
+            await asyncio.sleep(0.001)
+        yield listener.getsockname()[1]
+    finally:
+        house.stopping.set()
+        server.should_exit = True
+        await serving
+        listener.close()
+
+
+class Socket:
+    """One client with a few connections, each used again and again."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+        self.opened = 0
+
+    async def ask(
+        self,
+        method: str,
+        target: str,
+        body: Any = NOTHING,
+        *,
+        headers: Mapping[str, str] | None = None,
+        pieces: list[bytes] | None = None,
+    ) -> Answer:
+        """`body` as JSON; `pieces` one by one, chunked, for who does not know the length."""
+        sent = {"host": f"127.0.0.1:{self._port}", **(headers or {})}
+        raw = b""
+        if body is not NOTHING:
+            raw = json.dumps(body).encode()
+            sent |= {"content-type": "application/json", "content-length": str(len(raw))}
+        if pieces is not None:
+            sent["transfer-encoding"] = "chunked"
+            raw = b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in [*pieces, b""])
+        head = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+        reader, writer = await self._connection()
+        writer.write(f"{method} {target} HTTP/1.1\r\n{head}\r\n".encode() + raw)
+        await writer.drain()
+        answer = await _answer(reader)
+        self._idle.append((reader, writer))
+        return answer
+
+    async def _connection(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if self._idle:
+            return self._idle.pop()
+        self.opened += 1
+        return await asyncio.open_connection("127.0.0.1", self._port)
+
+    async def hang_up(self) -> None:
+        for _, writer in self._idle:
+            writer.close()
+        self._idle.clear()
+
+
+async def _answer(reader: asyncio.StreamReader) -> Answer:
+    first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+    pairs = (line.partition(":") for line in lines if line)
+    headers = {name.lower(): value.strip() for name, _, value in pairs}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Answer(int(first.split()[1]), headers, body)
