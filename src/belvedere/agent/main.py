@@ -8,7 +8,7 @@ import ssl
 import sys
 from collections.abc import Sequence
 
-from belvedere.agent import enrol, folder
+from belvedere.agent import enrol, folder, tls
 from belvedere.agent.attach import KeeperFailed
 from belvedere.agent.enrol import CannotEnrol, Credential, Unreachable
 from belvedere.agent.folder import Folder
@@ -26,7 +26,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
     )
-    return run(parse(sys.argv[1:] if argv is None else argv, os.environ))
+    return do(parse(sys.argv[1:] if argv is None else argv, os.environ))
+
+
+def do(settings: Settings) -> int:
+    """Run here, or become a service of this machine."""
+    if settings.action == "run":
+        return run(settings)
+    from belvedere.agent.install import install
+
+    return install(settings)
 
 
 def run(settings: Settings) -> int:
@@ -48,8 +57,8 @@ def run(settings: Settings) -> int:
 
 
 async def _serve(settings: Settings, state: Folder) -> None:
-    tls = _tls(settings)
-    served = asyncio.ensure_future(_enrol_and_link(settings, state, tls))
+    trusted = tls.context(settings)
+    served = asyncio.ensure_future(_enrol_and_link(settings, state, trusted))
     loop = asyncio.get_running_loop()
     for stop in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(stop, served.cancel)
@@ -66,23 +75,21 @@ def _let_go(served: "asyncio.Future[None]") -> None:
     served.cancel()
 
 
-async def _enrol_and_link(settings: Settings, state: Folder, tls: ssl.SSLContext | None) -> None:
-    credential = await _credential(settings, state, tls)
-    await Link(settings, state, credential, tls).run()
+async def _enrol_and_link(
+    settings: Settings, state: Folder, trusted: ssl.SSLContext | None
+) -> None:
+    credential = await _credential(settings, state, trusted)
+    await Link(settings, state, credential, trusted).run()
 
 
-async def _credential(settings: Settings, state: Folder, tls: ssl.SSLContext | None) -> Credential:
+async def _credential(
+    settings: Settings, state: Folder, trusted: ssl.SSLContext | None
+) -> Credential:
     saved = enrol.saved(settings, state)
     while saved is None:
         try:
-            saved = await asyncio.to_thread(enrol.enrol, settings, state, tls)
+            saved = await asyncio.to_thread(enrol.enrol, settings, state, trusted)
         except Unreachable as fault:
             log.warning("%s does not answer (%s); trying again.", settings.server, fault)
             await asyncio.sleep(RETRY_ENROLMENT_S)
     return saved
-
-
-def _tls(settings: Settings) -> ssl.SSLContext | None:
-    if not settings.server.startswith("https:"):
-        return None
-    return ssl.create_default_context(cafile=settings.tls_ca or None)

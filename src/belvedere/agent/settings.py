@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+ACTIONS = ("run", "install")
 TOKEN_VARIABLE = "BELVEDERE_ENROLMENT_TOKEN"
 
 
@@ -20,6 +21,8 @@ class Settings:
     token: str = ""
     slots: int = 16
     tls_ca: str = ""
+    action: str = "run"
+    units: str = ""
 
 
 def default_state() -> str:
@@ -30,6 +33,13 @@ def default_state() -> str:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of `belvedere agent`."""
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=ACTIONS,
+        default="run",
+        help="run here (the default), or install: enrol, write a systemd unit and start it",
+    )
     parser.add_argument("--server", required=True, help="address of the server, https://…")
     parser.add_argument("--token", help="enrolment token; ps shows it, better use --token-file")
     parser.add_argument("--token-file", help="file with the enrolment token; - is standard input")
@@ -37,6 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hostname", default=socket.gethostname(), help="name of this host")
     parser.add_argument("--slots", type=_slots, default=16, help="scripts at the same time")
     parser.add_argument("--tls-ca", default="", help="file of certificates to trust")
+    parser.add_argument("--units", default="", help="install: write the unit here, start nothing")
 
 
 def _slots(text: str) -> int:
@@ -58,6 +69,8 @@ def read(told: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
         token=_token(told, environ),
         slots=told.slots,
         tls_ca=told.tls_ca,
+        action=told.action,
+        units=told.units,
     )
 
 

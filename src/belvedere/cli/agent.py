@@ -1,4 +1,6 @@
-"""Let this host take work from a server. Only outgoing connections are made."""
+"""Let this host take work from a server, or make that a service of the machine (install).
+
+Only outgoing connections are made."""
 
 import argparse
 import logging
@@ -25,4 +27,4 @@ def run(args: Args) -> int:
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
     )
-    return main.run(told)
+    return main.do(told)

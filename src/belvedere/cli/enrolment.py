@@ -46,9 +46,12 @@ def show_enrolments(enrolments: Any) -> None:
 
 
 def show_new(enrolment: Any) -> None:
-    show.note("the token is shown this once; on the new host, run this and paste it:")
-    show.note(f"  belvedere agent --server {enrolment['server']} --token-file -")
-    print(enrolment["token"])
+    server, token = enrolment["server"], enrolment["token"]
+    show.note("the token is shown this once; on the new host, paste this line:")
+    show.note(f"  curl -fsSL {server}/-/install.sh | BELVEDERE_ENROLMENT_TOKEN={token} sh")
+    show.note("or, where Belvedere is installed, run this and paste the token:")
+    show.note(f"  belvedere agent --server {server} --token-file -")
+    print(token)
 
 
 VERBS = (

@@ -14,6 +14,7 @@ from belvedere.rest.route import Route
 from belvedere.schedules.api import ROUTES as SCHEDULES
 from belvedere.server.api import ROUTES as OWN
 from belvedere.server.api_event import ROUTES as EVENTS
+from belvedere.server.bundle import ROUTES as BUNDLE
 from belvedere.server.original.api import ROUTES as ORIGINAL
 from belvedere.server.stream import ROUTES as STREAM
 from belvedere.tasks.api import ROUTES as TASKS
@@ -23,6 +24,7 @@ from belvedere.webhooks.api_call import ROUTES as CALLS
 ROUTES: tuple[Route, ...] = (
     *OWN,
     *STREAM,
+    *BUNDLE,
     *ACCESS,
     *HOSTS,
     *FILES,

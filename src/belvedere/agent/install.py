@@ -1,0 +1,123 @@
+"""Making the agent a service of this machine: enrolled, its program where it stays, its unit."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import belvedere
+from belvedere.agent import enrol, folder, tls
+from belvedere.agent.enrol import CannotEnrol, Unreachable
+from belvedere.agent.folder import Folder
+from belvedere.agent.settings import Settings
+
+NAME = "belvedere-agent"
+# Where systemd runs the machine.
+RUNNING = Path("/run/systemd/system")
+UNIT = """\
+[Unit]
+Description=Belvedere agent
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+ExecStart={command}
+Restart=always
+RestartSec=1
+LimitNOFILE=65536
+# Only the agent itself is stopped: its keeper and the running scripts stay, and the next agent
+# adopts them.
+KillMode=process
+OOMPolicy=continue
+
+[Install]
+WantedBy={target}
+"""
+
+
+def install(settings: Settings) -> int:
+    """1 when the host could not be enrolled; the service begins now and with the machine."""
+    os.umask(0o022)
+    state = folder.prepare(settings.state)
+    try:
+        if enrol.saved(settings, state) is None:
+            enrol.enrol(settings, state, tls.context(settings))
+    except (CannotEnrol, Unreachable) as fault:
+        print(f"{NAME}: {settings.server}: {fault}", file=sys.stderr)
+        return 1
+    unit = (Path(settings.units) if settings.units else _units()) / f"{NAME}.service"
+    unit.parent.mkdir(parents=True, exist_ok=True)
+    _replace(unit, unit_text(_program(state), settings).encode(), 0o644)
+    print(f"The host {settings.hostname} is enrolled; its service is {unit}.")
+    if not settings.units:
+        _start()
+    return 0
+
+
+def _is_root() -> bool:
+    return os.geteuid() == 0
+
+
+def _units() -> Path:
+    if _is_root():
+        return Path("/etc/systemd/system")
+    return Path.home() / ".config/systemd/user"
+
+
+def _program(state: Folder) -> list[str]:
+    """What runs this agent: the single file under a name of its own, or the installed package."""
+    archive = Path(belvedere.__file__).parent.parent
+    if not archive.is_file():
+        return [sys.executable, "-m", "belvedere.agent"]
+    content = archive.read_bytes()
+    mark = hashlib.sha256(content).hexdigest()[:12]
+    # A running agent goes on reading its own file: a newer one never replaces it.
+    kept = Path(state.root) / "program" / f"{NAME}-{mark}.pyz"
+    kept.parent.mkdir(exist_ok=True)
+    _replace(kept, content, 0o755)
+    return [sys.executable, "-I", str(kept)]
+
+
+def _replace(path: Path, content: bytes, mode: int) -> None:
+    """All or nothing."""
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.write_bytes(content)
+    fresh.chmod(mode)
+    fresh.rename(path)
+
+
+def unit_text(program: list[str], settings: Settings) -> str:
+    words = [*program, "--server", settings.server, "--state", os.path.abspath(settings.state)]
+    words += ["--hostname", settings.hostname, "--slots", str(settings.slots)]
+    if settings.tls_ca:
+        words += ["--tls-ca", os.path.abspath(settings.tls_ca)]
+    return UNIT.format(
+        command=" ".join(map(quoted, words)),
+        target="multi-user.target" if _is_root() else "default.target",
+    )
+
+
+def quoted(word: str) -> str:
+    """As systemd reads it: % and $ mean something there."""
+    plain = word.replace("%", "%%").replace("$", "$$")
+    if re.fullmatch(r"[A-Za-z0-9_@%+=:,./$-]+", plain):
+        return plain
+    escaped = plain.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _start() -> None:
+    """Now and with the machine; a restart leaves running scripts alone."""
+    asks = ["systemctl"] if _is_root() else ["systemctl", "--user"]
+    service = f"{NAME}.service"
+    if shutil.which("systemctl") is None or not RUNNING.exists():
+        print("systemd does not run here: start the command of that file by other means.")
+        return
+    for words in (["daemon-reload"], ["enable", service], ["restart", service]):
+        if subprocess.run([*asks, *words]).returncode != 0:
+            print(f"It could not be started; look at: {' '.join([*asks, 'status', service])}")
+            return
+    print("It runs, and starts with the machine.")

@@ -1,0 +1,81 @@
+"""The agent as a service of the machine: its unit, and what systemd would make of it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from belvedere.agent import enrol, install
+from belvedere.agent.enrol import Credential, Unreachable
+from belvedere.agent.folder import prepare
+from belvedere.agent.settings import Settings, parse
+
+
+def settings(tmp_path: Path, *words: str) -> Settings:
+    told = ["install", "--server", "http://127.0.0.1:9", "--state", str(tmp_path / "state")]
+    return parse([*told, "--units", str(tmp_path / "units"), *words], {})
+
+
+def enrolled(tmp_path: Path) -> None:
+    enrol.save(prepare(str(tmp_path / "state")), Credential("bva_x", "h1", "acme", "web"))
+
+
+def test_it_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    enrolled(tmp_path)
+    assert install.install(settings(tmp_path, "--hostname", "web", "--slots", "3")) == 0
+    unit = (tmp_path / "units" / "belvedere-agent.service").read_text()
+    (command,) = [line for line in unit.splitlines() if line.startswith("ExecStart=")]
+    words = command.removeprefix("ExecStart=").split()
+    assert words[:3] == [sys.executable, "-m", "belvedere.agent"]
+    assert words[3:] == [
+        *("--server", "http://127.0.0.1:9", "--state", str(tmp_path / "state")),
+        *("--hostname", "web", "--slots", "3"),
+    ]
+    assert "KillMode=process" in unit and "Restart=always" in unit
+    assert "bva_" not in unit
+    assert "web is enrolled" in capsys.readouterr().out
+
+
+def test_what_the_unit_runs_is_an_agent(tmp_path: Path) -> None:
+    enrolled(tmp_path)
+    install.install(settings(tmp_path))
+    unit = (tmp_path / "units" / "belvedere-agent.service").read_text()
+    command = unit.partition("ExecStart=")[2].partition(" --server")[0].split()
+    shown = subprocess.run([*command, "--help"], capture_output=True, text=True)
+    assert shown.returncode == 0 and "--server" in shown.stdout
+
+
+def test_an_unreachable_server_is_told_and_no_unit_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nobody(*_: object) -> Credential:
+        raise Unreachable("nobody answers")
+
+    monkeypatch.setattr(enrol, "enrol", nobody)
+    assert install.install(settings(tmp_path, "--token", "bve_x")) == 1
+    assert "nobody answers" in capsys.readouterr().err
+    assert not (tmp_path / "units").exists()
+
+
+def test_without_a_token_it_says_what_to_give(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert install.install(settings(tmp_path)) == 1
+    assert "BELVEDERE_ENROLMENT_TOKEN" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("word", "written"),
+    [
+        ("/opt/x-1_a.pyz", "/opt/x-1_a.pyz"),
+        ("https://h:1/p", "https://h:1/p"),
+        ("with space", '"with space"'),
+        ("50%", "50%%"),
+        ("$HOME", "$$HOME"),
+        ('a"b\\c', '"a\\"b\\\\c"'),
+        ("a;b", '"a;b"'),
+    ],
+)
+def test_words_are_quoted_as_systemd_reads_them(word: str, written: str) -> None:
+    assert install.quoted(word) == written

@@ -1,0 +1,49 @@
+"""What the server hands to a machine that shall become a host."""
+
+import hashlib
+import io
+import zipfile
+
+from belvedere.server import bundle
+from contract.client import Client
+from contract.world import World
+
+
+async def test_it_works(stranger: Client) -> None:
+    script = await stranger.get("/-/install.sh")
+    assert script.status == 200 and script.text.startswith("#!/bin/sh\n")
+    agent = await stranger.get("/-/belvedere-agent.pyz")
+    assert hashlib.sha256(agent.body).hexdigest() in script.text
+    assert agent.headers["etag"] == f'"{hashlib.sha256(agent.body).hexdigest()}"'
+    # As the settings say, whatever the request says.
+    assert "http://belvedere.test/-/belvedere-agent.pyz" in script.text
+
+
+async def test_without_an_address_of_its_own_it_is_where_it_was_reached(
+    world: World, stranger: Client
+) -> None:
+    world.house.settings.url = ""
+    for host in ("10.0.0.7:8420", "belvedere.example.org", "[fe80::1]:8420"):
+        found = await stranger.get("/-/install.sh", headers={"host": host})
+        assert f'"http://{host}/-/belvedere-agent.pyz"' in found.text
+
+
+async def test_what_is_no_address_reaches_no_shell(world: World, stranger: Client) -> None:
+    world.house.settings.url = ""
+    for host in ('x"; rm -rf /', "x$(id)", "x`id`", "", "a b", "x/../y", "user@x", "x:123456"):
+        found = await stranger.get("/-/install.sh", headers={"host": host})
+        assert (found.status, found.code) == (400, "invalid_host"), host
+
+
+def test_the_file_is_the_same_however_often_it_is_made() -> None:
+    first = bundle.archive()
+    bundle.archive.cache_clear()
+    assert bundle.archive() == first
+
+
+def test_it_holds_the_agent_and_nothing_of_the_server() -> None:
+    names = zipfile.ZipFile(io.BytesIO(bundle.archive())).namelist()
+    assert "belvedere/agent/keeper.py" in names and "websockets/LICENSE" in names
+    rooms = {name.split("/")[1] for name in names if name.startswith("belvedere/")}
+    assert rooms == {"__init__.py", "protocol.py", "agent", "base"}
+    assert [name for name in names if not name.endswith((".py", "LICENSE"))] == []

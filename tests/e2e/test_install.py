@@ -1,0 +1,106 @@
+"""A second host by one pasted line: the script, the single file, and the agent in it."""
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e import leftovers
+from e2e.programs import Agent, environment
+from e2e.site import Site
+
+# The interpreter itself: nothing of what is installed here helps it.
+BARE: str = sys._base_executable  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder whose programs come first: there is exactly one Python."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(BARE)
+    return tmp_path
+
+
+@pytest.fixture
+def second(tmp_path: Path) -> Iterator[Agent]:
+    agent = Agent(tmp_path / "second", f"host-{tmp_path.name}")
+    yield agent
+    agent.retire()
+    leftovers.gone(agent.state)
+
+
+def path_of(place: Path) -> str:
+    return f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
+
+
+def pasted(site: Site, place: Path, *words: str, **env: str) -> "subprocess.CompletedProcess[str]":
+    """`curl -fsSL …/-/install.sh | sh -s -- …`"""
+    with site.world.api.open("/-/install.sh") as response:
+        script = response.read().decode()
+    return subprocess.run(
+        ["sh", "-s", "--", *words],
+        input=script,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        env=environment(PATH=path_of(place), **env),
+    )
+
+
+def test_it_works(site: Site, place: Path, second: Agent) -> None:
+    done = pasted(
+        site,
+        place,
+        *("--units", str(place / "units"), "--state", str(second.state)),
+        *("--hostname", second.hostname),
+        BELVEDERE_ENROLMENT_TOKEN=site.world.enrolment(),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "is enrolled" in done.stdout
+    unit = (place / "units" / "belvedere-agent.service").read_text()
+    python, isolated, program, *words = shlex.split(unit.partition("ExecStart=")[2].split("\n")[0])
+    assert (os.path.realpath(python), isolated) == (os.path.realpath(BARE), "-I")
+    # Without even the folder of installed packages.
+    second.command, second.words = (BARE, "-I", "-S", program), tuple(words)
+    second.launch()
+    site.world.connected(second)
+    task = site.world.task("#!/bin/sh\necho from one file\n", second)
+    job = site.world.run(task)
+    assert site.world.ended(job)["state"] == "normal"
+    assert site.world.log(job) == b"from one file\n"
+
+
+def test_without_a_token_it_says_what_to_paste(site: Site, place: Path) -> None:
+    done = pasted(site, place)
+    assert done.returncode == 1
+    assert "BELVEDERE_ENROLMENT_TOKEN=bve_" in done.stderr and site.world.url in done.stderr
+
+
+def test_a_token_that_is_not_good_leaves_nothing_behind(site: Site, place: Path) -> None:
+    words = ("--units", str(place / "units"), "--state", str(place / "state"))
+    done = pasted(site, place, *words, BELVEDERE_ENROLMENT_TOKEN="bve_" + "x" * 43)
+    assert done.returncode == 1
+    assert "enrolment token" in done.stderr and "Traceback" not in done.stderr
+    assert not (place / "units").exists() and not (place / "state" / "credential.json").exists()
+
+
+def test_what_was_changed_on_the_way_is_not_run(site: Site, place: Path) -> None:
+    with site.world.api.open("/-/install.sh") as response:
+        script = response.read().decode()
+    digest = script.partition('!= "')[2].partition('"')[0]
+    assert len(digest) == 64
+    changed = script.replace(digest, "0" * 64)
+    done = subprocess.run(
+        ["sh", "-s", "--", "--units", str(place / "units"), "--state", str(place / "state")],
+        input=changed,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        env=environment(PATH=path_of(place), BELVEDERE_ENROLMENT_TOKEN="bve_x"),
+    )
+    assert done.returncode != 0 and "not the agent that was promised" in done.stderr
+    assert not (place / "state").exists()
