@@ -60,6 +60,7 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
     login = {"email": "uma@acme.test", "password": PASSWORD}
     file = {"filename": "a.sh", "source": "x"}
     acl = {"users": ["uma"], "action": "add"}
+    flow = {"name": "new", "graph": {"nodes": [{"id": "a", "task_id": here.ids["task"]}]}}
     return {
         "POST /api/auth/login": login,
         "POST /api/auth/login/local": login,
@@ -121,6 +122,14 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "POST /monitor/{id}/push/{secret}": {},
         "PUT /monitor/{id}/acl": acl,
         "PATCH /monitor/{id}/acl": acl,
+        "POST /workflows": flow,
+        "PUT /workflows/{id}": flow,
+        "PATCH /workflows/{id}": {"description": "new"},
+        "POST /workflows/{id}/credentials/rotate": {},
+        "PUT /workflows/{id}/acl": acl,
+        "PATCH /workflows/{id}/acl": acl,
+        "POST /workflows/{id}/job": {},
+        "POST /workflows/{id}/secret/{secret}/job": {},
         "POST /webhook": {"name": "new"},
         "PUT /webhook/{id}": {"name": "new"},
         "PATCH /webhook/{id}": {"enable": False},

@@ -22,6 +22,11 @@ from belvedere.webhooks import service as webhooks
 from belvedere.webhooks.calls import Call
 from belvedere.webhooks.model import Door
 from belvedere.webhooks.service import WebhookBody
+from belvedere.workflows import service as workflows
+from belvedere.workflows import start
+from belvedere.workflows.given import WorkflowBody
+from belvedere.workflows.model import Graph, Node
+from belvedere.workflows.start import NewWorkflowJob
 from cast import Cast
 from contract.fakeagent import hello
 from contract.world import Things, make_task
@@ -166,6 +171,19 @@ def _schedule(tx: Tx, house: House, place: Place) -> None:
     place.ids["schedule"] = made.row.id
 
 
+def _workflow(tx: Tx, house: House, place: Place) -> None:
+    """With a job of it that failed; the same secret opens it as the task."""
+    node = Node("a", place.ids["task"])
+    name = f"secret of {place.host}"
+    body = WorkflowBody(name=name, graph=Graph([node]), acl=place.acl)
+    found = workflows.create(tx, house.keys, place.by, body).row.id
+    digest = house.keys.digest(place.texts["secret"])
+    tx.run("update secret_keys set digest = ? where object_id = ?", digest, found)
+    (made,) = start.run(tx, [NewWorkflowJob(place.by, found, [])])
+    assert not isinstance(made, Exception)
+    place.ids |= {"workflows": found, "workflow_job": made.job.id}
+
+
 # A feature adds what its doors name.
 MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _running_task,
@@ -173,5 +191,6 @@ MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _indicator,
     _monitor,
     _webhook,
+    _workflow,
     _schedule,
 )

@@ -27,6 +27,7 @@ class Source:
 
 SOURCES = {
     "task": Source("tasks", "name", ("success", "failure"), names_others=True),
+    "workflow": Source("workflows", "name", ("success", "failure", "canceled")),
     "indicator": Source("indicators", "title", ("failure", "normal", "stale")),
     "webhook": Source("webhooks", "name", ("trigger",), live="1 = 1"),
     "monitor": Source(

@@ -1,28 +1,22 @@
 """Jobs over HTTP: making, reading and changing them."""
 
-import hashlib
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from belvedere.access import customers
-from belvedere.access.limits import use_secret
 from belvedere.access.model import Actor, Level
-from belvedere.base.errors import Forbidden, Invalid
-from belvedere.jobs import log as joblog
-from belvedere.jobs import pages, reading, record, retention, service, votes, waiting
+from belvedere.base.errors import Invalid
+from belvedere.jobs import asking, pages, reading, record, retention, service, votes
 from belvedere.jobs.create import Created, NewJob, create
-from belvedere.jobs.model import FINAL, Lifecycle
-from belvedere.jobs.once import Once
+from belvedere.jobs.model import Lifecycle
 from belvedere.jobs.original import OldJobs
 from belvedere.jobs.record import JobRecord
-from belvedere.jobs.store import find
-from belvedere.rest import arguments, filters, lists
+from belvedere.rest import filters, lists
 from belvedere.rest.arguments import Given
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
-# result.log in a record holds this much of the end.
-LOG_IN_RECORD = 256 * 1024
 FILES = 32 << 20
 # A body with one of these speaks to us, not to the script.
 OWN_NAMES = frozenset({"task", "customer", "task_arguments", "lifecycle", "wait_result"})
@@ -41,34 +35,23 @@ class CreateJob(msgspec.Struct):
 
 
 async def create_job(ask: Ask) -> Reply:
-    given = _given(ask)
+    given = asking.given(ask)
     return await _run(ask, ask.actor, given, _task_id(given))
 
 
 async def create_for_task(ask: Ask) -> Reply:
-    return await _run(ask, ask.actor, _given(ask), ask.path["id"])
+    return await _run(ask, ask.actor, asking.given(ask), ask.path["id"])
 
 
 async def create_by_secret(ask: Ask) -> Reply:
-    given = _given(ask)
+    given = asking.given(ask)
     if ask.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
     return await _run_by_secret(ask, given, _task_id(given))
 
 
 async def create_for_task_by_secret(ask: Ask) -> Reply:
-    return await _run_by_secret(ask, _given(ask), ask.path["id"])
-
-
-def _given(ask: Ask) -> Given:
-    given = arguments.read(ask.request.headers.get("content-type", ""), ask.raw, ask.query)
-    names = {name.lower() for name in (ask.customer, given.customer) if name}
-    if len(names) > 1:
-        raise Invalid("Two different organizations were named.", code="two_customers")
-    ask.customer = names.pop() if names else None
-    if ask.actor.customer_name and ask.customer not in (None, ask.actor.customer_name.lower()):
-        raise Forbidden("This credential does not open that organization.", code="other_customer")
-    return given
+    return await _run_by_secret(ask, asking.given(ask), ask.path["id"])
 
 
 def _task_id(given: Given) -> str:
@@ -78,27 +61,12 @@ def _task_id(given: Given) -> str:
 
 
 async def _run_by_secret(ask: Ask, given: Given, task_id: str) -> Reply:
-    limits = ask.house.limits
-    limits.check(ask.actor.address)
-    _check_rate(ask)
-    customer = await ask.house.db.glance(_customer, ask.customer, task_id)
-    try:
-        actor = Actor(
-            customer_id=customer[0] if customer else "",
-            customer_name=customer[1] if customer else "",
-            level=Level.ANONYMOUS,
-            kind="secret",
-            address=ask.actor.address,
-        )
-        return await _run(ask, actor, given, task_id, secret=ask.path["secret"])
-    except Forbidden:
-        limits.wrong(ask.actor.address)
-        raise
-
-
-def _check_rate(ask: Ask) -> None:
-    """A right secret is limited only by the setting; a flood must not drown the others."""
-    use_secret(ask.house.secret_uses, ask.house.keys.digest(ask.path["secret"]))
+    secret = ask.path["secret"]
+    return await asking.by_secret(
+        ask,
+        partial(_customer, task_id=task_id),
+        lambda actor: _run(ask, actor, given, task_id, secret=secret),
+    )
 
 
 def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None:
@@ -117,7 +85,7 @@ def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None
 async def _run(
     ask: Ask, actor: Actor, given: Given, task_id: str, secret: str | None = None
 ) -> Reply:
-    within_s = _patience(ask, given)
+    within_s = asking.patience(ask, given)
     wanted = NewJob(
         actor=actor,
         task_id=task_id,
@@ -125,19 +93,15 @@ async def _run(
         origin="user" if secret is None else "secret",
         secret=secret,
         keys=ask.house.keys if secret is not None else None,
-        once=_once(ask),
+        once=asking.once(ask),
         lifecycle=_lifecycle(ask, given),
         whole=_whole(ask, given),
     )
     made: Created = await ask.house.db.join(create, wanted)
-    headers = _replayed(made)
+    headers = asking.replayed(made.replayed)
     if within_s is not None:
-        return await _wait(ask, actor, made, within_s, headers)
+        return await asking.wait(ask, actor, made.job.id, within_s, headers)
     return Reply(_created(made, actor), headers=headers)
-
-
-def _replayed(made: Created) -> dict[str, str]:
-    return {"Idempotency-Replayed": "true"} if made.replayed else {}
 
 
 def _whole(ask: Ask, given: Given) -> dict[str, Any] | None:
@@ -155,22 +119,6 @@ def _lifecycle(ask: Ask, given: Given) -> str | None:
     return asked
 
 
-def _once(ask: Ask) -> Once | None:
-    key = ask.request.headers.get("idempotency-key")
-    if key is None:
-        return None
-    if not 1 <= len(key) <= 255:
-        raise Invalid("Idempotency-Key has 1 to 255 characters.", code="invalid_key")
-    said = hashlib.sha256(ask.raw)
-    # The secret stays out: a key that came with the old one is good with the new one, too.
-    for name in sorted(ask.path.keys() - {"secret"}):
-        said.update(f"\0{name}:{ask.path[name]}".encode())
-    for name in sorted(ask.query):
-        if name not in ("access_token", "wait_result", "wait_timeout"):
-            said.update(f"\0{name}={ask.query[name]}".encode())
-    return Once(f"{ask.route.method} {ask.route.path}", key, said.hexdigest())
-
-
 def _created(made: Created, actor: Actor) -> JobRecord:
     job = made.job
     found = record.light(job, actor.customer_name, job.created_at)
@@ -181,29 +129,6 @@ def _created(made: Created, actor: Actor) -> JobRecord:
     found.host = made.host
     found.hostname = made.host.hostname if made.host is not None else None
     return found
-
-
-def _patience(ask: Ask, given: Given) -> float | None:
-    """How long the caller waits for the result; None when it does not. Checked before the job is
-    made: a refused request has made none."""
-    asked = ask.first("wait_result") or given.rest.get("wait_result")
-    if asked is not True and str(asked).lower() not in ("true", "1"):
-        return None
-    return waiting.seconds(ask.first("wait_timeout"))
-
-
-async def _wait(
-    ask: Ask, actor: Actor, made: Created, within_s: float, headers: dict[str, str]
-) -> Reply:
-    # Whoever may start a job by its secret may also wait for that job's end.
-    watcher = actor if actor.kind != "secret" else _watcher(actor)
-    found = await waiting.until_over(ask.house, watcher, made.job.id, within_s)
-    await _with_log(ask, found, made.job.id)
-    return Reply(found, 200 if found.lifecycle in FINAL else 202, headers)
-
-
-def _watcher(actor: Actor) -> Actor:
-    return msgspec.structs.replace(actor, level=Level.MANAGER)
 
 
 # Reading
@@ -217,28 +142,14 @@ async def list_jobs(ask: Ask) -> Reply:
     records, total = await ask.house.db.read(pages.page, ask.actor, listing)
     if pages.LOG in listing.include:
         for found in records:
-            await _with_log(ask, found, found.id)
+            await asking.with_log(ask, found, found.id)
     return lists.answer(ask, listing, records, total)
 
 
 async def show(ask: Ask) -> JobRecord:
     found: JobRecord = await ask.house.db.glance(reading.show, ask.actor, ask.path["id"])
-    await _with_log(ask, found, found.id)
+    await asking.with_log(ask, found, found.id)
     return found
-
-
-async def _with_log(ask: Ask, found: JobRecord, job_id: str) -> None:
-    """Long logs live in the log store; the record carries their end."""
-    result = found.result
-    if not isinstance(result, dict) or result.get("log") or not result.get("log_bytes"):
-        return
-    fence = await ask.house.db.glance(_fence, found.customer_id, job_id)
-    tail = await ask.house.logs.read(joblog.tail, fence, LOG_IN_RECORD)
-    result["log"] = tail.decode("utf-8", "replace")
-
-
-def _fence(tx: Any, customer_id: str, job_id: str) -> int:
-    return find(tx, customer_id, job_id).fence
 
 
 async def lifecycle(ask: Ask) -> Reply:
@@ -306,10 +217,10 @@ async def _changed(ask: Ask, verb: Any, *args: Any) -> JobRecord:
 async def restart(ask: Ask) -> Reply:
     old: JobRecord = await ask.house.db.glance(reading.show, ask.actor, ask.path["id"])
     wanted = await ask.house.db.read(
-        service.restart, ask.actor, old.id, ask.body.task_arguments, _once(ask)
+        service.restart, ask.actor, old.id, ask.body.task_arguments, asking.once(ask)
     )
     made = await ask.house.db.join(create, wanted)
-    return Reply(_created(made, ask.actor), headers=_replayed(made))
+    return Reply(_created(made, ask.actor), headers=asking.replayed(made.replayed))
 
 
 async def delete_finished(ask: Ask) -> dict[str, int]:
@@ -340,11 +251,7 @@ def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
         statuses=(202,),
         needs_customer=path.startswith("/job/secret"),
         max_body=FILES,
-        query=(
-            ("task_arguments[]", "one argument; repeat it for more"),
-            ("wait_result", "true: answer when the job is over, 202 when it takes longer"),
-            ("wait_timeout", "seconds to wait, at most 300"),
-        ),
+        query=asking.QUERY,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from belvedere import events
 from belvedere.db import Tx
 from belvedere.events import triggers
-from belvedere.jobs.model import JobRow
+from belvedere.jobs.model import WORKFLOW, JobRow
 
 
 def data_of(job: JobRow) -> dict[str, Any]:
@@ -32,12 +32,34 @@ def tell(tx: Tx, what: str, jobs: Sequence[JobRow]) -> None:
     events.append_all(tx, f"job.{what}", [(job.customer_id, job.id, data_of(job)) for job in jobs])
     over = [job for job in jobs if job.is_over]
     tx.rung.update(f"job:{job.id}" for job in over)
-    triggers.fire(
+    _fire(tx, "task", [(job.task_id, job) for job in over])
+    _fire(tx, "workflow", [(job.workflow_id, job) for job in over if job.type == WORKFLOW])
+    events.append_all(
         tx,
-        "task",
+        "workflow.step",
         [
-            (job.customer_id, job.task_id, job.trigger_name, {"job_id": job.id})
-            for job in over
-            if job.task_id is not None and job.trigger_name is not None
+            (job.customer_id, job.workflow_id, {"workflow_job_id": _whole(job), "job_id": job.id})
+            for job in jobs
+            if job.workflow_id is not None and _is_step(what, job)
         ],
     )
+
+
+def _fire(tx: Tx, source: str, over: Sequence[tuple[str | None, JobRow]]) -> None:
+    happened = [
+        (job.customer_id, source_id, job.trigger_name, {"job_id": job.id})
+        for source_id, job in over
+        if source_id is not None and job.trigger_name is not None
+    ]
+    triggers.fire(tx, source, happened)
+
+
+def _is_step(what: str, job: JobRow) -> bool:
+    """What a workflow job goes on from: the first and last moves of its jobs, its own cancel."""
+    if job.type == WORKFLOW:
+        return what == "cancel_requested"
+    return job.is_over or what == "assigned"
+
+
+def _whole(job: JobRow) -> str | None:
+    return job.id if job.type == WORKFLOW else job.workflow_job_id

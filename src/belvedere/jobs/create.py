@@ -9,7 +9,7 @@ from belvedere import access
 from belvedere.access import secret_keys
 from belvedere.access.keys import Keys
 from belvedere.access.model import Actor
-from belvedere.base.clock import SECOND
+from belvedere.base.clock import SECOND, Millis
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
@@ -55,6 +55,11 @@ class NewJob(msgspec.Struct):
     by_index: bool = False
     # A body that names nothing we know: a task with one argument takes it whole.
     whole: dict[str, Any] | None = None
+    # The workflow that it is a step of.
+    workflow_id: str | None = None
+    workflow_job_id: str | None = None
+    # It may not start earlier than this from now.
+    delay: Millis = 0
 
 
 class Created(msgspec.Struct):
@@ -118,7 +123,18 @@ def prepare(tx: Tx, item: NewJob, tasks: Tasks) -> Created:
         raise Invalid(f"A job cannot be created as {item.lifecycle!r}.", code="invalid_lifecycle")
     lifecycle = _first_lifecycle(item, task)
     text = _fitted(tx, item, task, lifecycle)
-    return Created(_row(item, task, lifecycle, tx.now), text, task, host)
+    return Created(row(item, task, lifecycle, tx.now), text, task, host)
+
+
+def stillborn(tx: Tx, item: NewJob, refusal: Refused) -> Created | None:
+    """For a step that cannot start: a job that has ended in error, with the reason to read."""
+    task = runnable(tx, item.actor.customer_id, item.task_id, also_deleted=True)
+    if task is None:
+        return None
+    job = _row(item, task, Lifecycle.FINISHED, tx.now)
+    job.state, job.trigger_name = State.ERROR.value, "failure"
+    job.reason = refusal.message
+    return Created(job, "[]", task, _host(tx, item.actor, task))
 
 
 def _check_secret(tx: Tx, item: NewJob) -> None:
@@ -196,17 +212,18 @@ def _fitted(tx: Tx, item: NewJob, task: Runnable, lifecycle: Lifecycle) -> str:
     return store.json_list(arguments.keep_files(tx, values))
 
 
-def _row(item: NewJob, task: Runnable, lifecycle: Lifecycle, now: int) -> JobRow:
+def row(item: NewJob, task: Runnable, lifecycle: Lifecycle, now: int) -> JobRow:
+    """As it is born."""
     actor, spec = item.actor, task.spec
     over = lifecycle is Lifecycle.FINISHED
-    grace = spec.grace_time * SECOND if item.origin == "trigger_by" else 0
+    grace = spec.grace_time * SECOND if item.origin == "trigger_by" else item.delay
     return JobRow(
         id=new_id(),
         customer_id=actor.customer_id,
         task_id=task.id,
         task_version=task.version,
-        workflow_id=None,
-        workflow_job_id=None,
+        workflow_id=item.workflow_id,
+        workflow_job_id=item.workflow_job_id,
         host_id=task.host_id,
         script_id=task.script_id,
         script_sha256=scraper.SHA256 if task.type == "scraper" else task.script_sha256,

@@ -34,6 +34,9 @@ class State(StrEnum):
 FINAL = frozenset({Lifecycle.FINISHED, Lifecycle.CANCELED, Lifecycle.TERMINATED, Lifecycle.EXPIRED})
 WAITING = frozenset({Lifecycle.READY, Lifecycle.ONHOLD, Lifecycle.SYNCING})
 
+# The type of a job that is a whole workflow; its steps are jobs of their own.
+WORKFLOW = "WorkflowJob"
+
 DEFAULT_TIMEOUT: Millis = 10 * MINUTE
 # After its deadline a job waits this long for its agent before it counts as lost.
 LOST_AFTER: Millis = 60 * SECOND
@@ -81,6 +84,7 @@ MOVES = (
     Move("input", Lifecycle.ONHOLD, Lifecycle.FINISHED, (State.SUCCESS,)),
     Move("sync", Lifecycle.SYNCING, Lifecycle.READY, (State.IN_PROGRESS,)),
     # Workflow jobs.
+    Move("admit", Lifecycle.ONHOLD, Lifecycle.READY, (State.IN_PROGRESS,)),
     Move("start", Lifecycle.READY, Lifecycle.STARTED, (State.IN_PROGRESS,)),
     Move("end", Lifecycle.STARTED, Lifecycle.FINISHED, _ENDED),
     Move("stop", Lifecycle.STARTED, Lifecycle.TERMINATED, (State.CANCELED,)),
@@ -101,6 +105,7 @@ _DONE = {
     "reject": "rejected",
     "input": "given input",
     "sync": "marked as synced",
+    "admit": "admitted",
     "start": "started",
     "end": "ended",
     "stop": "stopped",

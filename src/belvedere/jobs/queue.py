@@ -48,7 +48,9 @@ def waiting_hosts(tx: Tx) -> list[str]:
     return [
         host_id
         for (host_id,) in tx.rows(
-            "select distinct host_id from jobs where lifecycle = 'ready' and not_before_at <= ?",
+            "select distinct host_id from jobs where lifecycle = 'ready' and not_before_at <= ?"
+            # Workflow jobs wait for no host.
+            " and host_id is not null",
             tx.now,
         )
     ]
@@ -125,9 +127,10 @@ def _candidates(tx: Tx, host_id: str, limit: int, task_id: str | None) -> list[C
     return tx.all(
         Candidate,
         f"select {columns(Candidate)} from jobs where host_id = ? and lifecycle = 'ready'"
-        " and not_before_at <= ? and task_id not in (select task_id from jobs where host_id = ?"
+        " and not_before_at <= ? and (task_id is null or task_id not in ("
+        "select task_id from jobs where host_id = ?"
         " and lifecycle = 'assigned' and concurrency is not null"
-        " group by task_id having count(*) >= min(concurrency))"
+        " group by task_id having count(*) >= min(concurrency)))"
         f"{of_task} order by id limit ?{tx.sql.skip_locked}",
         host_id,
         tx.now,

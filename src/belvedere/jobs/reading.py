@@ -8,7 +8,7 @@ from belvedere.access.model import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.db import Tx
 from belvedere.jobs import record, sight, specs, store
-from belvedere.jobs.model import JobRow
+from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle
 from belvedere.jobs.record import JobRecord
 
 
@@ -23,6 +23,9 @@ def whole(tx: Tx, job: JobRow, customer_name: str) -> JobRecord:
     heavy = store.heavy(tx, job.id)
     if job.task_id is not None:
         record.with_task(found, job.task_id, specs.of_job(tx, job), heavy.arguments)
+    elif job.type == "ScriptJob":
+        # A command of an admin.
+        found.task_arguments_values = msgspec.json.decode(heavy.arguments)
     found.output = None if heavy.output is None else msgspec.json.decode(heavy.output)
     if found.output is not None and job.fence == 0:
         # What a dummy or an approval gives on are its own values; masked ones stay masked.
@@ -50,6 +53,9 @@ def named(tx: Tx, records: list[JobRecord]) -> list[JobRecord]:
 
 def explain(tx: Tx, job: JobRow, found: JobRecord) -> None:
     """Say why a ready job waits, and for whom an approval does."""
+    if job.type == WORKFLOW and not job.is_over and found.waiting_reason in (None, "queued"):
+        found.waiting_reason, found.waiting_detail = _steps_wait(tx, job)
+        return
     if found.waiting_reason == "approval":
         approvers = specs.of_job(tx, job).approvers
         found.waiting_detail = {**(found.waiting_detail or {}), "approvers": approvers}
@@ -62,6 +68,21 @@ def explain(tx: Tx, job: JobRow, found: JobRecord) -> None:
     )
     if host is not None:
         found.waiting_reason, found.waiting_detail = _held_up(tx, job, host)
+
+
+def _steps_wait(tx: Tx, job: JobRow) -> tuple[str | None, dict[str, Any] | None]:
+    """A workflow job waits when none of its steps runs: for what the newest of them waits."""
+    steps = tx.all(
+        JobRow,
+        f"select {store.JOB} from jobs where workflow_job_id = ?"
+        " and (ended_at is null or state = 'lost') order by id desc",
+        job.id,
+    )
+    if not steps or any(step.lifecycle == Lifecycle.ASSIGNED for step in steps):
+        return None, None
+    newest = record.light(steps[0], "", tx.now)
+    explain(tx, steps[0], newest)
+    return newest.waiting_reason, {**(newest.waiting_detail or {}), "job_id": newest.id}
 
 
 def _held_up(tx: Tx, job: JobRow, host: tuple[Any, ...]) -> tuple[str, dict[str, Any] | None]:

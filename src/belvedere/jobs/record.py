@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import iso, iso_or_none
-from belvedere.jobs.model import JobRow, Lifecycle
+from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle
 from belvedere.jobs.store import Attempt
 from belvedere.tasks.arguments import masked
 from belvedere.tasks.model import TaskSpec, shown
@@ -149,6 +149,10 @@ def waiting(job: JobRow, now: int) -> tuple[str | None, dict[str, Any] | None]:
             return "unreachable", {"since": iso(job.unreachable_at)}
         case Lifecycle.ASSIGNED if job.cancel_requested_at is not None:
             return "canceling", {"since": iso(job.cancel_requested_at)}
+        case Lifecycle.READY | Lifecycle.STARTED if job.cancel_requested_at is not None:
+            return "canceling", {"since": iso(job.cancel_requested_at)}
+        case Lifecycle.ONHOLD if job.type == WORKFLOW:
+            return "concurrency_limit", {"until": iso(job.expires_at)}
         case Lifecycle.READY if job.not_before_at > now:
             reason = "retry_at" if job.attempts else "grace_time"
             return reason, {"at": iso(job.not_before_at)}

@@ -10,14 +10,20 @@ from belvedere.base.ids import is_id
 from belvedere.db import Tx
 from belvedere.jobs import log as joblog
 from belvedere.jobs import store
-from belvedere.tasks.model import TaskSpec
+from belvedere.jobs.model import WORKFLOW
+from belvedere.tasks.model import History, TaskSpec
 from belvedere.tasks.store import missing, runnable
 
 BATCH = 500
 EVENT_LIFE: Millis = 30 * DAY
 _spec = msgspec.json.Decoder(TaskSpec).decode
 
-_OVER = "lifecycle in ('finished', 'canceled', 'terminated', 'expired') and state <> 'lost'"
+# What a workflow job that is still open has done stays until it is over, too.
+_OVER = (
+    "lifecycle in ('finished', 'canceled', 'terminated', 'expired') and state <> 'lost'"
+    " and (workflow_job_id is null or not exists (select 1 from jobs w"
+    " where w.id = jobs.workflow_job_id and w.ended_at is null))"
+)
 
 
 def delete_finished(tx: Tx, actor: Actor, kind: str | None, object_id: str | None) -> int:
@@ -110,6 +116,9 @@ def purge(tx: Tx) -> bool:
     more = bool(job_ids)
     if not job_ids:
         job_ids, more = _over_limits(tx)
+    if not job_ids and not more:
+        job_ids = _old_commands(tx)
+        more = bool(job_ids)
     if job_ids:
         drop(tx, job_ids)
     return more
@@ -134,32 +143,56 @@ def _over_limits(tx: Tx) -> tuple[list[str], bool]:
     """Look at the tasks that ran since the last look; what is too much, and whether to go on."""
     cursor = tx.value("select value from meta where name = 'retention'") or ""
     rows = tx.rows(
-        "select id, task_id from jobs where id > ? and task_id is not null order by id limit ?",
+        "select id, task_id, workflow_id from jobs where id > ?"
+        f" and (task_id is not null or type = '{WORKFLOW}') order by id limit ?",
         cursor,
         BATCH,
     )
-    for task_id in sorted({task_id for _, task_id in rows}):
-        found = _beyond(tx, task_id)
+    for task_id in sorted({task_id for _, task_id, _ in rows if task_id is not None}):
+        history = _spec(tx.value("select spec from tasks where id = ?", task_id)).history
+        found = _beyond(tx, "task_id = ?", task_id, history)
         if found:
             return found, True
+    for workflow_id in sorted({flow for _, task_id, flow in rows if task_id is None}):
+        found = _beyond(tx, f"type = '{WORKFLOW}' and workflow_id = ?", workflow_id, History())
+        if found:
+            return [*found, *_steps_of(tx, found)], True
     if rows:
         _remember(tx, rows[-1][0])
     return [], bool(rows)
 
 
-def _beyond(tx: Tx, task_id: str) -> list[str]:
-    history = _spec(tx.value("select spec from tasks where id = ?", task_id)).history
+def _old_commands(tx: Tx) -> list[str]:
+    """Commands of admins have no task that says how long they are kept."""
+    rows = tx.rows(
+        f"select id from jobs where task_id is null and type = 'ScriptJob' and id < ? and {_OVER}"
+        " order by id limit ?",
+        f"{max(0, tx.now - History().days * DAY):012x}",
+        BATCH,
+    )
+    return [job_id for (job_id,) in rows]
+
+
+def _steps_of(tx: Tx, workflow_job_ids: list[str]) -> list[str]:
+    rows = tx.rows(
+        f"select id from jobs where workflow_job_id in {tx.sql.texts}",
+        store.json_list(workflow_job_ids),
+    )
+    return [job_id for (job_id,) in rows]
+
+
+def _beyond(tx: Tx, of: str, object_id: str, history: History) -> list[str]:
     by_count = tx.rows(
-        f"select id from jobs where task_id = ? and {_OVER} order by id desc limit ? offset ?",
-        task_id,
+        f"select id from jobs where {of} and {_OVER} order by id desc limit ? offset ?",
+        object_id,
         BATCH,
         history.count,
     )
     long_ago = tx.now - history.days * DAY
     by_age = tx.rows(
-        f"select id from jobs where task_id = ? and id < ? and {_OVER} and ended_at < ?"
+        f"select id from jobs where {of} and id < ? and {_OVER} and ended_at < ?"
         " order by id limit ?",
-        task_id,
+        object_id,
         # Ids begin with their time: nothing made after that moment can have ended before it.
         f"{max(0, long_ago):012x}",
         long_ago,

@@ -9,7 +9,7 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.db import Tx
 from belvedere.jobs import changes, sight, specs, store
 from belvedere.jobs.create import NewJob
-from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
+from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State, check_move
 from belvedere.jobs.once import Once
 from belvedere.rest import words
 from belvedere.tasks import arguments
@@ -24,6 +24,8 @@ def cancel(tx: Tx, actor: Actor, job_id: str) -> JobRow:
         raise Forbidden("This task's jobs cannot be cancelled.", code="not_cancellable")
     if job.lifecycle == Lifecycle.ASSIGNED:
         return _request_cancel(tx, actor, job)
+    if job.type == WORKFLOW and job.lifecycle in (Lifecycle.READY, Lifecycle.STARTED):
+        return _cancel_steps(tx, actor, job)
     check_move(job, "cancel", Lifecycle.CANCELED, State.CANCELED)
     store.step(job, Lifecycle.CANCELED, State.CANCELED, tx.now)
     job.canceled_by = name_of(actor)
@@ -39,8 +41,19 @@ def _request_cancel(tx: Tx, actor: Actor, job: JobRow) -> JobRow:
     job.canceled_by = name_of(actor)
     job.version += 1
     job.updated_at = tx.now
-    tx.rung.add(f"cancel:{job.host_id}")
+    if job.host_id is not None:
+        tx.rung.add(f"cancel:{job.host_id}")
     return _saved(tx, job, "cancel_requested")
+
+
+def _cancel_steps(tx: Tx, actor: Actor, job: JobRow) -> JobRow:
+    """Every open job of a workflow job; it ends itself when the last of them has."""
+    # Steps that cannot be cancelled by this actor refuse, and with them the whole.
+    for step in store.lock_many(tx, store.open_steps(tx, job.id)).values():
+        # It may have ended while we waited for its lock.
+        if not step.is_over:
+            cancel(tx, actor, step.id)
+    return _request_cancel(tx, actor, job)
 
 
 def resolve(tx: Tx, actor: Actor, job_id: str, outcome: str, note: str) -> JobRow:

@@ -87,6 +87,15 @@ def lock_many(tx: Tx, job_ids: Sequence[str]) -> dict[str, JobRow]:
     return {job.id: job for job in rows}
 
 
+def open_steps(tx: Tx, workflow_job_id: str) -> list[str]:
+    """The jobs of a workflow job that are not over, in the order in which they are locked."""
+    rows = tx.rows(
+        "select id from jobs where workflow_job_id = ? and ended_at is null order by id",
+        workflow_job_id,
+    )
+    return [job_id for (job_id,) in rows]
+
+
 def heavy(tx: Tx, job_id: str) -> Heavy:
     found = tx.one(Heavy, f"select {columns(Heavy)} from jobs where id = ?", job_id)
     assert found is not None

@@ -4,7 +4,7 @@ from belvedere.base.clock import DAY, MINUTE, Millis
 from belvedere.db import Tx, columns
 from belvedere.jobs import changes, specs, store
 from belvedere.jobs.finish import Reported, finish
-from belvedere.jobs.model import LOST_AFTER, JobRow, Lifecycle, State, check_move
+from belvedere.jobs.model import LOST_AFTER, WORKFLOW, JobRow, Lifecycle, State, check_move
 from belvedere.jobs.votes import end_by_vote
 from belvedere.protocol import Report
 
@@ -19,8 +19,7 @@ def expire(tx: Tx) -> int:
     """End jobs that waited too long, or whose host or task is gone."""
     jobs = tx.all(
         JobRow,
-        f"select {columns(JobRow)} from jobs where"
-        " lifecycle in ('ready', 'onhold', 'syncing') and expires_at <= ?"
+        f"select {columns(JobRow)} from jobs where {_WAITED} and expires_at <= ?"
         f" order by expires_at limit ?{tx.sql.skip_locked}",
         tx.now,
         BATCH,
@@ -35,6 +34,13 @@ def expire(tx: Tx) -> int:
     changes.tell(tx, "expired", others)
     changes.tell(tx, "decided_by_default", votes)
     return len(jobs)
+
+
+# A workflow that has begun ends with its jobs, each of which expires by itself.
+_WAITED = (
+    "lifecycle in ('ready', 'onhold', 'syncing')"
+    f" and (type <> '{WORKFLOW}' or lifecycle = 'onhold')"
+)
 
 
 def _answer_by_default(tx: Tx, job: JobRow) -> None:
@@ -144,8 +150,7 @@ def forget_keys(tx: Tx) -> int:
 def any_expired(tx: Tx) -> bool:
     return bool(
         tx.row(
-            "select 1 from jobs where lifecycle in ('ready', 'onhold', 'syncing')"
-            " and expires_at <= ? limit 1",
+            f"select 1 from jobs where {_WAITED} and expires_at <= ? limit 1",
             tx.now,
         )
     )

@@ -63,6 +63,7 @@ EMITTERS = {
         host_id="host_id",
         has_acl=True,
     ),
+    "workflow": Emitter("WorkflowEvent", lambda _: "Workflow", type="'workflow'", has_acl=True),
     "indicator": Emitter("IndicatorEvent", lambda type_: INDICATOR_KINDS[type_], has_acl=True),
     "monitor": Emitter(
         "MonitorEvent",

@@ -16,6 +16,7 @@ from belvedere.schedules import firing, ledger
 from belvedere.schedules import store as schedules
 from belvedere.server.house import House
 from belvedere.webhooks import inbox
+from belvedere.workflows import advance
 
 log = logging.getLogger("belvedere.loops")
 
@@ -186,6 +187,12 @@ async def forget_runs(house: House) -> None:
         schedule_id = await house.db.write(ledger.forget_many, schedule_id)
 
 
+async def give_up_lost(house: House) -> None:
+    """Workflows wait for the truth about a lost job, but not for ever."""
+    while await house.db.read(advance.any_overdue):
+        await house.db.write(advance.give_up)
+
+
 LOOPS = (
     Loop("start what is scheduled", FIRE_EVERY_S, fire_schedules),
     Loop("forget old lines of ledgers", 300.0, forget_runs, 90.0),
@@ -197,6 +204,7 @@ LOOPS = (
     Loop("mark silent hosts and their jobs", 5.0, mark_silent, TERM_S),
     Loop("give up overdue jobs as lost", 5.0, lose_overdue, TERM_S + LOST_AFTER / 1_000),
     Loop("expire what waited too long", 5.0, expire),
+    Loop("give up lost steps of workflows", 60.0, give_up_lost, 30.0),
     Loop("forget old history", 30.0, forget_old, 10.0),
     Loop("look at all history again", 86_400.0, look_again, 3_600.0),
     Loop("tell of stale indicators", 5.0, tell_stale, TERM_S),

@@ -18,6 +18,7 @@ from belvedere.schedules import service as schedules
 from belvedere.server import triggered
 from belvedere.server.first_start import show_demo
 from belvedere.server.house import House
+from belvedere.workflows import advance
 
 log = logging.getLogger("belvedere.reactions")
 POLL_S = 5.0
@@ -46,6 +47,11 @@ REACTIONS = (
         "triggers start tasks and workflows",
         frozenset({"trigger.fired"}),
         lambda tx, _, event: triggered.start(tx, event),
+    ),
+    Reaction(
+        "workflows go on",
+        frozenset({"workflow.step"}),
+        lambda tx, _, event: advance.react(tx, event),
     ),
     Reaction(
         "a host has a monitor of its own",

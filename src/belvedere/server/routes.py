@@ -20,6 +20,8 @@ from belvedere.server.stream import ROUTES as STREAM
 from belvedere.tasks.api import ROUTES as TASKS
 from belvedere.webhooks.api import ROUTES as WEBHOOKS
 from belvedere.webhooks.api_call import ROUTES as CALLS
+from belvedere.workflows.api import ROUTES as WORKFLOWS
+from belvedere.workflows.api_job import ROUTES as WORKFLOW_JOBS
 
 ROUTES: tuple[Route, ...] = (
     *OWN,
@@ -39,6 +41,8 @@ ROUTES: tuple[Route, ...] = (
     *WEBHOOKS,
     *CALLS,
     *MONITORS,
+    *WORKFLOWS,
+    *WORKFLOW_JOBS,
     *SCHEDULES,
 )
 

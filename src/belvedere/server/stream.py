@@ -157,7 +157,7 @@ def _may_see(tx: Tx, actor: Actor, event: Event, seen: dict[tuple[str, str], boo
     if event.object == "monitor":
         acl = access.acl_of(tx, actor.customer_id, "monitor", event.object_id)
         return access.may_see(actor, acl, open_when_empty=True)
-    if event.object in ("task", "indicator"):
+    if event.object in ("task", "workflow", "indicator"):
         about = (event.object, event.object_id)
     elif event.object == "job" and data.get("workflow_id"):
         about = ("workflow", data["workflow_id"])

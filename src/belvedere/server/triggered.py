@@ -13,6 +13,8 @@ from belvedere.db import Tx
 from belvedere.events import Event, triggers
 from belvedere.jobs import create
 from belvedere.jobs.create import NewJob
+from belvedere.workflows import start as workflows
+from belvedere.workflows.start import NewWorkflowJob
 
 
 def start(tx: Tx, event: Event) -> None:
@@ -51,7 +53,14 @@ def _start_task(tx: Tx, actor: Actor, task_id: str, given: list[Any]) -> Refused
     return answer if isinstance(answer, Refused) else None
 
 
+def _start_workflow(tx: Tx, actor: Actor, workflow_id: str, given: list[Any]) -> Refused | None:
+    wanted = NewWorkflowJob(actor, workflow_id, given, origin="trigger_by", by_index=True)
+    answer = workflows.run(tx, [wanted])[0]
+    return answer if isinstance(answer, Refused) else None
+
+
 # What a trigger can start.
 START: dict[str, Callable[[Tx, Actor, str, list[Any]], Refused | None]] = {
     "task": _start_task,
+    "workflow": _start_workflow,
 }

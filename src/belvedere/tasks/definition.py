@@ -85,10 +85,10 @@ def _numbers(spec: TaskSpec) -> Faults:
     yield from _within("history.count", spec.history.count, 0, 1_000_000)
     yield from _within("history.days", spec.history.days, 0, 36_500)
     if spec.retry is not None:
-        yield from _retry(spec.retry)
+        yield from retry_faults(spec.retry)
 
 
-def _retry(retry: Retry) -> Faults:
+def retry_faults(retry: Retry) -> Faults:
     yield from _within("retry.times", retry.times, 0, 100)
     yield from _within("retry.delay", retry.delay, 0, DAY)
     if not (math.isfinite(retry.backoff) and 1 <= retry.backoff <= 10):

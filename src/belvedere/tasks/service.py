@@ -8,7 +8,7 @@ from belvedere import events
 from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require, secret_keys
 from belvedere.access.keys import Keys
 from belvedere.base.clock import Millis
-from belvedere.base.errors import Fault, Invalid, Stale
+from belvedere.base.errors import Conflict, Fault, Invalid, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.rest.filters import Listing
@@ -38,7 +38,7 @@ def create(tx: Tx, keys: Keys, actor: Actor, body: Any) -> Shown:
     if body.acl:
         replace_acl(tx, actor, "task", row.id, body.acl)
     if body.triggers:
-        triggers.replace(tx, actor, row.id, body.triggers)
+        triggers.replace(tx, actor, "task", row.id, body.triggers)
     return _shown(tx, actor, row.id)
 
 
@@ -63,7 +63,7 @@ def change(
     if body.acl is not None and body.acl != acl_of(tx, actor.customer_id, "task", task_id):
         replace_acl(tx, actor, "task", task_id, body.acl)
     if body.triggers is not None:
-        triggers.replace(tx, actor, task_id, body.triggers)
+        triggers.replace(tx, actor, "task", task_id, body.triggers)
     return _shown(tx, actor, task_id)
 
 
@@ -84,13 +84,22 @@ def delete(tx: Tx, actor: Actor, task_id: str) -> Shown:
     row = store.find(tx, actor.customer_id, task_id, hold=True)
     # Whatever holds a task refuses here, with Conflict.
     shown_last = _shown(tx, actor, task_id)
-    triggers.forget(tx, actor, task_id)
+    triggers.forget(tx, actor, "task", task_id)
+    _refuse_used(tx, task_id)
     store.mark_deleted(tx, row)
     secret_keys.forget(tx, actor.customer_id, "task", task_id)
     # The ACL stays: it says who may still see the jobs that ran.
     audit.record(tx, actor, "task.delete", "task", task_id, audited(decode(row.spec)), None)
     events.append(tx, actor.customer_id, "task.deleted", task_id, _event(row))
     return shown_last
+
+
+def _refuse_used(tx: Tx, task_id: str) -> None:
+    used = store.workflow_of(tx, task_id)
+    if used is not None:
+        raise Conflict(
+            f"The workflow {used} runs this task; take it out of there first.", code="task_in_use"
+        )
 
 
 def show(tx: Tx, actor: Actor, task_id: str) -> Shown:
@@ -107,7 +116,7 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | N
     views = store.page(tx, actor, listing)
     task_ids = [view.id for view in views]
     acls = store.acls(tx, actor.customer_id, task_ids)
-    started_by = triggers.of_tasks(tx, actor.customer_id, task_ids)
+    started_by = triggers.of_targets(tx, actor.customer_id, "task", task_ids)
     schedules = timetable.of_tasks(tx, actor.customer_id, task_ids)
     for view in views:
         view.triggers = started_by[view.id]
@@ -212,6 +221,6 @@ def audited(spec: TaskSpec) -> dict[str, Any]:
 
 def _shown(tx: Tx, actor: Actor, task_id: str) -> Shown:
     view = store.view(tx, actor.customer_id, task_id)
-    view.triggers = triggers.of_tasks(tx, actor.customer_id, [task_id])[task_id]
+    view.triggers = triggers.of_targets(tx, actor.customer_id, "task", [task_id])[task_id]
     view.schedules = timetable.of_tasks(tx, actor.customer_id, [task_id])[task_id]
     return view, acl_of(tx, actor.customer_id, "task", task_id)

@@ -105,6 +105,15 @@ def runnable(
     return Runnable(*values)
 
 
+def workflow_of(tx: Tx, task_id: str) -> str | None:
+    """A workflow that runs it; they lie above, hence by the table's name."""
+    found: str | None = tx.value(
+        "select workflow_id from workflow_tasks where task_id = ? order by workflow_id limit 1",
+        task_id,
+    )
+    return found
+
+
 def task_snapshot(tx: Tx, task_id: str, version: int) -> TaskSpec | None:
     """What a task was at one version; it never changes, whoever knows the pair may keep it."""
     spec = tx.value(

@@ -10,6 +10,10 @@ from belvedere.jobs import create
 from belvedere.jobs.create import Created, NewJob, Tasks
 from belvedere.tasks import store as tasks
 from belvedere.webhooks.model import StartedJob
+from belvedere.workflows import start
+from belvedere.workflows import store as workflows
+from belvedere.workflows.model import decode
+from belvedere.workflows.start import NewWorkflowJob, Prepared
 
 
 class Ready(Protocol):
@@ -46,6 +50,15 @@ class ReadyTask:
         return StartedJob(self.made.job.id, task_id=self.made.task.id)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadyWorkflow:
+    made: Prepared
+
+    @property
+    def started(self) -> StartedJob:
+        return StartedJob(self.made.job.id, workflow_id=self.made.job.workflow_id)
+
+
 def _prepare_task(
     tx: Tx, actor: Actor, task_id: str, payload: list[Any], memory: Memory
 ) -> ReadyTask:
@@ -67,6 +80,27 @@ def _masked_of_task(tx: Tx, customer_id: str, task_id: str, memory: Memory) -> l
     return [n for n, one in enumerate(task.spec.task_arguments) if one.masked]
 
 
+def _prepare_workflow(
+    tx: Tx, actor: Actor, workflow_id: str, payload: list[Any], memory: Memory
+) -> ReadyWorkflow:
+    wanted = NewWorkflowJob(actor, workflow_id, payload, origin="trigger_by", by_index=True)
+    return ReadyWorkflow(start.prepare(tx, wanted, memory.setdefault("task", {})))
+
+
+def _write_workflows(tx: Tx, ready: Sequence[ReadyWorkflow]) -> None:
+    start.write(tx, [one.made for one in ready])
+
+
+def _masked_of_workflow(tx: Tx, customer_id: str, workflow_id: str, memory: Memory) -> list[int]:
+    """The payload goes to the first step."""
+    row = workflows.look_up(tx, customer_id, workflow_id)
+    if row is None:
+        return []
+    spec = decode(row.spec)
+    return _masked_of_task(tx, customer_id, spec.graph.node(spec.start).task_id, memory)
+
+
 TARGETS = {
     "task": Target(tasks.find, _prepare_task, _write_tasks, _masked_of_task),
+    "workflow": Target(workflows.find, _prepare_workflow, _write_workflows, _masked_of_workflow),
 }

@@ -1,0 +1,117 @@
+"""What requests to run something have in common: arguments, secrets, keys, waiting for the end."""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from belvedere.access.limits import use_secret
+from belvedere.access.model import Actor, Level
+from belvedere.base.errors import Forbidden, Invalid
+from belvedere.jobs import log as joblog
+from belvedere.jobs import waiting
+from belvedere.jobs.model import FINAL
+from belvedere.jobs.once import Once
+from belvedere.jobs.record import JobRecord
+from belvedere.jobs.store import find
+from belvedere.rest import arguments
+from belvedere.rest.arguments import Given
+from belvedere.rest.route import Ask, Reply
+
+# result.log in a record holds this much of the end.
+LOG_IN_RECORD = 256 * 1024
+QUERY = (
+    ("task_arguments[]", "one argument; repeat it for more"),
+    ("wait_result", "true: answer when the job is over, 202 when it takes longer"),
+    ("wait_timeout", "seconds to wait, at most 300"),
+)
+# (tx, the organization as it was named) -> its id and name
+Customer = Callable[[Any, str | None], tuple[str, str] | None]
+
+
+def given(ask: Ask) -> Given:
+    """Arguments and names out of body and query, of the organization that the credential opens."""
+    found = arguments.read(ask.request.headers.get("content-type", ""), ask.raw, ask.query)
+    names = {name.lower() for name in (ask.customer, found.customer) if name}
+    if len(names) > 1:
+        raise Invalid("Two different organizations were named.", code="two_customers")
+    ask.customer = names.pop() if names else None
+    if ask.actor.customer_name and ask.customer not in (None, ask.actor.customer_name.lower()):
+        raise Forbidden("This credential does not open that organization.", code="other_customer")
+    return found
+
+
+async def by_secret(
+    ask: Ask, customer: Customer, run: Callable[[Actor], Awaitable[Reply]]
+) -> Reply:
+    """Run as nobody in particular; `run` raises Forbidden where the secret does not fit."""
+    limits, address = ask.house.limits, ask.actor.address
+    limits.check(address)
+    # A right secret is limited only by the setting; a flood must not drown the others.
+    use_secret(ask.house.secret_uses, ask.house.keys.digest(ask.path["secret"]))
+    found = await ask.house.db.glance(customer, ask.customer)
+    customer_id, name = found or ("", "")
+    try:
+        return await run(Actor(customer_id, name, Level.ANONYMOUS, "secret", address=address))
+    except Forbidden:
+        limits.wrong(address)
+        raise
+
+
+def replayed(is_replayed: bool) -> dict[str, str]:
+    return {"Idempotency-Replayed": "true"} if is_replayed else {}
+
+
+def once(ask: Ask) -> Once | None:
+    """The Idempotency-Key, with a digest of all that the request says."""
+    key = ask.request.headers.get("idempotency-key")
+    if key is None:
+        return None
+    if not 1 <= len(key) <= 255:
+        raise Invalid("Idempotency-Key has 1 to 255 characters.", code="invalid_key")
+    said = hashlib.sha256(ask.raw)
+    # The secret stays out: a key that came with the old one is good with the new one, too.
+    for name in sorted(ask.path.keys() - {"secret"}):
+        said.update(f"\0{name}:{ask.path[name]}".encode())
+    for name in sorted(ask.query):
+        if name not in ("access_token", "wait_result", "wait_timeout"):
+            said.update(f"\0{name}={ask.query[name]}".encode())
+    return Once(f"{ask.route.method} {ask.route.path}", key, said.hexdigest())
+
+
+def patience(ask: Ask, given: Given) -> float | None:
+    """How long the caller waits for the result; None when it does not. Checked before the job is
+    made: a refused request has made none."""
+    asked = ask.first("wait_result") or given.rest.get("wait_result")
+    if asked is not True and str(asked).lower() not in ("true", "1"):
+        return None
+    return waiting.seconds(ask.first("wait_timeout"))
+
+
+async def wait(
+    ask: Ask, actor: Actor, job_id: str, within_s: float, headers: dict[str, str]
+) -> Reply:
+    # Whoever may start a job by its secret may also wait for that job's end.
+    watcher = actor if actor.kind != "secret" else _watcher(actor)
+    found = await waiting.until_over(ask.house, watcher, job_id, within_s)
+    await with_log(ask, found, job_id)
+    return Reply(found, 200 if found.lifecycle in FINAL else 202, headers)
+
+
+def _watcher(actor: Actor) -> Actor:
+    return msgspec.structs.replace(actor, level=Level.MANAGER)
+
+
+async def with_log(ask: Ask, found: JobRecord, job_id: str) -> None:
+    """Long logs live in the log store; the record carries their end."""
+    result = found.result
+    if not isinstance(result, dict) or result.get("log") or not result.get("log_bytes"):
+        return
+    fence = await ask.house.db.glance(_fence, found.customer_id, job_id)
+    tail = await ask.house.logs.read(joblog.tail, fence, LOG_IN_RECORD)
+    result["log"] = tail.decode("utf-8", "replace")
+
+
+def _fence(tx: Any, customer_id: str, job_id: str) -> int:
+    return find(tx, customer_id, job_id).fence

@@ -1,0 +1,179 @@
+"""A workflow job goes on: the ends of its jobs are taken, what follows is started, or it ends.
+
+Each call is one transaction under the lock of the workflow job, and looks only at rows: it may be
+called twice, by two servers, or after a crash, and does what is still to be done.
+"""
+
+from typing import Any
+
+import msgspec
+
+from belvedere.base.clock import DAY, Millis
+from belvedere.db import Tx
+from belvedere.db.crash import around_commit
+from belvedere.events import Event
+from belvedere.jobs import changes, create, specs
+from belvedere.jobs import store as jobs
+from belvedere.jobs.create import Tasks
+from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
+from belvedere.tasks.model import Retry
+from belvedere.workflows import children, rule, steps, store, turns
+from belvedere.workflows.model import Graph, Node, Step, StepState, WorkflowSpec
+from belvedere.workflows.rule import End
+
+GOOD = (State.NORMAL, State.SUCCESS)
+# What a node tries again, beyond `lost`: a person's no and a cancel are no accidents.
+ACCIDENTS = (State.FAILURE, State.TIMEOUT, State.ERROR)
+LONGEST_DELAY: Millis = DAY
+
+
+def react(tx: Tx, event: Event) -> None:
+    """To `workflow.step`, which names the job to look at."""
+    advance(tx, msgspec.json.decode(event.data)["workflow_job_id"])
+
+
+def advance(tx: Tx, workflow_job_id: str) -> None:
+    """As far as the ends of its jobs allow."""
+    job = steps.lock(tx, workflow_job_id)
+    if job is None or job.lifecycle not in (Lifecycle.READY, Lifecycle.STARTED):
+        return
+    mine = steps.workflow_job(tx, job.id)
+    spec = store.version_of(tx, mine.workflow_id, mine.version)
+    taken = steps.of_job(tx, job.id)
+    _take_ends(tx, job, spec, taken)
+    if job.cancel_requested_at is None:
+        _go_on(tx, job, spec.graph, taken)
+    elif not any(step.state == StepState.OPEN for step in taken):
+        # Nobody waits any more for the truth about a lost job.
+        _end(tx, job, Lifecycle.TERMINATED, State.CANCELED, "canceled")
+    around_commit(tx, "advance")
+
+
+def give_up(tx: Tx, limit: int = 100) -> int:
+    """Lost jobs that have been waited for long enough count as bad ends."""
+    found = steps.overdue(tx, limit)
+    for job_id in found:
+        steps.lock(tx, job_id)
+        for step in steps.of_job(tx, job_id):
+            if step.state == StepState.LOST:
+                step.state, step.trigger_name = StepState.ENDED.value, "lost"
+                steps.save(tx, step)
+        advance(tx, job_id)
+    return len(found)
+
+
+def any_overdue(tx: Tx) -> bool:
+    return bool(steps.overdue(tx, 1))
+
+
+def _take_ends(tx: Tx, job: JobRow, spec: WorkflowSpec, taken: list[Step]) -> None:
+    """Bring the steps up to date with their jobs."""
+    pending = [step for step in taken if step.state != StepState.ENDED]
+    found = steps.jobs_of(tx, pending)
+    has_begun = any(one.assigned_at is not None or one.is_over for one in found.values())
+    if has_begun and job.lifecycle == Lifecycle.READY:
+        _begin(tx, job)
+    for step in pending:
+        child = found[step.job_id]
+        if child.is_over and not _try_again(tx, job, spec.graph.node(step.node_id), step, child):
+            _take_end(tx, job, spec, step, child)
+
+
+def _take_end(tx: Tx, job: JobRow, spec: WorkflowSpec, step: Step, child: JobRow) -> None:
+    if child.is_lost:
+        if step.state == StepState.OPEN:
+            step.state = StepState.LOST.value
+            steps.save(tx, step)
+            _wait_until(tx, job, tx.now + spec.expires)
+        return
+    step.state = StepState.ENDED.value
+    step.trigger_name = child.trigger_name or "failure"
+    step.is_good = int(child.state in GOOD)
+    step.output = step.given if _hands_on(tx, child) else jobs.heavy(tx, child.id).output
+    steps.save(tx, step)
+
+
+def _hands_on(tx: Tx, child: JobRow) -> bool:
+    return child.type in children.HANDS_ON and not specs.of_job(tx, child).task_arguments
+
+
+def _wait_until(tx: Tx, job: JobRow, until: Millis) -> None:
+    job.expires_at = until
+    tx.run("update jobs set expires_at = ? where id = ?", until, job.id)
+
+
+def _try_again(tx: Tx, job: JobRow, node: Node, step: Step, child: JobRow) -> bool:
+    """A node's own retry: another job with the same values, after the delay."""
+    retry = node.retry
+    if retry is None or step.tries >= retry.times or job.cancel_requested_at is not None:
+        return False
+    is_accident = child.state in ACCIDENTS or (child.is_lost and retry.on_lost)
+    # One that never had an attempt was refused, or asked a person.
+    if not is_accident or child.attempts == 0:
+        return False
+    kept = jobs.heavy(tx, child.id).arguments
+    item = children.wanted(
+        job,
+        node,
+        msgspec.json.decode(kept),
+        kept=(child.task_version, kept),
+        restarted_from=child.id,
+        delay=_delay(retry, step.tries),
+    )
+    again = children.prepare_anyhow(tx, item, {})
+    create.write(tx, [again])
+    step.job_id, step.tries, step.state = again[1].job.id, step.tries + 1, StepState.OPEN.value
+    steps.save(tx, step)
+    return True
+
+
+def _delay(retry: Retry, tries: int) -> Millis:
+    return min(round(retry.delay * retry.backoff**tries), LONGEST_DELAY)
+
+
+def _go_on(tx: Tx, job: JobRow, graph: Graph, taken: list[Step]) -> None:
+    ended = {
+        step.node_id: End(step.trigger_name or "", bool(step.is_good))
+        for step in taken
+        if step.state == StepState.ENDED
+    }
+    todo = rule.decide(graph, ended, {one.node_id for one in taken} - ended.keys())
+    outputs = {step.node_id: step.output for step in taken}
+    tasks: Tasks = {}
+    made = []
+    for node_id, feeds in todo.start:
+        node = graph.node(node_id)
+        given = [value for feed in feeds for value in _values(outputs[feed])]
+        item = children.wanted(job, node, given)
+        made.append((node, given, children.prepare_anyhow(tx, item, tasks)))
+    if made:
+        children.write(tx, made)
+    if todo.is_over:
+        state, name = (State.FAILURE, "failure") if todo.has_failed else (State.NORMAL, "success")
+        _end(tx, job, Lifecycle.FINISHED, state, name)
+
+
+def _values(output: str | None) -> list[Any]:
+    found: list[Any] = msgspec.json.decode(output or "[]")
+    return found
+
+
+def _begin(tx: Tx, job: JobRow) -> None:
+    check_move(job, "start", Lifecycle.STARTED, State.IN_PROGRESS)
+    jobs.step(job, Lifecycle.STARTED, State.IN_PROGRESS, tx.now)
+    job.started_at = tx.now
+    job.ran = "yes"
+    jobs.save(tx, [job])
+    changes.tell(tx, "started", [job])
+
+
+def _end(tx: Tx, job: JobRow, lifecycle: Lifecycle, state: State, trigger_name: str) -> None:
+    if job.lifecycle == Lifecycle.READY:
+        _begin(tx, job)
+    check_move(job, "end" if lifecycle is Lifecycle.FINISHED else "stop", lifecycle, state)
+    jobs.step(job, lifecycle, state, tx.now)
+    job.trigger_name, job.ended_at = trigger_name, tx.now
+    jobs.save(tx, [job])
+    changes.tell(tx, "finished", [job])
+    assert job.workflow_id is not None
+    turns.one_ended(tx, job.customer_id, job.workflow_id)

@@ -1,0 +1,130 @@
+"""Workflows over HTTP: making them, and their secret keys. Their jobs are in api_job.py."""
+
+import msgspec
+
+from belvedere.access.api_acl import acl_routes
+from belvedere.rest import filters, lists
+from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.workflows import service, store
+from belvedere.workflows.given import WorkflowBody
+from belvedere.workflows.model import Graph
+from belvedere.workflows.record import WorkflowRecord, record
+
+PATH = "/workflows/{id}"
+
+
+class Credentials(msgspec.Struct):
+    """A workflow's secret key; it runs this workflow and nothing else."""
+
+    id: str
+    secret: str
+
+
+class RotateBody(msgspec.Struct, forbid_unknown_fields=True):
+    """For how many seconds the old key still works."""
+
+    overlap: int = 0
+
+
+async def list_workflows(ask: Ask) -> Reply:
+    listing = filters.read(ask.query, store.WORKFLOWS)
+    found, total = await ask.house.db.read(service.listed, ask.actor, listing)
+    return lists.answer(ask, listing, [record(one, ask.actor) for one in found], total)
+
+
+async def show(ask: Ask) -> WorkflowRecord:
+    return record(await ask.house.db.read(service.show, ask.actor, ask.path["id"]), ask.actor)
+
+
+async def graph(ask: Ask) -> Graph:
+    return (await show(ask)).graph
+
+
+async def create(ask: Ask) -> WorkflowRecord:
+    made = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body)
+    return record(made, ask.actor)
+
+
+async def replace(ask: Ask) -> WorkflowRecord:
+    return await _change(ask, whole=True)
+
+
+async def change(ask: Ask) -> WorkflowRecord:
+    return await _change(ask, whole=False)
+
+
+async def _change(ask: Ask, *, whole: bool) -> WorkflowRecord:
+    changed = await ask.house.db.write(
+        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match, whole=whole
+    )
+    return record(changed, ask.actor)
+
+
+async def delete(ask: Ask) -> WorkflowRecord:
+    gone = await ask.house.db.write(service.delete, ask.actor, ask.path["id"])
+    return record(gone, ask.actor)
+
+
+async def reveal(ask: Ask) -> Credentials:
+    workflow_id = ask.path["id"]
+    secret = await ask.house.db.write(service.reveal, ask.house.keys, ask.actor, workflow_id)
+    return Credentials(workflow_id, secret)
+
+
+async def rotate(ask: Ask) -> Credentials:
+    workflow_id = ask.path["id"]
+    secret = await ask.house.db.write(
+        service.rotate, ask.house.keys, ask.actor, workflow_id, ask.body.overlap
+    )
+    return Credentials(workflow_id, secret)
+
+
+def _write(method: str, path: str, handler: Handler, summary: str, *codes: str) -> Route:
+    return Route(
+        method,
+        path,
+        "admin",
+        handler,
+        summary,
+        body=None if method == "DELETE" else WorkflowBody,
+        answer=WorkflowRecord,
+        codes=codes,
+    )
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "GET",
+        "/workflows",
+        "viewer",
+        list_workflows,
+        "List the workflows that you may see",
+        answer=list[WorkflowRecord],
+        query=lists.QUERY,
+    ),
+    Route("GET", PATH, "viewer", show, "Show a workflow", answer=WorkflowRecord),
+    Route("GET", f"{PATH}/graph", "viewer", graph, "Show a workflow's graph", answer=Graph),
+    _write("POST", "/workflows", create, "Make a workflow"),
+    _write("PUT", PATH, replace, "Replace a workflow's definition", "stale"),
+    _write("PATCH", PATH, change, "Change parts of a workflow's definition", "stale"),
+    _write("DELETE", PATH, delete, "Delete a workflow; its tasks stay", "workflow_in_use"),
+    Route(
+        "GET",
+        f"{PATH}/credentials",
+        "admin",
+        reveal,
+        "Read a workflow's secret key; the reading is audited",
+        answer=Credentials,
+    ),
+    Route(
+        "POST",
+        f"{PATH}/credentials/rotate",
+        "admin",
+        rotate,
+        "Change a workflow's secret key",
+        body=RotateBody,
+        answer=Credentials,
+        known=False,
+    ),
+    *acl_routes("workflow", f"{PATH}/acl", store.find),
+)

@@ -1,0 +1,199 @@
+"""Workflow jobs over HTTP: run a workflow, look at its jobs, cancel or restart one."""
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from belvedere.access import customers
+from belvedere.access.model import Actor
+from belvedere.base.errors import Invalid
+from belvedere.db import Tx
+from belvedere.jobs import asking, pages, reading, record, retention
+from belvedere.jobs.model import JobRow
+from belvedere.jobs.record import JobRecord
+from belvedere.rest import filters, lists
+from belvedere.rest.arguments import Given
+from belvedere.rest.filters import Condition
+from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.workflows import control, service, start
+from belvedere.workflows.start import NewWorkflowJob, Prepared
+
+FILES = 32 << 20
+JOBS = "/workflows/{id}/job"
+JOB = f"{JOBS}/{{workflow_job_id}}"
+
+
+class RunWorkflow(msgspec.Struct):
+    """What a run request may hold; forms and query strings carry the same names."""
+
+    task_arguments: list[Any] | None = None
+    customer: str | None = None
+    # Begin with this node, or with the node of this task.
+    task: str | None = None
+    wait_result: bool | None = None
+
+
+async def run(ask: Ask) -> Reply:
+    return await _run(ask, ask.actor, asking.given(ask))
+
+
+async def run_by_secret(ask: Ask) -> Reply:
+    given = asking.given(ask)
+    if ask.customer is None:
+        raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
+    secret = ask.path["secret"]
+    return await asking.by_secret(
+        ask, _customer, lambda actor: _run(ask, actor, given, secret=secret)
+    )
+
+
+def _customer(tx: Tx, name: str | None) -> tuple[str, str] | None:
+    found = None if name is None else customers.by_name(tx, name)
+    return (found.id, found.name) if found is not None and found.enabled else None
+
+
+async def _run(ask: Ask, actor: Actor, given: Given, secret: str | None = None) -> Reply:
+    within_s = asking.patience(ask, given)
+    wanted = NewWorkflowJob(
+        actor=actor,
+        workflow_id=ask.path["id"],
+        given=given.arguments,
+        origin="user" if secret is None else "secret",
+        secret=secret,
+        keys=ask.house.keys if secret is not None else None,
+        once=asking.once(ask),
+        # A secret opens the workflow as it is, not its middle.
+        start=given.task or None if secret is None else None,
+    )
+    made: Prepared = await ask.house.db.join(start.run, wanted)
+    headers = asking.replayed(made.is_replayed)
+    if within_s is not None:
+        return await asking.wait(ask, actor, made.job.id, within_s, headers)
+    return Reply(_created(made.job, actor), headers=headers)
+
+
+def _created(job: JobRow, actor: Actor) -> JobRecord:
+    found = record.light(job, actor.customer_name, job.created_at)
+    found.output = None
+    return found
+
+
+async def list_jobs(ask: Ask) -> Reply:
+    """Those of the whole and of its steps, mixed."""
+    await ask.house.db.read(service.show, ask.actor, ask.path["id"])
+    return await _page(ask, Condition("workflow_id", "$eq", (ask.path["id"],)))
+
+
+async def list_steps(ask: Ask) -> Reply:
+    job_id = ask.path["workflow_job_id"]
+    await ask.house.db.read(control.whole, ask.actor, ask.path["id"], job_id)
+    return await _page(ask, Condition("workflow_job_id", "$eq", (job_id,)))
+
+
+async def _page(ask: Ask, only: Condition) -> Reply:
+    asked = filters.read(ask.query, pages.listable(ask.house.db.sql.engine))
+    listing = replace(asked, conditions=(*asked.conditions, only))
+    records, total = await ask.house.db.read(pages.page, ask.actor, listing)
+    if pages.LOG in listing.include:
+        for found in records:
+            await asking.with_log(ask, found, found.id)
+    return lists.answer(ask, listing, records, total)
+
+
+async def show(ask: Ask) -> JobRecord:
+    job_id = ask.path["workflow_job_id"]
+    await ask.house.db.glance(control.to_see, ask.actor, ask.path["id"], job_id)
+    return await _shown(ask, job_id)
+
+
+async def _shown(ask: Ask, job_id: str) -> JobRecord:
+    found: JobRecord = await ask.house.db.glance(reading.show, ask.actor, job_id)
+    await asking.with_log(ask, found, job_id)
+    return found
+
+
+async def cancel(ask: Ask) -> JobRecord:
+    job_id = ask.path["workflow_job_id"]
+    await ask.house.db.write(control.cancel, ask.actor, ask.path["id"], job_id)
+    return await _shown(ask, job_id)
+
+
+async def restart(ask: Ask) -> JobRecord:
+    job_id = await ask.house.db.write(
+        control.restart, ask.actor, ask.path["id"], ask.path["workflow_job_id"]
+    )
+    return await _shown(ask, job_id)
+
+
+async def delete_jobs(ask: Ask) -> dict[str, int]:
+    workflow_id = ask.path["id"]
+    await ask.house.db.read(service.show, ask.actor, workflow_id)
+    count = await ask.house.db.write(retention.delete_finished, ask.actor, "Workflow", workflow_id)
+    return {"deletedCount": count}
+
+
+_RUN_CODES = ("workflow_disabled", "task_disabled", "host_gone", "idempotency_key_reused")
+
+
+def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
+    return Route(
+        "POST",
+        path,
+        level,
+        handler,
+        summary,
+        body=RunWorkflow,
+        raw_body=True,
+        answer=JobRecord,
+        codes=_RUN_CODES,
+        statuses=(202,),
+        needs_customer=level == "anonymous",
+        max_body=FILES,
+        query=asking.QUERY,
+    )
+
+
+def _list_route(path: str, handler: Handler, summary: str) -> Route:
+    return Route("GET", path, "viewer", handler, summary, answer=list[JobRecord], query=lists.QUERY)
+
+
+ROUTES: tuple[Route, ...] = (
+    _run_route(JOBS, "user", run, "Run a workflow"),
+    _run_route(
+        "/workflows/{id}/secret/{secret}/job",
+        "anonymous",
+        run_by_secret,
+        "Run a workflow with its secret key",
+    ),
+    _list_route(JOBS, list_jobs, "A workflow's jobs and those of its steps, newest first"),
+    Route("GET", JOB, "viewer", show, "One of a workflow's jobs", answer=JobRecord),
+    _list_route(f"{JOB}/jobs", list_steps, "The jobs of its steps, newest first"),
+    Route(
+        "PUT",
+        f"{JOB}/cancel",
+        "user",
+        cancel,
+        "Cancel a workflow's job with all of its steps",
+        answer=JobRecord,
+        codes=("wrong_lifecycle",),
+    ),
+    Route(
+        "PUT",
+        f"{JOB}/restart",
+        "user",
+        restart,
+        "Go on from the steps that failed, as a new job",
+        answer=JobRecord,
+        codes=("wrong_lifecycle", "nothing_failed", "workflow_disabled", "workflow_busy"),
+        known=False,
+    ),
+    Route(
+        "DELETE",
+        JOBS,
+        "admin",
+        delete_jobs,
+        "Delete the history of a workflow",
+        answer=dict[str, int],
+    ),
+)

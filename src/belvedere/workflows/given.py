@@ -1,0 +1,98 @@
+"""A workflow as it is sent: any part of the definition, looked up and checked as a whole."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere.access import Actor
+from belvedere.base.clock import DAY, SECOND, Millis
+from belvedere.base.errors import Fault, NotFound
+from belvedere.base.ids import is_id
+from belvedere.db import Tx
+from belvedere.rest import words
+from belvedere.tasks import store as tasks
+from belvedere.tasks.triggers import EventBody
+from belvedere.workflows import graph
+from belvedere.workflows.model import Graph, WorkflowSpec
+
+LINES = ("short_description", "icon_color", "icon_image")
+
+
+class WorkflowBody(msgspec.Struct):
+    """A workflow's definition, or any part of it; null is as if it were left out."""
+
+    name: str | None = None
+    graph: Graph | None = None
+    start: str | None = None
+    # The original's word for it: the task of the node to begin with.
+    start_task_id: str | None = None
+    enable: bool | None = None
+    description: str | None = None
+    short_description: str | None = None
+    icon_color: str | None = None
+    icon_image: str | None = None
+    tags: list[str] | None = None
+    multitasking: bool | None = None
+    expires: Millis | None = None
+    acl: list[str] | None = None
+    triggers: list[str | EventBody] | None = None
+
+
+def spec_of(body: WorkflowBody, old: WorkflowSpec) -> WorkflowSpec:
+    """What the body says; the rest as it was."""
+    said: dict[str, Any] = {
+        name: value
+        for name in WorkflowSpec.__struct_fields__
+        if (value := getattr(body, name)) is not None
+    }
+    if body.graph is not None and body.start is None:
+        # Another graph may have no such node: then the graph itself tells where it begins.
+        ids = {node.id for node in body.graph.nodes}
+        said["start"] = _by_task(body) or (old.start if old.start in ids else "")
+    spec = msgspec.structs.replace(old, **said)
+    return msgspec.structs.replace(spec, start=graph.start_of(spec.graph, spec.start))
+
+
+def _by_task(body: WorkflowBody) -> str:
+    assert body.graph is not None
+    wanted = body.start_task_id
+    return next((n.id for n in body.graph.nodes if wanted in (n.id, n.task_id)), "")
+
+
+def checked(tx: Tx, actor: Actor, spec: WorkflowSpec, known: set[str]) -> WorkflowSpec:
+    """The definition in its final form. `known` are tasks that it had before."""
+    faults = graph.faults_of(spec.graph, spec.start)
+    if not SECOND <= spec.expires <= 365 * DAY:
+        faults.append(Fault("expires", f"Give {SECOND} to {365 * DAY} milliseconds."))
+    faults += _missing_tasks(tx, actor, spec, known)
+    if faults:
+        raise graph.refusal(faults)
+    lines = {name: words.line(name, getattr(spec, name)) for name in LINES}
+    return msgspec.structs.replace(
+        spec,
+        name=words.line("name", spec.name, least=1),
+        description=words.prose("description", spec.description),
+        tags=words.tags("tags", spec.tags),
+        **lines,
+    )
+
+
+def _missing_tasks(tx: Tx, actor: Actor, spec: WorkflowSpec, known: set[str]) -> list[Fault]:
+    wanted = {node.task_id for node in spec.graph.nodes} - known
+    there = {task_id for task_id in sorted(wanted) if _is_there(tx, actor, task_id)}
+    return [
+        Fault(f"graph.nodes[{n}].task_id", "There is no such task.")
+        for n, node in enumerate(spec.graph.nodes)
+        if node.task_id in wanted - there
+    ]
+
+
+def _is_there(tx: Tx, actor: Actor, task_id: str) -> bool:
+    if not is_id(task_id):
+        return False
+    try:
+        # Held: what is deleted at this moment must not gain a user.
+        tasks.find(tx, actor.customer_id, task_id, hold=True)
+    except NotFound:
+        return False
+    return True

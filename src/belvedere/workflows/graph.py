@@ -1,0 +1,130 @@
+"""Checking a graph before anything is written: every fault at once, each by its field."""
+
+import math
+from collections.abc import Iterator
+
+from belvedere.base.errors import Fault, Invalid
+from belvedere.rest import words
+from belvedere.tasks.definition import retry_faults
+from belvedere.workflows.model import Graph
+
+MAX_NODES = 200
+MAX_EDGES = 1_000
+MAX_NAME = 128
+# A job that is lost is waited for, so nothing can follow from it.
+NEVER = "lost"
+
+Faults = Iterator[Fault]
+
+
+def refusal(faults: list[Fault]) -> Invalid:
+    more = f" {len(faults) - 1} more fields are wrong." if len(faults) > 1 else ""
+    told = f"{faults[0].field}: {faults[0].message}{more}"
+    return Invalid(told, code="invalid_workflow", faults=tuple(faults))
+
+
+def start_of(graph: Graph, start: str) -> str:
+    """The node to begin with: the one that is named, or the only one that nothing leads to."""
+    if start:
+        return start
+    targets = {edge.target for edge in graph.edges}
+    first = [node.id for node in graph.nodes if node.id not in targets]
+    return first[0] if len(first) == 1 else ""
+
+
+def faults_of(graph: Graph, start: str) -> list[Fault]:
+    """What is wrong with it; what hangs together is looked at once the parts are right."""
+    found = [*_nodes(graph), *_edges(graph)]
+    if found:
+        return found
+    ring = _ring(graph)
+    if ring:
+        path = " → ".join(ring)
+        return [Fault("graph.edges", f"The edges lead round in a circle: {path}.")]
+    if start not in {node.id for node in graph.nodes}:
+        return [Fault("start", "Name the node to begin with.")]
+    return list(_unreachable(graph, start))
+
+
+def _nodes(graph: Graph) -> Faults:
+    if not 1 <= len(graph.nodes) <= MAX_NODES:
+        yield Fault("graph.nodes", f"Give 1 to {MAX_NODES} nodes.")
+        return
+    seen: set[str] = set()
+    for n, node in enumerate(graph.nodes):
+        field = f"graph.nodes[{n}]"
+        yield from _name(f"{field}.id", node.id)
+        if node.id in seen:
+            yield Fault(f"{field}.id", f"There is another node {node.id!r}.")
+        seen.add(node.id)
+        if node.retry is not None:
+            for fault in retry_faults(node.retry):
+                yield Fault(f"{field}.{fault.field}", fault.message)
+        at = node.position
+        if at is not None and not (math.isfinite(at.x) and math.isfinite(at.y)):
+            yield Fault(f"{field}.position", "Give two numbers.")
+
+
+def _edges(graph: Graph) -> Faults:
+    if len(graph.edges) > MAX_EDGES:
+        yield Fault("graph.edges", f"Give at most {MAX_EDGES} edges.")
+        return
+    known = {node.id for node in graph.nodes}
+    seen = set()
+    for n, edge in enumerate(graph.edges):
+        field = f"graph.edges[{n}]"
+        for end in ("source", "target"):
+            if getattr(edge, end) not in known:
+                yield Fault(f"{field}.{end}", f"There is no node {getattr(edge, end)[:64]!r}.")
+        yield from _name(f"{field}.on", edge.on)
+        if edge.on == NEVER:
+            yield Fault(f"{field}.on", "A lost job is waited for; nothing can follow from it.")
+        if edge in seen:
+            yield Fault(field, "The same edge is given twice.")
+        seen.add(edge)
+
+
+def _name(field: str, text: str) -> Faults:
+    try:
+        is_right = words.line(field, text, most=MAX_NAME, least=1) == text
+    except Invalid as refused:
+        yield refused.faults[0]
+        return
+    if not is_right:
+        yield Fault(field, "Give it without blanks around it.")
+
+
+def _ring(graph: Graph) -> list[str]:
+    """The nodes of a circle, the first also at the end; none where there is none."""
+    followers: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
+    for edge in graph.edges:
+        followers[edge.source].append(edge.target)
+    done: set[str] = set()
+    for first in followers:
+        path: dict[str, Iterator[str]] = {}
+        if first not in done:
+            path[first] = iter(followers[first])
+        while path:
+            node_id = next(reversed(path))
+            follower = next(path[node_id], None)
+            if follower is None:
+                done.add(node_id)
+                del path[node_id]
+            elif follower in path:
+                walked = list(path)
+                return [*walked[walked.index(follower) :], follower]
+            elif follower not in done:
+                path[follower] = iter(followers[follower])
+    return []
+
+
+def _unreachable(graph: Graph, start: str) -> Faults:
+    reached, fresh = {start}, [start]
+    while fresh:
+        fresh = list(
+            {e.target for e in graph.edges if e.source in fresh and e.target not in reached}
+        )
+        reached |= set(fresh)
+    for n, node in enumerate(graph.nodes):
+        if node.id not in reached:
+            yield Fault(f"graph.nodes[{n}]", f"No edge leads from {start!r} to {node.id!r}.")

@@ -1,0 +1,125 @@
+"""What a workflow is: nodes that run tasks, and edges that say what follows which end."""
+
+from enum import StrEnum
+
+import msgspec
+
+from belvedere.base.clock import DAY, Millis
+from belvedere.tasks.model import Retry
+
+# An edge that follows every end of its source.
+ALWAYS = "always"
+
+
+class Join(StrEnum):
+    """What a node with several sources waits for."""
+
+    ANY = "any"
+    ALL = "all"
+
+
+class Position(msgspec.Struct, frozen=True):
+    """Where a picture of the graph shows a node."""
+
+    x: float = 0.0
+    y: float = 0.0
+
+
+class Node(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One task, once."""
+
+    id: str
+    task_id: str
+    join: Join = Join.ANY
+    # Run it again after a bad end, beyond what the task itself retries.
+    retry: Retry | None = None
+    position: Position | None = None
+
+
+class Edge(msgspec.Struct, frozen=True):
+    """`target` follows where `source` ends with the trigger name `on`."""
+
+    source: str
+    target: str
+    on: str = "success"
+
+
+class Graph(msgspec.Struct, frozen=True):
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+
+    def node(self, node_id: str) -> Node:
+        return next(node for node in self.nodes if node.id == node_id)
+
+
+class WorkflowSpec(msgspec.Struct, omit_defaults=True):
+    """A whole definition. Kept with each version: a job goes on along the graph it began with."""
+
+    name: str = ""
+    graph: Graph = Graph()
+    # The node that it begins with.
+    start: str = ""
+    enable: bool = True
+    description: str = ""
+    short_description: str = ""
+    icon_color: str = ""
+    icon_image: str = ""
+    tags: list[str] = []
+    # False: one job of it at a time, the others wait for their turn.
+    multitasking: bool = True
+    # How long it waits for its turn, and for the truth about a job that is lost.
+    expires: Millis = 7 * DAY
+
+
+class WorkflowRow(msgspec.Struct):
+    """A row of `workflows`, in the order of the select."""
+
+    id: str
+    customer_id: str
+    name: str
+    enabled: int
+    multitasking: int
+    tags: str
+    version: int
+    spec: str
+    created_at: Millis
+    updated_at: Millis
+
+
+class WorkflowJobRow(msgspec.Struct):
+    """A row of `workflow_jobs`: what such a job has beyond other jobs."""
+
+    job_id: str
+    workflow_id: str
+    version: int
+    start: str
+    given: str | None
+    by_index: int
+
+
+class StepState(StrEnum):
+    OPEN = "open"
+    LOST = "lost"
+    ENDED = "ended"
+
+
+class Step(msgspec.Struct):
+    """A node that was reached, with its newest job."""
+
+    workflow_job_id: str
+    node_id: str
+    job_id: str
+    tries: int = 0
+    state: str = StepState.OPEN.value
+    trigger_name: str | None = None
+    is_good: int = 0
+    output: str | None = None
+    given: str | None = None
+
+
+decode = msgspec.json.Decoder(WorkflowSpec).decode
+_encode = msgspec.json.Encoder().encode
+
+
+def encode(spec: WorkflowSpec) -> str:
+    return _encode(spec).decode()

@@ -1,0 +1,73 @@
+"""A workflow as the interface shows it."""
+
+import msgspec
+
+from belvedere.access import Actor
+from belvedere.base.clock import iso
+from belvedere.workflows.model import Graph, WorkflowRow, decode
+from belvedere.workflows.store import TaskName
+
+
+class WorkflowRecord(msgspec.Struct):
+    id: str
+    kind: str = msgspec.field(name="_type")
+    name: str
+    description: str
+    short_description: str
+    icon_color: str
+    icon_image: str
+    graph: Graph
+    # The node that it begins with, and its task.
+    start: str
+    start_task_id: str
+    # The tasks of its nodes, each once.
+    tasks: list[TaskName]
+    enable: bool
+    multitasking: bool
+    expires: int
+    tags: list[str]
+    acl: list[str]
+    # Ids of the events that start it; GET /event lists them.
+    triggers: list[str]
+    version: int
+    customer_id: str
+    customer_name: str
+    creation_date: str
+    last_update: str
+
+
+class Shown(msgspec.Struct):
+    """A workflow with what stands in other tables."""
+
+    row: WorkflowRow
+    acl: list[str]
+    triggers: list[str]
+    tasks: list[TaskName]
+
+
+def record(shown: Shown, actor: Actor) -> WorkflowRecord:
+    row, spec = shown.row, decode(shown.row.spec)
+    return WorkflowRecord(
+        id=row.id,
+        kind="Workflow",
+        name=spec.name,
+        description=spec.description,
+        short_description=spec.short_description,
+        icon_color=spec.icon_color,
+        icon_image=spec.icon_image,
+        graph=spec.graph,
+        start=spec.start,
+        start_task_id=spec.graph.node(spec.start).task_id,
+        tasks=shown.tasks,
+        enable=spec.enable,
+        multitasking=spec.multitasking,
+        expires=spec.expires,
+        tags=spec.tags,
+        acl=shown.acl if actor.sees_all else [],
+        triggers=shown.triggers,
+        version=row.version,
+        customer_id=row.customer_id,
+        customer_name=actor.customer_name,
+        creation_date=iso(row.created_at),
+        last_update=iso(row.updated_at),
+    )

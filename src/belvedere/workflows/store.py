@@ -1,0 +1,189 @@
+"""The rows of workflows, their versions and their tasks."""
+
+import msgspec
+
+from belvedere.access import Actor, visible
+from belvedere.base.errors import NotFound
+from belvedere.db import Tx, columns
+from belvedere.rest.clauses import clauses
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.workflows.model import WorkflowRow, WorkflowSpec, decode, encode
+
+WORKFLOWS = Listable(
+    fields={
+        "id": Field("w.id"),
+        "name": Field("w.name"),
+        "enable": Field("w.enabled", Kind.BOOL),
+        "multitasking": Field("w.multitasking", Kind.BOOL),
+        "version": Field("w.version", Kind.INT),
+        "creation_date": Field("w.created_at", Kind.TIME),
+        "last_update": Field("w.updated_at", Kind.TIME),
+        "acl": Field(
+            "exists (select 1 from acl a where a.customer_id = w.customer_id"
+            " and a.object = 'workflow' and a.object_id = w.id and a.entry {test})"
+        ),
+    }
+)
+_ROW = columns(WorkflowRow)
+REMEMBERED = 5_000
+
+
+class TaskName(msgspec.Struct):
+    """A task of a workflow, as a picture of the graph calls it."""
+
+    id: str
+    name: str
+    type: str
+
+
+def find(tx: Tx, customer_id: str, workflow_id: str, *, hold: bool = False) -> WorkflowRow:
+    """The workflow, held until the transaction ends where it is about to change."""
+    found = look_up(tx, customer_id, workflow_id, hold=hold)
+    if found is None:
+        raise missing()
+    return found
+
+
+def missing() -> NotFound:
+    return NotFound("There is no such workflow.", code="workflow_not_found")
+
+
+def look_up(
+    tx: Tx, customer_id: str, workflow_id: str, *, hold: bool = False
+) -> WorkflowRow | None:
+    return tx.one(
+        WorkflowRow,
+        f"select {_ROW} from workflows where id = ? and customer_id = ? and deleted_at is null"
+        f"{tx.sql.lock_rows if hold else ''}",
+        workflow_id,
+        customer_id,
+    )
+
+
+def page(tx: Tx, actor: Actor, listing: Listing) -> list[WorkflowRow]:
+    """Those that the actor may see."""
+    of, params = _seen(actor, listing)
+    sql = clauses(listing)
+    return tx.all(
+        WorkflowRow,
+        f"select {columns(WorkflowRow, 'w.')} {of}{sql.page}",
+        *params,
+        *sql.page_params,
+    )
+
+
+def total(tx: Tx, actor: Actor, listing: Listing) -> int:
+    of, params = _seen(actor, listing)
+    return int(tx.value(f"select count(*) {of}", *params))
+
+
+def _seen(actor: Actor, listing: Listing) -> tuple[str, list[object]]:
+    seen, seen_params = visible(actor, "workflow", "w.id")
+    sql = clauses(listing)
+    of = f"from workflows w where w.customer_id = ? and w.deleted_at is null and {seen}{sql.where}"
+    return of, [actor.customer_id, *seen_params, *sql.params]
+
+
+def insert(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, by: str) -> None:
+    _write_spec(row, spec)
+    marks = ", ".join("?" for _ in WorkflowRow.__struct_fields__)
+    tx.run(f"insert into workflows ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+    _keep_version(tx, row, spec, by)
+
+
+def save(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, by: str) -> None:
+    """The next version."""
+    _write_spec(row, spec)
+    row.version += 1
+    row.updated_at = tx.now
+    tx.run(
+        "update workflows set name = ?, enabled = ?, multitasking = ?, tags = ?, version = ?,"
+        " spec = ?, updated_at = ? where id = ? and customer_id = ?",
+        row.name,
+        row.enabled,
+        row.multitasking,
+        row.tags,
+        row.version,
+        row.spec,
+        row.updated_at,
+        row.id,
+        row.customer_id,
+    )
+    _keep_version(tx, row, spec, by)
+
+
+def mark_deleted(tx: Tx, row: WorkflowRow) -> None:
+    tx.run("delete from workflow_tasks where workflow_id = ?", row.id)
+    tx.run(
+        "update workflows set deleted_at = ? where id = ? and customer_id = ?",
+        tx.now,
+        row.id,
+        row.customer_id,
+    )
+
+
+def _write_spec(row: WorkflowRow, spec: WorkflowSpec) -> None:
+    row.name = spec.name
+    row.enabled = int(spec.enable)
+    row.multitasking = int(spec.multitasking)
+    row.tags = msgspec.json.encode(spec.tags).decode()
+    row.spec = encode(spec)
+
+
+def _keep_version(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, by: str) -> None:
+    tx.run(
+        "insert into workflow_versions (workflow_id, version, spec, created_by, created_at)"
+        " values (?, ?, ?, ?, ?)",
+        row.id,
+        row.version,
+        row.spec,
+        by,
+        row.updated_at,
+    )
+    tx.run("delete from workflow_tasks where workflow_id = ?", row.id)
+    tx.many(
+        "insert into workflow_tasks (workflow_id, task_id) values (?, ?)",
+        [(row.id, task_id) for task_id in sorted({node.task_id for node in spec.graph.nodes})],
+    )
+
+
+def version_of(tx: Tx, workflow_id: str, version: int) -> WorkflowSpec:
+    """What a workflow was at one version; it never changes, so each is read and decoded once."""
+    known: WorkflowSpec | None = tx.memo.get(("workflow", workflow_id, version))
+    if known is not None:
+        return known
+    text = tx.value(
+        "select spec from workflow_versions where workflow_id = ? and version = ?",
+        workflow_id,
+        version,
+    )
+    spec = decode(text)
+    if len(tx.memo) > REMEMBERED:
+        tx.memo.clear()
+    tx.memo["workflow", workflow_id, version] = spec
+    return spec
+
+
+def tasks_of(tx: Tx, workflow_ids: list[str]) -> dict[str, list[TaskName]]:
+    """The tasks of several workflows, by name."""
+    found: dict[str, list[TaskName]] = {workflow_id: [] for workflow_id in workflow_ids}
+    for workflow_id, *task in tx.rows(
+        "select u.workflow_id, t.id, t.name, t.type from workflow_tasks u"
+        f" join tasks t on t.id = u.task_id where u.workflow_id in {tx.sql.texts}"
+        " order by t.name, t.id",
+        msgspec.json.encode(workflow_ids).decode(),
+    ):
+        found[workflow_id].append(TaskName(*task))
+    return found
+
+
+def acls_of(tx: Tx, customer_id: str, workflow_ids: list[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {workflow_id: [] for workflow_id in workflow_ids}
+    for workflow_id, entry in tx.rows(
+        "select object_id, entry from acl where customer_id = ? and object = 'workflow'"
+        f" and object_id in {tx.sql.texts} order by entry",
+        customer_id,
+        msgspec.json.encode(workflow_ids).decode(),
+    ):
+        found[workflow_id].append(entry)
+    return found

@@ -1,0 +1,59 @@
+"""One job of a workflow at a time, where it does not allow several."""
+
+from belvedere.base import text
+from belvedere.db import Tx
+from belvedere.jobs import changes
+from belvedere.jobs import store as jobs
+from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
+from belvedere.jobs.sweep import end_waiting
+from belvedere.workflows import children, steps, store
+from belvedere.workflows.model import WorkflowRow
+
+
+def is_taken(tx: Tx, row: WorkflowRow) -> bool:
+    """Whether a new job must wait; the workflow's row is held until it is written."""
+    if row.multitasking:
+        return False
+    store.look_up(tx, row.customer_id, row.id, hold=True)
+    return bool(steps.begun(tx, row.id) or steps.waiting(tx, row.id))
+
+
+def next_ones(tx: Tx, row: WorkflowRow) -> None:
+    """Let those begin that waited, oldest first, as many as may; the workflow's row is held."""
+    for job_id in steps.waiting(tx, row.id):
+        if not row.multitasking and steps.begun(tx, row.id):
+            return
+        job = steps.lock(tx, job_id)
+        if job is not None and job.lifecycle == Lifecycle.ONHOLD:
+            _begin(tx, job)
+
+
+def one_ended(tx: Tx, customer_id: str, workflow_id: str) -> None:
+    """The turn of the next; nothing to hold where nobody waits."""
+    if not steps.waiting(tx, workflow_id):
+        return
+    row = store.look_up(tx, customer_id, workflow_id, hold=True)
+    if row is not None:
+        next_ones(tx, row)
+
+
+def _begin(tx: Tx, job: JobRow) -> None:
+    check_move(job, "admit", Lifecycle.READY, State.IN_PROGRESS)
+    jobs.step(job, Lifecycle.READY, State.IN_PROGRESS, tx.now)
+    jobs.save(tx, [job])
+    changes.tell(tx, "ready", [job])
+    mine = steps.workflow_job(tx, job.id)
+    node = store.version_of(tx, mine.workflow_id, mine.version).graph.node(mine.start)
+    given = text.parse(mine.given or "[]")
+    item = children.wanted(job, node, given, origin=job.origin, by_index=bool(mine.by_index))
+    children.write(tx, [(node, given, children.prepare_anyhow(tx, item, {}))])
+
+
+def abandon(tx: Tx, row: WorkflowRow) -> None:
+    """The workflow is deleted: what waits for its turn ends at once."""
+    held = [steps.lock(tx, job_id) for job_id in steps.waiting(tx, row.id)]
+    waiting = [job for job in held if job is not None and job.lifecycle == Lifecycle.ONHOLD]
+    for job in waiting:
+        end_waiting(job, "workflow_deleted", tx.now)
+    jobs.save(tx, waiting)
+    changes.tell(tx, "expired", waiting)

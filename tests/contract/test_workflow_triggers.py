@@ -1,0 +1,139 @@
+"""What starts a workflow besides people, and what a workflow's end starts."""
+
+from typing import Any
+
+from contract.client import Client
+from contract.flowing import made, run, step
+from contract.test_triggers import indicator, react
+from contract.world import World
+
+ONE = [{"type": "input", "label": "x"}]
+
+
+async def jobs(ada: Client, kind: str = "WorkflowJob") -> list[dict[str, Any]]:
+    found = await ada.get(f"/acme/job?where[_type]={kind}&include[task_arguments_values]=1")
+    listed: list[dict[str, Any]] = found.json
+    return list(reversed(listed))
+
+
+async def single(world: World, ada: Client, name: str, **more: Any) -> dict[str, Any]:
+    task = await world.task(name, hostname="web-2", task_arguments=ONE)
+    graph = {"nodes": [{"id": "a", "task_id": task}]}
+    return await made(world, ada, name=name, graph=graph, **more)
+
+
+async def test_it_works(world: World, ada: Client) -> None:
+    """A failing indicator starts it, and its title is the first step's argument."""
+    tile = await indicator(ada)
+    flow = await single(world, ada, "w", triggers=[f"indicator:{tile}:failure"])
+    assert flow["triggers"] == [f"indicator:{tile}:failure"]
+    await ada.patch(f"/acme/indicator/{tile}", {"state": "failure"})
+    await react(world)
+    (job,) = await jobs(ada)
+    assert (job["workflow_id"], job["origin"]) == (flow["id"], "trigger_by")
+    (first,) = await jobs(ada, "ScriptJob")
+    assert first["task_arguments_values"] == ["Queue"]
+
+
+async def test_a_webhook_starts_tasks_and_workflows_all_or_nothing(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    flow = await single(world, ada, "w")
+    task = await world.task("t")
+    body = {"name": "push", "tasks": [task], "workflows": [flow["id"]]}
+    hook = (await ada.post("/acme/webhook", body)).json
+    target = f"/acme/webhook/{hook['id']}"
+    refused = await ada.post(f"{target}/trigger", [])
+    assert (refused.status, refused.code) == (400, "missing_arguments")
+    assert f"workflow 'w' ({flow['id']})" in refused.json["message"]
+    assert (await ada.get("/acme/job")).json == []
+    fired = await ada.post(f"{target}/trigger", ["x"], headers={"idempotency-key": "k"})
+    assert fired.status == 200
+    (whole,) = await jobs(ada)
+    assert {"id": whole["id"], "workflow_id": flow["id"]} in fired.json["jobs"]
+    again = await ada.post(f"{target}/trigger", ["x"], headers={"idempotency-key": "k"})
+    assert again.json == fired.json
+    secret = (await ada.get(f"{target}/credentials")).json["secret"]
+    assert (await stranger.post(f"{target}/trigger/secret/{secret}", ["y"])).status == 200
+    assert len(await jobs(ada)) == 2
+
+
+async def test_the_inbox_masks_what_the_first_step_masks(world: World, ada: Client) -> None:
+    task = await world.task("t", task_arguments=[{**ONE[0], "masked": True}])
+    flow = await made(world, ada, graph={"nodes": [{"id": "a", "task_id": task}]})
+    body = {"name": "push", "workflows": [flow["id"]]}
+    hook = (await ada.post("/acme/webhook", body)).json
+    target = f"/acme/webhook/{hook['id']}"
+    await ada.post(f"{target}/trigger", ["canary"])
+    (kept,) = (await ada.get(f"{target}/delivery")).json
+    assert "canary" not in (await ada.get(f"{target}/delivery/{kept['id']}")).text
+
+
+async def test_the_end_of_a_task_starts_it_with_the_output(world: World, ada: Client) -> None:
+    task = await world.task("t")
+    await single(world, ada, "w", triggers=[f"task:{task}:success"])
+    async with world.agent() as agent:
+        await ada.post("/acme/job", {"task": task})
+        await step(world, agent, lastline='["from t"]')
+    found = await jobs(ada, "ScriptJob")
+    assert [job["name"] for job in found] == ["t", "w"]
+    assert found[1]["task_arguments_values"] == ["from t"]
+
+
+async def test_the_end_of_a_workflow_starts_others(world: World, ada: Client) -> None:
+    flow = await made(world, ada)
+    for name in ("success", "failure", "canceled"):
+        await world.task(name, hostname="web-2", triggers=[f"workflow:{flow['id']}:{name}"])
+    async with world.agent() as agent:
+        await run(ada, flow)
+        await step(world, agent)
+        await step(world, agent)
+        await run(ada, flow)
+        await step(world, agent, code=1)
+    canceled = await run(ada, flow)
+    await ada.put(f"/acme/workflows/{flow['id']}/job/{canceled['id']}/cancel")
+    await react(world)
+    started = [job["name"] for job in await jobs(ada, "ScriptJob") if job["name"] not in "ab"]
+    assert started == ["success", "failure", "canceled"]
+
+
+async def test_a_monitor_of_workflows_events_is_listed(world: World, ada: Client) -> None:
+    flow = await made(world, ada)
+    found = [e for e in (await ada.get("/acme/event")).json if e["emitter_id"] == flow["id"]]
+    assert [event["name"] for event in found] == ["success", "failure", "canceled"]
+    assert {event["_type"] for event in found} == {"WorkflowEvent"}
+    assert found[0]["emitter"]["_type"] == "Workflow"
+
+
+async def test_one_that_cannot_run_is_told(world: World, ada: Client) -> None:
+    tile = await indicator(ada)
+    await single(world, ada, "w", triggers=[f"indicator:{tile}:failure"], enable=False)
+    await ada.patch(f"/acme/indicator/{tile}", {"state": "failure"})
+    await react(world)
+    assert await jobs(ada) == []
+    rows = world.house.db.write_now(
+        lambda tx: tx.rows("select data from events where kind = 'trigger.refused'")
+    )
+    assert "workflow_disabled" in str(rows)
+
+
+async def test_it_cannot_start_itself(world: World, ada: Client) -> None:
+    """Neither by its own end nor by the end of a task that it runs, over any detour."""
+    flow = await made(world, ada)
+    inner = flow["graph"]["nodes"][1]["task_id"]
+    target = f"/acme/workflows/{flow['id']}"
+    detour = await world.task("detour", triggers=[f"task:{inner}:success"])
+    for event in (
+        f"workflow:{flow['id']}:failure",
+        f"task:{inner}:success",
+        f"task:{detour}:success",
+    ):
+        refused = await ada.patch(target, {"triggers": [event]})
+        assert (refused.status, refused.code) == (400, "trigger_ring")
+    outside = await world.task("outside")
+    assert (await ada.patch(target, {"triggers": [f"task:{outside}:success"]})).status == 200
+    # Nor can the task that starts it be put into it later, or be started by it.
+    graph = {"nodes": [{"id": "a", "task_id": outside}]}
+    assert (await ada.patch(target, {"graph": graph})).code == "trigger_ring"
+    ring = await ada.patch(f"/acme/task/{outside}", {"triggers": [f"task:{inner}:failure"]})
+    assert ring.code == "trigger_ring"

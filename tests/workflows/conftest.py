@@ -1,0 +1,14 @@
+"""A yard for every test."""
+
+import pytest
+
+from belvedere.access.keys import Keys
+from belvedere.db import Database
+from cast import Cast
+from handclock import HandClock
+from workflows.yard import Yard
+
+
+@pytest.fixture
+def yard(db: Database, keys: Keys, clock: HandClock, cast: Cast) -> Yard:
+    return Yard(db, keys, cast, clock)

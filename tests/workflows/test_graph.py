@@ -1,0 +1,76 @@
+"""What a graph must be, and how each fault is told."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from belvedere.workflows.graph import faults_of, start_of
+from belvedere.workflows.model import Graph
+
+TASK = "0" * 24
+
+
+def drawn(nodes: list[Any], *edges: tuple[str, ...]) -> Graph:
+    whole = [{"id": one} if isinstance(one, str) else one for one in nodes]
+    return msgspec.convert(
+        {
+            "nodes": [{"task_id": TASK, **node} for node in whole],
+            "edges": [dict(zip(("source", "target", "on"), edge, strict=False)) for edge in edges],
+        },
+        Graph,
+    )
+
+
+def test_it_works() -> None:
+    graph = drawn(["a", "b", "c"], ("a", "b"), ("a", "c", "failure"), ("b", "c", "always"))
+    assert faults_of(graph, "a") == []
+    assert start_of(graph, "") == "a"
+
+
+@pytest.mark.parametrize(
+    ("graph", "field", "message"),
+    [
+        (drawn([]), "graph.nodes", "Give 1 to 200 nodes."),
+        (drawn(["a", "a"]), "graph.nodes[1].id", "another node 'a'"),
+        (drawn([""]), "graph.nodes[0].id", "1 to 128"),
+        (drawn([" a"]), "graph.nodes[0].id", "without blanks"),
+        (drawn(["a\x00"]), "graph.nodes[0].id", "printable"),
+        (drawn(["a"], ("a", "b")), "graph.edges[0].target", "no node 'b'"),
+        (drawn(["a", "b"], ("x", "b")), "graph.edges[0].source", "no node 'x'"),
+        (drawn(["a", "b"], ("a", "b", "")), "graph.edges[0].on", "1 to 128"),
+        (drawn(["a", "b"], ("a", "b", "lost")), "graph.edges[0].on", "waited for"),
+        (drawn(["a", "b"], ("a", "b"), ("a", "b")), "graph.edges[1]", "twice"),
+        (drawn(["a"], ("a", "a")), "graph.edges", "a → a."),
+        (
+            drawn(["a", "b", "c"], ("a", "b"), ("b", "c"), ("c", "b", "failure")),
+            "graph.edges",
+            "b → c → b.",
+        ),
+        (drawn(["a", "b"]), "graph.nodes[1]", "No edge leads from 'a' to 'b'."),
+        (
+            drawn([{"id": "a", "retry": {"times": 101}}]),
+            "graph.nodes[0].retry.times",
+            "0 to 100",
+        ),
+    ],
+)
+def test_each_fault_names_its_field(graph: Graph, field: str, message: str) -> None:
+    (fault,) = faults_of(graph, "a")
+    assert fault.field == field
+    assert message in fault.message
+
+
+def test_the_start_must_be_told_unless_it_is_plain() -> None:
+    two = drawn(["a", "b", "c"], ("a", "c"), ("b", "c"))
+    assert start_of(two, "") == ""
+    assert [fault.field for fault in faults_of(two, "")] == ["start"]
+    assert [fault.field for fault in faults_of(two, "x")] == ["start"]
+
+
+def test_a_long_chain_is_no_trouble() -> None:
+    names = [f"n{number}" for number in range(200)]
+    graph = drawn(list(names), *zip(names, names[1:], strict=False))
+    assert faults_of(graph, "n0") == []
+    ring = drawn(list(names), *zip(names, names[1:], strict=False), (names[-1], names[0]))
+    assert len(faults_of(ring, "n0")) == 1
