@@ -131,7 +131,7 @@ def stillborn(tx: Tx, item: NewJob, refusal: Refused) -> Created | None:
     task = runnable(tx, item.actor.customer_id, item.task_id, also_deleted=True)
     if task is None:
         return None
-    job = _row(item, task, Lifecycle.FINISHED, tx.now)
+    job = row(item, task, Lifecycle.FINISHED, tx.now)
     job.state, job.trigger_name = State.ERROR.value, "failure"
     job.reason = refusal.message
     return Created(job, "[]", task, _host(tx, item.actor, task))
