@@ -8,7 +8,7 @@ from belvedere.server import settings
 
 # Passwords, tokens and keys come from the environment only: `ps` shows a command line.
 LISTEN = ("host", "port", "url", "tls_cert", "tls_key")
-TUNE = ("proxies", "origins", "log_level")
+TUNE = ("proxies", "origins", "inner_networks", "log_level")
 METAVARS = {
     "data": "DIR",
     "database": "URL",
@@ -16,6 +16,7 @@ METAVARS = {
     "tls_key": "FILE",
     "proxies": "LIST",
     "origins": "LIST",
+    "inner_networks": "LIST",
     "log_level": "LEVEL",
 }
 

@@ -12,6 +12,7 @@ from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
 from belvedere.events.hub import Hub
 from belvedere.jobs import queue, scraper
+from belvedere.notifications.couriers import Couriers
 from belvedere.server import routes
 from belvedere.server.auth import Credentials
 from belvedere.server.feed import Feed
@@ -60,6 +61,7 @@ def furnish(
     hub, limits = Hub(), Limits(clock)
     house = House(settings, db, logs, keys, hub, limits, Turnstile(limits), clock, clock())
     house.secret_uses = Window(settings.secret_rate, SECOND, clock)
+    house.couriers = Couriers(settings.inner_networks, settings.mail)
     house.table = Table(routes.ROUTES)
     house.poll = poll
     house.links = Links(settings.base_url)

@@ -10,6 +10,7 @@ from belvedere.access.turnstile import Turnstile
 from belvedere.base.clock import Clock, Millis, wall
 from belvedere.db import Database
 from belvedere.events.hub import Hub
+from belvedere.notifications.couriers import Couriers
 from belvedere.schedules.targets import Targets
 from belvedere.server.scheduled import TARGETS
 from belvedere.server.settings import Settings
@@ -39,6 +40,8 @@ class House:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     # Requests per secret key within a second.
     secret_uses: Window = field(init=False)
+    # They carry messages out.
+    couriers: Couriers = field(init=False)
     links: "Links" = field(init=False)
     feed: "Feed" = field(init=False)
     credentials: "Credentials" = field(init=False)

@@ -91,6 +91,7 @@ async def _serve(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await house.couriers.close()
         door.close()
         if bell is not None:
             bell.stop()

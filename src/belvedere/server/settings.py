@@ -43,6 +43,17 @@ class Settings:
     secret_rate: int = _setting(
         500, "BELVEDERE_SECRET_RATE", "requests per second and secret key before 429"
     )
+    inner_networks: str = _setting(
+        "",
+        "BELVEDERE_INNER_NETWORKS",
+        "inner networks that the server itself may call to notify, such as 10.0.0.0/8, separated"
+        " by commas; empty: none",
+    )
+    mail: str = _setting(
+        "",
+        "BELVEDERE_MAIL",
+        "mailtos://user:password@host?from=address; sends invitations and links for new passwords",
+    )
     log_level: str = _setting("info", "BELVEDERE_LOG_LEVEL", "debug, info, warning or error")
     agent: bool = _setting(True, "BELVEDERE_AGENT", "`up` starts a local agent")
     demo: bool = _setting(True, "BELVEDERE_DEMO", "the first start makes sample tasks")

@@ -1,0 +1,1 @@
+"""Telling people: channels, rules, messages on their way, and everybody's inbox."""
