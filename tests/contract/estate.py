@@ -14,6 +14,10 @@ from belvedere.jobs import queue
 from belvedere.jobs.create import NewJob, create
 from belvedere.monitors import service as monitors
 from belvedere.monitors.given import MonitorBody
+from belvedere.notifications import outbox
+from belvedere.notifications import service as notify
+from belvedere.notifications.given import ChannelBody, RuleBody
+from belvedere.notifications.parcel import Outcome
 from belvedere.schedules import service as schedules
 from belvedere.schedules.given import ScheduleBody
 from belvedere.server.house import House
@@ -30,6 +34,7 @@ from belvedere.workflows.start import NewWorkflowJob
 from cast import Cast
 from contract.fakeagent import hello
 from contract.world import Things, make_task
+from notifications.fakecouriers import FakeCouriers
 
 WHO = {
     "viewer": "vic",
@@ -184,6 +189,30 @@ def _workflow(tx: Tx, house: House, place: Place) -> None:
     place.ids |= {"workflows": found, "workflow_job": made.job.id}
 
 
+def _notify(tx: Tx, house: House, place: Place) -> None:
+    """A channel with a message that is dead, a rule, and something in everybody's inbox."""
+    # Nothing leaves the machine.
+    house.couriers = FakeCouriers()
+    name = f"secret of {place.host}"
+    body = ChannelBody(name=name, url="https://example.com/hook")
+    checked = Outcome(service="Webhook", scheme="https")
+    channel = notify.create_channel(tx, house.keys, place.by, body, checked).id
+    rule = RuleBody(name=name, channels=[channel])
+    place.ids |= {"channel": channel, "rule": notify.create_rule(tx, place.by, rule).id}
+    message = notify.begin_test(tx, place.by, channel)
+    outbox.settle(tx, message, Outcome("no", for_good=True), 0.0)
+    place.ids["message"] = message.id
+    # Like a session it is a person's own, so it goes by the same id.
+    tx.run(
+        "insert into notifications (id, customer_id, user_id, kind, object, object_id, severity,"
+        " title, body, created_at) select id, customer_id, user_id, 'message.dead', 'message', ?,"
+        " 'LOW', ?, '', created_at from sessions where customer_id = ?",
+        message.id,
+        name,
+        place.by.customer_id,
+    )
+
+
 # A feature adds what its doors name.
 MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _running_task,
@@ -191,6 +220,7 @@ MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _indicator,
     _monitor,
     _webhook,
+    _notify,
     _workflow,
     _schedule,
 )

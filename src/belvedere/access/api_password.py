@@ -57,7 +57,7 @@ async def recover(ask: Ask) -> Done:
     limits.wrong(address)
     if limits.may_ask(identifier):
         await ask.house.db.write(recovery.ask_for_help, identifier)
-    return Done("If this account exists, a manager of the organization has been told.")
+    return Done("If this account exists, a mail is on its way, or a manager has been told.")
 
 
 async def look(ask: Ask) -> LinkShown:

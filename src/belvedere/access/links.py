@@ -24,10 +24,18 @@ class Link(msgspec.Struct, frozen=True):
 
 
 def make(
-    tx: Tx, keys: Keys, kind: str, user_id: str, customer_id: str, created_by: str
+    tx: Tx,
+    keys: Keys,
+    kind: str,
+    user_id: str,
+    customer_id: str,
+    created_by: str,
+    *,
+    beside: bool = False,
 ) -> tuple[Link, str]:
-    """A new link and its token; the one before it is dead."""
-    drop(tx, user_id, customer_id, kind)
+    """A new link and its token; the one before it is dead, unless this one stands beside it."""
+    if not beside:
+        drop(tx, user_id, customer_id, kind)
     token = make_token(LINK)
     link = Link(new_id(), kind, user_id, customer_id, created_by, tx.now + LIFE[kind])
     tx.run(

@@ -23,7 +23,7 @@ def create(args: Args) -> Any:
 
 def delete(args: Args) -> Any:
     client = connect(args)
-    found = find.token("enrolment", client.get("/api/enrolment"), args.enrolment)
+    found = find.named("enrolment", client.get("/api/enrolment"), args.enrolment)
     client.delete(f"/api/enrolment/{found['id']}")
     return found
 

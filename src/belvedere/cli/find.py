@@ -57,7 +57,13 @@ def member(client: Client, text: str) -> Record:
     )
 
 
-def _one(what: str, records: list[Record], text: str, names: Callable[[Record], Any]) -> Record:
+def _one(
+    what: str,
+    records: list[Record],
+    text: str,
+    names: Callable[[Record], Any],
+    listed_by: str = "",
+) -> Record:
     wanted = text.lower()
     fitting = [one for one in records if one["id"] == text] or [
         one for one in records if wanted in {str(name).lower() for name in names(one)}
@@ -65,19 +71,21 @@ def _one(what: str, records: list[Record], text: str, names: Callable[[Record], 
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:
-        raise _missing(what, text, [str(name) for one in records for name in names(one)])
+        known = [str(name) for one in records for name in names(one)]
+        raise _missing(what, text, known, listed_by)
     told = _list(one["id"] for one in fitting)
     raise Stop(f"{len(fitting)} {what}s are called {text!r}; name one by its id: {told}", 2)
 
 
-def token(what: str, records: list[Record], text: str) -> Record:
-    """Among tokens that were listed, because two kinds of them are."""
-    return _one(what, records, text, lambda one: (one["name"],))
+def named(what: str, records: list[Record], text: str, listed_by: str = "") -> Record:
+    """Among records that were listed, by their name; `listed_by` is the command that lists them."""
+    return _one(what, records, text, lambda one: (one["name"],), listed_by)
 
 
-def _missing(what: str, text: str, known: Sequence[str]) -> Problem:
+def _missing(what: str, text: str, known: Sequence[str], listed_by: str = "") -> Problem:
     near = difflib.get_close_matches(text, known, 1)
-    hint = f" Did you mean {near[0]!r}?" if near else f" See: belvedere {what} list"
+    see = listed_by or f"{what} list"
+    hint = f" Did you mean {near[0]!r}?" if near else f" See: belvedere {see}"
     return Problem(404, "not_found", f"There is no {what} {text!r}.{hint}")
 
 

@@ -36,6 +36,7 @@ NOUNS = (
     Noun("monitor", "monitor", "what is watched"),
     Noun("webhook", "webhook", "doors from outside"),
     Noun("indicator", "indicator", "what the dashboard shows on top"),
+    Noun("notify", "notify", "who is told, and what became of it"),
     Noun("enrolment", "enrolment", "tokens that let new hosts in"),
     Noun("member", "member", "the people of the organization"),
     Noun("token", "token", "integration tokens for programs"),

@@ -20,7 +20,7 @@ def create(args: Args) -> Any:
 
 def delete(args: Args) -> Any:
     client = connect(args)
-    found = find.token("token", client.get("/api/token"), args.token)
+    found = find.named("token", client.get("/api/token"), args.token)
     client.delete(f"/api/token/{found['id']}")
     return found
 

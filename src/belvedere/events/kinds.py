@@ -102,4 +102,13 @@ KINDS = {
     "schedule.resumed": "Its pause is over.",
     "schedule.fired": "It started a job.",
     "schedule.missed": "An instant passed without a start; the reason is told.",
+    "channel.created": "A channel for messages was made.",
+    "channel.changed": "Its name, its address or enabled changed.",
+    "channel.deleted": "It was deleted, with its messages.",
+    "channel.secret_rotated": "Another secret signs what it posts.",
+    "rule.created": "A rule was made: what is told, through which channels.",
+    "rule.changed": "Something of it changed.",
+    "rule.deleted": "It was deleted.",
+    "message.dead": "A message was tried as often as we do, or refused for good.",
+    "notification.created": "Somebody's inbox has something new.",
 }

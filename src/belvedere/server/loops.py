@@ -12,6 +12,8 @@ from belvedere.jobs import queue, retention, sweep
 from belvedere.jobs.model import LOST_AFTER, UNREACHABLE_AFTER
 from belvedere.monitors import retention as monitor_retention
 from belvedere.monitors import rollups, watchdog, watching
+from belvedere.notifications import inbox as notices
+from belvedere.notifications import outbox, post
 from belvedere.schedules import firing, ledger
 from belvedere.schedules import store as schedules
 from belvedere.server.house import House
@@ -148,6 +150,16 @@ async def forget_samples(house: House) -> None:
             await asyncio.sleep(0)
 
 
+async def send_messages(house: House) -> None:
+    await post.send_due(house.db, house.keys, house.couriers)
+
+
+async def forget_messages(house: House) -> None:
+    for verb in (outbox.forget_old, notices.forget_old):
+        while await house.db.write(verb):
+            await asyncio.sleep(0)
+
+
 async def forget_deliveries(house: House) -> None:
     while await house.db.write(inbox.forget_old):
         await asyncio.sleep(0)
@@ -210,6 +222,8 @@ LOOPS = (
     Loop("tell of stale indicators", 5.0, tell_stale, TERM_S),
     Loop("thin values of indicators", 300.0, forget_values, 60.0),
     Loop("forget old deliveries", 60.0, forget_deliveries, 30.0),
+    Loop("send messages", 1.0, send_messages),
+    Loop("forget old messages", 300.0, forget_messages, 120.0),
     Loop("forget old credentials", 3_600.0, forget_credentials, 60.0),
     Loop("watch the monitors", 5.0, watch_monitors, TERM_S),
     Loop("tell agents what to check", 5.0, tell_watches),

@@ -7,7 +7,7 @@ that every event has its effect once, whichever server runs it and whenever it d
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from belvedere.db import Tx
@@ -15,7 +15,7 @@ from belvedere.events import Event, cursors
 from belvedere.jobs import sweep
 from belvedere.monitors import watching, with_hosts
 from belvedere.schedules import service as schedules
-from belvedere.server import triggered
+from belvedere.server import telling, triggered
 from belvedere.server.first_start import show_demo
 from belvedere.server.house import House
 from belvedere.workflows import advance
@@ -23,6 +23,7 @@ from belvedere.workflows import advance
 log = logging.getLogger("belvedere.reactions")
 POLL_S = 5.0
 TRIES = 5
+TOGETHER = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,10 @@ class Reaction:
     name: str
     kinds: frozenset[str]
     verb: Callable[[Tx, House, Event], object]
+    # Where there is much to read and little to do: all that waits at once, instead of one by one.
+    together: Callable[[Tx, House, Sequence[Event]], None] | None = None
+    # So long it lets events gather after the bell: reading every job's must not slow the jobs.
+    gathers_s: float = 0.0
 
 
 REACTIONS = (
@@ -73,16 +78,34 @@ REACTIONS = (
         frozenset({"task.deleted", "workflow.deleted"}),
         lambda tx, _, event: schedules.target_went(tx, event.customer_id, event.object_id),
     ),
+    Reaction(
+        "people are told",
+        telling.KINDS,
+        lambda tx, house, event: telling.tell(tx, house, [event]),
+        telling.tell,
+        gathers_s=1.0,
+    ),
     Reaction("the first host gets the demo", frozenset({"host.connected"}), show_demo),
 )
 
 
 def react(tx: Tx, house: House, reaction: Reaction) -> int:
     """Take what waits; one bad event undoes the whole turn and is found by going one by one."""
+    if reaction.together is not None:
+        return react_together(tx, house, reaction)
     found = cursors.take(tx, reaction.name, reaction.kinds)
     for event in found:
         reaction.verb(tx, house, event)
         cursors.move(tx, reaction.name, event)
+    return len(found)
+
+
+def react_together(tx: Tx, house: House, reaction: Reaction) -> int:
+    assert reaction.together is not None
+    found = cursors.take(tx, reaction.name, reaction.kinds, limit=TOGETHER)
+    if found:
+        reaction.together(tx, house, found)
+        cursors.move(tx, reaction.name, found[-1])
     return len(found)
 
 
@@ -118,6 +141,7 @@ async def run(reaction: Reaction, house: House) -> None:
             # Not wait_for, which may swallow a cancel that comes with the ring.
             async with asyncio.timeout(POLL_S if not tries else 1.0):
                 await rang.wait()
+        await asyncio.sleep(reaction.gathers_s)
         rang.clear()
 
 

@@ -10,6 +10,8 @@ from belvedere.jobs.api import ROUTES as JOBS
 from belvedere.jobs.api_agent import ROUTES as AGENT_JOBS
 from belvedere.jobs.api_log import ROUTES as JOB_LOGS
 from belvedere.monitors.api import ROUTES as MONITORS
+from belvedere.notifications.api import ROUTES as NOTIFY
+from belvedere.notifications.api_inbox import ROUTES as INBOX
 from belvedere.rest.route import Route
 from belvedere.schedules.api import ROUTES as SCHEDULES
 from belvedere.server.api import ROUTES as OWN
@@ -41,6 +43,8 @@ ROUTES: tuple[Route, ...] = (
     *WEBHOOKS,
     *CALLS,
     *MONITORS,
+    *NOTIFY,
+    *INBOX,
     *WORKFLOWS,
     *WORKFLOW_JOBS,
     *SCHEDULES,

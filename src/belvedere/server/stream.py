@@ -23,7 +23,7 @@ PULSE_S = 15.0
 # A reader slower than this is told to read everything anew.
 LONGEST_QUEUE = 10_000
 # Objects whose events every member may see, and those for managers and above.
-OPEN = frozenset({"host", "webhook"})
+OPEN = frozenset({"host", "webhook", "notification"})
 
 
 class _Reader(msgspec.Struct):

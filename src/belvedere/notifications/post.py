@@ -1,0 +1,107 @@
+"""The post: claims what is due, hands it to the couriers, writes down what came of it."""
+
+import asyncio
+import logging
+import random
+
+import msgspec
+
+from belvedere.access import customers, secret_keys
+from belvedere.access.keys import Keys
+from belvedere.base.clock import SECOND
+from belvedere.base.errors import Refused
+from belvedere.base.ids import new_id
+from belvedere.db import Database, Tx
+from belvedere.notifications import outbox, service, store, wording
+from belvedere.notifications.couriers import Couriers
+from belvedere.notifications.model import WEBHOOK, ChannelRow
+from belvedere.notifications.outbox import Message
+from belvedere.notifications.parcel import Outcome, Parcel
+
+log = logging.getLogger("belvedere.notifications")
+
+
+class Letter(msgspec.Struct):
+    """The text of a mail that is sealed while it waits."""
+
+    title: str
+    body: str
+
+
+async def send_due(db: Database, keys: Keys, couriers: Couriers) -> None:
+    """Start as many as there are couriers free; they end in their own time."""
+    if not couriers.free or not await db.read(outbox.any_due):
+        return
+    for message in await db.write(outbox.claim, couriers.free):
+        task = asyncio.create_task(_send(db, keys, couriers, message))
+        couriers.tasks.add(task)
+        task.add_done_callback(couriers.tasks.discard)
+
+
+async def _send(db: Database, keys: Keys, couriers: Couriers, message: Message) -> None:
+    try:
+        await send(db, keys, couriers, message)
+        # The next for the same receiver need not wait for the next look.
+        await send_due(db, keys, couriers)
+    except Exception:
+        # The lease runs out, and it is tried again: by us or by another server.
+        log.exception("the message %s could not be sent", message.id)
+
+
+async def send(db: Database, keys: Keys, couriers: Couriers, message: Message) -> Message:
+    """One try of a message that this server has claimed. Nothing is held in the database while
+    it goes on."""
+    try:
+        parcel = await db.read(packed, keys, couriers.mail, message)
+    except Refused as refusal:
+        outcome = Outcome(refusal.message, for_good=True)
+    else:
+        outcome = await couriers.carry(parcel)
+    settled = await db.write(outbox.settle, message, outcome, random.random())
+    return message if settled is None else settled
+
+
+def packed(tx: Tx, keys: Keys, mail: str, message: Message) -> Parcel:
+    """The message as a courier takes it, its address in clear."""
+    if message.channel_id is None:
+        return _mail(keys, mail, message)
+    row = store.find(tx, ChannelRow, message.customer_id, message.channel_id)
+    name = customers.find(tx, message.customer_id).name
+    notices = message.notice_list
+    title = wording.title(name, notices, message.more)
+    parcel = Parcel(
+        url=service.url_of(keys, row),
+        title=title,
+        body=wording.text(notices, message.more),
+        severity=message.severity,
+    )
+    if row.service == WEBHOOK:
+        secrets = secret_keys.live(tx, keys, row.customer_id, "channel", row.id)
+        parcel.message_id, parcel.secret, parcel.at_s = message.id, secrets[0], tx.now // SECOND
+        about = (message.id, name, title, message.severity)
+        parcel.payload = wording.payload(*about, notices, message.more)
+    return parcel
+
+
+def _mail(keys: Keys, mail: str, message: Message) -> Parcel:
+    if not mail:
+        raise Refused("This server has no mail setting any more.")
+    letter = msgspec.json.decode(
+        keys.unseal(message.box or "", f"message/{message.id}"), type=Letter
+    )
+    return Parcel(
+        url=mail,
+        title=letter.title,
+        body=letter.body,
+        to=message.recipient,
+        is_operators=True,
+    )
+
+
+def write_mail(tx: Tx, keys: Keys, customer_id: str, recipient: str, letter: Letter) -> Message:
+    """A mail by the installation; its text may hold a link, so it waits sealed."""
+    message_id = new_id()
+    box = keys.seal(msgspec.json.encode(letter).decode(), f"message/{message_id}")
+    return outbox.insert(
+        tx, customer_id, [], title=letter.title, recipient=recipient, box=box, message_id=message_id
+    )

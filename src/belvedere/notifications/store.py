@@ -1,0 +1,127 @@
+"""The rows of channels and rules."""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import msgspec
+
+from belvedere.base.errors import NotFound
+from belvedere.db import Tx, columns
+from belvedere.notifications.model import ChannelRow, Rule, RuleRow, rule_of
+from belvedere.rest.clauses import clauses
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+
+R = TypeVar("R", ChannelRow, RuleRow)
+
+_COMMON = {
+    "id": Field("id"),
+    "name": Field("name"),
+    "enable": Field("enabled", Kind.BOOL),
+    "version": Field("version", Kind.INT),
+    "creation_date": Field("created_at", Kind.TIME),
+    "last_update": Field("updated_at", Kind.TIME),
+}
+CHANNELS = Listable(fields={**_COMMON, "service": Field("service")})
+RULES = Listable(fields={**_COMMON, "severity": Field("severity")})
+
+
+def no_channel() -> NotFound:
+    return NotFound("There is no such channel.", code="channel_not_found")
+
+
+def no_rule() -> NotFound:
+    return NotFound("There is no such rule.", code="rule_not_found")
+
+
+# What is kept in which table, and the refusal where it is not.
+_TABLES: dict[type, tuple[str, Callable[[], NotFound]]] = {
+    ChannelRow: ("channels", no_channel),
+    RuleRow: ("rules", no_rule),
+}
+
+
+def find(tx: Tx, shape: type[R], customer_id: str, row_id: str, *, hold: bool = False) -> R:
+    """The row, held until the transaction ends where it is about to change."""
+    table, missing = _TABLES[shape]
+    found = tx.one(
+        shape,
+        f"select {columns(shape)} from {table} where id = ? and customer_id = ?"
+        f"{tx.sql.lock_rows if hold else ''}",
+        row_id,
+        customer_id,
+    )
+    if found is None:
+        raise missing()
+    return found
+
+
+def insert(tx: Tx, row: ChannelRow | RuleRow) -> None:
+    marks = ", ".join("?" for _ in row.__struct_fields__)
+    tx.run(
+        f"insert into {_TABLES[type(row)][0]} ({columns(type(row))}) values ({marks})",
+        *msgspec.structs.astuple(row),
+    )
+
+
+def save(tx: Tx, row: ChannelRow | RuleRow) -> None:
+    names = [name for name in row.__struct_fields__ if name not in ("id", "customer_id")]
+    tx.run(
+        f"update {_TABLES[type(row)][0]} set {', '.join(f'{name} = ?' for name in names)}"
+        " where id = ? and customer_id = ?",
+        *(getattr(row, name) for name in names),
+        row.id,
+        row.customer_id,
+    )
+
+
+def delete(tx: Tx, row: ChannelRow | RuleRow) -> None:
+    tx.run(
+        f"delete from {_TABLES[type(row)][0]} where id = ? and customer_id = ?",
+        row.id,
+        row.customer_id,
+    )
+
+
+def page(tx: Tx, shape: type[R], customer_id: str, listing: Listing) -> list[R]:
+    sql = clauses(listing)
+    return tx.all(
+        shape,
+        f"select {columns(shape)} from {_TABLES[shape][0]} where customer_id = ?"
+        f"{sql.where}{sql.page}",
+        customer_id,
+        *sql.params,
+        *sql.page_params,
+    )
+
+
+def total(tx: Tx, shape: type[R], customer_id: str, listing: Listing) -> int:
+    sql = clauses(listing)
+    counted = f"select count(*) from {_TABLES[shape][0]} where customer_id = ?{sql.where}"
+    return int(tx.value(counted, customer_id, *sql.params))
+
+
+def live_rules(tx: Tx, customer_ids: Iterable[str]) -> list[Rule]:
+    """Those that tell something now, of these organizations."""
+    rows = tx.all(
+        RuleRow,
+        f"select {columns(RuleRow)} from rules where enabled = 1"
+        f" and customer_id in {tx.sql.texts} order by id",
+        msgspec.json.encode(sorted(customer_ids)).decode(),
+    )
+    return [rule_of(row) for row in rows]
+
+
+def live_channels(tx: Tx, channel_ids: Iterable[str]) -> frozenset[str]:
+    rows = tx.rows(
+        f"select id from channels where enabled = 1 and id in {tx.sql.texts}",
+        msgspec.json.encode(sorted(channel_ids)).decode(),
+    )
+    return frozenset(channel_id for (channel_id,) in rows)
+
+
+def users_of(tx: Tx, customer_id: str, channel_id: str) -> list[str]:
+    """Names of the rules that use a channel."""
+    rows = tx.all(
+        RuleRow, f"select {columns(RuleRow)} from rules where customer_id = ?", customer_id
+    )
+    return [row.name for row in rows if channel_id in msgspec.json.decode(row.channels)]

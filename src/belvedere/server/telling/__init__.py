@@ -1,0 +1,5 @@
+"""Who is told of what happens: events become notices, with those whom they concern."""
+
+from belvedere.server.telling.events import KINDS, tell
+
+__all__ = ["KINDS", "tell"]

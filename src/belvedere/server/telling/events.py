@@ -1,0 +1,41 @@
+"""The reaction that tells: each kind of object has somebody who knows the words for it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from belvedere.base.clock import DAY, Millis
+from belvedere.db import Tx
+from belvedere.events import Event
+from belvedere.notifications import store, telling
+from belvedere.notifications.model import TOLD, Told
+from belvedere.server.house import House
+from belvedere.server.telling import jobs, mails, things
+from belvedere.server.telling.turn import Turn
+
+OLD: Millis = 1 * DAY
+KINDS = TOLD | {"message.dead"}
+
+TELLERS: dict[str, Callable[[Turn, Event, dict[str, Any]], Told | None]] = {
+    "job": jobs.tell,
+    "monitor": things.tell_monitor,
+    "indicator": things.tell_indicator,
+    "member": things.tell_member,
+    "message": things.tell_message,
+}
+
+
+def tell(tx: Tx, house: House, found: Sequence[Event]) -> None:
+    """Tell a batch, in order; not what is old news after a long silence."""
+    found = [event for event in found if event.at > tx.now - OLD]
+    rules = store.live_rules(tx, {event.customer_id for event in found})
+    turn = Turn(tx, house.settings.base_url, rules)
+    said = (_told(turn, event) for event in found)
+    telling.tell(tx, [one for one in said if one is not None], rules)
+    mails.write(tx, house, found)
+
+
+def _told(turn: Turn, event: Event) -> Told | None:
+    teller = TELLERS.get(event.object, things.tell_plain)
+    return teller(turn, event, msgspec.json.decode(event.data))

@@ -1,0 +1,20 @@
+"""Steps of tests about telling people: run the reaction, carry what is due."""
+
+import asyncio
+
+from belvedere.server import loops, reactions
+from belvedere.server.house import House
+
+TOLD = next(one for one in reactions.REACTIONS if one.name == "people are told")
+
+
+async def told(house: House) -> None:
+    """Everything that happened so far is told, and what is due is carried."""
+    while await house.db.write(reactions.react, house, TOLD):
+        await posted(house)
+
+
+async def posted(house: House) -> None:
+    await loops.send_messages(house)
+    while house.couriers.tasks:
+        await asyncio.gather(*house.couriers.tasks)

@@ -1,0 +1,244 @@
+"""Everybody's inbox: GET /notification, and who is told of what."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.notifications.couriers import Couriers
+from contract import letters
+from contract.client import Client
+from contract.notifying import posted, told
+from contract.running import create, run
+from contract.world import World
+from handclock import HandClock
+from notifications.fakecouriers import FakeCouriers
+from notifications.sinks import mail_sink
+
+RECORD: dict[str, letters.Kind] = {
+    **dict.fromkeys(("id", "object_id"), letters.identifier),
+    **dict.fromkeys(("kind", "object", "severity", "title", "body"), letters.string),
+    "read": letters.boolean,
+    "creation_date": letters.moment,
+}
+
+
+@pytest.fixture(autouse=True)
+def couriers(world: World) -> FakeCouriers:
+    world.house.couriers = made = FakeCouriers()
+    return made
+
+
+async def titles(world: World, *names: str) -> dict[str, list[str]]:
+    """What stands in the inboxes of these members, newest first."""
+    found = {}
+    for name in names:
+        answer = await world.client(name).get("/acme/notification")
+        assert answer.status == 200, answer.body
+        found[name] = [one["title"] for one in answer.json]
+    return found
+
+
+async def failed_job(world: World, who: str, **fields: Any) -> None:
+    task = await world.task(**fields)
+    async with world.agent() as agent:
+        await run(world.client(who), agent, task, code=1)
+    await told(world.house)
+
+
+async def test_it_works(world: World, uma: Client) -> None:
+    """A job that ends badly is told to whoever started it."""
+    await failed_job(world, "uma")
+    (one,) = (await uma.get("/acme/notification")).json
+    assert letters.missing(one, RECORD) == []
+    assert (one["kind"], one["title"]) == ("job.finished", "echo ended in failure")
+    assert (one["severity"], one["read"]) == ("HIGH", False)
+    assert await titles(world, "ada", "max", "vic") == {"ada": [], "max": [], "vic": []}
+
+
+async def test_one_is_read_and_new_again(world: World, uma: Client) -> None:
+    await failed_job(world, "uma")
+    (one,) = (await uma.get("/notification?customer=acme")).json
+    target = f"/acme/notification/{one['id']}"
+    assert (await uma.put(f"{target}/read")).json == {**one, "read": True}
+    assert (await uma.get("/acme/notification?where[read]=false")).json == []
+    assert (await uma.put(f"{target}/unread")).json == one
+    counted = await uma.get("/acme/notification?where[read]=false&count=true&limit=1")
+    assert counted.headers["x-total-count"] == "1"
+
+
+async def test_all_are_read_at_once(world: World, uma: Client, vic: Client) -> None:
+    monitor = (await world.client("ada").post("/acme/monitor", {"name": "m", "type": "push"})).json
+    await failing(world, monitor["id"])
+    assert (await uma.put("/acme/notification/read")).json == {"count": 1}
+    assert (await uma.put("/acme/notification/read")).json == {"count": 0}
+    assert [one["read"] for one in (await uma.get("/acme/notification")).json] == [True]
+    # Only mine.
+    assert [one["read"] for one in (await vic.get("/acme/notification")).json] == [False]
+
+
+async def failing(world: World, monitor_id: str) -> None:
+    ada = world.client("ada")
+    key = (await ada.get(f"/acme/monitor/{monitor_id}/credentials")).json["secret"]
+    for _ in range(3):
+        await ada.post(f"/monitor/{monitor_id}/push/{key}", {"state": "failure"})
+    await told(world.house)
+
+
+async def test_nobody_reads_the_inbox_of_another(
+    world: World, uma: Client, ada: Client, eve: Client
+) -> None:
+    await failed_job(world, "uma")
+    (one,) = (await uma.get("/acme/notification")).json
+    for other in (ada, world.client("olga"), eve):
+        refused = await other.put(f"/notification/{one['id']}/read")
+        assert (refused.status, refused.code) == (404, "notification_not_found")
+    token = await world.client("token").get("/acme/notification")
+    assert (token.status, token.code) == (403, "person_only")
+
+
+async def test_a_job_that_nobody_started_is_told_to_admins_and_those_it_names(
+    world: World,
+) -> None:
+    await failed_job(world, "token", acl=["vic"])
+    said = "echo ended in failure"
+    assert await titles(world, "olga", "ada", "max", "uma", "vic") == {
+        "olga": [said],
+        "ada": [said],
+        "max": [],
+        "uma": [],
+        "vic": [said],
+    }
+
+
+@pytest.mark.parametrize("code", [0, 1])
+async def test_notify_and_success_are_respected(world: World, code: int) -> None:
+    """A job without `notify` tells nobody; one that ends well tells nobody who did not ask."""
+    task = await world.task(notify=code == 0)
+    async with world.agent() as agent:
+        await run(world.client("uma"), agent, task, code=code)
+    await told(world.house)
+    assert await titles(world, "uma", "ada") == {"uma": [], "ada": []}
+
+
+async def test_approvers_are_asked(world: World, uma: Client) -> None:
+    fields: dict[str, Any] = {"type": "approval", "approvers": ["vic@acme.test"], "acl": ["uma"]}
+    await create(uma, await world.task("release", **fields))
+    await told(world.house)
+    said = ["release waits for an approval"]
+    assert await titles(world, "uma", "vic", "ada") == {"uma": [], "vic": said, "ada": []}
+
+
+async def test_a_monitor_is_told_to_those_who_see_it(world: World, ada: Client) -> None:
+    for acl in ([], ["uma"]):
+        body = {"name": f"m{len(acl)}", "type": "push", "acl": acl}
+        made = (await ada.post("/acme/monitor", body)).json
+        await failing(world, made["id"])
+    found = await titles(world, "max", "uma", "vic")
+    assert found["uma"] == found["max"] == ["m1 fails", "m0 fails"]
+    assert found["vic"] == ["m0 fails"]
+
+
+NOTE: dict[str, Any] = {
+    "type": "notification",
+    "subject": "Backup",
+    "body": "is done",
+    "recipients": ["vic@acme.test", "eve@globex.test", "nobody@acme.test"],
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], {"vic": ["Backup"], "max": []}),
+        (["Hello", "", "max@acme.test, VIC"], {"vic": ["Hello"], "max": ["Hello"]}),
+        (["", "x", '["max"]'], {"vic": [], "max": ["Backup"]}),
+        (["a\r\nBcc: x@y.z", "", ""], {"vic": ["a Bcc: x@y.z"], "max": []}),
+    ],
+)
+async def test_a_notification_task_reaches_the_members_that_it_names(
+    world: World, ada: Client, arguments: list[str], said: dict[str, list[str]]
+) -> None:
+    asked = [{"type": "input", "label": str(n), "required": False} for n in range(len(arguments))]
+    await create(ada, await world.task("note", task_arguments=asked, **NOTE), arguments)
+    await told(world.house)
+    assert await titles(world, "vic", "max") == said
+    assert (await world.client("eve").get("/notification")).json == []
+
+
+async def test_managers_hear_of_a_forgotten_password(world: World, stranger: Client) -> None:
+    await stranger.post("/api/auth/password/recover", {"email": "uma@acme.test"})
+    await told(world.house)
+    said = ["uma@acme.test forgot the password and asks for a link"]
+    assert await titles(world, "max", "uma") == {"max": said, "uma": []}
+
+
+async def test_old_news_are_not_told(world: World, ada: Client, clock: HandClock) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        await run(ada, agent, task, code=1)
+    clock.move(25 * 3_600)
+    await told(world.house)
+    assert await world.house.db.read(lambda tx: tx.value("select count(*) from notifications")) == 0
+
+
+# Mail by the installation itself
+
+
+def mailing(world: World, port: int) -> None:
+    address = f"mailto://127.0.0.1:{port}?from=belvedere@acme.test&mode=insecure"
+    world.house.settings.mail = address
+    # The operator's own mail server may stand inside.
+    world.house.couriers = Couriers(mail=address)
+
+
+def link_in(body: bytes) -> str:
+    """The token of the link, out of a mail as it went over the wire."""
+    text = body.replace(b"=\r\n", b"").replace(b"=3D", b"=").decode()
+    return text.partition("/ui/link#")[2].split()[0]
+
+
+async def test_a_forgotten_password_is_mailed(world: World, stranger: Client) -> None:
+    with mail_sink() as sink:
+        mailing(world, sink.port)
+        await stranger.post("/api/auth/password/recover", {"email": "uma@acme.test"})
+        await told(world.house)
+        await world.house.couriers.close()
+    (got,) = sink.got
+    assert "uma@acme.test" in got.headers["to"]
+    body = {"token": link_in(got.body), "password": "a-wholly-new-one"}
+    assert (await stranger.put("/api/auth/password/reset", body)).status == 200
+    kept = await world.house.db.read(lambda tx: tx.rows("select state, box from messages"))
+    assert kept == [("sent", None)], "the link is kept nowhere"
+
+
+async def test_an_invitation_is_mailed(world: World, stranger: Client) -> None:
+    with mail_sink() as sink:
+        mailing(world, sink.port)
+        max_ = world.client("max")
+        made = await max_.post("/api/member", {"user": {"email": "new@acme.test"}})
+        await told(world.house)
+        await world.house.couriers.close()
+    (got,) = sink.got
+    assert "new@acme.test" in got.headers["to"]
+    body = {"token": link_in(got.body), "password": "a-wholly-new-one"}
+    # Both links lead in, and only one person comes.
+    shown = await stranger.post("/api/auth/link", {"token": made.json["invitation"]["token"]})
+    assert shown.status == 200
+    assert (await stranger.post("/api/auth/invitation", body)).status == 200
+    again = {"token": made.json["invitation"]["token"], "password": "another-new-one"}
+    assert (await stranger.post("/api/auth/invitation", again)).status in (401, 404)
+
+
+async def test_a_notification_task_mails_where_it_says_so(
+    world: World, ada: Client, couriers: FakeCouriers
+) -> None:
+    world.house.settings.mail = couriers.mail = "mailto://mail.test"
+    for email in (False, True):
+        types = {"email": email}
+        task = await world.task(f"note {email}", notificationTypes=types, **NOTE)
+        await create(ada, task)
+    await told(world.house)
+    await posted(world.house)
+    assert [(one.to, one.title, one.body) for one in couriers.carried] == [
+        ("vic@acme.test", "Backup", "is done")
+    ]

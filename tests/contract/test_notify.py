@@ -1,0 +1,435 @@
+"""Channels, rules and messages: who may make them, what they say, what goes out, what is dead."""
+
+import hashlib
+import hmac
+import json
+from typing import Any
+
+import pytest
+
+from belvedere.access import secret_keys
+from belvedere.notifications.couriers import Couriers
+from belvedere.notifications.model import PAUSES
+from belvedere.notifications.parcel import Outcome
+from contract import letters
+from contract.client import Client
+from contract.notifying import posted, told
+from contract.world import World
+from handclock import HandClock
+from notifications.fakecouriers import FakeCouriers
+from notifications.sinks import LOOPBACK, http_sink
+
+MISSING = "0" * 24
+SECRET = "https://example.com/canary-path?token=canary-token"
+CHANNEL: dict[str, letters.Kind] = {
+    **dict.fromkeys(("id", "customer_id"), letters.identifier),
+    **dict.fromkeys(("name", "service", "url", "customer_name"), letters.string),
+    "enable": letters.boolean,
+    "version": letters.integer,
+    **dict.fromkeys(("creation_date", "last_update"), letters.moment),
+}
+
+
+@pytest.fixture
+def couriers(world: World) -> FakeCouriers:
+    """Nothing leaves the machine unless a test says so."""
+    made = FakeCouriers()
+    world.house.couriers = made
+    return made
+
+
+async def channel(ada: Client, url: str = "https://example.com/hook", **more: Any) -> Any:
+    answer = await ada.post("/acme/notify/channel", {"name": "ops", "url": url, **more})
+    assert answer.status == 201, answer.body
+    return answer.json
+
+
+async def rule(ada: Client, *channels: str, **more: Any) -> Any:
+    body = {"name": "all", "channels": list(channels), "group": 0, **more}
+    answer = await ada.post("/acme/notify/rule", body)
+    assert answer.status == 201, answer.body
+    return answer.json
+
+
+async def fails(world: World) -> str:
+    """A monitor of acme that has just failed; its id."""
+    ada = world.client("ada")
+    made = await ada.post("/acme/monitor", {"name": "shop", "type": "push", "fail_threshold": 1})
+    monitor: str = made.json["id"]
+    await ada.patch(f"/acme/monitor/{monitor}", {"failure_severity": "HIGH", "tags": ["web"]})
+    await failed_again(world, monitor)
+    return monitor
+
+
+async def failed_again(world: World, monitor: str, state: str = "failure") -> None:
+    """Or recovered, as the state says."""
+    secret = world.house.db.write_now(
+        secret_keys.reveal, world.house.keys, world.cast.ada, "monitor", monitor
+    )
+    answer = await world.client().post(f"/monitor/{monitor}/push/{secret}", {"state": state})
+    assert answer.status == 200, answer.body
+
+
+# Channels
+
+
+async def test_it_works(world: World, ada: Client, clock: HandClock) -> None:
+    """From a failure to a receiver that listens, which checks who signed."""
+    with http_sink() as sink:
+        world.house.couriers = Couriers(LOOPBACK)
+        made = await channel(ada, sink.url)
+        assert letters.missing(made, CHANNEL) == []
+        assert (made["service"], made["url"]) == ("Webhook", f"http://127.0.0.1:{sink.port}/***")
+        await rule(ada, made["id"])
+        monitor = await fails(world)
+        await told(world.house)
+        await world.house.couriers.close()
+    secret = (await ada.get(f"/acme/notify/channel/{made['id']}/credentials")).json["secret"]
+    (got,) = sink.got
+    stamp, _, given = got.headers["x-belvedere-signature"].partition(",sha256=")
+    signed = stamp.removeprefix("t=").encode() + b"." + got.body
+    assert hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest() == given
+    (message,) = (await ada.get("/acme/notify/message")).json
+    body = json.loads(got.body)
+    assert got.headers["idempotency-key"] == message["id"] == body["id"]
+    assert (body["title"], body["customer"]) == ("[acme] shop fails", "acme")
+    assert body["events"][0]["object_id"] == monitor
+    assert (message["state"], message["attempts"]) == ("sent", 1)
+
+
+async def test_the_address_is_shown_to_nobody(
+    world: World, ada: Client, couriers: FakeCouriers
+) -> None:
+    made = await channel(ada, SECRET)
+    target = f"/acme/notify/channel/{made['id']}"
+    await ada.patch(target, {"url": SECRET + "2", "name": "again"})
+    couriers.outcomes = [Outcome("failed")]
+    await ada.post(f"{target}/test")
+    for place in (target, "/acme/notify/channel", "/acme/notify/message", "/api/audit"):
+        assert "canary" not in (await ada.get(place)).text
+    rows = await world.house.db.read(
+        lambda tx: str(tx.rows("select box, shown, name from channels"))
+    )
+    assert "canary" not in rows
+    assert couriers.carried[0].url == SECRET + "2"
+
+
+async def test_a_channel_is_changed_and_deleted(ada: Client, couriers: FakeCouriers) -> None:
+    made = await channel(ada)
+    target = f"/acme/notify/channel/{made['id']}"
+    changed = await ada.patch(target, {"name": "night", "enable": False})
+    assert (changed.json["name"], changed.json["enable"], changed.json["version"]) == (
+        "night",
+        False,
+        2,
+    )
+    stale = await ada.patch(target, {"name": "x"}, headers={"if-match": "1"})
+    assert (stale.status, stale.code) == (412, "stale")
+    assert (await ada.get("/notify/channel?customer=acme")).json == [changed.json]
+    gone = await ada.delete(target)
+    assert (gone.status, gone.json) == (200, changed.json)
+    assert (await ada.get(target)).code == "channel_not_found"
+
+
+async def test_a_channel_in_use_stays(ada: Client, couriers: FakeCouriers) -> None:
+    made = await channel(ada)
+    used = await rule(ada, made["id"])
+    refused = await ada.delete(f"/acme/notify/channel/{made['id']}")
+    assert (refused.status, refused.code) == (409, "channel_in_use")
+    await ada.delete(f"/acme/notify/rule/{used['id']}")
+    assert (await ada.delete(f"/acme/notify/channel/{made['id']}")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"url": "https://example.com"}, "name"),
+        ({"name": "x"}, "url"),
+        ({"name": "", "url": "https://example.com"}, "name"),
+        ({"name": "x", "url": "nonsense://x"}, "url"),
+        ({"name": "x", "url": "a\x00b"}, "url"),
+        ({"name": "x", "url": 5}, "url"),
+        ({"name": "x", "url": "https://example.com", "colour": "red"}, "colour"),
+    ],
+)
+async def test_a_bad_channel_is_named(
+    ada: Client, couriers: FakeCouriers, body: dict[str, Any], field: str
+) -> None:
+    refused = await ada.post("/acme/notify/channel", body)
+    assert (refused.status, refused.json["errors"][0]["field"]) == (400, field)
+    assert (await ada.get("/acme/notify/channel")).json == []
+
+
+async def test_a_test_says_what_came_of_it(ada: Client, couriers: FakeCouriers) -> None:
+    made = await channel(ada)
+    target = f"/acme/notify/channel/{made['id']}"
+    good = await ada.post(f"{target}/test")
+    assert (good.status, good.json["state"], good.json["rule_id"]) == (201, "sent", None)
+    assert "test of the channel ops" in couriers.carried[0].title
+    couriers.outcomes = [Outcome("The receiver answered 500.")]
+    bad = (await ada.post(f"{target}/test")).json
+    assert (bad["state"], bad["tries"][0]["fault"]) == ("waiting", "The receiver answered 500.")
+    await ada.patch(target, {"enable": False})
+    refused = await ada.post(f"{target}/test")
+    assert (refused.status, refused.code) == (409, "channel_disabled")
+
+
+async def test_only_webhooks_have_a_secret(ada: Client, couriers: FakeCouriers) -> None:
+    signed, other = await channel(ada), await channel(ada, "slack://a/b/c")
+    target = f"/acme/notify/channel/{signed['id']}/credentials"
+    before = (await ada.get(target)).json["secret"]
+    after = (await ada.post(f"{target}/rotate")).json["secret"]
+    assert before != after == (await ada.get(target)).json["secret"]
+    await ada.post(f"/acme/notify/channel/{signed['id']}/test")
+    assert couriers.carried[0].secret == after
+    assert other["url"] == "slack://***"
+    for refused in (
+        await ada.get(f"/acme/notify/channel/{other['id']}/credentials"),
+        await ada.post(f"/acme/notify/channel/{other['id']}/credentials/rotate"),
+    ):
+        assert (refused.status, refused.code) == (409, "not_signed")
+
+
+# Rules
+
+
+async def test_a_rule_is_changed_and_deleted(ada: Client, couriers: FakeCouriers) -> None:
+    hook = await channel(ada)
+    quiet = {"from": "22:00", "to": "07:00", "zone": "Europe/Berlin"}
+    more: dict[str, Any] = {"kinds": ["job.*", "monitor.failure"], "severity": "high"}
+    made = await rule(ada, hook["id"], quiet=quiet, tags=["web", "web"], **more)
+    assert (made["severity"], made["tags"], made["group"]) == ("HIGH", ["web"], 0)
+    assert made["quiet"] == {**quiet, "but_critical": True}
+    target = f"/acme/notify/rule/{made['id']}"
+    changed = (await ada.patch(target, {"quiet": None, "group": 60, "states": ["failure"]})).json
+    assert (changed["quiet"], changed["group"], changed["states"]) == (None, 60, ["failure"])
+    # What it does not say stays.
+    assert (changed["kinds"], changed["channels"]) == (made["kinds"], [hook["id"]])
+    assert (await ada.get("/acme/notify/rule")).json == [changed]
+    assert (await ada.delete(target)).json == changed
+    assert (await ada.get(target)).code == "rule_not_found"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"name": None}, "name"),
+        ({"channels": []}, "channels"),
+        ({"channels": [MISSING]}, "channels[0]"),
+        ({"channels": ["x"]}, "channels[0]"),
+        ({"channels": [MISSING] * 21}, "channels"),
+        ({"kinds": ["job.dreamt"]}, "kinds[0]"),
+        ({"kinds": ["message.dead"]}, "kinds[0]"),
+        ({"kinds": ["x.*"]}, "kinds[0]"),
+        ({"objects": ["x"]}, "objects[0]"),
+        ({"severity": "worst"}, "severity"),
+        ({"group": -1}, "group"),
+        ({"group": 3_601}, "group"),
+        ({"quiet": {"from": "24:00", "to": "07:00"}}, "quiet.from"),
+        ({"quiet": {"from": "07:00", "to": "07:00"}}, "quiet.to"),
+        ({"quiet": {"from": "07:00", "to": "08:00", "zone": "Mars/Base"}}, "quiet.zone"),
+        ({"quiet": {"from": "07:00", "to": "08:00", "zone": "../../etc/passwd"}}, "quiet.zone"),
+    ],
+)
+async def test_a_bad_rule_is_named(
+    ada: Client, couriers: FakeCouriers, body: dict[str, Any], field: str
+) -> None:
+    hook = await channel(ada)
+    given = {"name": "x", "channels": [hook["id"]], **body}
+    refused = await ada.post("/acme/notify/rule", given)
+    assert (refused.status, refused.json["errors"][0]["field"]) == (400, field)
+    assert (await ada.get("/acme/notify/rule")).json == []
+
+
+async def test_a_channel_of_another_organization_is_not_there(
+    world: World, ada: Client, eve: Client, couriers: FakeCouriers
+) -> None:
+    theirs = (await eve.post("/notify/channel", {"name": "x", "url": "https://example.com"})).json
+    body = {"name": "x", "channels": [theirs["id"]]}
+    refused = await ada.post("/acme/notify/rule", body)
+    assert (refused.status, refused.json["errors"][0]["field"]) == (400, "channels[0]")
+
+
+# Messages
+
+
+async def test_a_message_is_tried_again_and_then_dead(
+    world: World, couriers: FakeCouriers, clock: HandClock
+) -> None:
+    # Half a day goes by, which no session outlives.
+    token = world.client("token")
+    await rule(token, (await channel(token))["id"])
+    couriers.outcomes = [Outcome(f"fault {n}") for n in range(8)]
+    await fails(world)
+    await told(world.house)
+    for pause in PAUSES:
+        clock.move(pause / 1_000 * 1.3)
+        await posted(world.house)
+    (message,) = (await token.get("/acme/notify/message?where[state]=dead")).json
+    assert (message["attempts"], message["due"]) == (8, None)
+    assert [one["fault"] for one in message["tries"]] == [f"fault {n}" for n in range(8)]
+    # The same text under the same id each time.
+    assert len({one.payload for one in couriers.carried}) == 1
+    await told(world.house)
+    assert len(couriers.carried) == 8, "a message about a message that could not be sent"
+    told_ada = "select kind from notifications where user_id = ? order by id"
+    rows = await world.house.db.read(lambda tx: tx.rows(told_ada, world.cast.ada.user_id))
+    assert rows == [("monitor.failure",), ("message.dead",)]
+    target = f"/acme/notify/message/{message['id']}"
+    assert (await token.post(f"{target}/retry")).json["state"] == "waiting"
+    refused = await token.post(f"{target}/retry")
+    assert (refused.status, refused.code) == (409, "not_dead")
+    await posted(world.house)
+    assert (await token.get(target)).json["state"] == "sent"
+
+
+async def test_what_is_refused_for_good_is_dead_at_once(
+    world: World, ada: Client, couriers: FakeCouriers
+) -> None:
+    await rule(ada, (await channel(ada))["id"])
+    couriers.outcomes = [Outcome("inner", for_good=True)]
+    await fails(world)
+    await told(world.house)
+    assert [one["state"] for one in (await ada.get("/acme/notify/message")).json] == ["dead"]
+
+
+async def test_an_inner_receiver_is_never_called(world: World, ada: Client) -> None:
+    """Through the whole house, with the setting as it is by default."""
+    with http_sink() as trap:
+        world.house.couriers = Couriers(world.house.settings.inner_networks)
+        made = await channel(ada, trap.url)
+        answer = (await ada.post(f"/acme/notify/channel/{made['id']}/test")).json
+        await world.house.couriers.close()
+    assert (answer["state"], trap.calls) == ("dead", 0)
+    assert "inner network" in answer["tries"][0]["fault"]
+
+
+async def test_several_events_become_one_message(
+    world: World, ada: Client, couriers: FakeCouriers, clock: HandClock
+) -> None:
+    await rule(ada, (await channel(ada))["id"], group=30)
+    monitor = await fails(world)
+    await told(world.house)
+    await failed_again(world, monitor, "normal")
+    await told(world.house)
+    assert couriers.carried == []
+    clock.move(31)
+    await posted(world.house)
+    (parcel,) = couriers.carried
+    assert parcel.title == "[acme] 2 events: shop fails, …"
+    assert "shop is normal again" in parcel.body
+    # The window is over: the next begins another.
+    await failed_again(world, monitor)
+    await told(world.house)
+    clock.move(31)
+    await posted(world.house)
+    assert len(couriers.carried) == 2
+
+
+async def test_quiet_hours_hold_back_all_but_the_critical(
+    world: World, ada: Client, couriers: FakeCouriers, clock: HandClock
+) -> None:
+    # Whatever the clock of the test says: quiet began an hour ago and lasts two.
+    hour = clock() // 3_600_000 % 24
+    quiet = {"from": f"{(hour - 1) % 24:02d}:00", "to": f"{(hour + 1) % 24:02d}:00"}
+    await rule(ada, (await channel(ada))["id"], quiet=quiet)
+    monitor = await fails(world)
+    await told(world.house)
+    assert couriers.carried == []
+    await ada.patch(f"/acme/monitor/{monitor}", {"failure_severity": "CRITICAL"})
+    await failed_again(world, monitor, "normal")
+    await told(world.house)
+    assert [one.title for one in couriers.carried] == ["[acme] shop is normal again"]
+    clock.move(3_600)
+    await posted(world.house)
+    assert [one.title for one in couriers.carried[1:]] == ["[acme] shop fails"]
+
+
+@pytest.mark.parametrize(
+    ("more", "is_told"),
+    [
+        ({}, True),
+        ({"kinds": ["monitor.failure"]}, True),
+        ({"kinds": ["monitor.*"]}, True),
+        ({"kinds": ["job.finished"]}, False),
+        ({"severity": "HIGH"}, True),
+        ({"severity": "CRITICAL"}, False),
+        ({"tags": ["WEB"]}, True),
+        ({"tags": ["db"]}, False),
+        ({"states": ["failure"]}, True),
+        ({"states": ["normal"]}, False),
+        ({"objects": [MISSING]}, False),
+        ({"enable": False}, False),
+    ],
+)
+async def test_a_rule_tells_what_it_names(
+    world: World, ada: Client, couriers: FakeCouriers, more: dict[str, Any], is_told: bool
+) -> None:
+    await rule(ada, (await channel(ada))["id"], **more)
+    await fails(world)
+    await told(world.house)
+    failures = [one for one in couriers.carried if "shop fails" in one.title]
+    assert bool(failures) is is_told
+
+
+async def test_a_rule_can_name_one_monitor(
+    world: World, ada: Client, couriers: FakeCouriers
+) -> None:
+    monitor = await fails(world)
+    await told(world.house)
+    await rule(ada, (await channel(ada))["id"], objects=[monitor])
+    other = await ada.post("/acme/monitor", {"name": "o", "type": "push", "fail_threshold": 1})
+    await failed_again(world, other.json["id"])
+    await failed_again(world, monitor, "normal")
+    await told(world.house)
+    assert [one.title for one in couriers.carried] == ["[acme] shop is normal again"]
+
+
+async def test_a_muted_monitor_tells_nobody(
+    world: World, ada: Client, couriers: FakeCouriers
+) -> None:
+    await rule(ada, (await channel(ada))["id"])
+    monitor = await fails(world)
+    await ada.put(f"/acme/monitor/{monitor}/mute", {})
+    await failed_again(world, monitor, "normal")
+    await failed_again(world, monitor)
+    await told(world.house)
+    titles = [one.title for one in couriers.carried]
+    assert titles == ["[acme] shop fails"], "only what came before the mute"
+    assert len((await ada.get("/acme/notification")).json) == 1
+
+
+@pytest.mark.parametrize("alerts", [True, False])
+async def test_indicators_alert_unless_they_shall_not(
+    world: World, ada: Client, couriers: FakeCouriers, alerts: bool
+) -> None:
+    await rule(ada, (await channel(ada))["id"])
+    body = {"title": "queue", "type": "text", "value": "5", "alerts": alerts}
+    made = (await ada.post("/acme/indicator", body)).json
+    await ada.patch(f"/acme/indicator/{made['id']}/state", {"state": "failure"})
+    await told(world.house)
+    assert [one.title for one in couriers.carried] == ["[acme] queue is in failure"] * alerts
+
+
+async def test_a_disabled_channel_is_sent_nothing(
+    world: World, ada: Client, couriers: FakeCouriers
+) -> None:
+    one = await channel(ada)
+    await rule(ada, one["id"])
+    await ada.patch(f"/acme/notify/channel/{one['id']}", {"enable": False})
+    await fails(world)
+    await told(world.house)
+    assert (await ada.get("/acme/notify/message")).json == []
+
+
+async def test_the_other_organization_hears_nothing(
+    world: World, ada: Client, eve: Client, couriers: FakeCouriers
+) -> None:
+    theirs = (await eve.post("/notify/channel", {"name": "x", "url": "https://example.com"})).json
+    body = {"name": "x", "channels": [theirs["id"]], "kinds": [], "group": 0}
+    assert (await eve.post("/notify/rule", body)).status == 201
+    await fails(world)
+    await told(world.house)
+    assert couriers.carried == []
+    assert (await eve.get("/notify/message")).json == []
+    assert (await eve.get("/notification")).json == []

@@ -1,0 +1,67 @@
+"""A channel and a rule of acme, for tests of the outbox."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from belvedere.access import Keys
+from belvedere.base.clock import SECOND
+from belvedere.db import Database, Tx
+from belvedere.notifications import outbox, service, store, telling
+from belvedere.notifications.given import ChannelBody, RuleBody
+from belvedere.notifications.model import Notice, Severity, Told
+from belvedere.notifications.outbox import Message
+from belvedere.notifications.parcel import Outcome
+from cast import Cast
+
+
+@dataclass
+class Desk:
+    """Makes channels and rules, and tells of things."""
+
+    db: Database
+    keys: Keys
+    cast: Cast
+
+    def channel(self, name: str = "ops") -> str:
+        body = ChannelBody(name=name, url="https://example.com/hook")
+        checked = Outcome(service="Webhook", scheme="https")
+        made = self.db.write_now(service.create_channel, self.keys, self.cast.ada, body, checked)
+        return made.id
+
+    def rule(self, *channels: str, **more: Any) -> str:
+        body = RuleBody(name="all", channels=list(channels), **{"group": 0, **more})
+        return self.db.write_now(service.create_rule, self.cast.ada, body).id
+
+    def tell(self, *titles: str, severity: Severity = Severity.HIGH) -> None:
+        self.db.write_now(self._tell, titles, severity)
+
+    def _tell(self, tx: Tx, titles: tuple[str, ...], severity: Severity) -> None:
+        acme = self.cast.acme.id
+        notices = [
+            Notice("monitor.failure", "monitor", "a" * 24, title, tx.now, severity)
+            for title in titles
+        ]
+        told = [Told(acme, one, is_alert=True) for one in notices]
+        telling.tell(tx, told, store.live_rules(tx, [acme]))
+
+    def messages(self) -> list[Message]:
+        """All, oldest first."""
+        ids = self.db.write_now(lambda tx: tx.rows("select id from messages order by id"))
+        acme = self.cast.acme.id
+        return [self.db.write_now(outbox.find, acme, id_) for (id_,) in ids]
+
+    def claim(self, most: int = 10) -> list[Message]:
+        return self.db.write_now(outbox.claim, most)
+
+    def settle(self, message: Message, fault: str = "", for_good: bool = False) -> Message | None:
+        return self.db.write_now(outbox.settle, message, Outcome(fault, for_good), 0.5)
+
+
+@pytest.fixture
+def desk(db: Database, keys: Keys, cast: Cast) -> Desk:
+    return Desk(db, keys, cast)
+
+
+LEASE_S = outbox.LEASE / SECOND
