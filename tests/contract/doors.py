@@ -82,6 +82,7 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         },
         "PATCH /host/{id}": {"tags": ["blue"]},
         "POST /host": {"hostname": here.host},
+        "POST /exec": {"command": ["uptime"], "hosts": [here.host]},
         "POST /dstat/{hostname}": {"dstat": {"cpu_used": 1}},
         "POST /psaux/{hostname}": {"psaux": []},
         "POST /file": file,

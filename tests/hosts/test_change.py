@@ -134,7 +134,7 @@ def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast, enrolled: E
     db.write_now(connect, second, hello("machine-2"), ADDRESS)
 
     def names(actor: Any, query: dict[str, list[str]]) -> list[str]:
-        rows, _ = db.write_now(listed, actor, read(query, store.HOSTS))
+        rows, _ = db.write_now(listed, actor, read(query, store.listable(db.sql.engine)))
         return [row.hostname for row in rows]
 
     assert names(cast.vic, {}) == ["web-1", "web-2"]
@@ -145,7 +145,7 @@ def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast, enrolled: E
     assert names(cast.vic, {"after": [first]}) == ["web-2"]
     assert names(cast.eve, {}) == []
     rows, total = db.write_now(
-        listed, cast.vic, read({"count": ["true"], "limit": ["1"]}, store.HOSTS)
+        listed, cast.vic, read({"count": ["true"], "limit": ["1"]}, store.listable(db.sql.engine))
     )
     assert (len(rows), total) == (1, 2)
 

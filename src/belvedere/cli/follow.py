@@ -22,15 +22,15 @@ def to_the_end(client: Client, job: Job, *, is_live: bool, is_json: bool = False
     try:
         _note_waiting(client, job["id"])
         _stream(client, job["id"], out)
-        ended = _ended(client, job["id"])
+        over = ended(client, job["id"])
     except KeyboardInterrupt:
         raise Stop(
             f"stopped watching; job {job['id']} goes on. "
             f"Cancel it with: belvedere job cancel {job['id']}",
             130,
         ) from None
-    show.note(outcome.told(ended))
-    return ended
+    show.note(outcome.told(over))
+    return over
 
 
 def copy(client: Client, job_id: str) -> None:
@@ -73,7 +73,7 @@ class Outage:
         self.is_told = True
 
 
-def _ended(client: Client, job_id: str) -> Job:
+def ended(client: Client, job_id: str) -> Job:
     """The job after its end, also when the server restarts in just this moment."""
     for wait_s in WAITS_S:
         try:

@@ -10,7 +10,7 @@ HOST = option("host", metavar="HOST", help="the host's name or id")
 
 
 def listed(args: Args) -> Any:
-    return connect(args).get("/host")
+    return connect(args).get("/host", {"where[tags]": args.tag} if args.tag else None)
 
 
 def one(args: Args) -> Any:
@@ -32,6 +32,15 @@ def enable(args: Args) -> Any:
 
 def drain(args: Args) -> Any:
     return _change(args, {"draining": True})
+
+
+def tag(args: Args) -> Any:
+    """Add, take away, or replace what it carries."""
+    client = connect(args)
+    found = find.host(client, args.host)
+    kept = [] if args.only else [one for one in found["tags"] if one not in args.remove]
+    tags = list(dict.fromkeys([*kept, *args.tags]))
+    return client.patch(f"/host/{found['id']}", {"tags": tags})
 
 
 def _change(args: Args, body: dict[str, Any]) -> Any:
@@ -84,7 +93,14 @@ def _say(text: str) -> Any:
 
 
 VERBS = (
-    Verb("list", listed, "List the hosts.", "belvedere host list", show_hosts),
+    Verb(
+        "list",
+        listed,
+        "List the hosts.",
+        "belvedere host list --tag web",
+        show_hosts,
+        options=(option("--tag", metavar="TAG", help="only those that carry it"),),
+    ),
     Verb("show", one, "Show one host.", "belvedere host show web-1", show_host, options=(HOST,)),
     Verb(
         "rename",
@@ -93,6 +109,21 @@ VERBS = (
         "belvedere host rename web-1 web-2",
         _say("The host is called {} now."),
         options=(HOST, option("name", metavar="NAME", help="the new name")),
+    ),
+    Verb(
+        "tag",
+        tag,
+        "Add tags to a host, or take some away; definitions that name them follow.",
+        "belvedere host tag web-1 web blue --remove green",
+        lambda host: print(f"{host['hostname']}: {', '.join(host['tags']) or 'no tags'}"),
+        options=(
+            HOST,
+            option("tags", metavar="TAG", nargs="*", help="tags to add"),
+            option(
+                "--remove", metavar="TAG", action="append", default=[], help="take it away; repeat"
+            ),
+            option("--only", action="store_true", help="these tags and no others"),
+        ),
     ),
     Verb(
         "disable",

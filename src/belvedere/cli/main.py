@@ -29,6 +29,7 @@ NOUNS = (
     Noun("logout", "session", "end the session and forget it"),
     Noun("whoami", "session", "say who you are, where, and what you may do"),
     Noun("run", "run", "run a task; its exit status can follow the job"),
+    Noun("exec", "exec", "run a command on hosts or tags"),
     Noun("task", "task", "what can be run"),
     Noun("job", "job", "what ran, runs or waits"),
     Noun("host", "host", "where work runs"),

@@ -35,7 +35,7 @@ async def enrol(ask: Ask) -> Reply:
 
 
 async def list_hosts(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, store.HOSTS)
+    listing = filters.read(ask.query, store.listable(ask.house.db.sql.engine))
     rows, total = await ask.house.db.read(service.listed, ask.actor, listing)
     return lists.answer(ask, listing, [_shown(ask, row) for row in rows], total)
 

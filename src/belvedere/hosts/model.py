@@ -54,6 +54,10 @@ class HostRow(msgspec.Struct):
         return self.connected_at is not None and self.gone_at is None
 
     @property
+    def labels(self) -> list[str]:
+        return msgspec.json.decode(self.tags, type=list[str])
+
+    @property
     def state(self) -> State:
         # hosts/store.py says the same in SQL, for where[state]=.
         if not self.enabled:
@@ -117,7 +121,7 @@ def record(row: HostRow, customer_name: str) -> HostRecord:
         os_version=row.os_version,
         agent_version=row.agent_version,
         slots=row.slots,
-        tags=msgspec.json.decode(row.tags, type=list[str]),
+        tags=row.labels,
         last_seen=iso_or_none(row.seen_at),
         version=row.version,
         customer_name=customer_name,

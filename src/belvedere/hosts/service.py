@@ -151,7 +151,7 @@ _VERBS = {"created": "create", "rebound": "rebind", "changed": "change", "delete
 def _shown(host: HostRow) -> dict[str, Any]:
     return {
         "hostname": host.hostname,
-        "tags": msgspec.json.decode(host.tags),
+        "tags": host.labels,
         "enable": bool(host.enabled),
         "draining": bool(host.draining),
     }

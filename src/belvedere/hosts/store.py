@@ -14,26 +14,36 @@ STATE = (
     " when gone_at is not null then 'unreachable' when draining = 1 then 'draining'"
     " else 'online' end"
 )
-HOSTS = Listable(
-    fields={
-        "id": Field("id"),
-        "_id": Field("id"),
-        "hostname": Field("hostname"),
-        "ip": Field("ip"),
-        "os_name": Field("os_name"),
-        "os_version": Field("os_version"),
-        "agent_version": Field("agent_version"),
-        "state": Field(STATE),
-        "enable": Field("enabled", Kind.BOOL),
-        "disabled": Field("(1 - enabled)", Kind.BOOL),
-        "draining": Field("draining", Kind.BOOL),
-        "slots": Field("slots", Kind.INT),
-        "version": Field("version", Kind.INT),
-        "last_seen": Field("seen_at", Kind.TIME),
-        "creation_date": Field("created_at", Kind.TIME),
-        "last_update": Field("updated_at", Kind.TIME),
-    }
-)
+_TAGS = {
+    "sqlite": "exists (select 1 from json_each(hosts.tags) t where t.value {test})",
+    "postgres": "exists (select 1 from json_array_elements_text(hosts.tags::json) t (value)"
+    " where t.value {test})",
+}
+_FIELDS = {
+    "id": Field("id"),
+    "_id": Field("id"),
+    "hostname": Field("hostname"),
+    "ip": Field("ip"),
+    "os_name": Field("os_name"),
+    "os_version": Field("os_version"),
+    "agent_version": Field("agent_version"),
+    "state": Field(STATE),
+    "enable": Field("enabled", Kind.BOOL),
+    "disabled": Field("(1 - enabled)", Kind.BOOL),
+    "draining": Field("draining", Kind.BOOL),
+    "slots": Field("slots", Kind.INT),
+    "version": Field("version", Kind.INT),
+    "last_seen": Field("seen_at", Kind.TIME),
+    "creation_date": Field("created_at", Kind.TIME),
+    "last_update": Field("updated_at", Kind.TIME),
+}
+
+
+def listable(engine: str) -> Listable:
+    """What a list of hosts can be narrowed by and sorted by."""
+    return Listable(fields={**_FIELDS, "tags": Field(_TAGS[engine])})
+
+
 _HOST = columns(HostRow)
 
 
@@ -73,6 +83,33 @@ def of_agent(tx: Tx, host_id: str) -> HostRow:
     if found is None:
         raise NotFound("This host was deleted; enrol it again.", code="host_not_found")
     return found
+
+
+def by_ids(tx: Tx, customer_id: str, host_ids: list[str]) -> list[HostRow]:
+    """Those that are there."""
+    return tx.all(
+        HostRow,
+        f"select {_HOST} from hosts where customer_id = ? and deleted_at is null"
+        f" and id in {tx.sql.texts} order by id",
+        customer_id,
+        tags_text(host_ids),
+    )
+
+
+def tagged(tx: Tx, customer_id: str, tag: str) -> list[HostRow]:
+    """Those that carry the tag, oldest first."""
+    written = tags_text([tag])[1:-1]
+    for sign in ("\\", "%", "_"):
+        written = written.replace(sign, f"\\{sign}")
+    rows = tx.all(
+        HostRow,
+        f"select {_HOST} from hosts where customer_id = ? and deleted_at is null"
+        " and tags like ? escape '\\' order by id",
+        customer_id,
+        f"%{written}%",
+    )
+    # The text only narrows it down: it may stand within another tag.
+    return [row for row in rows if tag in row.labels]
 
 
 def insert(tx: Tx, customer_id: str, hostname: str, fingerprint: str, ip: str) -> HostRow:

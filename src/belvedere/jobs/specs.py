@@ -7,7 +7,7 @@ import msgspec
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
 from belvedere.jobs.model import JobRow
-from belvedere.tasks.model import TaskSpec
+from belvedere.tasks.model import TaskSpec, Type
 
 _decode = msgspec.json.Decoder(TaskSpec).decode
 REMEMBERED = 5_000
@@ -26,6 +26,9 @@ def _spec(tx: Tx, key: tuple[str | None, int | None]) -> TaskSpec:
     known: TaskSpec | None = tx.memo.get(("spec", key))
     if known is not None:
         return known
+    if key[0] is None:
+        # A command of an admin: it has no task, and nothing that a task could say.
+        return TaskSpec(name="", type=Type.SCRIPT)
     text = tx.value("select spec from task_versions where task_id = ? and version = ?", *key)
     spec = _decode(text)
     if len(tx.memo) > REMEMBERED:

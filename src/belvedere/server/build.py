@@ -11,7 +11,7 @@ from belvedere.base.clock import SECOND, Clock, wall
 from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
 from belvedere.events.hub import Hub
-from belvedere.jobs import queue, scraper
+from belvedere.jobs import commands, queue, scraper
 from belvedere.notifications.couriers import Couriers
 from belvedere.server import routes
 from belvedere.server.auth import Credentials
@@ -58,6 +58,7 @@ def furnish(
     """The rooms over open databases, connected with each other."""
     db.write_now(keys.prove)
     db.write_now(scraper.keep_source)
+    db.write_now(commands.keep_source)
     hub, limits = Hub(), Limits(clock)
     house = House(settings, db, logs, keys, hub, limits, Turnstile(limits), clock, clock())
     house.secret_uses = Window(settings.secret_rate, SECOND, clock)

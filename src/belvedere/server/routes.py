@@ -8,6 +8,7 @@ from belvedere.indicators.api import ROUTES as INDICATORS
 from belvedere.indicators.api_badge import ROUTES as BADGES
 from belvedere.jobs.api import ROUTES as JOBS
 from belvedere.jobs.api_agent import ROUTES as AGENT_JOBS
+from belvedere.jobs.api_exec import ROUTES as COMMANDS
 from belvedere.jobs.api_log import ROUTES as JOB_LOGS
 from belvedere.monitors.api import ROUTES as MONITORS
 from belvedere.notifications.api import ROUTES as NOTIFY
@@ -36,6 +37,7 @@ ROUTES: tuple[Route, ...] = (
     *JOBS,
     *JOB_LOGS,
     *AGENT_JOBS,
+    *COMMANDS,
     *ORIGINAL,
     *EVENTS,
     *INDICATORS,

@@ -18,3 +18,6 @@ create table host_stats (
   at bigint not null,
   primary key (host_id, type)
 );
+
+-- Commands of admins: jobs without a task.
+create index jobs_commands on jobs (id) where task_id is null and type = 'ScriptJob';

@@ -31,7 +31,7 @@ class Poll:
         self._rang = asyncio.Event()
         self._is_gone = False
 
-    async def jobs(self, take: Take, task_id: str | None = None) -> list[OldJob]:
+    async def jobs(self, take: Take) -> list[OldJob]:
         topics = (f"host:{self._host_id}", f"watch:{self._host_id}")
         undo = [self._house.hub.listen(topic, lambda _: self._rang.set()) for topic in topics]
         watchers = [
@@ -39,7 +39,7 @@ class Poll:
             asyncio.create_task(self._until_stopped()),
         ]
         try:
-            return await self._wait(take, task_id)
+            return await self._wait(take)
         finally:
             for listener in undo:
                 listener()
@@ -57,12 +57,12 @@ class Poll:
         await self._house.stopping.wait()
         self._rang.set()
 
-    async def _wait(self, take: Take, task_id: str | None) -> list[OldJob]:
+    async def _wait(self, take: Take) -> list[OldJob]:
         loop = asyncio.get_running_loop()
         until = loop.time() + HOLD_S
         while not self._is_gone:
             self._rang.clear()
-            found = await self._look(take, task_id)
+            found = await self._look(take)
             left = until - loop.time()
             if found or left <= 0 or self._house.stopping.is_set():
                 return found
@@ -73,9 +73,9 @@ class Poll:
                 continue
         return []
 
-    async def _look(self, take: Take, task_id: str | None) -> list[OldJob]:
+    async def _look(self, take: Take) -> list[OldJob]:
         db, host_id = self._house.db, self._host_id
-        if not await db.read(work.waits, host_id, task_id):
+        if not await db.read(work.waits, host_id):
             return []
         found = await db.write(take, host_id, self._house.links.base_url)
         if self._is_gone and found:

@@ -16,16 +16,15 @@ from belvedere.tasks import store as tasks
 NEEDS_OWN_AGENT = "needs_own_agent"
 
 
-def waits(tx: Tx, host_id: str, task_id: str | None = None) -> bool:
+def waits(tx: Tx, host_id: str) -> bool:
     """Whether `take` might find anything; a read is cheaper than an empty write."""
     ready = tx.value(
         "select 1 from jobs where host_id = ? and lifecycle = 'ready' and not_before_at <= ?"
-        " and task_id = coalesce(?, task_id) limit 1",
+        " limit 1",
         host_id,
         tx.now,
-        task_id,
     )
-    return ready is not None or (task_id is None and _update_waits(tx, host_id))
+    return ready is not None or _update_waits(tx, host_id)
 
 
 def _update_waits(tx: Tx, host_id: str) -> bool:

@@ -1,0 +1,40 @@
+"""Which hosts are meant: by name, by id, by tag."""
+
+from collections.abc import Sequence
+
+from belvedere.access import Actor
+from belvedere.base.errors import Fault, Invalid
+from belvedere.base.ids import is_id
+from belvedere.db import Tx
+from belvedere.hosts import store
+from belvedere.hosts.model import HostRow
+
+
+def chosen(tx: Tx, actor: Actor, named: Sequence[str], tags: Sequence[str]) -> list[HostRow]:
+    """Each once, those that were named first; refused when one is unknown, or none is meant."""
+    found: dict[str, HostRow] = {}
+    faults: list[Fault] = []
+    for index, name in enumerate(named):
+        host = _named(tx, actor.customer_id, name)
+        if host is None:
+            faults.append(Fault(f"hosts[{index}]", f"There is no host {name[:100]!r}."))
+        else:
+            found[host.id] = host
+    for index, tag in enumerate(tags):
+        carriers = store.tagged(tx, actor.customer_id, tag)
+        if not carriers:
+            faults.append(Fault(f"tags[{index}]", f"No host carries the tag {tag[:100]!r}."))
+        found |= {host.id: host for host in carriers if host.id not in found}
+    if not found and not faults:
+        faults.append(Fault("hosts", "Name hosts or tags."))
+    if faults:
+        told = " ".join(fault.message for fault in faults)
+        raise Invalid(told, code="unknown_hosts", faults=tuple(faults))
+    return list(found.values())
+
+
+def _named(tx: Tx, customer_id: str, name: str) -> HostRow | None:
+    if is_id(name):
+        rows = store.by_ids(tx, customer_id, [name])
+        return rows[0] if rows else None
+    return store.by_name(tx, customer_id, name)

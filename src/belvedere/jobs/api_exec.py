@@ -1,0 +1,38 @@
+"""Commands over HTTP: `POST /exec`."""
+
+import msgspec
+
+from belvedere.jobs import asking, commands, reading, record
+from belvedere.jobs.commands import ExecBody, Ran
+from belvedere.jobs.record import JobRecord
+from belvedere.rest.route import Ask, Reply, Route
+
+
+class Executed(msgspec.Struct):
+    """A job for each host."""
+
+    jobs: list[JobRecord]
+
+
+async def execute(ask: Ask) -> Reply:
+    ran: Ran = await ask.house.db.write(commands.run, ask.actor, ask.body, asking.once(ask))
+    name, now = ask.actor.customer_name, ask.house.clock()
+    records = [record.light(job, name, now) for job in ran.jobs]
+    named = await ask.house.db.read(reading.named, records)
+    return Reply(Executed(named), status=201, headers=asking.replayed(ran.replayed))
+
+
+ROUTES = (
+    Route(
+        "POST",
+        "/exec",
+        "admin",
+        execute,
+        "Run a command on hosts, or on all that carry a tag; audited.",
+        body=ExecBody,
+        answer=Executed,
+        codes=("idempotency_key_reused",),
+        known=False,
+        max_body=2 << 20,
+    ),
+)
