@@ -185,6 +185,8 @@ class Order:
     # Run as this operating-system user, where the agent has the right.
     os_user: str = ""
     blobs: list[BlobArgument] = field(default_factory=list)
+    # Values that must not leave the host in any form, in output and report.
+    masks: list[str] = field(default_factory=list)
     kind: Literal["order"] = "order"
 
 

@@ -48,6 +48,8 @@ def address(
     for word in ("title", "token", "hostname"):
         texts = {Which.OWN: here.texts[word], Which.OTHER: there.texts[word]}
         path = path.replace(f"{{{word}}}", texts.get(which, MISSING))
+    named = {Which.OWN: here.texts["name"], Which.OTHER: there.texts["name"]}
+    path = path.replace("{name}", named.get(which, "NOBODY"))
     if v1:
         path = f"/{here.name}{path}"
     if route.needs_customer or "{secret}" in route.path:
@@ -144,6 +146,7 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "PUT /schedule/{id}/pause": {},
         "POST /schedule/preview": {"repeatEvery": "0 5 * * *"},
         "PUT /scheduler/{id}/start": {},
+        "PUT /secret/{name}": {"value": "hush-hush"},
         "POST /webhook/{id}/trigger": ["x"],
         "POST /webhook/{id}/trigger/secret/{secret}": ["x"],
         "POST /webhook/{id}/trigger/signed": ["x"],

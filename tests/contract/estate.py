@@ -20,6 +20,8 @@ from belvedere.notifications.given import ChannelBody, RuleBody
 from belvedere.notifications.parcel import Outcome
 from belvedere.schedules import service as schedules
 from belvedere.schedules.given import ScheduleBody
+from belvedere.secrets import service as secrets
+from belvedere.secrets.service import SecretBody
 from belvedere.server.house import House
 from belvedere.webhooks import calls
 from belvedere.webhooks import service as webhooks
@@ -213,6 +215,12 @@ def _notify(tx: Tx, house: House, place: Place) -> None:
     )
 
 
+def _secret(tx: Tx, house: House, place: Place) -> None:
+    name = f"OF_{place.name.upper()}"
+    secrets.put(tx, house.keys, place.by, name, SecretBody(value="hush-hush"))
+    place.texts["name"] = name
+
+
 # A feature adds what its doors name.
 MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _running_task,
@@ -223,4 +231,5 @@ MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _notify,
     _workflow,
     _schedule,
+    _secret,
 )

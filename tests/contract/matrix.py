@@ -47,14 +47,14 @@ PRINCIPALS = (
 
 
 # They make what they do not find.
-MAKES = frozenset({"PUT /indicator/title/{title}"})
+MAKES = frozenset({"PUT /indicator/title/{title}", "PUT /secret/{name}"})
 
 
 def names_an_object(route: Route) -> bool:
     if f"{route.method} {route.path}" == "POST /host":
         # By the name in its body.
         return True
-    return any(word in route.path for word in ("{id}", "{title}", "{hostname}"))
+    return any(word in route.path for word in ("{id}", "{title}", "{hostname}", "{name}"))
 
 
 def expected(route: Route, principal: Principal, which: Which) -> str:

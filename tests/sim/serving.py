@@ -49,7 +49,7 @@ class ServerProcess(Process):
             unused,
             self.clock,
         )
-        house.links = Links("http://belvedere.test")
+        house.links = Links("http://belvedere.test", unused)
         house.credentials = Credentials()  # type: ignore[assignment]
         self.house = house
         self._connections: list[Connection] = []

@@ -1,6 +1,8 @@
 """What is known of a script's output as it streams by: totals, digest, last line, the beginning.
 
-Memory stays flat whatever the script writes: a short output is held, a longer one is spooled.
+Secrets are hidden before anything else happens to it: what is counted, kept, spooled and told is
+what the server may have. Memory stays flat whatever the script writes: a short output is held, a
+longer one is spooled.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from belvedere.agent import spool
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from belvedere.base.masking import Masker
 
 # The longest last line that a report carries.
 LAST_LINE = 256 * 1024
@@ -42,14 +46,24 @@ class Output:
         "_inline",
         "_is_quick",
         "_last",
+        "_masker",
         "_newlines",
         "_partial",
         "spool",
+        "taken",
         "total",
     )
 
-    def __init__(self, inline: int) -> None:
+    def __init__(self, inline: int, masks: list[str] | None = None) -> None:
         self._inline = inline
+        self._masker: Masker | None = None
+        if masks:
+            # Only scripts with something to hide pay for it.
+            from belvedere.base.masking import Masker
+
+            self._masker = Masker(masks)
+        # Bytes that the script wrote.
+        self.taken = 0
         self._held = bytearray()
         self._hash: Any = None
         self._is_quick = False
@@ -60,6 +74,15 @@ class Output:
         self.spool: spool.Spool | None = None
 
     def feed(self, data: bytes, root: str, fence: int) -> None:
+        self.taken += len(data)
+        self._add(data if self._masker is None else self._masker.feed(data), root, fence)
+
+    def finish(self, root: str, fence: int) -> None:
+        """Nothing follows: what was held back as the possible beginning of a secret is none."""
+        if self._masker is not None:
+            self._add(self._masker.finish(), root, fence)
+
+    def _add(self, data: bytes, root: str, fence: int) -> None:
         line = self._newlines
         self.total += len(data)
         self._newlines += data.count(b"\n")

@@ -56,9 +56,10 @@ class Pipes:
 
     def drain(self, script: Script) -> None:
         """What is there when it is over, but not what somebody may go on writing for ever."""
-        end = script.output.total + LARGEST
-        while script.pipe >= 0 and script.output.total < end and self._read_piece(script):
+        end = script.output.taken + LARGEST
+        while script.pipe >= 0 and script.output.taken < end and self._read_piece(script):
             pass
+        script.output.finish(self._spool, script.fence)
 
     def close(self, script: Script) -> None:
         if script.pipe >= 0:

@@ -56,6 +56,8 @@ class Scripts:
             account = self._account_for(order["os_user"])
             place = self._place_for(account)
             script = stage(order, account, place)
+            # Before anything runs: what cannot be hidden must not be said.
+            output = Output(self.inline, order.get("masks"))
             started_at = now_ns()
             pid, pipe = self._spawner.start(order, account, place, script, mark)
         except (CannotStart, OSError, ValueError, LookupError) as fault:
@@ -64,7 +66,7 @@ class Scripts:
             self._spawner.release(mark)
             reason = fault.reason if isinstance(fault, CannotStart) else "cannot_prepare"
             return rules.ended(self._ledger, fence, rules.failure(reason, str(fault)))
-        started = Script(order, pid, pipe, place, Output(self.inline), mark, started_at)
+        started = Script(order, pid, pipe, place, output, mark, started_at)
         self._crowd.add(started)
         self.due = min(self.due, started.due)
         reach("keeper.spawned")

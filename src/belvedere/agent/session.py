@@ -90,6 +90,7 @@ class Session:
     def open(self, welcome: Welcome) -> None:
         """Go on where the last connection broke off, with everything that is not acknowledged."""
         self._number = welcome.session
+        self._supply.can_mask = self.state.result().get("version", 1) >= 2
         self._streams.credit = welcome.credit
         self._keeper.say({"do": "open", "session": welcome.session})
         self._keeper.flush()

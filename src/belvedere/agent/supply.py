@@ -16,9 +16,14 @@ class Supply:
         self._cache = cache
         self._say = say
         self._waiting: dict[int, Order] = {}
+        # An older keeper that still has scripts cannot hide what must not be seen.
+        self.can_mask = True
 
     def order(self, order: Order) -> None:
-        if not self._hand_over(order):
+        if order.masks and not self.can_mask:
+            text = "The agent was just upgraded; it takes scripts with secrets once others ended."
+            self._refuse(order, {"ending": "error", "reason": "keeper_outdated", "message": text})
+        elif not self._hand_over(order):
             self._waiting[order.fence] = order
             self._fetch(order)
 
@@ -42,6 +47,7 @@ class Supply:
                 "grace_ms": order.grace_ms,
                 "daemonize": order.daemonize,
                 "os_user": order.os_user,
+                "masks": order.masks,
                 "script": script,
                 "blobs": [
                     {"index": blob.index, "filename": blob.filename, "path": path}

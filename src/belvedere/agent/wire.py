@@ -12,7 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from belvedere.agent.ledger import Message
 
-VERSION = 1
+# 2: orders carry masks.
+VERSION = 2
 # An agent that is this far behind is not listening; it gets the whole state when it returns.
 TOO_FAR_BEHIND = 16 * 1024 * 1024
 

@@ -34,6 +34,7 @@ NOUNS = (
     Noun("job", "job", "what ran, runs or waits"),
     Noun("host", "host", "where work runs"),
     Noun("schedule", "schedule", "when tasks run by themselves"),
+    Noun("secret", "secret", "values that scripts get by their environment"),
     Noun("monitor", "monitor", "what is watched"),
     Noun("webhook", "webhook", "doors from outside"),
     Noun("indicator", "indicator", "what the dashboard shows on top"),

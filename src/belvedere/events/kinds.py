@@ -102,6 +102,8 @@ KINDS = {
     "schedule.resumed": "Its pause is over.",
     "schedule.fired": "It started a job.",
     "schedule.missed": "An instant passed without a start; the reason is told.",
+    "secret.changed": "A secret or variable was set; its value is told to nobody.",
+    "secret.deleted": "A secret or variable was deleted, by a person or with its task.",
     "channel.created": "A channel for messages was made.",
     "channel.changed": "Its name, its address or enabled changed.",
     "channel.deleted": "It was deleted, with its messages.",

@@ -5,16 +5,22 @@ from typing import Any
 
 import msgspec
 
+from belvedere.access.keys import Keys
 from belvedere.jobs import scraper, specs
 from belvedere.jobs.queue import Claimed
 from belvedere.protocol import BlobArgument, Order
+from belvedere.secrets.given import Given, opened
+from belvedere.tasks.model import TaskSpec
 
 _arguments = msgspec.json.Decoder(list[Any]).decode
 _encode = msgspec.json.Encoder().encode
+NOTHING = Given()
 
 
-def order_of(claimed: Claimed, session: int, base_url: str) -> Order:
+def order_of(claimed: Claimed, session: int, base_url: str, keys: Keys | None = None) -> Order:
+    """The order. Without `keys` no secret is opened: for agents that cannot hide one."""
     job, spec = claimed.job, claimed.spec
+    secrets = opened(keys, claimed.secrets, job.task_id) if keys and claimed.secrets else NOTHING
     words, blobs = _argv(claimed.arguments)
     runas = shlex.split(spec.script_runas) if spec.script_runas else []
     if job.type == "ScraperJob":
@@ -27,13 +33,26 @@ def order_of(claimed: Claimed, session: int, base_url: str) -> Order:
         filename=job.script_filename or "script",
         runas=runas,
         arguments=words,
-        env=_environment(claimed, base_url),
+        env=_environment(claimed, base_url, secrets),
         timeout_ms=job.timeout,
         grace_ms=specs.grace_ms(spec),
         daemonize=spec.daemonize,
         os_user=spec.os_user,
         blobs=blobs,
+        masks=[*secrets.hidden, *_masked(spec, claimed.arguments)],
     )
+
+
+def _masked(spec: TaskSpec, arguments: str) -> list[str]:
+    """Values of masked arguments: nobody may see them again, in output neither."""
+    if not any(one.masked for one in spec.task_arguments):
+        return []
+    values = _arguments(arguments)
+    return [
+        value
+        for one, value in zip(spec.task_arguments, values, strict=False)
+        if one.masked and isinstance(value, str) and value
+    ]
 
 
 def _argv(arguments: str) -> tuple[list[str], list[BlobArgument]]:
@@ -50,8 +69,9 @@ def _argv(arguments: str) -> tuple[list[str], list[BlobArgument]]:
     return words, blobs
 
 
-def _environment(claimed: Claimed, base_url: str) -> dict[str, str]:
-    """The job's context: ours as plain words, the original system's as JSON texts."""
+def _environment(claimed: Claimed, base_url: str, secrets: Given) -> dict[str, str]:
+    """The job's context: ours as plain words, the original system's as JSON texts. Then what people
+    set: the nearer to the task, the stronger."""
     job = claimed.job
     user = {"id": job.user_id, "email": job.email, "username": job.username}
     flow = {"job_id": job.workflow_job_id, "id": job.workflow_id}
@@ -69,7 +89,9 @@ def _environment(claimed: Claimed, base_url: str) -> dict[str, str]:
         "THEEYE_JOB_WORKFLOW": _json(flow),
         "THEEYE_ORGANIZATION_NAME": _json(claimed.customer_name),
         "THEEYE_API_URL": _json(base_url),
+        **secrets.of_customer,
         **claimed.spec.env,
+        **secrets.of_task,
     }
 
 

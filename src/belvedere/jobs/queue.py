@@ -1,5 +1,7 @@
 """Handing ready jobs to the one agent that may run them."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from belvedere.base.clock import Millis
@@ -7,6 +9,8 @@ from belvedere.db import Tx, columns
 from belvedere.jobs import changes, specs, store
 from belvedere.jobs.model import JobRow, Lifecycle, State
 from belvedere.jobs.store import Attempt
+from belvedere.secrets import given
+from belvedere.secrets.model import SecretRow
 from belvedere.tasks.model import TaskSpec
 
 # Candidates looked at beyond the free slots: enough to pass over a task that is at its limit.
@@ -20,6 +24,8 @@ class Claimed(msgspec.Struct):
     arguments: str
     spec: TaskSpec
     customer_name: str
+    # Of the organization, still sealed; the order opens those that are for this task.
+    secrets: Sequence[SecretRow] = ()
 
 
 class Candidate(JobRow):
@@ -35,6 +41,7 @@ class _Host(msgspec.Struct):
     draining: int
     slots: int
     customer_name: str
+    secrets_version: int
 
 
 def wake(tx: Tx, host_ids: list[str]) -> list[None]:
@@ -88,14 +95,16 @@ def claim(
     store.insert_attempts(tx, [_attempt(job, host_id, host, tx.now) for job in jobs])
     store.save(tx, jobs)
     changes.tell(tx, "assigned", jobs)
-    return [Claimed(job, job.arguments, known[job.id], host.customer_name) for job in jobs]
+    secrets = given.sealed(tx, jobs[0].customer_id, host.secrets_version)
+    return [Claimed(job, job.arguments, known[job.id], host.customer_name, secrets) for job in jobs]
 
 
 def _lock_host(tx: Tx, host_id: str) -> _Host | None:
     # The row lock makes the counting of limits below safe on PostgreSQL: one claim per host.
     return tx.one(
         _Host,
-        "select h.session, h.journal_id, h.enabled, h.draining, h.slots, c.name from hosts h"
+        "select h.session, h.journal_id, h.enabled, h.draining, h.slots, c.name,"
+        " c.secrets_version from hosts h"
         " join customers c on c.id = h.customer_id"
         " where h.id = ? and h.deleted_at is null and c.enabled = 1"
         # Most ends leave nothing to claim, and then nothing to lock and to count.

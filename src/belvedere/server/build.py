@@ -65,7 +65,7 @@ def furnish(
     house.couriers = Couriers(settings.inner_networks, settings.mail)
     house.table = Table(routes.ROUTES)
     house.poll = poll
-    house.links = Links(settings.base_url)
+    house.links = Links(settings.base_url, keys)
     house.feed = Feed(db, hub)
     house.credentials = Credentials(db, keys)
     hub.listen("access", house.credentials.forget)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from belvedere.access.keys import Keys
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
@@ -21,9 +22,10 @@ DOUBT: Millis = 5 * SECOND
 class Links:
     """At most one link per host; the newest wins."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, keys: Keys) -> None:
         # What scripts are told; main sets it anew once the port is known (--port 0).
         self.base_url = base_url
+        self._keys = keys
         self._by_host: dict[str, Link] = {}
         self._seen: dict[tuple[str, int], Millis] = {}
         # Orders that wait for the end of their transaction.
@@ -65,7 +67,7 @@ class Links:
         claimed = queue.claim(tx, link.host_id, link.session)
         if not claimed:
             return
-        orders = [order_of(item, link.session, self.base_url) for item in claimed]
+        orders = [order_of(item, link.session, self.base_url, self._keys) for item in claimed]
         promise = (link, tx.now, orders[0].fence)
         self._promises.add(promise)
         around_commit(tx, "claim")

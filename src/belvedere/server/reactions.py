@@ -15,6 +15,7 @@ from belvedere.events import Event, cursors
 from belvedere.jobs import sweep
 from belvedere.monitors import watching, with_hosts
 from belvedere.schedules import service as schedules
+from belvedere.secrets import service as secrets
 from belvedere.server import telling, triggered
 from belvedere.server.first_start import show_demo
 from belvedere.server.house import House
@@ -72,6 +73,11 @@ REACTIONS = (
         "agents get the scripts of their monitors anew",
         frozenset({"file.changed", "file.deleted"}),
         lambda tx, _, event: watching.script_changed(tx, event.customer_id, event.object_id),
+    ),
+    Reaction(
+        "secrets of deleted tasks go",
+        frozenset({"task.deleted"}),
+        lambda tx, _, event: secrets.task_went(tx, event.customer_id, event.object_id),
     ),
     Reaction(
         "schedules of deleted tasks and workflows go",

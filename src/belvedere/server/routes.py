@@ -15,6 +15,7 @@ from belvedere.notifications.api import ROUTES as NOTIFY
 from belvedere.notifications.api_inbox import ROUTES as INBOX
 from belvedere.rest.route import Route
 from belvedere.schedules.api import ROUTES as SCHEDULES
+from belvedere.secrets.api import ROUTES as SECRETS
 from belvedere.server.api import ROUTES as OWN
 from belvedere.server.api_event import ROUTES as EVENTS
 from belvedere.server.bundle import ROUTES as BUNDLE
@@ -50,6 +51,7 @@ ROUTES: tuple[Route, ...] = (
     *WORKFLOWS,
     *WORKFLOW_JOBS,
     *SCHEDULES,
+    *SECRETS,
 )
 
 

@@ -1,0 +1,105 @@
+"""Secrets over HTTP. A value goes in and never comes out, unless it is a variable."""
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from belvedere.base.clock import iso
+from belvedere.rest import filters, lists
+from belvedere.rest.route import Ask, Reply, Route
+from belvedere.secrets import service, store
+from belvedere.secrets.service import SecretBody, Shown
+
+
+class SecretRecord(msgspec.Struct):
+    """A secret without its value; a variable with it."""
+
+    id: str
+    kind: str = msgspec.field(name="_type")
+    name: str
+    # The task whose scripts get it; null: all scripts of the organization.
+    task_id: str | None
+    # Whether it is hidden.
+    secret: bool
+    description: str
+    # Who set it last.
+    updated_by: str
+    version: int
+    customer_id: str
+    customer_name: str
+    creation_date: str
+    last_update: str
+    value: str | UnsetType = UNSET
+
+
+def _record(ask: Ask, shown: Shown) -> SecretRecord:
+    row = shown.row
+    return SecretRecord(
+        row.id,
+        "Secret",
+        row.name,
+        row.task_id or None,
+        bool(row.is_secret),
+        row.description,
+        row.updated_by,
+        row.version,
+        row.customer_id,
+        ask.actor.customer_name,
+        iso(row.created_at),
+        iso(row.updated_at),
+        UNSET if shown.value is None else shown.value,
+    )
+
+
+async def list_secrets(ask: Ask) -> Reply:
+    listing = filters.read(ask.query, store.SECRETS)
+    found = await ask.house.db.read(service.listed, ask.house.keys, ask.actor, listing)
+    return lists.answer(ask, listing, [_record(ask, one) for one in found])
+
+
+async def put(ask: Ask) -> SecretRecord:
+    made = await ask.house.db.write(
+        service.put, ask.house.keys, ask.actor, ask.path["name"], ask.body, ask.if_match
+    )
+    return _record(ask, made)
+
+
+async def delete(ask: Ask) -> SecretRecord:
+    gone = await ask.house.db.write(
+        service.delete, ask.house.keys, ask.actor, ask.path["name"], ask.first("task_id")
+    )
+    return _record(ask, gone)
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "GET",
+        "/secret",
+        "admin",
+        list_secrets,
+        "List secrets by name, without their values, and variables",
+        answer=list[SecretRecord],
+        query=lists.QUERY[:4],
+        known=False,
+    ),
+    Route(
+        "PUT",
+        "/secret/{name}",
+        "admin",
+        put,
+        "Set a secret or variable of the organization or, with task_id, of one task",
+        body=SecretBody,
+        answer=SecretRecord,
+        codes=("stale", "too_many_secrets"),
+        known=False,
+    ),
+    Route(
+        "DELETE",
+        "/secret/{name}",
+        "admin",
+        delete,
+        "Delete a secret; scripts that run keep it",
+        answer=SecretRecord,
+        query=(("task_id", "the task whose it is; without it: the organization's"),),
+        known=False,
+    ),
+)

@@ -1,0 +1,161 @@
+"""What admins do with secrets: set, delete, list. What a value was is told to nobody."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere import events
+from belvedere.access import Actor, Level, audit, require
+from belvedere.access.keys import Keys
+from belvedere.base.errors import Conflict, Stale
+from belvedere.base.ids import is_id, new_id
+from belvedere.db import Tx
+from belvedere.rest import words
+from belvedere.rest.filters import Listing
+from belvedere.secrets import store
+from belvedere.secrets.model import MAX_MANY, MAX_TOTAL, SecretRow, check_name, check_value
+
+
+class SecretBody(msgspec.Struct, forbid_unknown_fields=True):
+    """A value by its name. `secret: false` makes it a variable, which may be read again."""
+
+    value: str
+    secret: bool = True
+    task_id: str | None = None
+    description: str | None = None
+
+
+class Shown(msgspec.Struct):
+    """A secret without its value; a variable with it."""
+
+    row: SecretRow
+    value: str | None
+
+
+def put(
+    tx: Tx, keys: Keys, actor: Actor, name: str, body: SecretBody, if_match: int | None = None
+) -> Shown:
+    """Make it, or give it another value: the next script that starts gets that."""
+    require(actor, Level.ADMIN)
+    check_name(name)
+    check_value(body.value, is_secret=body.secret)
+    # The task before the organization, as everywhere: two changes never wait for each other.
+    task_id = _task(tx, actor, body.task_id)
+    store.count_change(tx, actor.customer_id)
+    old = store.look_up(tx, actor.customer_id, task_id, name)
+    if if_match is not None and if_match != (old.version if old else 0):
+        raise Stale("The secret was changed meanwhile; list it again.")
+    row = old or _new_row(tx, actor, task_id, name)
+    before = None if old is None else _audited(old)
+    _write(tx, keys, actor, row, body)
+    _check_room(tx, row)
+    if old is None:
+        store.insert(tx, row)
+    else:
+        row.version += 1
+        store.save(tx, row)
+    audit.record(tx, actor, "secret.set", "secret", row.id, before, _audited(row))
+    events.append(tx, actor.customer_id, "secret.changed", row.id, _event(row))
+    return _shown(keys, row)
+
+
+def delete(tx: Tx, keys: Keys, actor: Actor, name: str, task_id: str | None) -> Shown:
+    require(actor, Level.ADMIN)
+    store.count_change(tx, actor.customer_id)
+    row = store.look_up(tx, actor.customer_id, task_id or "", name)
+    if row is None:
+        raise store.missing()
+    store.delete(tx, row)
+    audit.record(tx, actor, "secret.delete", "secret", row.id, _audited(row), None)
+    events.append(tx, actor.customer_id, "secret.deleted", row.id, _event(row))
+    return _shown(keys, row)
+
+
+def listed(tx: Tx, keys: Keys, actor: Actor, listing: Listing) -> list[Shown]:
+    require(actor, Level.ADMIN)
+    return [_shown(keys, row) for row in store.page(tx, actor.customer_id, listing)]
+
+
+def task_went(tx: Tx, customer_id: str, task_id: str) -> None:
+    """Nobody needs its secrets any more."""
+    gone = [row for row in store.of_customer(tx, customer_id) if row.task_id == task_id]
+    if gone:
+        store.count_change(tx, customer_id)
+    for row in gone:
+        store.delete(tx, row)
+        events.append(tx, customer_id, "secret.deleted", row.id, _event(row))
+
+
+def _task(tx: Tx, actor: Actor, task_id: str | None) -> str:
+    """The task's id, known to be this organization's; tasks lie above, so by the table's name."""
+    if not task_id:
+        return ""
+    found = is_id(task_id) and tx.row(
+        f"select 1 from tasks where id = ? and customer_id = ? and deleted_at is null"
+        f"{tx.sql.lock_rows}",
+        task_id,
+        actor.customer_id,
+    )
+    if not found:
+        raise words.bad("task_id", "There is no such task.")
+    return task_id
+
+
+def _new_row(tx: Tx, actor: Actor, task_id: str, name: str) -> SecretRow:
+    return SecretRow(
+        id=new_id(),
+        customer_id=actor.customer_id,
+        task_id=task_id,
+        name=name,
+        is_secret=1,
+        box="",
+        size=0,
+        description="",
+        updated_by="",
+        version=1,
+        created_at=tx.now,
+        updated_at=tx.now,
+    )
+
+
+def _write(tx: Tx, keys: Keys, actor: Actor, row: SecretRow, body: SecretBody) -> None:
+    row.is_secret = int(body.secret)
+    row.box = keys.seal(body.value, row.about)
+    row.size = len(body.value.encode())
+    if body.description is not None:
+        row.description = words.line("description", body.description)
+    row.updated_by = actor.email or actor.username or actor.kind
+    row.updated_at = tx.now
+
+
+def _check_room(tx: Tx, row: SecretRow) -> None:
+    """A process takes only so much environment."""
+    beside = [
+        one
+        for one in store.of_customer(tx, row.customer_id)
+        if one.task_id == row.task_id and one.name != row.name
+    ]
+    if len(beside) >= MAX_MANY or sum(one.size for one in beside) + row.size > MAX_TOTAL:
+        raise Conflict(
+            f"An organization and each task have room for {MAX_MANY} secrets of {MAX_TOTAL} bytes"
+            " together; delete one first.",
+            code="too_many_secrets",
+        )
+
+
+def _shown(keys: Keys, row: SecretRow) -> Shown:
+    return Shown(row, None if row.is_secret else keys.unseal(row.box, row.about))
+
+
+def _event(row: SecretRow) -> dict[str, Any]:
+    return {"name": row.name, "task_id": row.task_id or None, "version": row.version}
+
+
+def _audited(row: SecretRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "task_id": row.task_id or None,
+        "kind": "secret" if row.is_secret else "variable",
+        "description": row.description,
+        "version": row.version,
+    }

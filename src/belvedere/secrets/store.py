@@ -1,0 +1,85 @@
+"""The rows of secrets."""
+
+import msgspec
+
+from belvedere.base.errors import NotFound
+from belvedere.db import Tx, columns
+from belvedere.rest.clauses import clauses
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.secrets.model import SecretRow
+
+SECRETS = Listable(
+    fields={
+        "id": Field("id"),
+        "name": Field("name"),
+        "task_id": Field("task_id"),
+        "secret": Field("is_secret", Kind.BOOL),
+        "version": Field("version", Kind.INT),
+        "creation_date": Field("created_at", Kind.TIME),
+        "last_update": Field("updated_at", Kind.TIME),
+    }
+)
+_ROW = columns(SecretRow)
+
+
+def missing() -> NotFound:
+    return NotFound("There is no such secret.", code="secret_not_found")
+
+
+def look_up(tx: Tx, customer_id: str, task_id: str, name: str) -> SecretRow | None:
+    return tx.one(
+        SecretRow,
+        f"select {_ROW} from secrets where customer_id = ? and task_id = ? and name = ?",
+        customer_id,
+        task_id,
+        name,
+    )
+
+
+def of_customer(tx: Tx, customer_id: str) -> list[SecretRow]:
+    """All of them, those of tasks too, in the order of names."""
+    return tx.all(
+        SecretRow, f"select {_ROW} from secrets where customer_id = ? order by name", customer_id
+    )
+
+
+def page(tx: Tx, customer_id: str, listing: Listing) -> list[SecretRow]:
+    sql = clauses(listing)
+    return tx.all(
+        SecretRow,
+        f"select {_ROW} from secrets where customer_id = ?{sql.where}{sql.page}",
+        customer_id,
+        *sql.params,
+        *sql.page_params,
+    )
+
+
+def insert(tx: Tx, row: SecretRow) -> None:
+    marks = ", ".join("?" for _ in SecretRow.__struct_fields__)
+    tx.run(f"insert into secrets ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+
+
+def save(tx: Tx, row: SecretRow) -> None:
+    tx.run(
+        "update secrets set is_secret = ?, box = ?, size = ?, description = ?, updated_by = ?,"
+        " version = ?, updated_at = ? where id = ? and customer_id = ?",
+        row.is_secret,
+        row.box,
+        row.size,
+        row.description,
+        row.updated_by,
+        row.version,
+        row.updated_at,
+        row.id,
+        row.customer_id,
+    )
+
+
+def delete(tx: Tx, row: SecretRow) -> None:
+    tx.run("delete from secrets where id = ? and customer_id = ?", row.id, row.customer_id)
+
+
+def count_change(tx: Tx, customer_id: str) -> None:
+    """First of all in a change: two at once go one after the other, and whoever remembers the
+    organization's secrets reads them anew."""
+    tx.run("update customers set secrets_version = secrets_version + 1 where id = ?", customer_id)

@@ -1,0 +1,86 @@
+"""Secrets in the output of scripts: gone before anything is kept, told or written to disk."""
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from agent.keeping import Keeping
+from belvedere.agent.output import Output
+from belvedere.agent.supply import Supply
+from belvedere.protocol import Order
+
+SECRET = "correct-horse/battery+staple"
+LETTERS = base64.b64encode(SECRET.encode()).decode().rstrip("=")
+TOLD = f'{{"state": "success", "output": ["{SECRET}", "plain"]}}'
+SCRIPT = f"""#!/bin/sh
+echo "by environment: $PASSWORD"
+echo "by argument: $1"
+printf '%s' "${{PASSWORD%staple}}"
+sleep 0.1
+echo staple
+printf '%s' "$PASSWORD" | base64
+echo '{TOLD}'
+"""
+
+
+def on_disk(keeping: Keeping) -> bytes:
+    """Everything in the state folder but the script itself, which the test wrote there."""
+    paths = [path for path in Path(keeping.folder.root).rglob("*") if path.is_file()]
+    return b"".join(path.read_bytes() for path in paths if "cache" not in path.parts)
+
+
+@pytest.mark.parametrize("flood", [0, 3_000], ids=["inline", "spooled"])
+def test_it_works(keeping: Keeping, flood: int) -> None:
+    source = SCRIPT.replace("by argument", "filler\\n" * flood + "by argument")
+    fence = keeping.order(source, SECRET, env={"PASSWORD": SECRET}, masks=[SECRET])
+    report = keeping.report(fence)
+    assert report["lastline"] == TOLD.replace(SECRET, "***")
+    shown = report["log"].encode() if "log" in report else keeping.spooled(fence)
+    for form in (SECRET, LETTERS, SECRET[:-6] + "\n"):
+        assert form.encode() not in shown
+        assert form.encode() not in on_disk(keeping)
+    assert shown.endswith(b"by argument: ***\n***\n***==\n" + report["lastline"].encode() + b"\n")
+
+
+def test_what_was_held_back_comes_at_the_end(keeping: Keeping) -> None:
+    """The beginning of a secret, and then nothing more."""
+    fence = keeping.order("#!/bin/sh\nprintf 'it ends with correct-ho'\n", masks=[SECRET])
+    report = keeping.report(fence)
+    assert (report["log"], report["lastline"]) == ("it ends with correct-ho",) * 2
+    assert report["bytes_total"] == 23
+
+
+def test_a_flood_of_secrets_ends(keeping: Keeping) -> None:
+    """Whoever writes nothing but a secret for ever is drained no longer than others."""
+    source = "#!/bin/sh\n(exec yes aaaaaaaa) &\nexit 0\n"
+    fence = keeping.order(source, masks=["a" * 8], daemonize=True)
+    assert keeping.report(fence)["code"] == 0
+
+
+def test_the_totals_are_those_of_what_is_shown(tmp_path: Path) -> None:
+    output = Output(100, [SECRET])
+    for piece in (b"a ", SECRET[:9].encode(), SECRET[9:].encode(), b" b\n"):
+        output.feed(piece, str(tmp_path), 1)
+    output.finish(str(tmp_path), 1)
+    found = output.summary()
+    assert (found["log"], found["bytes_total"], output.taken) == ("a *** b\n", 8, 33)
+
+
+class FakeKeeper:
+    def __init__(self) -> None:
+        self.said: list[dict[str, object]] = []
+
+    def say(self, message: dict[str, object]) -> None:
+        self.said.append(message)
+
+
+def test_a_keeper_that_cannot_hide_gets_no_secret() -> None:
+    """One of an older version that still has scripts after an upgrade."""
+    keeper = FakeKeeper()
+    supply = Supply(keeper, None, lambda _: None)  # type: ignore[arg-type]
+    supply.can_mask = False
+    supply.order(Order(1, 7, "job", "ab" * 32, "a.sh", [], [], {"P": SECRET}, 1, masks=[SECRET]))
+    (said,) = keeper.said
+    assert said["do"] == "refuse" and SECRET not in str(said)
+    assert said["report"]["reason"] == "keeper_outdated"  # type: ignore[index]

@@ -1,0 +1,201 @@
+"""Secrets in streams: hidden in every form, however the stream is cut."""
+
+import base64
+import json
+import time
+from unittest import mock
+from urllib.parse import quote, quote_plus
+
+import hypothesis
+import hypothesis.strategies as st
+import pytest
+
+from belvedere.base import masking
+from belvedere.base.disguises import SHORTEST, disguises
+from belvedere.base.masking import FEW, MARK, Masker
+
+SECRET = 'pässwörd/with+all "kinds" of=things?'
+KEY = "\n".join(
+    ["-----BEGIN PRIVATE KEY-----"]
+    + [base64.b64encode(bytes(range(n, n + 48))).decode() for n in range(8)]
+    + ["-----END PRIVATE KEY-----", ""]
+)
+
+
+def masked(values: list[str], *pieces: bytes) -> bytes:
+    masker = Masker(values)
+    return b"".join([*map(masker.feed, pieces), masker.finish()])
+
+
+def test_it_works() -> None:
+    assert masked(["hunter22"], b"the password is hunt", b"er22, really\n") == (
+        b"the password is ***, really\n"
+    )
+
+
+def by_hand(values: list[str], stream: bytes) -> bytes:
+    """Letter by letter: what the rule says, without any cleverness."""
+    hidden = [False] * len(stream)
+    joined = [False] * len(stream)
+    for form in {form for value in values for form in disguises(value)}:
+        for at in range(len(stream) - len(form) + 1):
+            if stream[at : at + len(form)] == form:
+                hidden[at : at + len(form)] = [True] * len(form)
+                joined[at + 1 : at + len(form)] = [True] * (len(form) - 1)
+    shown = bytearray()
+    for at, byte in enumerate(stream):
+        if not hidden[at]:
+            shown.append(byte)
+        elif not joined[at]:
+            shown += MARK
+    return bytes(shown)
+
+
+def cut(stream: bytes, places: list[int]) -> list[bytes]:
+    edges = sorted({0, len(stream), *(place % (len(stream) + 1) for place in places)})
+    return [stream[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+
+
+# Few letters, so that secrets overlap themselves and each other, and begin again and again.
+secrets = st.text("abc", min_size=SHORTEST, max_size=24)
+letters = st.characters(exclude_categories=["Cs"])
+cuts = st.lists(st.integers(0, 10_000), max_size=12)
+
+
+@st.composite
+def streams(draw: st.DrawFn, values: list[str]) -> bytes:
+    """Text full of the secrets, of parts of them, and of their disguises."""
+    forms = sorted({form for value in values for form in disguises(value)})
+    parts = st.one_of(
+        st.sampled_from(forms),
+        st.sampled_from(forms).flatmap(
+            lambda form: st.integers(0, len(form)).map(lambda n: form[:n])
+        ),
+        st.sampled_from(forms).flatmap(
+            lambda form: st.integers(0, len(form)).map(lambda n: form[n:])
+        ),
+        st.text("abc", max_size=6).map(str.encode),
+        st.binary(max_size=4),
+    )
+    return b"".join(draw(st.lists(parts, max_size=10)))
+
+
+@hypothesis.given(st.data())
+def test_pieces_make_no_difference(data: st.DataObject) -> None:
+    values = data.draw(st.lists(secrets, min_size=1, max_size=4))
+    stream = data.draw(streams(values))
+    shown = masked(values, *cut(stream, data.draw(cuts)))
+    assert shown == masked(values, stream) == by_hand(values, stream)
+    if b"*" not in stream:
+        assert not [form for value in values for form in disguises(value) if form in shown]
+
+
+@hypothesis.given(st.data())
+def test_the_sieve_finds_the_same(data: st.DataObject) -> None:
+    """Enough secrets for the other way of looking; long ones with much in common."""
+    stem = data.draw(st.text("ab", min_size=12, max_size=20))
+    values = [stem[n % 5 :] + letters for n, letters in enumerate(data.draw(many))]
+    stream = data.draw(streams(values[:6]))
+    assert len({form for value in values for form in disguises(value)}) > FEW
+    pieces = cut(stream, data.draw(cuts))
+    with mock.patch.object(masking, "MUCH", data.draw(st.integers(0, 50))):
+        shown = masked(values, *pieces)
+    assert shown == masked(values, stream) == by_hand(values, stream)
+
+
+many = st.lists(st.text("abc", min_size=4, max_size=9), min_size=8, max_size=12, unique=True)
+
+
+@hypothesis.given(st.text(letters, min_size=SHORTEST, max_size=40), cuts)
+def test_any_text_is_hidden_in_its_usual_forms(value: str, places: list[int]) -> None:
+    hypothesis.assume(value == value.strip() and "*" not in value)
+    raw = value.encode()
+    for form in (
+        raw,
+        json.dumps(value)[1:-1].encode(),
+        json.dumps(value, ensure_ascii=False)[1:-1].encode(),
+        quote(value, safe="").encode(),
+        quote(value).encode(),
+        quote_plus(value).encode(),
+        base64.b64encode(raw).rstrip(b"="),
+        base64.urlsafe_b64encode(raw).rstrip(b"="),
+        raw.hex().encode(),
+        raw.hex().upper().encode(),
+    ):
+        stream = b"<" + form + b">"
+        assert masked([value], *cut(stream, places)) == b"<***>", form
+
+
+@pytest.mark.parametrize("ahead", range(7))
+@pytest.mark.parametrize("behind", range(4))
+def test_it_is_hidden_within_a_longer_base64(ahead: int, behind: int) -> None:
+    """As the password in the header of a request is."""
+    raw = SECRET.encode()
+    letters = base64.b64encode(b"u" * ahead + raw + b"!" * behind)
+    shown = masked([SECRET], letters)
+    # What stays are the neighbours, and at most four bits of the secret at either end.
+    assert shown.count(MARK) == 1
+    assert len(shown) - len(MARK) <= 4 * (ahead + behind) / 3 + 6
+
+
+def test_every_line_of_a_key_is_hidden() -> None:
+    for line in KEY.splitlines()[1:-1]:
+        assert masked([KEY], line.encode() + b"\n") == b"***\n"
+    assert masked([KEY], KEY.encode()) == b"***\n"
+    # What `echo $KEY` makes of it.
+    assert masked([KEY], KEY.replace("\n", " ").encode()).count(MARK) == 8
+    # The frame of a key is no secret.
+    assert masked([KEY], b"-----BEGIN PRIVATE KEY-----\n") == b"-----BEGIN PRIVATE KEY-----\n"
+
+
+@pytest.mark.parametrize("width", [64, 76])
+def test_wrapped_base64_is_hidden(width: int) -> None:
+    letters = base64.b64encode(KEY.encode())
+    lines = [letters[at : at + width] for at in range(0, len(letters), width)]
+    assert masked([KEY], b"\n".join(lines)).rstrip(b"=") == b"\n".join([MARK] * len(lines))
+
+
+def test_what_is_too_short_is_left_alone() -> None:
+    assert masked(["abc", "", "  x "], b"abc  x abc") == b"abc  x abc"
+    assert Masker(["abc"]).is_idle and not Masker(["abcd"]).is_idle
+
+
+def test_a_secret_of_blanks_is_not_hidden_by_its_middle() -> None:
+    assert masked([" a b \n", "     "], b"x a b      x") == b"x a b      x"
+
+
+def test_lines_leave_at_once() -> None:
+    """Only what might be the beginning of a secret waits."""
+    masker = Masker(["hunter22-and-so-on", KEY])
+    assert masker.feed(b"step 1 of 3\n") == b"step 1 of 3\n"
+    assert masker.feed(b"now hunter2") == b"now "
+    assert masker.feed(b"3 is another\n") == b"hunter23 is another\n"
+    assert masker.feed(b"hunter22-and-so-on\n") == b"***\n"
+    assert masker.finish() == b""
+
+
+@pytest.mark.parametrize("count", [1, 5, 40])
+def test_floods_are_no_trouble(count: int) -> None:
+    """Linear in the stream, whatever the secrets and the stream have in common."""
+    values = [f"correct-horse-{n:04d}-battery" for n in range(count)]
+    cruel = ["a" * 3_000, "a" * 2_999 + "b", "ab" * 20]
+    for piece in (b"y\n", b"a", b"ab", values[0].encode(), b"correct-horse-", bytes(range(256))):
+        masker = Masker([*values, *cruel])
+        flood = piece * (2_000_000 // len(piece))
+        began = time.process_time()
+        size = 0
+        for at in range(0, len(flood), 65_536):
+            size += len(masker.feed(flood[at : at + 65_536]))
+        size += len(masker.finish())
+        assert size <= len(flood)
+        # Some hundred times what it takes; a search that is quadratic needs minutes.
+        assert time.process_time() - began < 10
+
+
+def test_a_stream_of_secrets_keeps_nothing_in_memory() -> None:
+    masker = Masker(["a" * 50])
+    for _ in range(100):
+        masker.feed(b"a" * 65_536)
+        assert len(masker._tail) < 50
+    assert masker.finish() == b""
+    assert masked(["a" * 50], *[b"a" * 1_000] * 20) == MARK
