@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from belvedere.notifications.couriers import Couriers
-from contract import letters
+from contract import flowing, letters
 from contract.client import Client
 from contract.notifying import posted, told
 from contract.running import create, run
@@ -118,6 +118,15 @@ async def test_notify_and_success_are_respected(world: World, code: int) -> None
         await run(world.client("uma"), agent, task, code=code)
     await told(world.house)
     assert await titles(world, "uma", "ada") == {"uma": [], "ada": []}
+
+
+async def test_a_step_is_the_business_of_its_workflow(world: World, ada: Client) -> None:
+    flow = await flowing.made(world, ada, tags=["prod"])
+    await flowing.run(world.client("uma"), flow)
+    async with world.agent() as agent:
+        await flowing.step(world, agent, code=1)
+    await told(world.house)
+    assert await titles(world, "uma", "ada") == {"uma": ["release ended in failure"], "ada": []}
 
 
 async def test_approvers_are_asked(world: World, uma: Client) -> None:

@@ -8,10 +8,10 @@ import pytest
 from belvedere.access import Keys
 from belvedere.base.clock import SECOND
 from belvedere.db import Database, Tx
-from belvedere.notifications import outbox, service, store, telling
+from belvedere.notifications import messages, outbox, service, store, telling
 from belvedere.notifications.given import ChannelBody, RuleBody
+from belvedere.notifications.messages import Message
 from belvedere.notifications.model import Notice, Severity, Told
-from belvedere.notifications.outbox import Message
 from belvedere.notifications.parcel import Outcome
 from cast import Cast
 
@@ -50,7 +50,7 @@ class Desk:
         """All, oldest first."""
         ids = self.db.write_now(lambda tx: tx.rows("select id from messages order by id"))
         acme = self.cast.acme.id
-        return [self.db.write_now(outbox.find, acme, id_) for (id_,) in ids]
+        return [self.db.write_now(messages.find, acme, id_) for (id_,) in ids]
 
     def claim(self, most: int = 10) -> list[Message]:
         return self.db.write_now(outbox.claim, most)

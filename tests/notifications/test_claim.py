@@ -7,7 +7,7 @@ import pytest
 from belvedere.access import customers
 from belvedere.base.clock import DAY, SECOND
 from belvedere.db import Database
-from belvedere.notifications import outbox, service
+from belvedere.notifications import messages, outbox, service
 from belvedere.notifications.given import ChannelBody
 from belvedere.notifications.model import MAX_NOTICES, PAUSES
 from handclock import HandClock
@@ -141,7 +141,7 @@ def test_what_is_over_is_forgotten_after_a_month(desk: Desk, clock: HandClock) -
     desk.tell("x fails")
     desk.settle(desk.claim()[0])
     clock.move(30 * DAY / SECOND + 1)
-    desk.db.write_now(outbox.forget_old)
+    desk.db.write_now(messages.forget_old)
     assert [one.state for one in desk.messages()] == ["waiting"]
 
 

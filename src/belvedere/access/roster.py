@@ -121,14 +121,20 @@ def confirm(tx: Tx, actor: Actor) -> None:
 def as_actor(tx: Tx, member: Member, address: str) -> Actor:
     """The member acting with a link in hand, before there is a session."""
     name: str = tx.value("select name from customers where id = ?", member.customer_id)
+    return acting(member, name, address)
+
+
+def acting(member: Member, customer_name: str, address: str = "") -> Actor:
+    """The member as the rules of access see one."""
     return Actor(
         member.customer_id,
-        name,
+        customer_name,
         Level(member.level),
         "member",
         user_id=member.user_id,
         username=member.username,
         email=member.email,
+        tags=tuple(member.tag_list),
         member_id=member.id,
         address=address,
     )

@@ -1,6 +1,6 @@
 """Channels, rules and messages over HTTP."""
 
-from belvedere.notifications import outbox, post, record, service, store
+from belvedere.notifications import messages, post, record, service, store
 from belvedere.notifications.given import ChannelBody, RuleBody
 from belvedere.notifications.model import ChannelRow, RuleRow
 from belvedere.notifications.parcel import Outcome
@@ -109,13 +109,13 @@ async def delete_rule(ask: Ask) -> RuleRecord:
 
 
 async def list_messages(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, outbox.MESSAGES)
-    found, total = await ask.house.db.read(service.messages, ask.actor, listing)
+    listing = filters.read(ask.query, messages.MESSAGES)
+    found, total = await ask.house.db.read(service.list_messages, ask.actor, listing)
     return lists.answer(ask, listing, [record.message(one) for one in found], total)
 
 
 async def show_message(ask: Ask) -> MessageRecord:
-    found = await ask.house.db.read(outbox.find, ask.actor.customer_id, ask.path["id"])
+    found = await ask.house.db.read(messages.find, ask.actor.customer_id, ask.path["id"])
     return record.message(found)
 
 

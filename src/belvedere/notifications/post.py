@@ -12,10 +12,10 @@ from belvedere.base.clock import SECOND
 from belvedere.base.errors import Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
-from belvedere.notifications import outbox, service, store, wording
+from belvedere.notifications import messages, outbox, service, store, wording
 from belvedere.notifications.couriers import Couriers
+from belvedere.notifications.messages import Message
 from belvedere.notifications.model import WEBHOOK, ChannelRow
-from belvedere.notifications.outbox import Message
 from belvedere.notifications.parcel import Outcome, Parcel
 
 log = logging.getLogger("belvedere.notifications")
@@ -102,6 +102,6 @@ def write_mail(tx: Tx, keys: Keys, customer_id: str, recipient: str, letter: Let
     """A mail by the installation; its text may hold a link, so it waits sealed."""
     message_id = new_id()
     box = keys.seal(msgspec.json.encode(letter).decode(), f"message/{message_id}")
-    return outbox.insert(
+    return messages.insert(
         tx, customer_id, [], title=letter.title, recipient=recipient, box=box, message_id=message_id
     )

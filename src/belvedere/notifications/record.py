@@ -6,8 +6,8 @@ from belvedere.access import Actor
 from belvedere.base.clock import SECOND, iso, iso_or_none
 from belvedere.notifications import quiet
 from belvedere.notifications.inbox import Notification
+from belvedere.notifications.messages import Message, Try
 from belvedere.notifications.model import ChannelRow, RuleRow, quiet_of
-from belvedere.notifications.outbox import Message, Try
 
 
 class ChannelRecord(msgspec.Struct):

@@ -11,10 +11,10 @@ from belvedere.access.keys import Keys
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.notifications import given, outbox, store, wording
+from belvedere.notifications import given, messages, outbox, store, wording
 from belvedere.notifications.given import ChannelBody, RuleBody
+from belvedere.notifications.messages import Message
 from belvedere.notifications.model import WEBHOOK, WINDOW, ChannelRow, RuleRow, Severity
-from belvedere.notifications.outbox import Message
 from belvedere.notifications.parcel import Outcome
 from belvedere.notifications.store import R
 from belvedere.rest import words
@@ -91,7 +91,7 @@ def delete_channel(tx: Tx, actor: Actor, channel_id: str) -> ChannelRow:
             f"Rules use this channel: {', '.join(users[:5])}. Change them first.",
             code="channel_in_use",
         )
-    outbox.forget_of(tx, channel_id)
+    messages.forget_of(tx, channel_id)
     secret_keys.forget(tx, actor.customer_id, "channel", channel_id)
     return _deleted(tx, actor, row)
 
@@ -119,7 +119,7 @@ def begin_test(tx: Tx, actor: Actor, channel_id: str) -> Message:
     if not row.enabled:
         raise Conflict("The channel is disabled; enable it first.", code="channel_disabled")
     notice = wording.test_notice(row.id, row.name, tx.now)
-    message = outbox.insert(tx, actor.customer_id, [notice], channel_id=row.id)
+    message = messages.insert(tx, actor.customer_id, [notice], channel_id=row.id)
     audit.record(tx, actor, "channel.test", "channel", row.id)
     return outbox.hold(tx, message)
 
@@ -187,7 +187,7 @@ def delete_rule(tx: Tx, actor: Actor, rule_id: str) -> RuleRow:
 
 def retry(tx: Tx, actor: Actor, message_id: str) -> Message:
     require(actor, Level.ADMIN)
-    message = outbox.find(tx, actor.customer_id, message_id, hold=True)
+    message = messages.find(tx, actor.customer_id, message_id, hold=True)
     if message.state != outbox.DEAD:
         raise Conflict(
             f"The message is {message.state}; only dead ones are tried again.", code="not_dead"
@@ -196,10 +196,10 @@ def retry(tx: Tx, actor: Actor, message_id: str) -> Message:
     return outbox.again(tx, message)
 
 
-def messages(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Message], int | None]:
+def list_messages(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Message], int | None]:
     require(actor, Level.ADMIN)
-    total = outbox.total(tx, actor.customer_id, listing) if listing.count else None
-    return outbox.page(tx, actor.customer_id, listing), total
+    total = messages.total(tx, actor.customer_id, listing) if listing.count else None
+    return messages.page(tx, actor.customer_id, listing), total
 
 
 # Both

@@ -13,7 +13,7 @@ from belvedere.jobs.model import LOST_AFTER, UNREACHABLE_AFTER
 from belvedere.monitors import retention as monitor_retention
 from belvedere.monitors import rollups, watchdog, watching
 from belvedere.notifications import inbox as notices
-from belvedere.notifications import outbox, post
+from belvedere.notifications import messages, post
 from belvedere.schedules import firing, ledger
 from belvedere.schedules import store as schedules
 from belvedere.server.house import House
@@ -155,7 +155,7 @@ async def send_messages(house: House) -> None:
 
 
 async def forget_messages(house: House) -> None:
-    for verb in (outbox.forget_old, notices.forget_old):
+    for verb in (messages.forget_old, notices.forget_old):
         while await house.db.write(verb):
             await asyncio.sleep(0)
 

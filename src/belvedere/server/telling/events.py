@@ -19,8 +19,8 @@ KINDS = TOLD | {"message.dead"}
 
 TELLERS: dict[str, Callable[[Turn, Event, dict[str, Any]], Told | None]] = {
     "job": jobs.tell,
-    "monitor": things.tell_monitor,
-    "indicator": things.tell_indicator,
+    "monitor": things.tell_watched,
+    "indicator": things.tell_watched,
     "member": things.tell_member,
     "message": things.tell_message,
 }

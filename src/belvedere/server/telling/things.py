@@ -1,5 +1,7 @@
 """Monitors and indicators that fail and recover, members who need help, messages that died."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from belvedere.access import Level, may_see
@@ -7,61 +9,70 @@ from belvedere.events import Event
 from belvedere.notifications.model import Severity, Told
 from belvedere.server.telling.turn import Turn, tags_of, told
 
-_MONITOR = {
-    "monitor.failure": "{} fails",
-    "monitor.recovered": "{} is normal again",
-    "monitor.updates_stopped": "{} says nothing any more",
-    "monitor.updates_started": "{} speaks again",
-    "monitor.flapping": "{} fails and recovers too often to be told each time",
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """How one kind of thing that can fail is told of."""
+
+    # The kinds that are alerts, in words.
+    alerts: dict[str, str]
+    table: str
+    severity: str
+    # What it says beside its name.
+    text: Callable[[dict[str, Any]], str]
+    open_when_empty: bool = False
+
+
+WATCHED = {
+    "monitor": Watched(
+        {
+            "monitor.failure": "{} fails",
+            "monitor.recovered": "{} is normal again",
+            "monitor.updates_stopped": "{} says nothing any more",
+            "monitor.updates_started": "{} speaks again",
+            "monitor.flapping": "{} fails and recovers too often to be told each time",
+        },
+        "monitors",
+        "failure_severity",
+        lambda data: str(data.get("message", "")),
+        open_when_empty=True,
+    ),
+    "indicator": Watched(
+        {
+            "indicator.failed": "{} is in failure",
+            "indicator.recovered": "{} is normal again",
+            "indicator.stale": "{} has not been updated for too long",
+        },
+        "indicators",
+        "severity",
+        lambda data: f"Its value is {data['value']}." if "value" in data else "",
+    ),
 }
-_INDICATOR = {
-    "indicator.failed": "{} is in failure",
-    "indicator.recovered": "{} is normal again",
-    "indicator.stale": "{} has not been updated for too long",
-}
 
 
-def tell_monitor(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
-    words = _MONITOR.get(event.kind)
-    if data.get("alerts") is False or not (words or turn.is_named(event)):
-        return None
-    acl = turn.acl(event.customer_id, "monitor", event.object_id)
-    tags = turn.tx.value("select tags from monitors where id = ?", event.object_id)
-    return told(
-        turn,
-        event,
-        data,
-        title=words.format(data["name"]) if words else "",
-        text=str(data.get("message", "")),
-        severity=data.get("failure_severity", Severity.LOW),
-        place="monitors",
-        is_alert=words is not None,
-        about=(data.get("host_id"),),
-        tags=tags_of(tags),
-        people=turn.people(event.customer_id, lambda one: may_see(one, acl, open_when_empty=True))
-        if words
-        else (),
-    )
-
-
-def tell_indicator(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
-    words = _INDICATOR.get(event.kind)
-    is_mute = data.get("alerts") is False or data.get("enable") is False
+def tell_watched(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
+    """Nothing of what is mute, and no alert of what is disabled."""
+    how = WATCHED[event.object]
+    words = how.alerts.get(event.kind)
+    is_mute = data.get("alerts") is False or (words and data.get("enable") is False)
     if is_mute or not (words or turn.is_named(event)):
         return None
-    acl = turn.acl(event.customer_id, "indicator", event.object_id)
-    tags = turn.tx.value("select tags from indicators where id = ?", event.object_id)
+    acl = turn.acl(event.customer_id, event.object, event.object_id)
+    people = turn.people(
+        event.customer_id, lambda one: may_see(one, acl, open_when_empty=how.open_when_empty)
+    )
     return told(
         turn,
         event,
         data,
-        title=words.format(data["title"]) if words else "",
-        text=f"Its value is {data['value']}." if words and "value" in data else "",
-        severity=data.get("severity", Severity.LOW),
-        place="indicators",
+        title=words.format(data.get("name") or data.get("title")) if words else "",
+        text=how.text(data) if words else "",
+        severity=data.get(how.severity, Severity.LOW),
+        place=how.table,
         is_alert=words is not None,
-        tags=tags_of(tags),
-        people=turn.people(event.customer_id, lambda one: may_see(one, acl)) if words else (),
+        about=(data.get("host_id"),),
+        tags=tags_of(turn.tx.value(f"select tags from {how.table} where id = ?", event.object_id)),
+        people=people if words else (),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Level, acl_of, customers, roster
+from belvedere.access import Actor, acl_of, customers, roster
 from belvedere.access.customers import Customer
 from belvedere.db import Tx
 from belvedere.events import Event
@@ -43,7 +43,7 @@ class Turn:
         if customer_id not in self._members:
             customer = self.customer(customer_id)
             self._members[customer_id] = [
-                _actor(one, customer.name)
+                roster.acting(one, customer.name)
                 for one in roster.everybody(self.tx, customers.operator(customer))
                 if one.enabled and one.user_enabled and one.invited_at is None
             ]
@@ -58,20 +58,6 @@ class Turn:
             return ""
         name = self.customer(event.customer_id).name
         return f"{self.base_url}/ui/{name}/{place}/{event.object_id}"
-
-
-def _actor(member: roster.Member, customer_name: str) -> Actor:
-    return Actor(
-        member.customer_id,
-        customer_name,
-        Level(member.level),
-        "member",
-        user_id=member.user_id,
-        username=member.username,
-        email=member.email,
-        tags=tuple(member.tag_list),
-        member_id=member.id,
-    )
 
 
 # Where events keep what people call their object.
