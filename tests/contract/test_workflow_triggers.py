@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from belvedere.server import loops
 from contract.client import Client
 from contract.flowing import made, run, step
 from contract.test_triggers import indicator, react
 from contract.world import World
+from handclock import HandClock
 
 ONE = [{"type": "input", "label": "x"}]
 
@@ -137,3 +139,25 @@ async def test_it_cannot_start_itself(world: World, ada: Client) -> None:
     assert (await ada.patch(target, {"graph": graph})).code == "trigger_ring"
     ring = await ada.patch(f"/acme/task/{outside}", {"triggers": [f"task:{inner}:failure"]})
     assert ring.code == "trigger_ring"
+
+
+async def test_a_schedule_starts_it(world: World, ada: Client, clock: HandClock) -> None:
+    flow = await single(world, ada, "w")
+    target = f"/acme/workflows/{flow['id']}/schedule"
+    every = {"repeatEvery": "every 10 minutes"}
+    refused = await ada.post(target, every)
+    assert (refused.status, refused.code) == (400, "missing_arguments")
+    made_one = await ada.post(target, {**every, "task_arguments": ["x"]})
+    assert made_one.status == 200
+    assert [one["id"] for one in (await ada.get(target)).json] == [made_one.json["id"]]
+    clock.move(600)
+    await loops.fire_schedules(world.house)
+    (job,) = await jobs(ada)
+    assert (job["workflow_id"], job["origin"]) == (flow["id"], "scheduler")
+    clock.move(600)
+    await loops.fire_schedules(world.house)
+    # The first is not over: the instant is missed.
+    assert len(await jobs(ada)) == 1
+    await ada.delete(f"/acme/workflows/{flow['id']}")
+    await react(world)
+    assert (await ada.get("/acme/schedule")).json == []

@@ -48,6 +48,10 @@ def webhook(client: Client, text: str) -> Record:
     return _one("webhook", client.get("/webhook"), text, lambda one: (one["name"],))
 
 
+def workflow(client: Client, text: str) -> Record:
+    return _one("workflow", client.get("/workflows"), text, lambda one: (one["name"],))
+
+
 def member(client: Client, text: str) -> Record:
     return _one(
         "member",

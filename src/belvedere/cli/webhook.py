@@ -24,6 +24,8 @@ def one(args: Args) -> Any:
 def create(args: Args) -> Any:
     client = connect(args)
     body: dict[str, Any] = {"name": args.name, "tasks": _tasks(client, args.task)}
+    if args.workflow:
+        body["workflows"] = _workflows(client, args.workflow)
     if args.signature:
         body["signature"] = args.signature
     return client.post("/webhook", body)
@@ -39,6 +41,10 @@ def edit(args: Args) -> Any:
         gone = _tasks(client, args.detach)
         kept = [task for task in hook["tasks"] if task not in gone]
         body["tasks"] = [*kept, *_tasks(client, args.attach)]
+    if args.attach_workflow or args.detach_workflow:
+        gone = _workflows(client, args.detach_workflow)
+        kept = [flow for flow in hook["workflows"] if flow not in gone]
+        body["workflows"] = [*kept, *_workflows(client, args.attach_workflow)]
     if not body:
         raise Stop("Nothing to change; say what, for example with --attach TASK.", 2)
     headers = {"If-Match": str(hook["version"])}
@@ -104,6 +110,10 @@ def _path(client: Client, args: Args) -> str:
 
 def _tasks(client: Client, named: list[str] | None) -> list[str]:
     return [str(find.task(client, text)["id"]) for text in named or ()]
+
+
+def _workflows(client: Client, named: list[str] | None) -> list[str]:
+    return [str(find.workflow(client, text)["id"]) for text in named or ()]
 
 
 def show_webhooks(hooks: Any) -> None:
@@ -208,6 +218,7 @@ VERBS = (
         options=(
             option("name", metavar="NAME", help="the webhook's name"),
             option("--task", metavar="TASK", action="append", help="runs it; repeat it for more"),
+            option("--workflow", metavar="WORKFLOW", action="append", help="runs it, too"),
             option("--signature", choices=SIGNATURES, help="how callers prove themselves"),
         ),
     ),
@@ -222,6 +233,8 @@ VERBS = (
             option("--name", metavar="NAME", help="another name"),
             option("--attach", metavar="TASK", action="append", help="a task that it runs too"),
             option("--detach", metavar="TASK", action="append", help="a task it no longer runs"),
+            option("--attach-workflow", metavar="WORKFLOW", action="append", help="the same"),
+            option("--detach-workflow", metavar="WORKFLOW", action="append", help="for workflows"),
             option("--signature", choices=SIGNATURES, help="how callers prove themselves"),
             option("--enable", action="store_true", default=None, help="let it be called again"),
             option("--disable", dest="enable", action="store_false", help="refuse calls"),

@@ -25,6 +25,7 @@ from belvedere.tasks.api import ROUTES as TASKS
 from belvedere.webhooks.api import ROUTES as WEBHOOKS
 from belvedere.webhooks.api_call import ROUTES as CALLS
 from belvedere.workflows.api import ROUTES as WORKFLOWS
+from belvedere.workflows.api_import import ROUTES as RECIPES
 from belvedere.workflows.api_job import ROUTES as WORKFLOW_JOBS
 
 ROUTES: tuple[Route, ...] = (
@@ -50,6 +51,7 @@ ROUTES: tuple[Route, ...] = (
     *INBOX,
     *WORKFLOWS,
     *WORKFLOW_JOBS,
+    *RECIPES,
     *SCHEDULES,
     *SECRETS,
 )

@@ -5,6 +5,7 @@ import msgspec
 from belvedere.access.api_acl import acl_routes
 from belvedere.rest import filters, lists
 from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.schedules.api import schedule_routes
 from belvedere.workflows import service, store
 from belvedere.workflows.given import WorkflowBody
 from belvedere.workflows.model import Graph
@@ -127,4 +128,5 @@ ROUTES: tuple[Route, ...] = (
         known=False,
     ),
     *acl_routes("workflow", f"{PATH}/acl", store.find),
+    *schedule_routes("workflow", f"{PATH}/schedule"),
 )

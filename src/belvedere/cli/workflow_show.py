@@ -1,0 +1,79 @@
+"""Workflows and their jobs, as people see them."""
+
+from typing import Any
+
+from belvedere.cli import outcome, show, words
+
+
+def workflows(flows: Any) -> None:
+    show.table(
+        ("id", "state", "workflow*", "steps", "started by", "changed"),
+        (
+            (
+                each["id"],
+                "active" if each["enable"] else "disabled",
+                each["name"],
+                len(each["graph"]["nodes"]),
+                len(each["triggers"]),
+                words.age(each["last_update"]),
+            )
+            for each in flows
+        ),
+        "No workflow yet. Admins make one with: belvedere workflow create FILE",
+    )
+
+
+def workflow(flow: Any) -> None:
+    tasks = {task["id"]: task["name"] for task in flow["tasks"]}
+    show.fields(
+        (
+            ("id", flow["id"]),
+            ("workflow", flow["name"]),
+            ("state", "active" if flow["enable"] else "disabled"),
+            ("at a time", "many" if flow["multitasking"] else "one"),
+            ("description", flow["description"]),
+            ("begins with", flow["start"]),
+            *((f"  {node['id']}", _node(node, flow, tasks)) for node in flow["graph"]["nodes"]),
+            ("started by", flow["triggers"]),
+            ("acl", flow["acl"]),
+            ("version", flow["version"]),
+            ("changed", words.when(flow["last_update"])),
+        )
+    )
+
+
+def _node(node: Any, flow: Any, tasks: dict[str, str]) -> str:
+    """`task, waits for all; success → b, failure → c`"""
+    followers = [
+        f"{edge['on']} → {edge['target']}"
+        for edge in flow["graph"]["edges"]
+        if edge["source"] == node["id"]
+    ]
+    told = tasks.get(node["task_id"], node["task_id"])
+    if node.get("join") == "all":
+        told += ", waits for all"
+    return f"{told}; {', '.join(followers)}" if followers else told
+
+
+def jobs(found: Any) -> None:
+    show.table(
+        ("id", "state", "name*", "when", "waits for"),
+        (
+            (
+                each["id"],
+                each["state"] if outcome.is_over(each) else each["lifecycle"],
+                each["name"],
+                words.local(each["creation_date"]),
+                each["waiting_reason"] or "",
+            )
+            for each in found
+        ),
+        "It has not run yet.",
+    )
+
+
+def started(job: Any) -> None:
+    if outcome.is_over(job):
+        return
+    print(f"Job {job['id']} is {job['lifecycle']}.")
+    print(f"See its steps with: belvedere workflow steps {job['workflow_id']} {job['id']}")

@@ -1,0 +1,85 @@
+"""Recipes of the original system over HTTP."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere.base import text
+from belvedere.base.errors import Invalid
+from belvedere.rest.route import Ask, Handler, Route
+from belvedere.tasks.record import TaskRecord
+from belvedere.tasks.record import record as task_record
+from belvedere.workflows import importing
+from belvedere.workflows.importing import Made
+from belvedere.workflows.record import WorkflowRecord, record
+
+FILES = 32 << 20
+
+
+class RecipeBody(msgspec.Struct):
+    """A recipe as the original system writes it; fields that are not named here may stand in it."""
+
+    # Of a task.
+    task: dict[str, Any] | None = None
+    file: dict[str, Any] | None = None
+    # Of a workflow.
+    name: str | None = None
+    graph: dict[str, Any] | None = None
+    tasks: list[dict[str, Any]] | None = None
+    start_task_id: str | None = None
+    hostname: str | None = None
+
+
+Imported: Any = msgspec.defstruct(
+    "Imported",
+    [("workflow", WorkflowRecord | None), ("tasks", list[TaskRecord]), ("notes", list[str])],
+    module=__name__,
+    namespace={"__doc__": "What was made of a recipe, and what a person should look at."},
+)
+
+
+async def import_task(ask: Ask) -> msgspec.Struct:
+    made = await _made(ask)
+    if made.workflow is not None:
+        raise Invalid("This is the recipe of a workflow; POST /workflows/import takes it.")
+    view, acl = made.tasks[0]
+    return task_record(view, ask.actor, acl)
+
+
+async def import_recipe(ask: Ask) -> msgspec.Struct:
+    made = await _made(ask)
+    found: msgspec.Struct = Imported(
+        None if made.workflow is None else record(made.workflow, ask.actor),
+        [task_record(view, ask.actor, acl) for view, acl in made.tasks],
+        made.notes,
+    )
+    return found
+
+
+async def _made(ask: Ask) -> Made:
+    said: Any = text.parse(ask.raw or b"{}", exact=False)
+    named = said.get("hostname") if isinstance(said, dict) else None
+    hostname = ask.first("hostname") or (named if isinstance(named, str) else None)
+    made: Made = await ask.house.db.write(importing.make, ask.house.keys, ask.actor, said, hostname)
+    return made
+
+
+def _route(path: str, handler: Handler, summary: str, answer: Any) -> Route:
+    return Route(
+        "POST",
+        path,
+        "admin",
+        handler,
+        summary,
+        body=RecipeBody,
+        raw_body=True,
+        answer=answer,
+        max_body=FILES,
+        query=(("hostname", "the host on which its tasks run"),),
+    )
+
+
+ROUTES: tuple[Route, ...] = (
+    _route("/task/import", import_task, "Make a task of an exported recipe", TaskRecord),
+    _route("/workflows/import", import_recipe, "Make what an exported recipe holds", Imported),
+)

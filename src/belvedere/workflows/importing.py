@@ -1,0 +1,80 @@
+"""Making what a recipe holds: every task and the workflow, or nothing."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere.access import Actor, Level, require
+from belvedere.access.keys import Keys
+from belvedere.base.errors import Invalid
+from belvedere.db import Tx
+from belvedere.tasks import service as tasks
+from belvedere.tasks.given import TaskBody
+from belvedere.tasks.store import TaskView
+from belvedere.workflows import recipes, service
+from belvedere.workflows.given import WorkflowBody
+from belvedere.workflows.recipes import Fields, Recipe, bad
+from belvedere.workflows.record import Shown
+
+MAX_TASKS = 200
+ON_HOSTS = ("script", "scraper")
+
+
+class Made(msgspec.Struct):
+    """What an import made."""
+
+    tasks: list[tasks.Shown]
+    workflow: Shown | None
+    notes: list[str]
+
+
+def make(tx: Tx, keys: Keys, actor: Actor, said: Any, hostname: str | None) -> Made:
+    """Tasks of hosts go to the host of this name."""
+    require(actor, Level.ADMIN)
+    recipe = recipes.read(said)
+    if not 1 <= len(recipe.tasks) <= MAX_TASKS:
+        raise bad(f"The recipe has {len(recipe.tasks)} tasks; 1 to {MAX_TASKS} can be imported.")
+    made = {
+        known: _task(tx, keys, actor, fields, hostname) for known, fields in recipe.tasks.items()
+    }
+    workflow = None
+    if recipe.workflow is not None:
+        ids = {known: view.id for known, (view, _) in made.items()}
+        workflow = _workflow(tx, keys, actor, recipe, ids)
+    return Made(list(made.values()), workflow, recipe.notes)
+
+
+def _task(
+    tx: Tx, keys: Keys, actor: Actor, fields: Fields, hostname: str | None
+) -> tuple[TaskView, list[str]]:
+    fields = dict(fields)
+    if fields["type"] in ON_HOSTS:
+        if not hostname:
+            raise bad("The recipe has tasks that run on a host; name it as hostname.")
+        fields["hostname"] = hostname
+    if fields["type"] == "approval":
+        fields["approvers"] = [actor.email or actor.username]
+    try:
+        body = msgspec.convert(fields, TaskBody, strict=False)
+        return tasks.create(tx, keys, actor, body)
+    except (msgspec.ValidationError, Invalid) as refused:
+        raise _named(f"The task {fields['name']!r}", refused) from None
+
+
+def _workflow(tx: Tx, keys: Keys, actor: Actor, recipe: Recipe, task_ids: dict[str, str]) -> Shown:
+    assert recipe.workflow is not None
+    graph = recipes.graph_of(recipe, task_ids)
+    try:
+        body = msgspec.convert(recipe.workflow, WorkflowBody, strict=False)
+        body.graph = graph
+        body.start = body.start or None
+        return service.create(tx, keys, actor, body)
+    except (msgspec.ValidationError, Invalid) as refused:
+        raise _named("The workflow", refused) from None
+
+
+def _named(what: str, refused: msgspec.ValidationError | Invalid) -> Invalid:
+    """The same refusal, saying which part of the recipe it is about."""
+    faults = refused.faults if isinstance(refused, Invalid) else ()
+    message = f"{what} cannot be imported: {str(refused).rstrip('.')}."
+    return Invalid(message, code="invalid_recipe", faults=faults)

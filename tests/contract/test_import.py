@@ -1,0 +1,99 @@
+"""Recipes that the original system exported become tasks and workflows."""
+
+import json
+from typing import Any
+
+import pytest
+
+from contract.client import Client
+from contract.world import World
+from workflows.test_recipes import DATA, SOURCE, flow, script
+
+
+async def imported(client: Client, said: Any, query: str = "?hostname=web-1") -> Any:
+    answer = await client.post(f"/acme/workflows/import{query}", said)
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+async def test_it_works(world: World, ada: Client) -> None:
+    made = await imported(ada, flow())
+    assert [task["name"] for task in made["tasks"]] == ["pull", "ask", "ship"]
+    record = made["workflow"]
+    assert record == (await ada.get(f"/acme/workflows/{record['id']}")).json
+    assert (record["name"], record["start"], record["description"]) == ("Scan", "pull", "Scans it.")
+    assert {"source": "pull", "target": "ship", "on": "hotfix"} in record["graph"]["edges"]
+    assert len(made["notes"]) == 1
+    pull = made["tasks"][0]
+    assert (pull["hostname"], pull["acl"], pull["timeout"]) == ("web-1", [], 600_000)
+    stored = await ada.get(f"/acme/file/{pull['script_id']}/download")
+    assert stored.text == SOURCE
+    assert made["tasks"][1]["approvers"] == [world.cast.ada.user_id]
+    run = await ada.post(f"/acme/workflows/{record['id']}/job", ["dir"])
+    assert run.status == 200
+
+
+async def test_a_task_recipe_makes_a_task(world: World, ada: Client) -> None:
+    said = {"task": script("x", "hello"), "file": {"filename": "hello.sh", "data": DATA}}
+    made = await imported(ada, said)
+    assert (made["workflow"], [task["name"] for task in made["tasks"]]) == (None, ["hello"])
+    single = await ada.post("/task/import?customer=acme", {**said, "hostname": "web-1"})
+    assert (single.status, single.json["name"]) == (200, "hello")
+    assert single.json["script_name"] == "hello.sh"
+    whole = await ada.post("/acme/task/import?hostname=web-1", flow())
+    assert whole.status == 400
+
+
+async def test_the_customer_in_a_recipe_is_not_the_callers(world: World, ada: Client) -> None:
+    made = await imported(ada, flow(customer="62e91ad7541a1a0019a158c0"))
+    assert made["workflow"]["customer_name"] == "acme"
+
+
+@pytest.mark.parametrize(
+    ("said", "query", "told"),
+    [
+        (flow(), "", "hostname"),
+        (flow(), "?hostname=nowhere", "'nowhere'"),
+        (flow(name=""), "?hostname=web-1", "The workflow cannot"),
+        (flow(name=["x"]), "?hostname=web-1", "The workflow cannot"),
+        ({"task": {"name": "", "type": "dummy"}}, "", "name"),
+        ({"task": {"name": "x", "type": "magic"}}, "", "The task 'x'"),
+        ({"task": {"name": "x", "type": "dummy", "tags": 7}}, "", "The task 'x'"),
+        ({"neither": 1}, "", "no recipe"),
+        (
+            {
+                **flow(),
+                "graph": {
+                    **flow()["graph"],
+                    "edges": [
+                        *flow()["graph"]["edges"],
+                        {"v": "u3", "w": "u1", "value": "failure"},
+                    ],
+                },
+            },
+            "?hostname=web-1",
+            "pull → ask → ship → pull",
+        ),
+    ],
+)
+async def test_it_is_all_or_nothing(
+    world: World, ada: Client, said: Any, query: str, told: str
+) -> None:
+    refused = await ada.post(f"/acme/workflows/import{query}", said)
+    assert refused.status == 400
+    assert told in json.dumps(refused.json, ensure_ascii=False)
+    for place in ("task", "workflows", "file"):
+        assert (await ada.get(f"/acme/{place}")).json == []
+
+
+@pytest.mark.parametrize("raw", [b"", b"[", b"7", b'{"a": 1, "a": 2}'])
+async def test_what_is_no_json_object_is_refused(ada: Client, raw: bytes) -> None:
+    headers = {"content-type": "application/json"}
+    refused = await ada.post("/acme/workflows/import", raw=raw, headers=headers)
+    assert refused.status == 400
+
+
+async def test_only_admins_import(world: World, uma: Client, eve: Client) -> None:
+    for client in (uma, world.client("max"), eve):
+        assert (await client.post("/acme/workflows/import", flow())).status == 403
+        assert (await client.post("/acme/task/import", flow())).status == 403

@@ -1,0 +1,177 @@
+"""Recipes of the original system, as it writes them."""
+
+import base64
+from typing import Any
+
+import pytest
+
+from belvedere.base.errors import Invalid
+from belvedere.workflows import recipes
+from belvedere.workflows.model import Edge, Position
+
+SOURCE = "#!/bin/bash\necho hello\n"
+DATA = base64.b64encode(SOURCE.encode()).decode()
+
+
+def script(known: str, name: str, **more: Any) -> dict[str, Any]:
+    """A task as a workflow recipe holds it, with what we must not take over."""
+    return {
+        "id": known,
+        "name": name,
+        "type": "script",
+        "_type": "ScriptTask",
+        "order": 0,
+        "enable": True,
+        "task_arguments": [
+            {
+                "id": 1,
+                "order": 0,
+                "type": "input",
+                "label": "directory",
+                "value": "",
+                "help": "",
+                "required": True,
+                "charsmin": 0,
+                "charsmax": 0,
+                "charset": None,
+                "pattern": "",
+                "options": [],
+            }
+        ],
+        "arguments_type": "legacy",
+        "timeout": 600_000,
+        "script_runas": "bash %script%",
+        "env": {"COUNT": 2, "NAME": "x"},
+        "host_id": "62e96e925df650001210f4d8",
+        "script_id": "62ea899ed38c650019a7270c",
+        "customer_id": "62e91ad7541a1a0019a158c0",
+        "acl": ["somebody@elsewhere.test"],
+        "assigned_users": ["62e91ad7541a1a0019a15800"],
+        "template_id": None,
+        "multitasking": True,
+        "autoremove_completed_jobs_limit": 5,
+        "script": {"filename": "a.sh", "data": f"data:text/plain;base64,{DATA}"},
+        **more,
+    }
+
+
+def node(known: str, name: str, kind: str = "ScriptTask") -> dict[str, Any]:
+    value = {"id": known, "name": name, "_type": kind, "position": {"x": 1.5, "y": -2}}
+    return {"v": known, "value": value}
+
+
+def flow(**more: Any) -> dict[str, Any]:
+    return {
+        "name": "Scan",
+        "_type": "Workflow",
+        "description": "Scans it.",
+        "start_task_id": "u1",
+        "start_task": "62ea899fd38c650019a7271d",
+        "version": 2,
+        "multitasking": True,
+        "graph": {
+            "options": {"directed": True, "multigraph": False, "compound": False},
+            "nodes": [
+                node("u1", "pull"),
+                node("u2", "ask", "ApprovalTask"),
+                node("u3", "ship"),
+                {"v": "START_NODE", "value": {"id": "START_NODE", "_type": "home"}},
+            ],
+            "edges": [
+                {"v": "START_NODE", "w": "u1"},
+                {"v": "u1", "w": "u2", "value": "success"},
+                {"v": "u2", "w": "u3", "value": "success"},
+                {"v": "u1", "w": "u3", "value": "hotfix"},
+            ],
+        },
+        "tasks": [
+            script("u1", "pull"),
+            {"id": "u2", "name": "ask", "type": "approval", "approvers": ["62e9"]},
+            script("u3", "ship"),
+        ],
+        **more,
+    }
+
+
+def test_it_works() -> None:
+    found = recipes.read(flow())
+    assert found.workflow is not None
+    assert (found.workflow["name"], found.workflow["start"]) == ("Scan", "pull")
+    assert [n.id for n in found.nodes.values()] == ["pull", "ask", "ship"]
+    assert found.nodes["u1"].position == Position(1.5, -2.0)
+    assert found.edges == [
+        Edge("pull", "ask", "success"),
+        Edge("ask", "ship", "success"),
+        Edge("pull", "ship", "hotfix"),
+    ]
+    graph = recipes.graph_of(found, {"u1": "t1", "u2": "t2", "u3": "t3"})
+    assert [n.task_id for n in graph.nodes] == ["t1", "t2", "t3"]
+    assert found.notes == ["ask: you are the approver; name others with: belvedere task edit"]
+
+
+def test_a_task_leaves_behind_what_belongs_to_the_other_place() -> None:
+    made = recipes.read(flow()).tasks["u1"]
+    for name in ("host_id", "script_id", "customer_id", "acl", "assigned_users", "id"):
+        assert name not in made
+    assert made["script"] == {"filename": "a.sh", "data": DATA}
+    assert made["env"] == {"COUNT": "2", "NAME": "x"}
+    assert (made["timeout"], made["script_runas"]) == (600_000, "bash %script%")
+    (argument,) = made["task_arguments"]
+    assert "charsmax" not in argument and "charset" not in argument
+
+
+def test_a_task_recipe_has_its_file_beside_it() -> None:
+    said = {"task": script("x", "hello"), "file": {"filename": "hello.sh", "data": DATA}}
+    del said["task"]["script"]
+    found = recipes.read(said)
+    assert found.workflow is None
+    assert found.tasks[""]["script"] == {"filename": "hello.sh", "data": DATA}
+
+
+def test_a_node_task_is_a_script() -> None:
+    said = {"task": script("x", "n", type="nodejs", script_runas="")}
+    made = recipes.read(said).tasks[""]
+    assert (made["type"], made["script_runas"]) == ("script", "node %script%")
+
+
+def test_older_graphs_have_events_between_the_tasks() -> None:
+    graph = {
+        "nodes": [
+            node("u1", "pull"),
+            {"v": "e1", "value": {"id": "e1", "name": "failure", "_type": "TaskEvent"}},
+            node("u3", "ship"),
+        ],
+        "edges": [{"v": "u1", "w": "e1"}, {"v": "e1", "w": "u3"}],
+    }
+    tasks = [script("u1", "pull"), script("u3", "ship")]
+    found = recipes.read(flow(graph=graph, tasks=tasks))
+    assert found.edges == [Edge("pull", "ship", "failure")]
+
+
+def test_tasks_of_one_name_are_told_apart() -> None:
+    tasks = [script("u1", "same"), script("u2", "same"), script("u3", "same")]
+    found = recipes.read(flow(tasks=tasks))
+    assert [n.id for n in found.nodes.values()] == ["same", "same 2", "same 3"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        [],
+        {},
+        "x",
+        {"task": "x"},
+        {"graph": [], "tasks": []},
+        {"task": {"name": "x", "type": "script"}},
+        {"task": {"name": "x", "type": "script"}, "file": {"filename": "x"}},
+        {"task": {"name": "x", "type": "dummy", "task_arguments": [1]}},
+        flow(tasks=[]),
+        flow(graph={"nodes": [{}], "edges": []}),
+        flow(graph={"nodes": [node("u1", "pull")], "edges": [{"v": "u1"}]}),
+    ],
+)
+def test_what_is_no_recipe_is_refused(said: Any) -> None:
+    with pytest.raises(Invalid) as refused:
+        recipes.read(said)
+    assert refused.value.code == "invalid_recipe"
