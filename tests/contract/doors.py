@@ -84,6 +84,16 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         },
         "PATCH /host/{id}": {"tags": ["blue"]},
         "POST /host": {"hostname": here.host},
+        "POST /definition": {
+            "kind": "monitor",
+            "host_tag": "web",
+            "definition": {"name": "new", "type": "dstat"},
+        },
+        "PUT /definition/{id}": {
+            "kind": "monitor",
+            "host_tag": "web",
+            "definition": {"name": "new", "type": "dstat"},
+        },
         "POST /exec": {"command": ["uptime"], "hosts": [here.host]},
         "POST /dstat/{hostname}": {"dstat": {"cpu_used": 1}},
         "POST /psaux/{hostname}": {"psaux": []},

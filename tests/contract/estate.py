@@ -7,6 +7,8 @@ from typing import Any
 from belvedere import hosts
 from belvedere.access import Actor, Level, enrolment, invitations, recovery, secret_keys, tokens
 from belvedere.db import Tx
+from belvedere.definitions import service as definitions
+from belvedere.definitions.service import DefinitionBody
 from belvedere.indicators import links as badges
 from belvedere.indicators import service as indicators
 from belvedere.indicators.given import IndicatorBody
@@ -221,6 +223,12 @@ def _secret(tx: Tx, house: House, place: Place) -> None:
     place.texts["name"] = name
 
 
+def _definition(tx: Tx, house: House, place: Place) -> None:
+    """For a tag that no host carries."""
+    body = DefinitionBody("monitor", "none", {"name": f"secret of {place.host}", "type": "dstat"})
+    place.ids["definition"] = definitions.create(tx, house.keys, place.by, body).row.id
+
+
 # A feature adds what its doors name.
 MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _running_task,
@@ -228,6 +236,7 @@ MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _indicator,
     _monitor,
     _webhook,
+    _definition,
     _notify,
     _workflow,
     _schedule,

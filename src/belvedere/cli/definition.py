@@ -29,7 +29,7 @@ OPTIONS = (
 
 def fields(args: Args) -> Fields:
     """What was said about the task; options win over the file."""
-    said: Fields = _object(_text(args.source), args.source) if args.source else {}
+    said: Fields = in_file(args.source) if args.source else {}
     if args.script:
         path = Path(args.script)
         said.pop("script_id", None)
@@ -48,6 +48,11 @@ def fields(args: Args) -> Fields:
         name, value = _pair(text, "--set")
         said[name] = _value(value)
     return said
+
+
+def in_file(path: str) -> Fields:
+    """One JSON object; `-` is standard input."""
+    return _object(_text(path), path)
 
 
 def argument(order: int, text: str) -> Fields:

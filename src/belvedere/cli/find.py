@@ -44,6 +44,10 @@ def schedule(client: Client, text: str) -> Record:
     return _one("schedule", client.get("/schedule"), text, lambda one: (one["name"],))
 
 
+def definition(client: Client, text: str) -> Record:
+    return _one("definition", client.get("/definition"), text, lambda one: (one["name"],))
+
+
 def webhook(client: Client, text: str) -> Record:
     return _one("webhook", client.get("/webhook"), text, lambda one: (one["name"],))
 

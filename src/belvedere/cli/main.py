@@ -34,6 +34,7 @@ NOUNS = (
     Noun("workflow", "workflow", "tasks in order"),
     Noun("job", "job", "what ran, runs or waits"),
     Noun("host", "host", "where work runs"),
+    Noun("definition", "tagged", "one task or monitor for every host with a tag"),
     Noun("schedule", "schedule", "when tasks run by themselves"),
     Noun("secret", "secret", "values that scripts get by their environment"),
     Noun("monitor", "monitor", "what is watched"),

@@ -225,7 +225,7 @@ ROUTES: tuple[Route, ...] = (
         "Replace a monitor's definition",
         body=MonitorBody,
         answer=MonitorRecord,
-        codes=("stale",),
+        codes=("stale", "follows_definition"),
     ),
     Route(
         "PATCH",
@@ -235,7 +235,7 @@ ROUTES: tuple[Route, ...] = (
         "Change parts of a monitor's definition",
         body=MonitorBody,
         answer=MonitorRecord,
-        codes=("stale",),
+        codes=("stale", "follows_definition"),
     ),
     Route(
         "DELETE",
@@ -244,7 +244,7 @@ ROUTES: tuple[Route, ...] = (
         delete,
         "Delete a monitor",
         answer=MonitorRecord,
-        codes=("host_monitor",),
+        codes=("host_monitor", "follows_definition"),
     ),
     Route(
         "PATCH",

@@ -22,6 +22,7 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.events import triggers
 from belvedere.events.triggers import Trigger
+from belvedere.hosts import instances
 from belvedere.monitors import (
     bindings,
     changes,
@@ -102,11 +103,21 @@ def new_row(customer_id: str, type_: Type, host_id: str | None, now: Millis) -> 
 
 
 def change(
-    tx: Tx, actor: Actor, monitor_id: str, body: MonitorBody, if_match: int | None, *, whole: bool
+    tx: Tx,
+    actor: Actor,
+    monitor_id: str,
+    body: MonitorBody,
+    if_match: int | None,
+    *,
+    whole: bool,
+    follows: bool = False,
 ) -> Shown:
-    """Replace the definition (`whole`), or the given parts of it."""
+    """Replace the definition (`whole`), or the given parts of it. `follows`: by the definition
+    that it follows, which nobody else may change it past."""
     require(actor, Level.ADMIN)
     row = _held(tx, actor, monitor_id, if_match)
+    if not follows:
+        instances.refuse(tx, "monitor", monitor_id)
     before = msgspec.structs.replace(row)
     if (body.type or body.kind) and given.type_of(body) != row.type:
         raise refusal([Fault("type", f"A monitor stays what it is ({row.type}); make another.")])
@@ -176,9 +187,11 @@ def _resume(tx: Tx, row: MonitorRow) -> None:
     changes.move(row, moves.resumed(changes.seen_of(row)), (), tx.now)
 
 
-def delete(tx: Tx, actor: Actor, monitor_id: str) -> Shown:
+def delete(tx: Tx, actor: Actor, monitor_id: str, *, follows: bool = False) -> Shown:
     require(actor, Level.ADMIN)
     row = store.find(tx, actor.customer_id, monitor_id, hold=True)
+    if not follows:
+        instances.refuse(tx, "monitor", monitor_id)
     if row.type == Type.HOST:
         raise Conflict(
             "A host's own monitor lives as long as the host; pause or mute it, or delete the host.",

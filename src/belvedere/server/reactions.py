@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from belvedere.db import Tx
+from belvedere.definitions import step
 from belvedere.events import Event, cursors
 from belvedere.jobs import sweep
 from belvedere.monitors import watching, with_hosts
@@ -90,6 +91,14 @@ REACTIONS = (
         lambda tx, house, event: telling.tell(tx, house, [event]),
         telling.tell,
         gathers_s=1.0,
+    ),
+    Reaction(
+        "definitions and hosts stay in step",
+        frozenset(
+            {"host.created", "host.changed", "host.deleted"}
+            | {"definition.created", "definition.changed"}
+        ),
+        lambda tx, house, event: step.follow(tx, house.keys, event.customer_id),
     ),
     Reaction("the first host gets the demo", frozenset({"host.connected"}), show_demo),
 )

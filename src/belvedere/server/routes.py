@@ -2,6 +2,7 @@
 
 from belvedere.access.api import ROUTES as ACCESS
 from belvedere.access.model import Level
+from belvedere.definitions.api import ROUTES as DEFINITIONS
 from belvedere.files.api import ROUTES as FILES
 from belvedere.hosts.api import ROUTES as HOSTS
 from belvedere.indicators.api import ROUTES as INDICATORS
@@ -47,6 +48,7 @@ ROUTES: tuple[Route, ...] = (
     *WEBHOOKS,
     *CALLS,
     *MONITORS,
+    *DEFINITIONS,
     *NOTIFY,
     *INBOX,
     *WORKFLOWS,

@@ -128,7 +128,7 @@ ROUTES: tuple[Route, ...] = (
         "Replace a task's definition",
         body=TaskBody,
         answer=TaskRecord,
-        codes=("stale",),
+        codes=("stale", "follows_definition"),
         max_body=MAX_BODY,
     ),
     Route(
@@ -139,7 +139,7 @@ ROUTES: tuple[Route, ...] = (
         "Change parts of a task's definition",
         body=TaskBody,
         answer=TaskRecord,
-        codes=("stale",),
+        codes=("stale", "follows_definition"),
         max_body=MAX_BODY,
     ),
     Route(
@@ -151,7 +151,7 @@ ROUTES: tuple[Route, ...] = (
         style="plain",
         body=TimeoutBody,
         answer=TaskRecord,
-        codes=("stale",),
+        codes=("stale", "follows_definition"),
         known=False,
     ),
     Route(
@@ -161,7 +161,7 @@ ROUTES: tuple[Route, ...] = (
         delete,
         "Delete a task; what waits for it expires",
         answer=TaskRecord,
-        codes=("task_in_use",),
+        codes=("task_in_use", "follows_definition"),
     ),
     Route(
         "GET",

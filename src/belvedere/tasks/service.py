@@ -11,6 +11,7 @@ from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict, Fault, Invalid, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
+from belvedere.hosts import instances
 from belvedere.rest.filters import Listing
 from belvedere.tasks import bindings, definition, given, store, timetable, triggers
 from belvedere.tasks.bindings import Binding
@@ -43,11 +44,19 @@ def create(tx: Tx, keys: Keys, actor: Actor, body: Any) -> Shown:
 
 
 def change(
-    tx: Tx, actor: Actor, task_id: str, body: Any, if_match: int | None = None, *, whole: bool
+    tx: Tx,
+    actor: Actor,
+    task_id: str,
+    body: Any,
+    if_match: int | None = None,
+    *,
+    whole: bool,
+    follows: bool = False,
 ) -> Shown:
-    """Replace the definition (`whole`), or the given parts of it: a new version if it differs."""
+    """Replace the definition (`whole`), or the given parts of it: a new version if it differs.
+    `follows`: by the definition that it follows, which nobody else may change it past."""
     require(actor, Level.ADMIN)
-    row = _held(tx, actor, task_id, if_match)
+    row = _held(tx, actor, task_id, if_match, follows=follows)
     old = decode(row.spec)
     fields = given.definition_in(body)
     _refuse_fixed(fields, old)
@@ -68,20 +77,26 @@ def change(
 
 
 def set_timeout(
-    tx: Tx, actor: Actor, task_id: str, timeout: Millis | None, if_match: int | None = None
+    tx: Tx,
+    actor: Actor,
+    task_id: str,
+    timeout: Millis | None,
+    if_match: int | None = None,
+    *,
+    follows: bool = False,
 ) -> Shown:
     """The one way to change it; see `_refuse_fixed`."""
     require(actor, Level.ADMIN)
-    row = _held(tx, actor, task_id, if_match)
+    row = _held(tx, actor, task_id, if_match, follows=follows)
     spec = msgspec.structs.replace(decode(row.spec), timeout=timeout)
     _save(tx, actor, row, definition.checked(spec))
     return _shown(tx, actor, task_id)
 
 
-def delete(tx: Tx, actor: Actor, task_id: str) -> Shown:
+def delete(tx: Tx, actor: Actor, task_id: str, *, follows: bool = False) -> Shown:
     """Gone for every reader, its key dead; what waits for it ends by the event."""
     require(actor, Level.ADMIN)
-    row = store.find(tx, actor.customer_id, task_id, hold=True)
+    row = _held(tx, actor, task_id, None, follows=follows)
     # Whatever holds a task refuses here, with Conflict.
     shown_last = _shown(tx, actor, task_id)
     triggers.forget(tx, actor, "task", task_id)
@@ -156,8 +171,12 @@ def _kept(old: TaskSpec, whole: bool) -> dict[str, Any]:
     return msgspec.structs.asdict(old)
 
 
-def _held(tx: Tx, actor: Actor, task_id: str, if_match: int | None) -> TaskRow:
+def _held(
+    tx: Tx, actor: Actor, task_id: str, if_match: int | None, *, follows: bool = False
+) -> TaskRow:
     row = store.find(tx, actor.customer_id, task_id, hold=True)
+    if not follows:
+        instances.refuse(tx, "task", task_id)
     if if_match is not None and if_match != row.version:
         raise Stale(f"The task is at version {row.version} now; read it again.")
     return row

@@ -36,7 +36,7 @@ def replace(
     """Exactly these events start it from now on."""
     lock_rings(tx, actor.customer_id)
     before = of_targets(tx, actor.customer_id, target, [target_id])[target_id]
-    wanted = _resolved(tx, actor, (target, target_id), given, before)
+    wanted = resolved(tx, actor, (target, target_id), given, before)
     after = [one.event_id for one in wanted]
     if sorted(after) == sorted(before):
         return
@@ -53,7 +53,7 @@ def lock_rings(tx: Tx, customer_id: str) -> None:
     tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", customer_id)
 
 
-def _resolved(
+def resolved(
     tx: Tx,
     actor: Actor,
     target: tuple[str, str],

@@ -21,3 +21,29 @@ create table host_stats (
 
 -- Commands of admins: jobs without a task.
 create index jobs_commands on jobs (id) where task_id is null and type = 'ScriptJob';
+
+-- One definition of a task or monitor for every host with a tag.
+create table definitions (
+  id text primary key,
+  customer_id text not null references customers (id),
+  kind text not null,
+  host_tag text not null,
+  name text not null,
+  body text not null,
+  version bigint not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  deleted_at bigint
+);
+create index definitions_of_customer on definitions (customer_id, id) where deleted_at is null;
+
+-- What it has made on each host, and which version of it that follows.
+create table definition_instances (
+  definition_id text not null references definitions (id),
+  host_id text not null references hosts (id),
+  kind text not null,
+  object_id text not null,
+  version bigint not null,
+  primary key (definition_id, host_id)
+);
+create unique index definition_instances_by_object on definition_instances (kind, object_id);

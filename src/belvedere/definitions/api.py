@@ -1,0 +1,93 @@
+"""Definitions over HTTP."""
+
+from belvedere.definitions import service, store
+from belvedere.definitions.model import DefinitionRecord, Shown, record
+from belvedere.definitions.service import DefinitionBody
+from belvedere.rest import filters, lists
+from belvedere.rest.route import Ask, Reply, Route
+
+
+def _record(ask: Ask, shown: Shown) -> DefinitionRecord:
+    return record(shown, ask.actor.customer_name)
+
+
+async def list_definitions(ask: Ask) -> Reply:
+    listing = filters.read(ask.query, store.DEFINITIONS)
+    found, total = await ask.house.db.read(service.listed, ask.actor, listing)
+    return lists.answer(ask, listing, [_record(ask, one) for one in found], total)
+
+
+async def show(ask: Ask) -> DefinitionRecord:
+    return _record(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
+
+
+async def create(ask: Ask) -> Reply:
+    made = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body)
+    return Reply(_record(ask, made), status=201)
+
+
+async def change(ask: Ask) -> DefinitionRecord:
+    changed = await ask.house.db.write(
+        service.change, ask.house.keys, ask.actor, ask.path["id"], ask.body, ask.if_match
+    )
+    return _record(ask, changed)
+
+
+async def delete(ask: Ask) -> DefinitionRecord:
+    return _record(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "GET",
+        "/definition",
+        "admin",
+        list_definitions,
+        "List definitions",
+        answer=list[DefinitionRecord],
+        query=lists.QUERY,
+        known=False,
+    ),
+    Route(
+        "GET",
+        "/definition/{id}",
+        "admin",
+        show,
+        "Show a definition, and what it has made",
+        answer=DefinitionRecord,
+        known=False,
+    ),
+    Route(
+        "POST",
+        "/definition",
+        "admin",
+        create,
+        "Define a task or monitor for every host with a tag",
+        body=DefinitionBody,
+        answer=DefinitionRecord,
+        known=False,
+        max_body=33 << 20,
+    ),
+    Route(
+        "PUT",
+        "/definition/{id}",
+        "admin",
+        change,
+        "Change a definition, and with it all that it has made",
+        body=DefinitionBody,
+        answer=DefinitionRecord,
+        codes=("stale", "task_in_use"),
+        known=False,
+        max_body=33 << 20,
+    ),
+    Route(
+        "DELETE",
+        "/definition/{id}",
+        "admin",
+        delete,
+        "Delete a definition and all that it has made",
+        answer=DefinitionRecord,
+        codes=("task_in_use",),
+        known=False,
+    ),
+)

@@ -1,0 +1,90 @@
+"""The rows of definitions."""
+
+import msgspec
+
+from belvedere.base.errors import NotFound
+from belvedere.db import Tx, columns
+from belvedere.definitions.model import DefinitionRow
+from belvedere.rest.clauses import clauses
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+
+DEFINITIONS = Listable(
+    fields={
+        "id": Field("id"),
+        "kind": Field("kind"),
+        "host_tag": Field("host_tag"),
+        "name": Field("name"),
+        "version": Field("version", Kind.INT),
+        "creation_date": Field("created_at", Kind.TIME),
+        "last_update": Field("updated_at", Kind.TIME),
+    }
+)
+_ROW = columns(DefinitionRow)
+_LIVE = "customer_id = ? and deleted_at is null"
+
+
+def find(tx: Tx, customer_id: str, definition_id: str, *, hold: bool = False) -> DefinitionRow:
+    found = tx.one(
+        DefinitionRow,
+        f"select {_ROW} from definitions where {_LIVE} and id = ?"
+        f"{tx.sql.lock_rows if hold else ''}",
+        customer_id,
+        definition_id,
+    )
+    if found is None:
+        raise NotFound("There is no such definition.", code="definition_not_found")
+    return found
+
+
+def all_held(tx: Tx, customer_id: str) -> list[DefinitionRow]:
+    """Every one of the organization, held until the transaction ends."""
+    return tx.all(
+        DefinitionRow,
+        f"select {_ROW} from definitions where {_LIVE} order by id{tx.sql.lock_rows}",
+        customer_id,
+    )
+
+
+def insert(tx: Tx, row: DefinitionRow) -> None:
+    marks = ", ".join("?" for _ in DefinitionRow.__struct_fields__)
+    tx.run(f"insert into definitions ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+
+
+def save(tx: Tx, row: DefinitionRow) -> None:
+    tx.run(
+        "update definitions set host_tag = ?, name = ?, body = ?, version = ?, updated_at = ?"
+        " where id = ? and customer_id = ?",
+        row.host_tag,
+        row.name,
+        row.body,
+        row.version,
+        row.updated_at,
+        row.id,
+        row.customer_id,
+    )
+
+
+def mark_deleted(tx: Tx, row: DefinitionRow) -> None:
+    tx.run(
+        "update definitions set deleted_at = ? where id = ? and customer_id = ?",
+        tx.now,
+        row.id,
+        row.customer_id,
+    )
+
+
+def page(tx: Tx, customer_id: str, listing: Listing) -> list[DefinitionRow]:
+    sql = clauses(listing)
+    return tx.all(
+        DefinitionRow,
+        f"select {_ROW} from definitions where {_LIVE}{sql.where}{sql.page}",
+        customer_id,
+        *sql.params,
+        *sql.page_params,
+    )
+
+
+def count(tx: Tx, customer_id: str, listing: Listing) -> int:
+    sql = clauses(listing)
+    asked = f"select count(*) from definitions where {_LIVE}{sql.where}"
+    return int(tx.value(asked, customer_id, *sql.params))

@@ -1,0 +1,68 @@
+"""What commands about tags ask the server for; a part of the table in test_calls.py."""
+
+from pathlib import Path
+from typing import Any
+
+import clicast
+
+HOST = f"/host/{clicast.HOST_ID}"
+FILE = Path(__file__).with_name("definition.json")
+DEFINITION_ID = "65a000000000000000000301"
+DEFINITION = f"/definition/{DEFINITION_ID}"
+FOUND: dict[str, Any] = {
+    "id": DEFINITION_ID,
+    "kind": "task",
+    "name": "backup",
+    "host_tag": "web",
+    "version": 4,
+    "definition": {"name": "backup", "type": "script"},
+    "instances": [{"id": clicast.TASK_ID, "host_id": clicast.HOST_ID, "hostname": "web-1"}],
+    "last_update": "2026-03-01T10:00:00.000Z",
+}
+EXECUTED = {"jobs": [clicast.job(hostname="web-1")]}
+CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
+    ("host list --tag web", ("GET", "/host", {"where[tags]": "web"}, None), "online"),
+    ("host tag web-1 blue --only", ("PATCH", HOST, {}, {"tags": ["blue"]}), "web-1"),
+    (
+        "exec --host web-1 --detach uptime",
+        ("POST", "/exec", {}, {"command": ["uptime"], "hosts": ["web-1"], "tags": []}),
+        "is ready",
+    ),
+    ("definition list", ("GET", "/definition", {}, None), "backup"),
+    ("definition show backup", ("GET", DEFINITION, {}, None), "web-1"),
+    (
+        f"definition create task --tag web --from {FILE}",
+        (
+            "POST",
+            "/definition",
+            {},
+            {"kind": "task", "host_tag": "web", "definition": {"name": "backup"}},
+        ),
+        "is on 1 hosts",
+    ),
+    (
+        f"definition replace backup --from {FILE} --tag db",
+        (
+            "PUT",
+            DEFINITION,
+            {},
+            {"kind": "task", "host_tag": "db", "definition": {"name": "backup"}},
+        ),
+        "is on 1 hosts",
+    ),
+    ("definition delete backup", ("DELETE", DEFINITION, {}, None), "is gone"),
+]
+ANSWERS: tuple[tuple[str, str, Any], ...] = (
+    ("POST", "/exec", EXECUTED),
+    ("GET", "/definition", [FOUND]),
+    ("POST", "/definition", FOUND),
+    ("GET", DEFINITION, FOUND),
+    ("PUT", DEFINITION, FOUND),
+    ("DELETE", DEFINITION, FOUND),
+)
+REFUSED = (
+    ("exec uptime", 2, "say where"),
+    ("exec --host web-1", 2, "say what to run"),
+    ("definition show nothing", 1, "See: belvedere definition list"),
+    ("definition create task --tag web --from /nowhere/x", 1, "/nowhere/x cannot be read"),
+)

@@ -1,0 +1,62 @@
+"""`belvedere definition`: what it asks, and what it says."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from cli.conftest import Belvedere
+from fakeserver import FakeServer
+
+ID = "65a000000000000000000301"
+PATH = f"/definition/{ID}"
+FOUND: dict[str, Any] = {
+    "id": ID,
+    "kind": "task",
+    "name": "backup",
+    "host_tag": "web",
+    "version": 4,
+    "definition": {"name": "backup", "type": "script"},
+    "instances": [{"id": "65a000000000000000000302", "host_id": "h", "hostname": "web-1"}],
+    "last_update": "2026-03-01T10:00:00.000Z",
+}
+BODY = {"name": "backup", "type": "script", "script_id": "x"}
+
+
+def test_it_works(belvedere: Belvedere, server: FakeServer, tmp_path: Path) -> None:
+    file = tmp_path / "backup.json"
+    file.write_text(json.dumps(BODY))
+    server.on("POST", "/definition", FOUND)
+    ran = belvedere("definition", "create", "task", "--tag", "web", "--from", str(file))
+    assert (ran.status, ran.out) == (0, "backup is on 1 hosts.\n")
+    body = {"kind": "task", "host_tag": "web", "definition": BODY}
+    assert server.bodies("POST", "/definition") == [body]
+
+
+def test_it_is_found_by_name_and_replaced(
+    belvedere: Belvedere, server: FakeServer, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup.json"
+    file.write_text(json.dumps(BODY))
+    server.on("GET", "/definition", [FOUND])
+    server.on("PUT", PATH, FOUND)
+    assert belvedere("definition", "replace", "backup", "--from", str(file)).status == 0
+    assert server.bodies("PUT", PATH) == [{"kind": "task", "host_tag": "web", "definition": BODY}]
+
+
+def test_it_is_listed_shown_and_deleted(belvedere: Belvedere, server: FakeServer) -> None:
+    server.on("GET", "/definition", [FOUND])
+    server.on("GET", PATH, FOUND)
+    server.on("DELETE", PATH, FOUND)
+    assert "backup" in belvedere("definition", "list").out
+    assert "web-1" in belvedere("definition", "show", "backup").out
+    assert json.loads(belvedere("definition", "show", ID, "--json").out) == FOUND
+    assert belvedere("definition", "delete", "backup").out == "backup is gone from 1 hosts.\n"
+
+
+def test_a_file_that_is_no_object_is_refused(
+    belvedere: Belvedere, server: FakeServer, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup.json"
+    file.write_text("[]")
+    ran = belvedere("definition", "create", "task", "--tag", "web", "--from", str(file))
+    assert ran.status == 1 and "one JSON object" in ran.err

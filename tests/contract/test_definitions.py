@@ -1,0 +1,261 @@
+"""One task or monitor for every host of a tag, in step with the tag and with itself."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.protocol import Watch
+from contract.client import Client
+from contract.running import create as run
+from contract.test_exec import tag
+from contract.test_triggers import react
+from contract.world import World
+
+SCRIPT = {"filename": "backup.sh", "source": "#!/bin/sh\necho 1\n"}
+TASK: dict[str, Any] = {"name": "backup", "type": "script", "script": SCRIPT}
+WEB: dict[str, Any] = {"name": "health", "type": "dstat", "cpu": 80}
+
+
+async def define(ada: Client, kind: str = "task", **more: Any) -> dict[str, Any]:
+    body = {"kind": kind, "host_tag": "web", "definition": TASK if kind == "task" else WEB, **more}
+    made = await ada.post("/acme/definition", body)
+    assert made.status == 201, made.body
+    found: dict[str, Any] = made.json
+    return found
+
+
+async def redefine(ada: Client, found: dict[str, Any], **more: Any) -> dict[str, Any]:
+    body = {**{name: found[name] for name in ("kind", "host_tag", "definition")}, **more}
+    done = await ada.put(f"/acme/definition/{found['id']}", body)
+    assert done.status == 200, done.body
+    changed: dict[str, Any] = done.json
+    return changed
+
+
+async def on(ada: Client, noun: str = "task", name: str = "backup") -> dict[str, dict[str, Any]]:
+    """What is there, by the name of its host."""
+    listed = (await ada.get(f"/acme/{noun}?where[name]={name}")).json
+    return {one["hostname"]: one for one in listed}
+
+
+async def test_it_works(world: World, ada: Client) -> None:
+    await tag(ada, world, "web-1", "web")
+    found = await define(ada)
+    assert [one["hostname"] for one in found["instances"]] == ["web-1"]
+    there = await on(ada)
+    assert there["web-1"]["id"] == found["instances"][0]["id"]
+    # A host that joins has it too; one that leaves has it no longer.
+    await tag(ada, world, "web-2", "web")
+    await tag(ada, world, "web-1", "old")
+    await react(world)
+    assert list(await on(ada)) == ["web-2"]
+    shown = (await ada.get(f"/acme/definition/{found['id']}")).json
+    assert [one["hostname"] for one in shown["instances"]] == ["web-2"]
+    async with world.agent("web-2") as agent:
+        job = await run(ada, (await on(ada))["web-2"]["id"])
+        order = await agent.order()
+        assert order.job_id == job["id"] and await agent.fetch(order.sha256) is not None
+
+
+async def test_a_change_reaches_every_host_at_once(world: World, ada: Client) -> None:
+    for hostname in ("web-1", "web-2"):
+        await tag(ada, world, hostname, "web")
+    found = await define(ada)
+    before = await on(ada)
+    script = {"filename": "backup.sh", "source": "#!/bin/sh\necho 2\n"}
+    other = {**TASK, "script": script, "timeout": 5_000, "env": {"A": "b"}}
+    changed = await redefine(ada, found, definition=other)
+    assert changed["version"] == 2
+    after = await on(ada)
+    assert {name: one["id"] for name, one in after.items()} == {
+        name: one["id"] for name, one in before.items()
+    }
+    for one in after.values():
+        assert (one["timeout"], one["env"]) == (5_000, {"A": "b"})
+    # One script for all, with a new version.
+    assert len({one["script_id"] for one in (*before.values(), *after.values())}) == 1
+    versions = await ada.get(f"/acme/file/{after['web-1']['script_id']}/versions")
+    assert [one["version"] for one in versions.json] == [2, 1]
+
+
+async def test_another_tag_moves_it(world: World, ada: Client) -> None:
+    await tag(ada, world, "web-1", "web")
+    await tag(ada, world, "web-2", "db")
+    found = await define(ada)
+    await redefine(ada, found, host_tag="db")
+    assert list(await on(ada)) == ["web-2"]
+
+
+async def test_monitors_are_defined_the_same_way(world: World, ada: Client) -> None:
+    await tag(ada, world, "web-1", "web")
+    found = await define(ada, "monitor")
+    await tag(ada, world, "web-2", "web")
+    await react(world)
+    there = await on(ada, "monitor", "health")
+    assert set(there) == {"web-1", "web-2"}
+    await redefine(ada, found, definition={**WEB, "cpu": 70, "looptime": 5_000})
+    for one in (await on(ada, "monitor", "health")).values():
+        assert (one["config"]["limit"]["cpu"], one["looptime"]) == (70, 5_000)
+    # Pausing and muting one of them is a matter of its host.
+    assert (await ada.put(f"/acme/monitor/{there['web-1']['id']}/pause", {})).status == 200
+    assert (await ada.delete(f"/acme/definition/{found['id']}")).status == 200
+    assert await on(ada, "monitor", "health") == {}
+
+
+async def test_what_follows_a_definition_is_not_changed_by_itself(
+    world: World, ada: Client
+) -> None:
+    await tag(ada, world, "web-1", "web")
+    task = (await define(ada))["instances"][0]["id"]
+    monitor = (await define(ada, "monitor"))["instances"][0]["id"]
+    for refused in (
+        await ada.patch(f"/acme/task/{task}", {"description": "x"}),
+        await ada.put(f"/acme/task/{task}", {**TASK, "hostname": "web-1"}),
+        await ada.put(f"/api/task/{task}/timeout", {"timeout": 5_000}),
+        await ada.delete(f"/acme/task/{task}"),
+        await ada.patch(f"/acme/monitor/{monitor}", {"description": "x"}),
+        await ada.delete(f"/acme/monitor/{monitor}"),
+    ):
+        assert (refused.status, refused.code) == (409, "follows_definition"), refused.body
+    # Who may run it, and its key, are its own.
+    assert (await ada.put(f"/acme/task/{task}/acl", {"users": ["uma"]})).status == 200
+    assert (await ada.post(f"/acme/task/{task}/credentials/rotate", {})).status == 200
+
+
+async def test_a_deleted_host_leaves_nothing_behind(world: World, ada: Client) -> None:
+    await tag(ada, world, "web-1", "web")
+    found = await define(ada)
+    assert (await ada.delete(f"/acme/host/{found['instances'][0]['host_id']}")).status == 200
+    await react(world)
+    assert (await ada.get("/acme/task?where[name]=backup&unassigned=true")).json == []
+    assert (await ada.get(f"/acme/definition/{found['id']}")).json["instances"] == []
+
+
+async def test_what_something_else_runs_stays_and_is_its_own(world: World, ada: Client) -> None:
+    await tag(ada, world, "web-1", "web")
+    found = await define(ada)
+    task = found["instances"][0]["id"]
+    hook = (await ada.post("/acme/webhook", {"name": "hook", "tasks": [task]})).json
+    refused = await ada.delete(f"/acme/definition/{found['id']}")
+    assert (refused.status, refused.code) == (409, "task_in_use")
+    await tag(ada, world, "web-1")
+    await react(world)
+    assert (await ada.get(f"/acme/definition/{found['id']}")).json["instances"] == []
+    assert (await ada.patch(f"/acme/task/{task}", {"description": "mine"})).status == 200
+    assert (await ada.delete(f"/acme/webhook/{hook['id']}")).status == 200
+    assert (await ada.delete(f"/acme/definition/{found['id']}")).status == 200
+
+
+async def test_a_script_that_others_use_is_left_alone(world: World, ada: Client) -> None:
+    await tag(ada, world, "web-1", "web")
+    found = await define(ada)
+    script_id = found["definition"]["script_id"]
+    other = await world.task("other", script_id=script_id, script=None)
+    script = {"filename": "backup.sh", "source": "#!/bin/sh\necho 2\n"}
+    changed = await redefine(ada, found, definition={**TASK, "script": script})
+    assert changed["definition"]["script_id"] != script_id
+    assert (await ada.get(f"/acme/task/{other}")).json["script_id"] == script_id
+
+
+async def test_hidden_values_stay_hidden_and_come_back(world: World, ada: Client) -> None:
+    await tag(ada, world, "web-1", "web")
+    secret = {"type": "fixed", "label": "key", "value": "canary-value", "masked": True}
+    found = await define(ada, definition={**TASK, "task_arguments": [secret]})
+    assert found["definition"]["task_arguments"][0]["value"] == "***"
+    changed = await redefine(ada, found)
+    assert changed["definition"]["task_arguments"][0]["value"] == "***"
+    async with world.agent() as agent:
+        await run(ada, found["instances"][0]["id"])
+        assert (await agent.order()).arguments == ["canary-value"]
+    headers = {"Authorization": "canary", "Accept": "x"}
+    web = {"name": "w", "type": "scraper", "url": "http://x.test/", "headers": headers}
+    made = await define(ada, "monitor", definition=web)
+    assert made["definition"]["headers"] == {"Authorization": "***", "Accept": "x"}
+    await redefine(ada, made)
+    async with world.agent() as agent:
+        watch = await agent.hear(Watch)
+        assert watch.monitors[-1].config["headers"] == headers
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"kind": "webhook"},
+        {"host_tag": ""},
+        {"definition": {"name": "x", "type": "dummy"}},
+        {"definition": {"type": "script", "script": SCRIPT}},
+        {"definition": {"name": "x"}},
+        {"definition": {**TASK, "hostname": "web-1"}},
+        {"definition": {**TASK, "script": None, "script_id": "0" * 24}},
+        {"definition": {**TASK, "timeout": "soon"}},
+        {"definition": {**TASK, "script": None}},
+        {"definition": {**TASK, "env": {"1": "x"}}},
+        {"definition": {**TASK, "acl": ["nobody@nowhere.test"]}},
+        {"definition": {**TASK, "triggers": ["webhook:000000000000000000000000:trigger"]}},
+        {"kind": "monitor", "definition": {"name": "x", "type": "push"}},
+        {"kind": "monitor", "definition": {"name": "x", "type": "scraper", "url": "no"}},
+        {"kind": "monitor", "definition": {"type": "dstat"}},
+        {"extra": 1},
+    ],
+)
+@pytest.mark.parametrize("is_tagged", [True, False])
+async def test_what_could_not_be_made_is_refused(
+    world: World, ada: Client, body: dict[str, Any], is_tagged: bool
+) -> None:
+    """Also while no host carries the tag: it must not fail when one joins."""
+    if is_tagged:
+        await tag(ada, world, "web-1", "web")
+    refused = await ada.post(
+        "/acme/definition", {"kind": "task", "host_tag": "web", "definition": TASK, **body}
+    )
+    assert refused.status == 400, refused.body
+    assert (await ada.get("/acme/definition")).json == []
+    assert (await ada.get("/acme/task")).json == []
+
+
+async def test_it_stays_what_it_is(world: World, ada: Client) -> None:
+    found = await define(ada)
+    for more in (
+        {"kind": "monitor", "definition": WEB},
+        {"definition": {**TASK, "type": "scraper"}},
+    ):
+        body = {"kind": "task", "host_tag": "web", "definition": TASK, **more}
+        refused = await ada.put(f"/acme/definition/{found['id']}", body)
+        assert (refused.status, refused.code) == (400, "type_fixed")
+
+
+async def test_a_stale_edit_is_refused(world: World, ada: Client) -> None:
+    found = await define(ada)
+    await redefine(ada, found)
+    body = {name: found[name] for name in ("kind", "host_tag", "definition")}
+    refused = await ada.put(
+        f"/acme/definition/{found['id']}", body, headers={"if-match": str(found["version"])}
+    )
+    assert refused.status == 412
+
+
+async def test_it_is_for_admins_of_the_organization(
+    world: World, ada: Client, uma: Client, eve: Client
+) -> None:
+    found = await define(ada)
+    assert (await world.client("max").get("/acme/definition")).status == 403
+    assert (await uma.get(f"/acme/definition/{found['id']}")).status == 403
+    assert (await eve.get(f"/definition/{found['id']}")).status == 404
+    assert (await eve.get("/globex/definition")).json == []
+    listed = (await ada.get("/acme/definition?where[host_tag]=web&where[kind]=task")).json
+    assert [one["id"] for one in listed] == [found["id"]]
+    assert (await ada.get("/acme/definition?where[kind]=monitor")).json == []
+
+
+async def test_one_that_names_what_is_gone_holds_up_no_other(world: World, ada: Client) -> None:
+    member = (await ada.post("/api/member", {"user": {"email": "new@acme.test"}})).json
+    first = await define(ada, definition={**TASK, "acl": ["new@acme.test"]})
+    await define(ada, "monitor")
+    assert (await world.client("olga").delete(f"/api/member/{member['id']}")).status == 200
+    await tag(ada, world, "web-1", "web")
+    await react(world)
+    assert await on(ada) == {} and set(await on(ada, "monitor", "health")) == {"web-1"}
+    assert (await ada.get(f"/acme/definition/{first['id']}")).json["instances"] == []
+    # Once it is right again, it follows.
+    await redefine(ada, first, definition=TASK)
+    assert set(await on(ada)) == {"web-1"}
