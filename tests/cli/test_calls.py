@@ -8,7 +8,7 @@ import pytest
 
 import clicast
 from belvedere.cli.main import main
-from cli import notifycalls, tagcalls
+from cli import flowcalls, notifycalls, tagcalls
 from cli.conftest import Belvedere
 from fakeserver import FakeServer, Say
 
@@ -298,6 +298,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ("schedule delete nightly", ("DELETE", SCHEDULE, {}, None), "deleted"),
     *notifycalls.CALLS,
     *tagcalls.CALLS,
+    *flowcalls.CALLS,
     ("webhook list", ("GET", "/webhook", {}, None), "push"),
     ("webhook show push", ("GET", "/webhook", {}, None), clicast.TASK_ID),
     (
@@ -424,7 +425,7 @@ def answers(server: FakeServer) -> None:
         server.on(method, MONITOR, clicast.monitor())
     for word in ("pause", "resume", "mute", "unmute"):
         server.on("PUT", f"{MONITOR}/{word}", clicast.monitor())
-    for method, path, answer in (*notifycalls.ANSWERS, *tagcalls.ANSWERS):
+    for method, path, answer in (*notifycalls.ANSWERS, *flowcalls.ANSWERS, *tagcalls.ANSWERS):
         server.on(method, path, answer)
     for path in (TILE, INDICATOR):
         for method in ("GET", "PATCH", "DELETE"):
@@ -552,6 +553,7 @@ def test_the_first_push_of_a_title_makes_the_indicator(
         ("indicator set Orders", 2, "Nothing to set"),
         *notifycalls.REFUSED,
         *tagcalls.REFUSED,
+        *flowcalls.REFUSED,
         ("task create x --script /nowhere/x.sh", 1, "/nowhere/x.sh cannot be read"),
         ("task create x --env A", 2, "--env takes NAME=VALUE"),
         ("job show deploy", 2, "'deploy' is no job id; see: belvedere job list"),
