@@ -202,6 +202,13 @@ async def test_the_list_holds_the_whole_and_its_steps(world: World, ada: Client)
     assert [one["id"] for one in (await ada.get(only)).json] == [job["id"]]
 
 
+async def test_jobs_are_found_by_the_acl_of_the_workflow(world: World, ada: Client) -> None:
+    flow = await made(world, ada, acl=["uma"])
+    await run(ada, flow)
+    for entry, count in (("uma@acme.test", 2), ("vic@acme.test", 0)):
+        assert len((await ada.get(f"/acme/job?where[acl]={entry}")).json) == count
+
+
 async def test_a_job_belongs_to_its_workflow(world: World, ada: Client, eve: Client) -> None:
     flow, other = await made(world, ada), await made(world, ada, name="other")
     job = await run(ada, flow)

@@ -90,9 +90,11 @@ def _short(result: dict[str, Any]) -> dict[str, Any]:
 def listable(engine: str) -> Listable:
     """What the list of jobs can be asked for."""
     nth = _NTH[engine]
+    # That of what ran: the workflow's covers its steps.
     acl = (
-        "exists (select 1 from acl a where a.object = 'task' and a.object_id = j.task_id"
-        " and a.entry {test})"
+        "exists (select 1 from acl a where a.customer_id = j.customer_id"
+        " and a.object = case when j.workflow_id is null then 'task' else 'workflow' end"
+        " and a.object_id = coalesce(j.workflow_id, j.task_id) and a.entry {test})"
     )
     texts = (
         *("id", "task_id", "name", "lifecycle", "state", "host_id", "workflow_id"),

@@ -4,7 +4,7 @@ The answer depends on nothing but the graph and what has begun and ended, so it 
 at any time, by anybody, after any crash.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -34,13 +34,14 @@ def follows(edge: Edge, end: End) -> bool:
 
 def decide(graph: Graph, ended: Mapping[str, End], is_open: Collection[str]) -> Next:
     """`ended` and `is_open` are the nodes that have begun."""
-    arrived = _arrived(graph, ended)
+    here = _sources(_arrived(graph, ended))
+    wanted = _sources(graph.edges)
     waiting = [node for node in graph.nodes if node.id not in ended and node.id not in is_open]
-    start = [(node.id, feeds) for node in waiting if (feeds := _feeds(graph, node, arrived))]
+    start = [(node.id, feeds) for node in waiting if (feeds := _feeds(node, here, wanted))]
     if start or is_open:
         return Next(start=start)
     # A node that was reached and does not start is a join whose other branch never comes.
-    is_stuck = any(edge.target == node.id for edge in arrived for node in waiting)
+    is_stuck = any(node.id in here for node in waiting)
     return Next(is_over=True, has_failed=is_stuck or bool(unhandled(graph, ended)))
 
 
@@ -53,12 +54,13 @@ def unhandled(graph: Graph, ended: Mapping[str, End]) -> set[str]:
 def supported(graph: Graph, start: str, ended: Mapping[str, End]) -> dict[str, End]:
     """Those of the ended nodes that would have begun if only these had ended, from `start` on."""
     kept = dict(ended)
+    wanted = _sources(graph.edges)
     while True:
-        arrived = _arrived(graph, kept)
+        here = _sources(_arrived(graph, kept))
         gone = [
             node.id
             for node in graph.nodes
-            if node.id in kept and node.id != start and not _feeds(graph, node, arrived)
+            if node.id in kept and node.id != start and not _feeds(node, here, wanted)
         ]
         if not gone:
             return kept
@@ -72,10 +74,17 @@ def _arrived(graph: Graph, ended: Mapping[str, End]) -> list[Edge]:
     ]
 
 
-def _feeds(graph: Graph, node: Node, arrived: list[Edge]) -> list[str]:
+def _sources(edges: Sequence[Edge]) -> dict[str, list[str]]:
+    """Of each target, each once, in the order of the edges."""
+    found: dict[str, dict[str, None]] = {}
+    for edge in edges:
+        found.setdefault(edge.target, {})[edge.source] = None
+    return {target: list(sources) for target, sources in found.items()}
+
+
+def _feeds(node: Node, here: dict[str, list[str]], wanted: dict[str, list[str]]) -> list[str]:
     """The sources that let this node start, in the order of the edges; none: it cannot yet."""
-    here = list(dict.fromkeys(edge.source for edge in arrived if edge.target == node.id))
+    arrived = here.get(node.id, [])
     if node.join is Join.ANY:
-        return here[:1]
-    wanted = {edge.source for edge in graph.edges if edge.target == node.id}
-    return here if wanted and wanted == set(here) else []
+        return arrived[:1]
+    return arrived if len(arrived) == len(wanted.get(node.id, ())) else []
