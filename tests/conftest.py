@@ -72,7 +72,7 @@ def logs(database_url: str, engine: str, tmp_path: Path) -> Iterator[Database]:
 def clock(db: Database) -> HandClock:
     """The clock of `db`: every transaction's `now`."""
     hands = HandClock()
-    db.clock = hands  # type: ignore[attr-defined]  # both engines have one, the protocol hides it
+    db.clock = hands
     return hands
 
 

@@ -19,7 +19,7 @@ class Dry:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self.sql = db.sql
+        self.sql, self.clock = db.sql, db.clock
         self.closing: Callable[[Tx], None] | None = None
         self.on_rung: Callable[[set[str]], None] | None = None
 

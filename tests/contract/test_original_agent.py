@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import sweeping
 from belvedere.access import enrolment
 from belvedere.server import loops
 from belvedere.server.original import polling
@@ -307,7 +308,7 @@ async def test_silence_is_seen_and_a_word_ends_it(
         return word
 
     clock.move(31)
-    await loops.mark_silent(house)
+    sweeping.mark_silent(house.db)
     assert await state() == "unreachable"
     assert (await old.keep_alive()).status == 204
     await loops.note_seen(house)
@@ -609,7 +610,7 @@ async def test_a_job_that_is_never_reported_is_lost(
     clock.move(10 + 5 + 61)
     await old.keep_alive()
     await loops.note_seen(world.house)
-    await loops.lose_overdue(world.house)
+    sweeping.lose_overdue(world.house.db)
     found = await show(uma, job["id"])
     assert (found["lifecycle"], found["state"], found["ran"]) == ("terminated", "lost", "maybe")
     # Its report waits for the last child of the script; when it comes, it is believed.
@@ -635,7 +636,7 @@ async def test_an_agent_of_ours_may_take_the_host_over(
 ) -> None:
     await old.start()
     clock.move(31)
-    await loops.mark_silent(world.house)
+    sweeping.mark_silent(world.house.db)
     _, text = world.house.db.write_now(enrolment.create_enrolment, world.house.keys, world.cast.ada)
     body = {"token": text, "hostname": "old-1", "fingerprint": "new machine"}
     made = await world.client().post("/-/enrol", body)

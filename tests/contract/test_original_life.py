@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import sweeping
 from belvedere.access import enrolment
 from belvedere.server import loops
 from belvedere.server.main import _config
@@ -87,12 +88,13 @@ async def _is_given_up(world: World, ada: Client, clock: HandClock, job_id: str)
     """First a mark, then the one verdict that is true: nobody can know."""
     clock.move(31)
     await loops.note_seen(world.house)
+    sweeping.mark_silent(world.house.db)
     await loops.mark_silent(world.house)
-    await loops.lose_overdue(world.house)
+    sweeping.lose_overdue(world.house.db)
     marked = await show(ada, job_id)
     assert (marked["lifecycle"], marked["waiting_reason"]) == ("assigned", "unreachable")
     clock.move(60 + 5 + 60)
-    await loops.lose_overdue(world.house)
+    sweeping.lose_overdue(world.house.db)
     lost = await show(ada, job_id)
     assert (lost["lifecycle"], lost["state"], lost["ran"]) == ("terminated", "lost", "maybe")
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json

@@ -2,6 +2,7 @@
 
 import pytest
 
+import sweeping
 from belvedere import events
 from belvedere.access import Level
 from belvedere.access.authentication import authenticate
@@ -9,7 +10,7 @@ from belvedere.access.enrolment import create_enrolment
 from belvedere.access.keys import Keys
 from belvedere.base.errors import Conflict, Invalid, Unauthenticated
 from belvedere.db import Database, Tx
-from belvedere.hosts import connect, delete, disconnected, enrol, gone_quiet, store
+from belvedere.hosts import connect, delete, disconnected, enrol, store
 from belvedere.hosts.service import show
 from cast import ADDRESS, Cast
 from handclock import HandClock
@@ -76,7 +77,7 @@ def test_another_machine_takes_a_name_that_nobody_holds(
     assert enrolled(fingerprint="machine-2").host_id == first.host_id
     db.write_now(connect, first.host_id, hello("machine-2"), ADDRESS)
     clock.move(60)
-    db.write_now(gone_quiet, 30_000)
+    sweeping.mark_silent(db)
     assert enrolled(fingerprint="machine-3").host_id == first.host_id
 
 

@@ -2,10 +2,11 @@
 
 import pytest
 
+import sweeping
 from belvedere import events
 from belvedere.base.errors import Conflict, NotFound
 from belvedere.db import Database
-from belvedere.hosts import any_silent, connect, delete, disconnected, gone_quiet, seen
+from belvedere.hosts import connect, delete, disconnected, seen, silent
 from belvedere.hosts.model import HostRow
 from belvedere.hosts.service import HostChange, change, show
 from cast import ADDRESS, Cast
@@ -65,13 +66,13 @@ def test_silence_is_marked_once_and_lifted_by_a_word(
     host_id = enrolled().host_id
     session = db.write_now(connect, host_id, hello(), ADDRESS)
     clock.move(30)
-    assert not db.write_now(any_silent, SILENT)
-    assert db.write_now(gone_quiet, SILENT) == []
+    assert not db.write_now(silent, SILENT)
+    assert sweeping.mark_silent(db) == []
     clock.move(1)
-    assert db.write_now(any_silent, SILENT)
-    assert db.write_now(gone_quiet, SILENT) == [host_id]
-    assert db.write_now(gone_quiet, SILENT) == []
-    assert not db.write_now(any_silent, SILENT)
+    assert db.write_now(silent, SILENT)
+    assert sweeping.mark_silent(db) == [host_id]
+    assert sweeping.mark_silent(db) == []
+    assert not db.write_now(silent, SILENT)
     assert host(db, cast, host_id).state == "unreachable"
     db.write_now(seen, [(host_id, session, clock.now)])
     assert host(db, cast, host_id).state == "online"
@@ -84,7 +85,7 @@ def test_a_new_connection_lifts_the_silence_too(
     host_id = enrolled().host_id
     db.write_now(connect, host_id, hello(), ADDRESS)
     clock.move(60)
-    db.write_now(gone_quiet, SILENT)
+    sweeping.mark_silent(db)
     db.write_now(connect, host_id, hello(), ADDRESS)
     assert host(db, cast, host_id).gone_at is None
 
@@ -94,7 +95,7 @@ def test_a_host_that_never_spoke_is_not_silent(
 ) -> None:
     enrolled()
     clock.move(3_600)
-    assert db.write_now(gone_quiet, SILENT) == []
+    assert sweeping.mark_silent(db) == []
 
 
 def test_two_machines_with_one_credential_are_told_apart(
@@ -106,7 +107,7 @@ def test_two_machines_with_one_credential_are_told_apart(
         db.write_now(connect, host_id, hello("machine-2"), ADDRESS)
     assert refusal.value.code == "host_held"
     clock.move(60)
-    db.write_now(gone_quiet, SILENT)
+    sweeping.mark_silent(db)
     db.write_now(connect, host_id, hello("machine-2"), ADDRESS)
 
 
@@ -120,7 +121,7 @@ def test_a_deleted_host_cannot_connect_nor_beat(
     with pytest.raises(NotFound):
         db.write_now(connect, host_id, hello(), ADDRESS)
     clock.move(60)
-    assert db.write_now(gone_quiet, SILENT) == []
+    assert sweeping.mark_silent(db) == []
 
 
 def test_a_disabled_or_draining_host_says_so(db: Database, cast: Cast, enrolled: Enrol) -> None:

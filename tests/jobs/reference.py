@@ -154,7 +154,8 @@ class Job:
             self.unreachable = False
             self.version += 1
         late = now - self.deadline
-        if self.lifecycle == "assigned" and (late > LOST + BACKSTOP or (late > LOST and is_silent)):
+        patience = LOST if is_silent else LOST + BACKSTOP + TIMEOUT
+        if self.lifecycle == "assigned" and late > patience:
             self.report("unknown", 0, now)
         if self.lifecycle in WAITING and self.expires_at <= now:
             by_default = self.kind == "approval"

@@ -7,12 +7,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+import sweeping
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.hosts import presence
 from belvedere.jobs import fold, queue, reunion, service, sweep, votes
 from belvedere.jobs.finish import Outcome, Reported, finish
-from belvedere.jobs.model import UNREACHABLE_AFTER
 from belvedere.protocol import Entry, Hello, Report
 from jobs import reference
 from jobs.reference import EXPIRES, RETRY_DELAY, TIMEOUT, WAITING, Job
@@ -231,14 +231,11 @@ class Jobs(RuleBasedStateMachine):
     def wait(self, seconds: int) -> None:
         """The loops of the server look at everything that time has changed."""
         self.shop.clock.move(seconds)
-        for verb in (
-            lambda tx: presence.gone_quiet(tx, UNREACHABLE_AFTER),
-            sweep.mark_unreachable,
-            sweep.mark_reachable,
-            sweep.lose_overdue,
-            sweep.expire,
-        ):
-            self.shop.db.write_now(verb)
+        sweeping.mark_silent(self.shop.db)
+        self.shop.db.write_now(sweep.mark_unreachable)
+        self.shop.db.write_now(sweep.mark_reachable)
+        sweeping.lose_overdue(self.shop.db)
+        self.shop.db.write_now(sweep.expire)
         is_silent = self.now - self.seen_at > reference.UNREACHABLE
         for job in self.jobs.values():
             job.pass_time(self.now, is_silent)

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
+import sweeping
 from belvedere.base.errors import Conflict, Refused
-from belvedere.hosts import presence
-from belvedere.jobs import fold, queue, service, sweep, votes
+from belvedere.jobs import fold, queue, service, votes
 from belvedere.jobs.create import Created, NewJob, create
 from belvedere.jobs.finish import Outcome, Reported, finish
-from belvedere.jobs.model import UNREACHABLE_AFTER
 from belvedere.jobs.once import Once
 from belvedere.protocol import Report
 from jobs.workshop import Workshop
@@ -187,12 +186,12 @@ def test_the_end_and_the_sweeper_have_one_winner(shop: Workshop) -> None:
         shop.connect({})
         job = shop.assigned(task_id)
         shop.clock.move(100)
-        shop.db.write_now(presence.gone_quiet, UNREACHABLE_AFTER)
+        sweeping.mark_silent(shop.db)
         end = Reported(shop.host_id, job.fence, Report("exit"))
         outcome, _ = at_once(
             [
                 partial(_end, shop, end),
-                lambda: shop.db.write_now(sweep.lose_overdue),
+                lambda: sweeping.lose_overdue(shop.db),
             ]
         )
         assert outcome.as_ == "counted"

@@ -2,17 +2,16 @@
 
 import pytest
 
+import sweeping
 from belvedere.base.errors import Conflict, Invalid, NotFound
-from belvedere.hosts import presence
 from belvedere.jobs import service, sweep
-from belvedere.jobs.model import UNREACHABLE_AFTER
 from jobs.workshop import MISSING, Workshop
 
 
 def unreachable(shop: Workshop) -> str:
     job = shop.assigned()
     shop.clock.move(31)
-    shop.db.write_now(presence.gone_quiet, UNREACHABLE_AFTER)
+    sweeping.mark_silent(shop.db)
     shop.db.write_now(sweep.mark_unreachable)
     return job.id
 

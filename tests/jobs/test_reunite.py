@@ -1,8 +1,7 @@
 """What a returning agent's journal proves about the jobs of its host."""
 
-from belvedere.hosts import presence
+import sweeping
 from belvedere.jobs import queue, reunion, service, sweep
-from belvedere.jobs.model import UNREACHABLE_AFTER
 from belvedere.protocol import Entry
 from jobs.workshop import Workshop
 
@@ -67,7 +66,7 @@ def test_one_that_shall_be_cancelled_is_cancelled_for_certain(shop: Workshop) ->
 def test_a_live_one_is_reachable_again(shop: Workshop) -> None:
     job = shop.assigned()
     shop.clock.move(31)
-    shop.db.write_now(presence.gone_quiet, UNREACHABLE_AFTER)
+    sweeping.mark_silent(shop.db)
     shop.db.write_now(sweep.mark_unreachable)
     assert shop.job(job.id).unreachable_at is not None
     shop.connect({job.fence: "live"})

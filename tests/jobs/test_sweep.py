@@ -2,19 +2,20 @@
 
 import pytest
 
+import sweeping
 from belvedere.hosts import presence
 from belvedere.hosts import service as host_service
 from belvedere.jobs import service, sweep
-from belvedere.jobs.model import LOST_AFTER, UNREACHABLE_AFTER
+from belvedere.jobs.model import LOST_AFTER
 from jobs.workshop import Workshop
 
 
 def silent(shop: Workshop, seconds: float) -> None:
     """The agent says nothing for so long, and the server's loops look."""
     shop.clock.move(seconds)
-    shop.db.write_now(presence.gone_quiet, UNREACHABLE_AFTER)
+    sweeping.mark_silent(shop.db)
     shop.db.write_now(sweep.mark_unreachable)
-    shop.db.write_now(sweep.lose_overdue)
+    sweeping.lose_overdue(shop.db)
 
 
 # Expiry.
@@ -144,7 +145,6 @@ def test_a_silent_job_is_lost_a_minute_after_its_deadline(shop: Workshop) -> Non
     job = shop.assigned(shop.task(timeout=20_000))
     silent(shop, 20 + 5 + 60)
     assert shop.stands(job.id) == "assigned/in_progress"
-    assert not shop.db.write_now(sweep.any_overdue)
     silent(shop, 0.001)
     found = shop.job(job.id)
     assert (found.lifecycle, found.state, found.ran) == ("terminated", "lost", "maybe")
@@ -162,7 +162,7 @@ def test_a_job_is_not_lost_while_its_agent_speaks(shop: Workshop) -> None:
 
 def test_an_agent_that_speaks_but_never_tells_the_end_loses_it_at_last(shop: Workshop) -> None:
     job = shop.assigned(shop.task(timeout=20_000))
-    for _ in range(76):
+    for _ in range(78):
         shop.db.write_now(presence.seen, [(shop.host_id, shop.session, shop.clock.now)])
         silent(shop, 10)
     assert shop.stands(job.id) == "terminated/lost"

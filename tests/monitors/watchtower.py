@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+import sweeping
 from belvedere import hosts
 from belvedere.access.enrolment import create_enrolment
 from belvedere.access.keys import Keys
@@ -95,7 +96,7 @@ class Tower:
         if beats:
             self.beat()
         else:
-            self.db.write_now(hosts.gone_quiet, 30_000)
+            sweeping.mark_silent(self.db)
         if self.db.write_now(watchdog.waits):
             self.db.write_now(watchdog.watch)
 

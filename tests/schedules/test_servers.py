@@ -23,7 +23,7 @@ def servers(db: Database, database_url: str, clock: HandClock) -> Iterator[list[
     """Three, each with connections of its own; one with two faces on SQLite."""
     more = [] if db.sql.engine == "sqlite" else [open_database(database_url) for _ in range(2)]
     for one in more:
-        one.clock = clock  # type: ignore[attr-defined]
+        one.clock = clock
     yield [db, *more] if more else [db, db, db]
     for one in more:
         engines.closed(one)

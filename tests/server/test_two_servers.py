@@ -27,7 +27,7 @@ pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 @pytest.fixture
 def other_db(database_url: str, clock: HandClock) -> Iterator[Database]:
     opened = open_database(database_url)
-    opened.clock = clock  # type: ignore[attr-defined]
+    opened.clock = clock
     yield opened
     engines.closed(opened)
 

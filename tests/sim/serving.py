@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from belvedere.access.model import Actor, Level
+from belvedere.base.steady import Observed
 from belvedere.events.hub import Hub
 from belvedere.server import build, loops, socket
 from belvedere.server.house import House
@@ -17,6 +18,17 @@ from sim.database import Store, VirtualSqlite
 from sim.loop import VirtualLoop
 from sim.network import Connection, End
 from sim.world import EPOCH_MS, MS, Process, World
+
+# The loops that jobs and hosts meet; those of other rooms would only cost time.
+LOOPS = [
+    loop
+    for loop in loops.LOOPS
+    if loop.work
+    in (
+        *(loops.wake_waiting, loops.tell_cancels, loops.settle_doubts, loops.note_seen),
+        *(loops.mark_silent, loops.lose_overdue, loops.expire, loops.forget_old),
+    )
+]
 
 
 class Credentials:
@@ -35,8 +47,6 @@ class ServerProcess(Process):
         self.number = number
         self.loop: VirtualLoop = VirtualLoop(world, self)  # type: ignore[abstract]
         self.stores = jobs, logs
-        # How far its clock is off; a jump changes it.
-        self.off_ms = 0
         unused: Any = None
         self.db = VirtualSqlite(self, jobs, self.clock)
         house = House(
@@ -49,6 +59,7 @@ class ServerProcess(Process):
             unused,
             self.clock,
         )
+        house.silent, house.overdue = Observed(self.loop.time), Observed(self.loop.time)
         house.links = Links("http://belvedere.test", unused)
         house.credentials = Credentials()  # type: ignore[assignment]
         self.house = house
@@ -57,13 +68,13 @@ class ServerProcess(Process):
         self.deaf = 0.0
         self.db.closing = house.links.close_transaction
         self.db.on_rung = self._rung
-        for loop in loops.LOOPS:
+        for loop in LOOPS:
             slowed = replace(loop, every_s=loop.every_s * slow)
             self.loop.create_task(loops.run(slowed, house))
         world.note("server", number)
 
     def clock(self) -> int:
-        return EPOCH_MS + self.world.now // MS + self.off_ms
+        return EPOCH_MS + self.world.now // MS + self.world.off_ms
 
     def kill(self) -> None:
         if not self.is_alive:

@@ -80,8 +80,7 @@ class Truth:
         for job in jobs:
             self._judge_job(tx, job)
             self._judge_log(tx, logs, job)
-        # A jump forward makes jobs overdue, and what is lost cannot be cancelled.
-        for job_id in {} if self.clock_jumped else self.stopped:
+        for job_id in self.stopped:
             self._judge_stop(job_id)
         self._judge_hosts({job.id: job for job in jobs})
 
@@ -168,7 +167,10 @@ class Truth:
         """Lost for good only when its host lost the truth; anything else must be reconciled."""
         run = self._by_fence.get(job.fence)
         claimed_at = (job.assigned_at or 0) - EPOCH_MS
-        if claimed_at * MS > self.healed_at and not self.clock_jumped:
+        # Not so when it was given to a connection that was dead already, and then its host came
+        # back with another journal, which cannot say what the old one held.
+        is_excused = self.clock_jumped or job.reason == "journal_lost"
+        if claimed_at * MS > self.healed_at and not is_excused:
             self.world.accuse(f"job {job.id} was lost after everything had healed")
         if job.reason == "agent_unreachable" and run is None:
             # The order never arrived, but its agent could not say so in time.

@@ -57,6 +57,8 @@ class World:
         self.seed = seed
         self.random = Random(seed)
         self.now: Micros = 0
+        # How far the wall clock is off: servers on one database have one.
+        self.off_ms = 0
         self.violations: list[str] = []
         self.story: list[str] | None = [] if verbose else None
         # How often things happened, for the tests of the simulator itself.

@@ -16,11 +16,37 @@ SECOND: Millis = 1_000
 MINUTE: Millis = 60 * SECOND
 HOUR: Millis = 60 * MINUTE
 DAY: Millis = 24 * HOUR
+AGREE_EVERY: Millis = 10 * SECOND
 
 
 def wall() -> Millis:
     """The machine's own clock."""
     return time.time_ns() // 1_000_000
+
+
+class Shared:
+    """A clock that several machines agree on: told the time now and then, it goes on in between
+    by one that cannot jump. Until the first time it is the machine's own."""
+
+    def __init__(self) -> None:
+        self._ahead = wall() - _steady()
+        self._told_at: Millis | None = None
+
+    def __call__(self) -> Millis:
+        return self._ahead + _steady()
+
+    def is_due(self) -> bool:
+        return self._told_at is None or _steady() - self._told_at >= AGREE_EVERY
+
+    def tell(self, at: Millis) -> None:
+        self._told_at = _steady()
+        self._ahead = at - self._told_at
+
+
+def _steady() -> Millis:
+    # It goes on while the machine sleeps; elsewhere than on Linux there may be none that does.
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return time.clock_gettime_ns(clock) // 1_000_000
 
 
 def iso(at: Millis) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import msgspec
 
-from belvedere.base.clock import Millis
+from belvedere.base.clock import Clock, Millis
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -89,6 +89,7 @@ class Database(Protocol):
     """An open database. `closing` runs at the end of every write, inside its transaction."""
 
     sql: Fragments
+    clock: Clock
     closing: Callable[[Tx], None] | None
     on_rung: Callable[[set[str]], None] | None
 

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import msgspec
 import psycopg
 
-from belvedere.base.clock import Clock, Millis, wall
+from belvedere.base.clock import Clock, Millis, Shared
 from belvedere.base.errors import Unavailable
 from belvedere.db.database import AfterCommit, Fragments, Row, Tx
 from belvedere.db.wire import Wire
@@ -112,6 +112,9 @@ class _ClosingFailed(Exception):
     """What ends every transaction failed; the verbs before it are not to blame."""
 
 
+TIME = "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
+
+
 class _Lane:
     """Items of one set-based verb that wait to share a transaction."""
 
@@ -127,9 +130,10 @@ class Postgres:
 
     sql = FRAGMENTS
 
-    def __init__(self, url: str, clock: Clock = wall) -> None:
+    def __init__(self, url: str, clock: Clock | None = None) -> None:
         self.url = url
-        self.clock = clock
+        # Whether a host is silent must not depend on which server's clock is wrong.
+        self.clock = clock or Shared()
         self.closing: Callable[[Tx], None] | None = None
         self.on_rung: Callable[[set[str]], None] | None = None
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgres")
@@ -176,6 +180,7 @@ class Postgres:
     ) -> tuple[R, PostgresTx]:
         wire = self._wire()
         try:
+            self._agree(wire)
             wire.begin()
             tx = PostgresTx(wire, self.clock(), self._memo)
             result = work(tx)
@@ -190,6 +195,11 @@ class Postgres:
             if isinstance(fault, psycopg.OperationalError) and not isinstance(fault, AGAIN):
                 raise Unavailable("The database does not answer; try again shortly.") from fault
             raise
+
+    def _agree(self, wire: Wire) -> None:
+        """Ask for the database's own time when our copy is old."""
+        if isinstance(self.clock, Shared) and self.clock.is_due():
+            self.clock.tell(wire.rows(TIME)[0][0])
 
     def _close(self, tx: PostgresTx) -> None:
         if self.closing is None:
@@ -217,6 +227,7 @@ class Postgres:
         """Without a transaction: at this level of isolation it would add nothing but its ends."""
         wire = self._wire()
         try:
+            self._agree(wire)
             return verb(PostgresTx(wire, self.clock(), self._memo), *args, **kwargs)
         except psycopg.OperationalError as fault:
             raise Unavailable("The database does not answer; try again shortly.") from fault

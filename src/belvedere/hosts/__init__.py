@@ -1,10 +1,9 @@
 """Where work runs: enrolment, connection, gone quiet."""
 
-from belvedere.hosts.presence import any_silent, connect, disconnected, gone_quiet, seen
+from belvedere.hosts.presence import connect, disconnected, gone_quiet, seen, silent
 from belvedere.hosts.service import change, delete, enrol
 
 __all__ = [
-    "any_silent",
     "change",
     "connect",
     "delete",
@@ -12,4 +11,5 @@ __all__ = [
     "enrol",
     "gone_quiet",
     "seen",
+    "silent",
 ]

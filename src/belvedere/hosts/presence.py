@@ -105,19 +105,20 @@ def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[str]:
     return sorted({beat[0] for beat in beats} - {beat[0] for beat in current})
 
 
-def any_silent(tx: Tx, silent_ms: Millis) -> bool:
-    """Whether `gone_quiet` would find anybody; a read is cheaper than an empty write."""
-    found = tx.value(f"select 1 from hosts where {_SILENT} limit 1", tx.now - silent_ms)
-    return found is not None
+def silent(tx: Tx, silent_ms: Millis) -> list[str]:
+    """The hosts that have not spoken for so long and bear no mark yet."""
+    rows = tx.rows(f"select id from hosts where {_SILENT}", tx.now - silent_ms)
+    return [host_id for (host_id,) in rows]
 
 
-def gone_quiet(tx: Tx, silent_ms: Millis) -> list[str]:
-    """Mark the hosts that have not spoken for so long; those that were not marked before."""
+def gone_quiet(tx: Tx, silent_ms: Millis, host_ids: Sequence[str]) -> list[str]:
+    """Mark those of the hosts that have not spoken for so long and bear no mark yet."""
     rows = tx.rows(
-        f"update hosts set gone_at = ? where {_SILENT}"
+        f"update hosts set gone_at = ? where {_SILENT} and id in {tx.sql.texts}"
         " returning id, customer_id, hostname, seen_at",
         tx.now,
         tx.now - silent_ms,
+        msgspec.json.encode(host_ids).decode(),
     )
     events.append_all(
         tx,

@@ -1,5 +1,9 @@
 """What time does to jobs: nothing waits for ever. Each verb takes a small batch."""
 
+from collections.abc import Collection
+
+import msgspec
+
 from belvedere.base.clock import DAY, MINUTE, Millis
 from belvedere.db import Tx, columns
 from belvedere.jobs import changes, specs, store
@@ -117,21 +121,58 @@ _BACK = (
 )
 
 
-def lose_overdue(tx: Tx) -> int:
-    """Deadline and a minute gone by without a word: lost, never failed."""
-    rows = tx.rows(
-        "select j.host_id, j.fence from jobs j join hosts h on h.id = j.host_id"
-        " where j.lifecycle = 'assigned' and j.deadline_at < ?"
-        " and (h.gone_at is not null or j.deadline_at < ? or exists (select 1"
-        # It may be alive and never tell: agent-protocol.md knows five ways.
-        " from original_agents o where o.host_id = h.id)) order by j.id limit ?",
-        tx.now - LOST_AFTER,
-        tx.now - LOST_AFTER - SILENT_AGENT,
+class Overdue(msgspec.Struct):
+    """An attempt past its deadline; `is_quiet`: nothing can be expected of its agent."""
+
+    host_id: str
+    fence: int
+    deadline_at: Millis
+    timeout: Millis
+    is_quiet: int
+
+    @property
+    def patience(self) -> Millis:
+        """How long it must stay so, by a clock that cannot jump."""
+        return LOST_AFTER if self.is_quiet else LOST_AFTER + SILENT_AGENT
+
+    @property
+    def lost_at(self) -> Millis:
+        """By the wall clock, which may have been set: so an agent that is alive gets the job's
+        whole time once more. Its own clock ends the script; we only do not wait for ever."""
+        return self.deadline_at + self.patience + (0 if self.is_quiet else self.timeout)
+
+
+def overdue(tx: Tx) -> list[Overdue]:
+    """What may soon be lost."""
+    return tx.all(
+        Overdue,
+        f"select {columns(Overdue)} from ({_LATE}) late"
+        " where is_quiet = 1 or deadline_at + timeout < ? order by fence limit ?",
+        tx.now,
+        tx.now,
         BATCH,
     )
+
+
+_LATE = (
+    "select j.host_id, j.fence, j.deadline_at, j.timeout, case when h.gone_at is not null"
+    # It may be alive and never tell: agent-protocol.md knows five ways.
+    " or exists (select 1 from original_agents o where o.host_id = h.id) then 1 else 0 end"
+    " as is_quiet from jobs j join hosts h on h.id = j.host_id"
+    " where j.lifecycle = 'assigned' and j.deadline_at < ?"
+)
+
+
+def lose(tx: Tx, fences: Collection[int]) -> int:
+    """Their deadlines have gone by without a word for too long: lost, never failed."""
     report = Report(ending="unknown", reason="agent_unreachable")
-    finish(tx, [Reported(host_id, fence, report) for host_id, fence in rows])
-    return len(rows)
+    lost = [
+        Reported(late.host_id, late.fence, report)
+        for late in overdue(tx)
+        if late.fence in fences and late.lost_at < tx.now
+    ]
+    finish(tx, lost)
+    return len(lost)
 
 
 def forget_keys(tx: Tx) -> int:
@@ -168,13 +209,4 @@ def any_unreachable(tx: Tx) -> bool:
 def any_reachable(tx: Tx) -> bool:
     return bool(
         tx.row(f"select 1 from jobs j join hosts h on h.id = j.host_id where {_BACK} limit 1")
-    )
-
-
-def any_overdue(tx: Tx) -> bool:
-    return bool(
-        tx.row(
-            "select 1 from jobs where lifecycle = 'assigned' and deadline_at < ? limit 1",
-            tx.now - LOST_AFTER,
-        )
     )

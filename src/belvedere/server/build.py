@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from belvedere.access.keys import Keys, load_secret
 from belvedere.access.limits import Limits, Window
 from belvedere.access.turnstile import Turnstile
-from belvedere.base.clock import SECOND, Clock, wall
+from belvedere.base.clock import SECOND, Clock
 from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
 from belvedere.events.hub import Hub
@@ -53,9 +53,10 @@ def build(settings: Settings) -> House:
 
 
 def furnish(
-    settings: Settings, db: Database, logs: Database, keys: Keys, clock: Clock = wall
+    settings: Settings, db: Database, logs: Database, keys: Keys, clock: Clock | None = None
 ) -> House:
     """The rooms over open databases, connected with each other."""
+    clock = clock or db.clock
     db.write_now(keys.prove)
     db.write_now(scraper.keep_source)
     db.write_now(commands.keep_source)

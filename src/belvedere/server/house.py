@@ -8,6 +8,7 @@ from belvedere.access.keys import Keys
 from belvedere.access.limits import Limits, Window
 from belvedere.access.turnstile import Turnstile
 from belvedere.base.clock import Clock, Millis, wall
+from belvedere.base.steady import Observed
 from belvedere.db import Database
 from belvedere.events.hub import Hub
 from belvedere.notifications.couriers import Couriers
@@ -36,6 +37,9 @@ class House:
     turnstile: Turnstile
     clock: Clock = wall
     started_at: Millis = 0
+    # Hosts that do not speak and attempts past their deadline, and for how long already.
+    silent: Observed[str] = field(default_factory=Observed)
+    overdue: Observed[int] = field(default_factory=Observed)
     # Set when the server goes: endless streams end.
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     # Requests per secret key within a second.

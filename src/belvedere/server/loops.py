@@ -9,7 +9,7 @@ from belvedere import access, hosts
 from belvedere.indicators import aging
 from belvedere.indicators.store import any_going_stale
 from belvedere.jobs import queue, retention, sweep
-from belvedere.jobs.model import LOST_AFTER, UNREACHABLE_AFTER
+from belvedere.jobs.model import UNREACHABLE_AFTER
 from belvedere.monitors import retention as monitor_retention
 from belvedere.monitors import rollups, watchdog, watching
 from belvedere.notifications import inbox as notices
@@ -17,6 +17,7 @@ from belvedere.notifications import messages, post
 from belvedere.schedules import firing, ledger
 from belvedere.schedules import store as schedules
 from belvedere.server.house import House
+from belvedere.server.link import BEAT_MS
 from belvedere.webhooks import inbox
 from belvedere.workflows import advance
 
@@ -24,6 +25,8 @@ log = logging.getLogger("belvedere.loops")
 
 # After a start every agent gets one full term to come back before it counts as silent.
 TERM_S = UNREACHABLE_AFTER / 1_000
+# A host that misses a beat is watched; when it stays silent for the rest of the term it is gone.
+SILENT_S = (UNREACHABLE_AFTER - BEAT_MS) / 1_000
 FIRE_EVERY_S = 1.0
 FIRED_AT_ONCE = 64
 
@@ -78,8 +81,10 @@ async def note_uses(house: House) -> None:
 
 
 async def mark_silent(house: House) -> None:
-    if await house.db.read(hosts.any_silent, UNREACHABLE_AFTER):
-        await house.db.write(hosts.gone_quiet, UNREACHABLE_AFTER)
+    silent = house.silent.look(await house.db.read(hosts.silent, BEAT_MS))
+    gone = [host_id for host_id, seconds in silent.items() if seconds >= SILENT_S]
+    if gone:
+        await house.db.write(hosts.gone_quiet, UNREACHABLE_AFTER, gone)
     if await house.db.read(sweep.any_unreachable):
         await house.db.write(sweep.mark_unreachable)
     if await house.db.read(sweep.any_reachable):
@@ -87,8 +92,11 @@ async def mark_silent(house: House) -> None:
 
 
 async def lose_overdue(house: House) -> None:
-    if await house.db.read(sweep.any_overdue):
-        await house.db.write(sweep.lose_overdue)
+    late = {found.fence: found for found in await house.db.read(sweep.overdue)}
+    seconds = house.overdue.look(late)
+    lost = [fence for fence in late if seconds[fence] * 1_000 >= late[fence].patience]
+    if lost:
+        await house.db.write(sweep.lose, lost)
 
 
 async def expire(house: House) -> None:
@@ -213,8 +221,8 @@ LOOPS = (
     Loop("settle orders in doubt", 2.0, settle_doubts),
     Loop("note what agents were seen", 5.0, note_seen),
     Loop("note uses of credentials", 60.0, note_uses),
-    Loop("mark silent hosts and their jobs", 5.0, mark_silent, TERM_S),
-    Loop("give up overdue jobs as lost", 5.0, lose_overdue, TERM_S + LOST_AFTER / 1_000),
+    Loop("mark silent hosts and their jobs", 5.0, mark_silent, TERM_S - SILENT_S),
+    Loop("give up overdue jobs as lost", 5.0, lose_overdue, TERM_S),
     Loop("expire what waited too long", 5.0, expire),
     Loop("give up lost steps of workflows", 60.0, give_up_lost, 30.0),
     Loop("forget old history", 30.0, forget_old, 10.0),

@@ -1,0 +1,128 @@
+"""When hosts count as gone and jobs as lost: two clocks must agree, and one of them cannot jump."""
+
+import asyncio
+
+import pytest
+
+from belvedere.base.clock import AGREE_EVERY, Shared, wall
+from belvedere.base.steady import Observed
+from belvedere.db import Database
+from belvedere.server import loops
+from contract.fakeagent import FakeAgent
+from contract.running import create, show
+from contract.world import World
+from handclock import HandClock
+
+
+class Watch:
+    """The clock that cannot jump, in a test's hand; the loops look whenever it moves."""
+
+    def __init__(self, world: World) -> None:
+        self.house, self.seconds = world.house, 0.0
+        world.house.silent, world.house.overdue = Observed(self.time), Observed(self.time)
+
+    def time(self) -> float:
+        return self.seconds
+
+    async def move(self, seconds: float) -> None:
+        """So much time, with a look of the loops every five seconds."""
+        for _ in range(round(seconds / 5)):
+            self.seconds += 5
+            await loops.note_seen(self.house)
+            await loops.mark_silent(self.house)
+            await loops.lose_overdue(self.house)
+
+
+@pytest.fixture
+def watch(world: World) -> Watch:
+    return Watch(world)
+
+
+async def both(clock: HandClock, watch: Watch, seconds: int) -> None:
+    """Time goes by as it does."""
+    for _ in range(seconds // 5):
+        clock.move(5)
+        await watch.move(5)
+
+
+async def state(world: World) -> str:
+    hosts = (await world.client("ada").get("/acme/host?where[hostname]=web-1")).json
+    return str(hosts[0]["state"])
+
+
+async def spoken(agent: FakeAgent, world: World) -> None:
+    """A beat that the server has heard."""
+    await agent.beat()
+    async with asyncio.timeout(30):
+        while not world.house.links._seen:
+            await asyncio.sleep(0)
+
+
+async def test_it_works(world: World, clock: HandClock, watch: Watch) -> None:
+    """A host that falls silent is gone after half a minute, its job lost a minute after its end."""
+    ada, task = world.client("ada"), await world.task(timeout=60_000)
+    async with world.agent() as agent:
+        job = await create(ada, task)
+        await agent.order()
+        await both(clock, watch, 25)
+        assert await state(world) == "online"
+        await both(clock, watch, 15)
+        assert await state(world) == "unreachable"
+        await both(clock, watch, 60)
+        assert (await show(ada, job["id"]))["lifecycle"] == "assigned"
+        await both(clock, watch, 40)
+    assert (await show(ada, job["id"]))["state"] == "lost"
+
+
+async def test_a_clock_set_forward_judges_nobody(
+    world: World, clock: HandClock, watch: Watch
+) -> None:
+    ada, task = world.client("ada"), await world.task(timeout=60_000)
+    async with world.agent() as agent:
+        job = await create(ada, task)
+        order = await agent.order()
+        clock.move(3 * 3_600)
+        await watch.move(10)
+        assert await state(world) == "online"
+        for _ in range(12):
+            await spoken(agent, world)
+            await both(clock, watch, 10)
+        found = await show(ada, job["id"])
+        assert (found["lifecycle"], found["waiting_reason"]) == ("assigned", None)
+        await agent.end(order)
+    assert (await show(ada, job["id"]))["state"] == "normal"
+    assert await state(world) in ("online", "offline")
+
+
+async def test_a_silent_host_is_gone_although_the_clock_was_set_back(
+    world: World, clock: HandClock, watch: Watch
+) -> None:
+    async with world.agent():
+        await both(clock, watch, 10)
+        clock.move(-20)
+        await both(clock, watch, 65)
+        assert await state(world) == "unreachable"
+
+
+def test_the_shared_clock_goes_on_by_itself() -> None:
+    clock = Shared()
+    assert clock.is_due()
+    assert abs(clock() - wall()) < 60_000
+    clock.tell(1_000_000)
+    assert 1_000_000 <= clock() < 1_060_000
+    assert not clock.is_due()
+    assert AGREE_EVERY == 10_000
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+async def test_servers_on_one_database_have_its_time(db: Database) -> None:
+    """However wrong the clock of the machine is."""
+    clock = Shared()
+    db.clock = clock
+    clock.tell(5)
+    clock._told_at = None
+    await db.read(lambda tx: tx.value("select 1"))
+    theirs = await db.read(
+        lambda tx: tx.value("select (extract(epoch from clock_timestamp()) * 1000)::bigint")
+    )
+    assert abs(clock() - theirs) < 10_000

@@ -1,0 +1,18 @@
+"""What the loops of a server do about silence, without their patience: the wall clock is right."""
+
+from belvedere.db import Database
+from belvedere.hosts import presence
+from belvedere.jobs import sweep
+from belvedere.jobs.model import UNREACHABLE_AFTER
+
+
+def mark_silent(db: Database) -> list[str]:
+    """The hosts that were marked."""
+    silent = db.write_now(presence.silent, UNREACHABLE_AFTER)
+    return db.write_now(presence.gone_quiet, UNREACHABLE_AFTER, silent)
+
+
+def lose_overdue(db: Database) -> int:
+    """How many jobs were given up as lost."""
+    late = db.write_now(sweep.overdue)
+    return db.write_now(sweep.lose, [found.fence for found in late])
