@@ -252,6 +252,18 @@ async def test_restart_goes_on_from_the_failed_step(world: World, ada: Client, v
         assert again.status == 200
         assert again.json["restarted_from"] == job["id"]
         assert [one["name"] for one in await steps(ada, flow, again.json)] == ["b"]
+        nodes = (await ada.get(f"/acme/workflows/{flow['id']}/job/{again.json['id']}/steps")).json
+        first = {one["name"]: one["id"] for one in await steps(ada, flow, job)}
+        assert [one["node_id"] for one in nodes] == ["a", "b"]
+        assert nodes[0] == {
+            "node_id": "a",
+            "job_id": first["a"],
+            "state": "ended",
+            "trigger_name": "success",
+            "is_good": True,
+            "tries": 0,
+        }
+        assert (nodes[1]["state"], nodes[1]["trigger_name"]) == ("open", None)
         await step(world, agent)
     ended = (await ada.get(f"/acme/job/{again.json['id']}")).json
     assert (ended["lifecycle"], ended["state"]) == ("finished", "normal")

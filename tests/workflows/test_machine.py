@@ -1,6 +1,7 @@
 """Whole workflows in the database against the reference: random graphs, ends and orders."""
 
 import random
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from belvedere.jobs import fold
 from workflows.reference import Plan, Walk
 from workflows.yard import Yard
 
-ENDS = {
+ENDS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "success": ("", {}, True),
     "failure": ("", {"code": 1}, False),
     "timeout": ("", {"ending": "timeout"}, False),

@@ -17,6 +17,7 @@ from belvedere.rest.arguments import Given
 from belvedere.rest.filters import Condition
 from belvedere.rest.route import Ask, Handler, Reply, Route
 from belvedere.workflows import control, service, start
+from belvedere.workflows.record import StepRecord, step
 from belvedere.workflows.start import NewWorkflowJob, Prepared
 
 FILES = 32 << 20
@@ -89,6 +90,13 @@ async def list_steps(ask: Ask) -> Reply:
     job_id = ask.path["workflow_job_id"]
     await ask.house.db.read(control.whole, ask.actor, ask.path["id"], job_id)
     return await _page(ask, Condition("workflow_job_id", "$eq", (job_id,)))
+
+
+async def list_nodes(ask: Ask) -> list[StepRecord]:
+    found = await ask.house.db.read(
+        control.taken, ask.actor, ask.path["id"], ask.path["workflow_job_id"]
+    )
+    return [step(one) for one in found]
 
 
 async def _page(ask: Ask, only: Condition) -> Reply:
@@ -169,6 +177,15 @@ ROUTES: tuple[Route, ...] = (
     _list_route(JOBS, list_jobs, "A workflow's jobs and those of its steps, newest first"),
     Route("GET", JOB, "viewer", show, "One of a workflow's jobs", answer=JobRecord),
     _list_route(f"{JOB}/jobs", list_steps, "The jobs of its steps, newest first"),
+    Route(
+        "GET",
+        f"{JOB}/steps",
+        "viewer",
+        list_nodes,
+        "The nodes that it has reached, and how they ended",
+        answer=list[StepRecord],
+        known=False,
+    ),
     Route(
         "PUT",
         f"{JOB}/cancel",

@@ -4,7 +4,7 @@ import msgspec
 
 from belvedere.access import Actor
 from belvedere.base.clock import iso
-from belvedere.workflows.model import Graph, WorkflowRow, decode
+from belvedere.workflows.model import Graph, Step, WorkflowRow, decode
 from belvedere.workflows.store import TaskName
 
 
@@ -34,6 +34,32 @@ class WorkflowRecord(msgspec.Struct):
     customer_name: str
     creation_date: str
     last_update: str
+
+
+class StepRecord(msgspec.Struct):
+    """A node of a workflow's job that was reached."""
+
+    node_id: str
+    # Its newest job; after a restart perhaps one of the job before.
+    job_id: str
+    # open, lost or ended
+    state: str
+    trigger_name: str | None
+    # Whether it ended in the state normal or success.
+    is_good: bool
+    # How often the node's own retry has run it again.
+    tries: int
+
+
+def step(found: Step) -> StepRecord:
+    return StepRecord(
+        found.node_id,
+        found.job_id,
+        found.state,
+        found.trigger_name,
+        bool(found.is_good),
+        found.tries,
+    )
 
 
 class Shown(msgspec.Struct):
