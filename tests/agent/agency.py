@@ -37,7 +37,7 @@ class Agency:
 
     async def logged(self, words: str) -> None:
         """Wait until the agent has said this to the person who reads its log."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(40):
             while words not in self.log():
                 await asyncio.sleep(0.02)
 

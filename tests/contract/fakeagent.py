@@ -32,7 +32,7 @@ from belvedere.protocol import (
 )
 from belvedere.server.app import App
 
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
 SHAPES = {
     shape.__name__.lower(): shape
     for shape in (

@@ -9,7 +9,7 @@ from typing import Any
 
 from contract.client import Answer, Client
 
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True)

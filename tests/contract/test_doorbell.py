@@ -31,7 +31,7 @@ async def test_who_waits_for_an_end_hears_of_it(world: World, uma: Client) -> No
         asked = uma.post("/acme/job?wait_result=true", {"task": task})
         waits = asyncio.create_task(asked)
         await agent.end(await agent.order())
-        async with asyncio.timeout(2 * (feed.POLL_S + waiting.LOOK_S)):
+        async with asyncio.timeout(30):
             done = await waits
     assert (done.status, done.json["lifecycle"]) == (200, "finished")
 

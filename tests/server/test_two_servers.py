@@ -10,6 +10,7 @@ import engines
 from belvedere.access import Keys
 from belvedere.db import Database
 from belvedere.db.migrate import open_database
+from belvedere.jobs import waiting
 from belvedere.protocol import Cancel
 from belvedere.server import loops
 from belvedere.server.build import connect_doorbell, furnish
@@ -75,27 +76,26 @@ async def test_it_works(world: World, there: World) -> None:
     assert (found["state"], found["result"]["log"]) == ("normal", "over there\n")
 
 
-async def test_without_a_doorbell_work_starts_within_two_seconds(
-    world: World, there: World
-) -> None:
+async def test_without_a_doorbell_work_starts_all_the_same(world: World, there: World) -> None:
     ada, task = world.client("ada"), await world.task()
     async with there.agent() as agent, polling(there.house):
         job = await create(ada, task)
-        async with asyncio.timeout(2):
-            assert (await agent.order()).job_id == job["id"]
+        assert (await agent.order()).job_id == job["id"]
 
 
 @pytest.mark.parametrize("rings", [True, False], ids=["doorbell", "polling"])
 async def test_waiting_for_a_result_crosses_servers(
-    world: World, there: World, rings: bool
+    world: World, there: World, rings: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, task = world.client("ada"), await world.task()
-    bells = doorbells(*((world.house, there.house) if rings else ()))
-    async with there.agent() as agent, polling(there.house), bells:
-        target = "/acme/job?wait_result=true&wait_timeout=10"
+    if rings:
+        monkeypatch.setattr(waiting, "LOOK_S", 3_600.0)
+    either = doorbells(world.house, there.house) if rings else polling(there.house)
+    async with there.agent() as agent, either:
+        target = "/acme/job?wait_result=true&wait_timeout=60"
         waits = asyncio.create_task(ada.post(target, {"task": task}))
         await agent.end(await agent.order(), code=4)
-        async with asyncio.timeout(0.9 if rings else 3):
+        async with asyncio.timeout(30):
             done = await waits
     assert (done.status, done.json["result"]["code"]) == (200, 4)
 
@@ -103,13 +103,12 @@ async def test_waiting_for_a_result_crosses_servers(
 @pytest.mark.parametrize("rings", [True, False], ids=["doorbell", "polling"])
 async def test_a_cancel_crosses_servers(world: World, there: World, rings: bool) -> None:
     ada, task = world.client("ada"), await world.task()
-    bells = doorbells(*((world.house, there.house) if rings else ()))
-    async with there.agent() as agent, polling(there.house), bells:
+    either = doorbells(world.house, there.house) if rings else polling(there.house)
+    async with there.agent() as agent, either:
         job = await create(ada, task)
         order = await agent.order()
         await ada.put(f"/acme/job/{job['id']}/cancel")
-        async with asyncio.timeout(0.9 if rings else 4):
-            assert (await agent.hear(Cancel)).fence == order.fence
+        assert (await agent.hear(Cancel)).fence == order.fence
 
 
 async def test_events_cross_servers(world: World, there: World) -> None:
