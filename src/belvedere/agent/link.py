@@ -29,6 +29,8 @@ log = logging.getLogger("belvedere.agent")
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
 # The credential is not good: asking more often would not make it better.
 REFUSED_PAUSE_S = 30.0
+# A server that welcomes us and then hangs up at once is not to be called five times a second.
+SOUND_S = 1.0
 PING_EVERY_S, PING_PATIENCE_S = 10.0, 20.0
 HANDSHAKE_S = 15.0
 LONGEST_FRAME = 64 * 1024 * 1024
@@ -79,6 +81,9 @@ class Link:
         ceiling = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**self._failures)
         self._failures = min(self._failures + 1, 16)
         return random.uniform(0, ceiling)
+
+    def _succeed(self) -> None:
+        self._failures = 0
 
     async def _converse(self, keeper: Attachment) -> None:
         """One connection, from its first byte to its last."""
@@ -135,14 +140,17 @@ class Link:
             raise OSError("it does not speak our protocol")
         session.open(welcome)
         session.hear_server(others)
-        self._failures = 0
         log.info("Connected to %s as %s.", self._settings.server, self._credential.hostname)
-        await _until_one_ends(
-            _listen(socket, session),
-            session.speak(socket),
-            session.beat(welcome.beat_ms / 1_000),
-            keeper.lost.wait(),
-        )
+        succeeded = asyncio.get_running_loop().call_later(SOUND_S, self._succeed)
+        try:
+            await _until_one_ends(
+                _listen(socket, session),
+                session.speak(socket),
+                session.beat(welcome.beat_ms / 1_000),
+                keeper.lost.wait(),
+            )
+        finally:
+            succeeded.cancel()
         if session.refusal is not None:
             raise _refused(session.refusal)
 
