@@ -137,6 +137,19 @@ def test_it_can_be_narrowed_to_one_task(shop: Workshop) -> None:
     assert gone not in there(shop)
 
 
+async def test_a_long_history_goes_in_batches(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "BATCH", 2)
+    mine, other = shop.task(), shop.task(name="other")
+    for _ in range(5):
+        ended(shop, mine)
+    stays = ended(shop, other)
+    assert shop.db.write_now(retention.delete_finished, shop.cast.ada, "Task", mine) == 2
+    assert await retention.delete_history(shop.db, shop.cast.ada, "Task", mine) == 3
+    assert there(shop) == [stays]
+
+
 def test_another_organization_deletes_nothing_of_ours(shop: Workshop) -> None:
     task_id = shop.task()
     job_id = ended(shop, task_id)

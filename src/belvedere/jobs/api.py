@@ -225,12 +225,14 @@ async def restart(ask: Ask) -> Reply:
 
 async def delete_finished(ask: Ask) -> dict[str, int]:
     kind, object_id = ask.first("type"), ask.first("id")
-    count = await ask.house.db.write(retention.delete_finished, ask.actor, kind, object_id)
+    count = await retention.delete_history(ask.house.db, ask.actor, kind, object_id)
     return {"deletedCount": count}
 
 
 async def delete_of_task(ask: Ask) -> dict[str, int]:
-    count = await ask.house.db.write(retention.delete_of_task, ask.actor, ask.path["id"])
+    task_id = ask.path["id"]
+    await ask.house.db.read(retention.check_task, ask.actor, task_id)
+    count = await retention.delete_history(ask.house.db, ask.actor, "Task", task_id)
     return {"deletedCount": count}
 
 

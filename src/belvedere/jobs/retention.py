@@ -7,7 +7,7 @@ from belvedere.access.model import Actor
 from belvedere.base.clock import DAY, Millis
 from belvedere.base.errors import Invalid
 from belvedere.base.ids import is_id
-from belvedere.db import Tx
+from belvedere.db import Database, Tx
 from belvedere.jobs import log as joblog
 from belvedere.jobs import store
 from belvedere.jobs.model import WORKFLOW
@@ -26,30 +26,53 @@ _OVER = (
 )
 
 
+async def delete_history(
+    db: Database, actor: Actor, kind: str | None = None, object_id: str | None = None
+) -> int:
+    """All of it at once by a mark; that of one task or workflow in batches, so that nobody waits
+    for a million rows. When it is cut short, asking again does the rest."""
+    total = count = await db.write(delete_finished, actor, kind, object_id)
+    while object_id is not None and count == BATCH:
+        count = await db.write(delete_batch, actor, _column(kind, object_id), object_id)
+        total += count
+    return total
+
+
 def delete_finished(tx: Tx, actor: Actor, kind: str | None, object_id: str | None) -> int:
-    """Make finished jobs disappear for every reader; how many there were."""
+    """Make finished jobs disappear for every reader; how many there were, or the first batch."""
     column = _column(kind, object_id)
-    where = f"customer_id = ? and {_OVER} and ended_at > ?"
-    until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
-    params: list[object] = [actor.customer_id, until]
-    if column is not None:
-        where, params = f"{where} and {column} = ?", [*params, object_id]
-    count = int(tx.value(f"select count(*) from jobs where {where}", *params))
     if column is None:
+        count = _count(tx, actor)
         _raise_mark(tx, actor.customer_id)
     else:
-        rows = tx.rows(f"select id from jobs where {where}", *params)
-        drop(tx, [job_id for (job_id,) in rows])
+        count = delete_batch(tx, actor, column, object_id)
     told = {"type": kind, "id": object_id, "deleted": count}
     audit.record(tx, actor, "job.delete_finished", "job", object_id or "", None, told)
     return count
 
 
-def delete_of_task(tx: Tx, actor: Actor, task_id: str) -> int:
-    """The same for one task, which may itself be deleted already."""
+def _count(tx: Tx, actor: Actor) -> int:
+    until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
+    where = f"customer_id = ? and {_OVER} and ended_at > ?"
+    return int(tx.value(f"select count(*) from jobs where {where}", actor.customer_id, until))
+
+
+def delete_batch(tx: Tx, actor: Actor, column: str | None, object_id: str | None) -> int:
+    rows = tx.rows(
+        f"select id from jobs where customer_id = ? and {_OVER} and {column} = ?"
+        " order by id limit ?",
+        actor.customer_id,
+        object_id,
+        BATCH,
+    )
+    drop(tx, [job_id for (job_id,) in rows])
+    return len(rows)
+
+
+def check_task(tx: Tx, actor: Actor, task_id: str) -> None:
+    """Its history may outlive a task, but not without ever having had one."""
     if runnable(tx, actor.customer_id, task_id, also_deleted=True) is None:
         raise missing()
-    return delete_finished(tx, actor, "Task", task_id)
 
 
 def _column(kind: str | None, object_id: str | None) -> str | None:

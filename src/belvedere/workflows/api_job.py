@@ -137,7 +137,7 @@ async def restart(ask: Ask) -> JobRecord:
 async def delete_jobs(ask: Ask) -> dict[str, int]:
     workflow_id = ask.path["id"]
     await ask.house.db.read(service.show, ask.actor, workflow_id)
-    count = await ask.house.db.write(retention.delete_finished, ask.actor, "Workflow", workflow_id)
+    count = await retention.delete_history(ask.house.db, ask.actor, "Workflow", workflow_id)
     return {"deletedCount": count}
 
 
