@@ -3,6 +3,7 @@
 import msgspec
 
 from belvedere.access.api_acl import acl_routes
+from belvedere.access.api_secret import credential_routes
 from belvedere.base.clock import Millis
 from belvedere.files.service import MAX_CONTENT
 from belvedere.rest import filters, lists
@@ -13,19 +14,6 @@ from belvedere.tasks.record import TaskRecord, record
 
 # An inline script is a file.
 MAX_BODY = MAX_CONTENT
-
-
-class Credentials(msgspec.Struct):
-    """A task's secret key; it runs this task and nothing else."""
-
-    id: str
-    secret: str
-
-
-class RotateBody(msgspec.Struct, forbid_unknown_fields=True):
-    """For how many seconds the old key still works."""
-
-    overlap: int = 0
 
 
 class TimeoutBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -83,20 +71,6 @@ async def set_timeout(ask: Ask) -> msgspec.Struct:
 
 async def delete(ask: Ask) -> msgspec.Struct:
     return _record(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
-
-
-async def reveal(ask: Ask) -> Credentials:
-    task_id = ask.path["id"]
-    secret = await ask.house.db.write(service.reveal, ask.house.keys, ask.actor, task_id)
-    return Credentials(task_id, secret)
-
-
-async def rotate(ask: Ask) -> Credentials:
-    task_id = ask.path["id"]
-    secret = await ask.house.db.write(
-        service.rotate, ask.house.keys, ask.actor, task_id, ask.body.overlap
-    )
-    return Credentials(task_id, secret)
 
 
 ROUTES: tuple[Route, ...] = (
@@ -163,23 +137,6 @@ ROUTES: tuple[Route, ...] = (
         answer=TaskRecord,
         codes=("task_in_use", "follows_definition"),
     ),
-    Route(
-        "GET",
-        "/task/{id}/credentials",
-        "admin",
-        reveal,
-        "Read a task's secret key; the reading is audited",
-        answer=Credentials,
-    ),
-    Route(
-        "POST",
-        "/task/{id}/credentials/rotate",
-        "admin",
-        rotate,
-        "Change a task's secret key",
-        body=RotateBody,
-        answer=Credentials,
-        known=False,
-    ),
+    *credential_routes("task", "/task/{id}/credentials", service.reveal, service.rotate),
     *acl_routes("task", "/task/{id}/acl", store.find),
 )

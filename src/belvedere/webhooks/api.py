@@ -1,25 +1,11 @@
 """Webhooks over HTTP: making them, and their secrets."""
 
-import msgspec
-
+from belvedere.access.api_secret import credential_routes
 from belvedere.rest import filters, lists
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.webhooks import service, store
 from belvedere.webhooks.record import WebhookRecord, webhook
 from belvedere.webhooks.service import Shown, WebhookBody
-
-
-class Credentials(msgspec.Struct):
-    """A webhook's secret: it triggers this webhook, and signs its calls."""
-
-    id: str
-    secret: str
-
-
-class RotateBody(msgspec.Struct, forbid_unknown_fields=True):
-    """For how many seconds the old secret still works."""
-
-    overlap: int = 0
 
 
 def _record(ask: Ask, shown: Shown) -> WebhookRecord:
@@ -58,20 +44,6 @@ async def _change(ask: Ask, *, needs_name: bool) -> WebhookRecord:
 
 async def delete(ask: Ask) -> WebhookRecord:
     return _record(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
-
-
-async def reveal(ask: Ask) -> Credentials:
-    webhook_id = ask.path["id"]
-    secret = await ask.house.db.write(service.reveal, ask.house.keys, ask.actor, webhook_id)
-    return Credentials(webhook_id, secret)
-
-
-async def rotate(ask: Ask) -> Credentials:
-    webhook_id = ask.path["id"]
-    secret = await ask.house.db.write(
-        service.rotate, ask.house.keys, ask.actor, webhook_id, ask.body.overlap
-    )
-    return Credentials(webhook_id, secret)
 
 
 ROUTES: tuple[Route, ...] = (
@@ -122,23 +94,7 @@ ROUTES: tuple[Route, ...] = (
         "Delete a webhook; remote access is revoked",
         answer=WebhookRecord,
     ),
-    Route(
-        "GET",
-        "/webhook/{id}/credentials",
-        "admin",
-        reveal,
-        "Read a webhook's secret; the reading is audited",
-        answer=Credentials,
-        known=False,
-    ),
-    Route(
-        "POST",
-        "/webhook/{id}/credentials/rotate",
-        "admin",
-        rotate,
-        "Change a webhook's secret",
-        body=RotateBody,
-        answer=Credentials,
-        known=False,
+    *credential_routes(
+        "webhook", "/webhook/{id}/credentials", service.reveal, service.rotate, known=False
     ),
 )

@@ -1,8 +1,7 @@
 """Workflows over HTTP: making them, and their secret keys. Their jobs are in api_job.py."""
 
-import msgspec
-
 from belvedere.access.api_acl import acl_routes
+from belvedere.access.api_secret import credential_routes
 from belvedere.rest import filters, lists
 from belvedere.rest.route import Ask, Handler, Reply, Route
 from belvedere.schedules.api import schedule_routes
@@ -12,19 +11,6 @@ from belvedere.workflows.model import Graph
 from belvedere.workflows.record import WorkflowRecord, record
 
 PATH = "/workflows/{id}"
-
-
-class Credentials(msgspec.Struct):
-    """A workflow's secret key; it runs this workflow and nothing else."""
-
-    id: str
-    secret: str
-
-
-class RotateBody(msgspec.Struct, forbid_unknown_fields=True):
-    """For how many seconds the old key still works."""
-
-    overlap: int = 0
 
 
 async def list_workflows(ask: Ask) -> Reply:
@@ -66,20 +52,6 @@ async def delete(ask: Ask) -> WorkflowRecord:
     return record(gone, ask.actor)
 
 
-async def reveal(ask: Ask) -> Credentials:
-    workflow_id = ask.path["id"]
-    secret = await ask.house.db.write(service.reveal, ask.house.keys, ask.actor, workflow_id)
-    return Credentials(workflow_id, secret)
-
-
-async def rotate(ask: Ask) -> Credentials:
-    workflow_id = ask.path["id"]
-    secret = await ask.house.db.write(
-        service.rotate, ask.house.keys, ask.actor, workflow_id, ask.body.overlap
-    )
-    return Credentials(workflow_id, secret)
-
-
 def _write(method: str, path: str, handler: Handler, summary: str, *codes: str) -> Route:
     return Route(
         method,
@@ -109,24 +81,7 @@ ROUTES: tuple[Route, ...] = (
     _write("PUT", PATH, replace, "Replace a workflow's definition", "stale"),
     _write("PATCH", PATH, change, "Change parts of a workflow's definition", "stale"),
     _write("DELETE", PATH, delete, "Delete a workflow; its tasks stay", "workflow_in_use"),
-    Route(
-        "GET",
-        f"{PATH}/credentials",
-        "admin",
-        reveal,
-        "Read a workflow's secret key; the reading is audited",
-        answer=Credentials,
-    ),
-    Route(
-        "POST",
-        f"{PATH}/credentials/rotate",
-        "admin",
-        rotate,
-        "Change a workflow's secret key",
-        body=RotateBody,
-        answer=Credentials,
-        known=False,
-    ),
+    *credential_routes("workflow", f"{PATH}/credentials", service.reveal, service.rotate),
     *acl_routes("workflow", f"{PATH}/acl", store.find),
     *schedule_routes("workflow", f"{PATH}/schedule"),
 )
