@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from belvedere import files
-from belvedere.base.errors import Invalid
+from belvedere.base.errors import Conflict, Invalid
 from belvedere.files import service as file_service
 from belvedere.files.service import FileChange
 from belvedere.monitors import service, watching
@@ -107,3 +107,15 @@ def test_a_nested_one_cannot_hold_a_nested_one_or_a_stranger(tower: Tower) -> No
     for members in ([nested], ["0" * 24], []):
         with pytest.raises(Invalid):
             tower.make(type="nested", name="more", monitors=members)
+
+
+def test_a_script_that_a_monitor_runs_stays(tower: Tower) -> None:
+    script = store(tower, b"#!/bin/sh\n")
+    monitor = tower.make(type="script", name="look", script_id=script)
+    (link,) = tower.db.write_now(file_service.linked, tower.cast.max, script)
+    assert (link.id, link.model) == (monitor, "Monitor")
+    with pytest.raises(Conflict, match="look") as refusal:
+        tower.db.write_now(file_service.delete, tower.cast.ada, script)
+    assert refusal.value.code == "file_in_use"
+    tower.db.write_now(service.delete, tower.cast.ada, monitor)
+    tower.db.write_now(file_service.delete, tower.cast.ada, script)

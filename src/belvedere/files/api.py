@@ -90,7 +90,7 @@ async def delete(ask: Ask) -> FileRecord:
 
 async def linked_models(ask: Ask) -> list[Linked]:
     links = await ask.house.db.read(service.linked, ask.actor, ask.path["id"])
-    return [Linked(one.id, one.name, one.type, f"{one.type.capitalize()}Task") for one in links]
+    return [Linked(x.id, x.name, x.type, f"{x.type.capitalize()}{x.model}") for x in links]
 
 
 async def list_versions(ask: Ask) -> list[VersionRecord]:

@@ -34,6 +34,7 @@ class Link(msgspec.Struct):
     id: str
     name: str
     type: str
+    model: str
 
 
 def store_content(tx: Tx, content: bytes) -> str:
@@ -156,13 +157,18 @@ def versions(tx: Tx, file_id: str) -> list[FileVersion]:
 
 
 def links(tx: Tx, customer_id: str, file_id: str) -> list[Link]:
-    """Tasks that use the file. Their table lies a floor above; only its columns are read here."""
+    """What uses the file. Those tables lie a floor above; only their columns are read here."""
     return tx.all(
         Link,
-        "select id, name, type from tasks"
-        " where customer_id = ? and script_id = ? and deleted_at is null order by id",
+        "select id, name, type, 'Task' as model from tasks"
+        " where customer_id = ? and script_id = ? and deleted_at is null"
+        " union all select id, name, type, 'Monitor' as model from monitors"
+        " where customer_id = ? and type = 'script' and config like ? and deleted_at is null"
+        " order by model desc, id",
         customer_id,
         file_id,
+        customer_id,
+        f'%"{file_id}"%',
     )
 
 
