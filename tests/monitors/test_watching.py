@@ -5,7 +5,8 @@ import base64
 import pytest
 
 from belvedere import files
-from belvedere.base.errors import Conflict, Invalid
+from belvedere.access import customers
+from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.files import service as file_service
 from belvedere.files.service import FileChange
 from belvedere.monitors import service, watching
@@ -119,3 +120,17 @@ def test_a_script_that_a_monitor_runs_stays(tower: Tower) -> None:
     assert refusal.value.code == "file_in_use"
     tower.db.write_now(service.delete, tower.cast.ada, monitor)
     tower.db.write_now(file_service.delete, tower.cast.ada, script)
+
+
+def test_an_organization_can_forbid_inner_addresses(tower: Tower) -> None:
+    tower.make()
+    assert "outer_only" not in tower.watch().monitors[0].config
+    before = tower.watch().number
+    tower.db.write_now(customers.allow_inner, tower.cast.olga, False)
+    tower.db.write_now(watching.customer_changed, tower.cast.acme.id)
+    assert tower.watch().monitors[0].config["outer_only"] is True
+    assert tower.watch().number > before
+    tower.db.write_now(customers.allow_inner, tower.cast.olga, True)
+    assert "outer_only" not in tower.watch().monitors[0].config
+    with pytest.raises(Forbidden):
+        tower.db.write_now(customers.allow_inner, tower.cast.ada, False)

@@ -6,11 +6,15 @@ from belvedere.access import audit, customers, records
 from belvedere.access.doors import plain
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import is_id
+from belvedere.db import Tx
 from belvedere.rest.route import Ask
 
 
-class Rename(msgspec.Struct, forbid_unknown_fields=True):
-    name: str
+class CustomerChange(msgspec.Struct, forbid_unknown_fields=True):
+    """What is left out stays."""
+
+    name: str | None = None
+    inner_checks: bool | None = None
 
 
 class HandOver(msgspec.Struct, forbid_unknown_fields=True):
@@ -21,9 +25,17 @@ async def show(ask: Ask) -> records.CustomerRecord:
     return records.customer(await ask.house.db.read(customers.find, ask.actor.customer_id))
 
 
-async def rename(ask: Ask) -> records.CustomerRecord:
-    found = await ask.house.db.write(customers.rename, ask.actor, ask.body.name, ask.house.reserved)
-    return records.customer(found)
+async def change(ask: Ask) -> records.CustomerRecord:
+    return records.customer(await ask.house.db.write(_change, ask))
+
+
+def _change(tx: Tx, ask: Ask) -> customers.Customer:
+    wanted = ask.body
+    if wanted.inner_checks is not None:
+        customers.allow_inner(tx, ask.actor, wanted.inner_checks)
+    if wanted.name is not None:
+        return customers.rename(tx, ask.actor, wanted.name, ask.house.reserved)
+    return customers.find(tx, ask.actor.customer_id)
 
 
 async def disable(ask: Ask) -> records.CustomerRecord:
@@ -68,9 +80,9 @@ ROUTES = (
         "PUT",
         "/api/customer",
         "owner",
-        rename,
-        "Rename the organization",
-        body=Rename,
+        change,
+        "Rename the organization, or forbid its monitors inner addresses",
+        body=CustomerChange,
         answer=records.CustomerRecord,
         codes=("name_taken",),
         known=False,

@@ -17,6 +17,7 @@ class Customer(msgspec.Struct, frozen=True):
     enabled: int
     created_at: int
     updated_at: int
+    inner_checks: int
 
 
 class Founded(msgspec.Struct, frozen=True):
@@ -60,9 +61,9 @@ def create_organization(
 ) -> Founded:
     """For the operator: an organization and its owner, who may be known to the server already."""
     name = names.organization(name, reserved)
-    customer = Customer(new_id(), name, 1, tx.now, tx.now)
+    customer = Customer(new_id(), name, 1, tx.now, tx.now, 1)
     made = tx.run(
-        f"insert into customers ({columns(Customer)}, name_key) values (?, ?, ?, ?, ?, ?)"
+        f"insert into customers ({columns(Customer)}, name_key) values (?, ?, ?, ?, ?, ?, ?)"
         " on conflict (name_key) do nothing",
         *msgspec.structs.astuple(customer),
         name,
@@ -99,6 +100,24 @@ def rename(tx: Tx, actor: Actor, name: str, reserved: frozenset[str]) -> Custome
     if not changed:
         raise _taken(name)
     _tell(tx, actor, "rename", "renamed", {"name": before.name}, {"name": name})
+    return find(tx, before.id)
+
+
+def allow_inner(tx: Tx, actor: Actor, allowed: bool) -> Customer:
+    """Owner only: whether monitors may check loopback and inner addresses."""
+    roster.confirm(tx, actor)
+    require(actor, Level.OWNER)
+    before = find(tx, actor.customer_id)
+    if bool(before.inner_checks) == allowed:
+        return before
+    tx.run(
+        "update customers set inner_checks = ?, updated_at = ? where id = ?",
+        int(allowed),
+        tx.now,
+        before.id,
+    )
+    old: dict[str, object] = {"inner_checks": not allowed}
+    _tell(tx, actor, "change", "changed", old, {"inner_checks": allowed})
     return find(tx, before.id)
 
 

@@ -85,6 +85,8 @@ class CustomerRecord(msgspec.Struct):
     enabled: bool
     creation_date: str
     last_update: str
+    # Whether monitors may check loopback and inner addresses.
+    inner_checks: bool
 
 
 class AuditRecord(msgspec.Struct):
@@ -165,7 +167,12 @@ def session(found: Session, actor: Actor) -> SessionRecord:
 
 def customer(found: Customer) -> CustomerRecord:
     return CustomerRecord(
-        found.id, found.name, bool(found.enabled), iso(found.created_at), iso(found.updated_at)
+        found.id,
+        found.name,
+        bool(found.enabled),
+        iso(found.created_at),
+        iso(found.updated_at),
+        bool(found.inner_checks),
     )
 
 

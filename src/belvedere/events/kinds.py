@@ -3,6 +3,7 @@
 KINDS = {
     "customer.created": "An organization was made.",
     "customer.renamed": "It has another name.",
+    "customer.changed": "What it allows its monitors was changed.",
     "customer.disabled": "It was disabled: no credential of it works, nothing runs.",
     "customer.enabled": "The operator enabled it again.",
     "customer.handed_over": "Another member owns it.",

@@ -36,7 +36,11 @@ def of_host(tx: Tx, host_id: str) -> Watch:
     number = tx.value("select number from watches where host_id = ?", host_id) or 0
     rows = [row for row in store.of_host(tx, host_id) if row.enabled]
     watched = [_watched(tx, row) for row in rows if Type(row.type).is_run_by_agent]
-    return Watch(number, [one for one in watched if one is not None])
+    found = [one for one in watched if one is not None]
+    if rows and not _may_look_inside(tx, rows[0].customer_id):
+        for one in found:
+            one.config = {**one.config, "outer_only": True}
+    return Watch(number, found)
 
 
 def numbers(tx: Tx, host_ids: Sequence[str]) -> dict[str, int]:
@@ -73,6 +77,17 @@ def _script(tx: Tx, customer_id: str, config: dict[str, Any]) -> dict[str, Any] 
         "source": base64.b64encode(content).decode(),
         "runas": shlex.split(config["script_runas"]),
     }
+
+
+def _may_look_inside(tx: Tx, customer_id: str) -> bool:
+    return bool(tx.value("select inner_checks from customers where id = ?", customer_id))
+
+
+def customer_changed(tx: Tx, customer_id: str) -> None:
+    """It allows or forbids inner addresses: all of its agents must hear of it."""
+    rows = store.chosen(tx, "host_id is not null and customer_id = ?", customer_id)
+    for host_id in sorted({row.host_id for row in rows if row.host_id}):
+        changed(tx, host_id)
 
 
 def script_changed(tx: Tx, customer_id: str, file_id: str) -> None:

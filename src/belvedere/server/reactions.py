@@ -71,6 +71,11 @@ REACTIONS = (
         lambda tx, _, event: with_hosts.host_went(tx, event.object_id),
     ),
     Reaction(
+        "agents hear whether they may look inside",
+        frozenset({"customer.changed"}),
+        lambda tx, _, event: watching.customer_changed(tx, event.customer_id),
+    ),
+    Reaction(
         "agents get the scripts of their monitors anew",
         frozenset({"file.changed", "file.deleted"}),
         lambda tx, _, event: watching.script_changed(tx, event.customer_id, event.object_id),

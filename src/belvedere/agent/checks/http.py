@@ -5,7 +5,10 @@ import ssl
 import zlib
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
+
+from belvedere.agent.checks.reach import connect
 
 MOST_BODY = 1 << 20
 MOST_HEADERS = 64 * 1024
@@ -31,21 +34,16 @@ def trust() -> ssl.SSLContext:
 
 
 async def fetch(
-    url: str, method: str, headers: dict[str, str], body: bytes, *, gzip: bool = False
+    config: dict[str, Any], url: str, method: str, headers: dict[str, str], body: bytes
 ) -> Answer:
     """Whatever the server answers; the caller keeps the deadline."""
     parts = urlsplit(url)
     is_tls = parts.scheme == "https"
     port = parts.port or (443 if is_tls else 80)
-    reader, writer = await asyncio.open_connection(
-        parts.hostname,
-        port,
-        ssl=trust() if is_tls else None,
-        server_hostname=parts.hostname if is_tls else None,
-        limit=MOST_HEADERS,
-    )
+    tls = trust() if is_tls else None
+    reader, writer = await connect(config, parts.hostname or "", port, tls)
     try:
-        writer.write(_request(parts, method, headers, body, gzip))
+        writer.write(_request(parts, method, headers, body, gzip=config["gzip"]))
         return await _read(reader, method)
     finally:
         # No waiting for a peer that does not close: what we wanted to know we know.
@@ -53,7 +51,7 @@ async def fetch(
 
 
 def _request(
-    parts: SplitResult, method: str, headers: dict[str, str], body: bytes, gzip: bool
+    parts: SplitResult, method: str, headers: dict[str, str], body: bytes, *, gzip: bool
 ) -> bytes:
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     host = parts.netloc.rpartition("@")[2]

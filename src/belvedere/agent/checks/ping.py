@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 from belvedere.agent.checks.outcome import Outcome, explain
+from belvedere.agent.checks.reach import resolve
 
 # (echo request, echo reply)
 TYPES = {socket.AF_INET: (8, 0), socket.AF_INET6: (128, 129)}
@@ -21,10 +22,8 @@ PORTS = (443, 80)
 
 
 async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
-    loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(config["target"], None, type=socket.SOCK_STREAM)
-        family, address = found[0][0], str(found[0][4][0])
+        family, address = (await resolve(config, config["target"]))[0]
         echo = _socket(family)
         if echo is None:
             return await _knock(address)

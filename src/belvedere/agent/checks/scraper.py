@@ -49,7 +49,7 @@ async def _fetch(config: dict[str, Any]) -> Answer:
     if config["json"] and not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = "application/json"
     for _ in range(MOST_REDIRECTS + 1):
-        answer = await fetch(url, method, headers, body, gzip=config["gzip"])
+        answer = await fetch(config, url, method, headers, body)
         to = answer.headers.get("location")
         # A redirect that is what was asked for is an answer like any other.
         if answer.status not in REDIRECTS or to is None or _is_wanted(config, answer.status):

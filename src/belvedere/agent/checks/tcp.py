@@ -1,16 +1,16 @@
 """Whether a port takes connections."""
 
-import asyncio
 import time
 from typing import Any
 
 from belvedere.agent.checks.outcome import Outcome, explain
+from belvedere.agent.checks.reach import connect
 
 
 async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
     began = time.monotonic()
     try:
-        _, writer = await asyncio.open_connection(config["target"], config["port"])
+        _, writer = await connect(config, config["target"], config["port"])
     except OSError as fault:
         return Outcome("failure", "tcp:error", explain(fault))
     writer.transport.abort()

@@ -1,12 +1,12 @@
 """Whether a certificate is good, and for how many days still."""
 
-import asyncio
 import ssl
 import time
 from typing import Any
 
 from belvedere.agent.checks.http import trust
 from belvedere.agent.checks.outcome import Outcome, explain
+from belvedere.agent.checks.reach import connect
 
 DAY_S = 86_400
 
@@ -14,9 +14,7 @@ DAY_S = 86_400
 async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
     target: str = config["target"]
     try:
-        _, writer = await asyncio.open_connection(
-            target, config["port"], ssl=trust(), server_hostname=target
-        )
+        _, writer = await connect(config, target, config["port"], trust())
     except ssl.SSLCertVerificationError as fault:
         message = f"The certificate is not good: {fault.verify_message}."
         return Outcome("failure", "tls:invalid", message)

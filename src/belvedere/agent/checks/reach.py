@@ -1,0 +1,49 @@
+"""Opening connections to what is checked: anywhere, or only out into the world where the
+organization forbids inner addresses."""
+
+import asyncio
+import socket
+import ssl
+from typing import Any
+
+from belvedere.base.inner import is_inner, read
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def connect(
+    config: dict[str, Any], host: str, port: int, tls: ssl.SSLContext | None = None
+) -> Streams:
+    """OSError when there is no way."""
+    name = host if tls is not None else None
+    if not config.get("outer_only"):
+        return await asyncio.open_connection(host, port, ssl=tls, server_hostname=name)
+    fault: OSError | None = None
+    for _, address in await resolve(config, host):
+        try:
+            # To the address that was looked at: a second look-up might find another one.
+            return await asyncio.open_connection(address, port, ssl=tls, server_hostname=name)
+        except ssl.SSLError:
+            raise
+        except OSError as failed:
+            fault = failed
+    assert fault is not None
+    raise fault
+
+
+async def resolve(config: dict[str, Any], host: str) -> list[tuple[int, str]]:
+    """The families and addresses behind a name, as far as they may be called."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    addresses = [(one[0].value, str(one[4][0])) for one in found]
+    if not config.get("outer_only"):
+        return addresses
+    outer = [one for one in addresses if not _is_inner(one[1])]
+    if not outer:
+        raise OSError(f"{addresses[0][1]} is an inner address, and this organization forbids those")
+    return outer
+
+
+def _is_inner(text: str) -> bool:
+    address = read(text)
+    return address is None or is_inner(address)
