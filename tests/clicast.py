@@ -30,6 +30,18 @@ def task(**other: Any) -> dict[str, Any]:
     }
 
 
+# What an approval lets run.
+PLANNED = {
+    "task_id": TASK_ID,
+    "name": "deploy",
+    "type": "script",
+    "hostname": "web-1",
+    "script_filename": "deploy.sh",
+    "script_sha256": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+    "arguments": ["v1.2"],
+}
+
+
 def job(**other: Any) -> dict[str, Any]:
     return {
         "id": JOB_ID,

@@ -96,12 +96,18 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "changed",
     ),
     (
-        "task create rest --type approval --approver ada --timeout 2h",
+        "task create rest --type approval --approver ada --four-eyes --timeout 2h",
         (
             "POST",
             "/task",
             {},
-            {"type": "approval", "approvers": ["ada"], "name": "rest", "timeout": 7_200_000},
+            {
+                "type": "approval",
+                "approvers": ["ada"],
+                "four_eyes": True,
+                "name": "rest",
+                "timeout": 7_200_000,
+            },
         ),
         "belvedere run",
     ),
@@ -151,7 +157,11 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ("PUT", f"{JOB}/resolve", {}, {"outcome": "success", "note": "seen"}),
         "settled",
     ),
-    (f"job approve {clicast.JOB_ID}", ("PUT", f"{JOB}/approve", {}, None), "approved"),
+    (
+        f"job approve {clicast.JOB_ID}",
+        ("PUT", f"{JOB}/approve", {}, None),
+        "It runs deploy on web-1, deploy.sh 2cf24dba5fb0, v1.2.",
+    ),
     (f"job reject {clicast.JOB_ID}", ("PUT", f"{JOB}/reject", {}, None), "rejected"),
     (f"job input {clicast.JOB_ID} a", ("PUT", f"{JOB}/input", {}, {"args": ["a"]}), "input"),
     (
@@ -432,8 +442,9 @@ def answers(server: FakeServer) -> None:
             server.on(method, path, clicast.indicator())
     for word in ("increase", "decrease", "restart"):
         server.on("PATCH", f"{TILE}/{word}", clicast.indicator())
-    for word in ("cancel", "restart", "resolve", "approve", "reject", "input"):
+    for word in ("cancel", "restart", "resolve", "reject", "input"):
         server.on("PUT", f"{JOB}/{word}", clicast.job())
+    server.on("PUT", f"{JOB}/approve", clicast.job(state="success", will_run=[clicast.PLANNED]))
     for kind in ("token", "enrolment"):
         server.on("GET", f"/api/{kind}", [TOKEN])
         server.on("POST", f"/api/{kind}", TOKEN)

@@ -45,7 +45,7 @@ def address(
     found = known("task" if route.path == "/job/secret/{secret}" else noun(route))
     path = route.path.replace("{id}", found).replace("{secret}", here.texts["secret"])
     path = re.sub(r"\{(\w+)_id\}", lambda inner: known(inner[1]), path)
-    for word in ("title", "token", "hostname"):
+    for word in ("title", "token", "hostname", "link"):
         texts = {Which.OWN: here.texts[word], Which.OTHER: there.texts[word]}
         path = path.replace(f"{{{word}}}", texts.get(which, MISSING))
     named = {Which.OWN: here.texts["name"], Which.OTHER: there.texts["name"]}

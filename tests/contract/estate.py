@@ -12,7 +12,7 @@ from belvedere.definitions.service import DefinitionBody
 from belvedere.indicators import links as badges
 from belvedere.indicators import service as indicators
 from belvedere.indicators.given import IndicatorBody
-from belvedere.jobs import queue
+from belvedere.jobs import queue, vote_links
 from belvedere.jobs.create import NewJob, create
 from belvedere.monitors import service as monitors
 from belvedere.monitors.given import MonitorBody
@@ -193,6 +193,16 @@ def _workflow(tx: Tx, house: House, place: Place) -> None:
     place.ids |= {"workflows": found, "workflow_job": made.job.id}
 
 
+def _approval(tx: Tx, house: House, place: Place) -> None:
+    """One that waits, and the link by which its approver says yes."""
+    fields = {"name": "ask", "type": "approval", "approvers": [place.by.email]}
+    task_id = make_task(tx, house.keys, place.by, fields)
+    (made,) = create(tx, [NewJob(place.by, task_id, [])])
+    assert not isinstance(made, Exception)
+    found = vote_links.make(tx, house.keys, made.job, place.by.user_id)
+    place.texts["link"] = found["approve"]
+
+
 def _notify(tx: Tx, house: House, place: Place) -> None:
     """A channel with a message that is dead, a rule, and something in everybody's inbox."""
     # Nothing leaves the machine.
@@ -241,4 +251,5 @@ MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _workflow,
     _schedule,
     _secret,
+    _approval,
 )

@@ -57,6 +57,11 @@ def names_an_object(route: Route) -> bool:
     return any(word in route.path for word in ("{id}", "{title}", "{hostname}", "{name}"))
 
 
+def is_by_link(route: Route) -> bool:
+    """Whoever holds it passes."""
+    return "{token}" in route.path or "{link}" in route.path
+
+
 def expected(route: Route, principal: Principal, which: Which) -> str:
     """ok, or the status of the refusal."""
     if which is Which.MALFORMED and "{id}" in route.path:
@@ -71,7 +76,7 @@ def expected(route: Route, principal: Principal, which: Which) -> str:
     if route.path == "/token":
         # Nobody has a client id and secret here.
         return "401"
-    if "{token}" in route.path:
+    if is_by_link(route):
         return OK if which in (Which.OWN, Which.OTHER) else "404"
     if route.level == Level.ANONYMOUS:
         return OK

@@ -12,7 +12,7 @@ from contract import doors
 from contract.client import Answer, Client
 from contract.dry import dry
 from contract.estate import Estate, settle
-from contract.matrix import MAKES, OK, PRINCIPALS, Principal, Which, expected
+from contract.matrix import MAKES, OK, PRINCIPALS, Principal, Which, expected, is_by_link
 from contract.world import World
 
 only_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -29,7 +29,7 @@ class Cell:
     @property
     def gives_what_it_is_told(self) -> bool:
         """A public link is everybody's; and a title that is put there comes back."""
-        return "{token}" in self.route.path or f"{self.route.method} {self.route.path}" in MAKES
+        return is_by_link(self.route) or f"{self.route.method} {self.route.path}" in MAKES
 
     def __str__(self) -> str:
         style = "V1" if self.v1 else "V2"

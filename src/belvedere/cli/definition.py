@@ -23,6 +23,7 @@ OPTIONS = (
     ),
     option("--env", action="append", metavar="NAME=VALUE", help="a variable for the script"),
     option("--approver", action="append", metavar="WHO", help="who may approve (approval tasks)"),
+    option("--four-eyes", action="store_true", help="who starts it may not approve it"),
     option("--set", action="append", metavar="FIELD=JSON", help="any other field of the record"),
 )
 
@@ -44,6 +45,8 @@ def fields(args: Args) -> Fields:
         said["env"] = dict(_pair(text, "--env") for text in args.env)
     if args.approver:
         said["approvers"] = args.approver
+    if args.four_eyes:
+        said["four_eyes"] = True
     for text in args.set or ():
         name, value = _pair(text, "--set")
         said[name] = _value(value)

@@ -89,7 +89,7 @@ def log_status(args: Args, answer: Any) -> int:
 
 def _decision(name: str, said: str, help_text: str) -> Verb:
     example = f"belvedere job {name} 65a000000000000000000001"
-    return Verb(name, _move(name), help_text, example, job_page.say(said), options=(JOB,))
+    return Verb(name, _move(name), help_text, example, job_page.show_decided(said), options=(JOB,))
 
 
 ARGUMENTS = option("arguments", metavar="ARGUMENT", nargs="*", help="values, in order")
@@ -159,7 +159,9 @@ VERBS = (
             option("--note", default="", metavar="TEXT", help="how you know"),
         ),
     ),
-    _decision("approve", "Job {} is approved.", "Approve an approval job."),
+    _decision(
+        "approve", "Job {} is approved.", "Approve an approval job; `job show` says what will run."
+    ),
     _decision("reject", "Job {} is rejected.", "Reject an approval job."),
     Verb(
         "input",

@@ -51,6 +51,7 @@ def show_job(job: Any) -> None:
             ("waits", outcome.waits(job)),
             ("host", job["hostname"]),
             ("arguments", job.get("task_arguments_values")),
+            ("will run", "; ".join(map(_planned, job.get("will_run") or ()))),
             ("exit code", result.get("code")),
             ("signal", result.get("signal")),
             ("took", words.span(seconds) if seconds is not None else ""),
@@ -67,6 +68,28 @@ def show_job(job: Any) -> None:
             ("ended", words.when(job["ended_at"])),
         )
     )
+
+
+def _planned(one: Any) -> str:
+    """A task that an approval lets run, in one line."""
+    parts = [one["name"], f"on {one['hostname']}" if one.get("hostname") else ""]
+    if one.get("script_sha256"):
+        parts.append(f"{one['script_filename']} {one['script_sha256'][:12]}")
+    parts.append(one.get("url", ""))
+    known = one.get("arguments")
+    parts.append("arguments from before" if known is None else " ".join(map(str, known)))
+    return ", ".join(filter(None, (" ".join(parts[:2]).strip(), *parts[2:])))
+
+
+def show_decided(said: str) -> Any:
+    """What was decided, and what runs because of it."""
+
+    def show_it(job: Any) -> None:
+        print(said.format(job["id"]))
+        for one in job.get("will_run") or () if job["state"] == "success" else ():
+            print(show.cell(f"It runs {_planned(one)}.").plain)
+
+    return show_it
 
 
 def say(text: str) -> Any:

@@ -53,7 +53,7 @@ WAITS = {
     "host_busy": "its host has no free slot; {held_by} jobs run there",
     "concurrency_limit": "its task runs no more than that at once; held by {held_by} jobs",
     "retry_at": "it tries again {at}",
-    "approval": "approval; see: belvedere job approve {id}",
+    "approval": "approval until {until}; see: belvedere job approve {id}",
     "input": "input; see: belvedere job input {id} VALUES",
     "unreachable": "its host is silent since {since}; the script may still run",
     "canceling": "its host to confirm that everything is stopped",

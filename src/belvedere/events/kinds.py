@@ -61,6 +61,7 @@ KINDS = {
     "job.approved": "An approver approved.",
     "job.rejected": "An approver rejected.",
     "job.decided_by_default": "Nobody voted in time; the task's default answer counts.",
+    "job.voided": "What an approval would let run has changed; it must be asked for anew.",
     "job.expired": "It waited too long, or its host or task was deleted.",
     "indicator.created": "An indicator was made.",
     "indicator.changed": "Its value, its state or anything else of it changed.",

@@ -126,6 +126,8 @@ def _created(made: Created, actor: Actor) -> JobRecord:
     # A job that is done without an agent (dummy, notification) gives its values on.
     is_given_on = job.lifecycle == Lifecycle.FINISHED and job.fence == 0
     found.output = found.task_arguments_values if is_given_on else None
+    if made.plan is not None:
+        found.will_run = made.plan
     found.host = made.host
     found.hostname = made.host.hostname if made.host is not None else None
     return found
@@ -318,7 +320,13 @@ ROUTES: tuple[Route, ...] = (
     _read("/job/{id}", "viewer", show, "One job.", JobRecord),
     _read("/job/{id}/lifecycle", "user", lifecycle, "Its lifecycle, a bare word.", str),
     _move("cancel", "user", cancel, "Cancel the job."),
-    _move("approve", "viewer", approve, "Approve it."),
+    _move(
+        "approve",
+        "viewer",
+        approve,
+        "Approve it.",
+        codes=("wrong_lifecycle", "approval_void"),
+    ),
     _move("reject", "viewer", reject, "Reject it."),
     _move("synced", "user", synced, "Let a syncing job run."),
     _move("input", "user", give_input, "Give the input it waits for.", GiveInput),

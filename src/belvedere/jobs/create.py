@@ -17,16 +17,17 @@ from belvedere.db.crash import around_commit
 from belvedere.hosts import store as host_store
 from belvedere.hosts.model import HostRecord
 from belvedere.hosts.model import record as host_record
-from belvedere.jobs import changes, once, scraper, specs, store
-from belvedere.jobs.model import DEFAULT_TIMEOUT, JobRow, Lifecycle, State
+from belvedere.jobs import changes, once, plan, scraper, specs, store
+from belvedere.jobs.model import APPROVAL, DEFAULT_TIMEOUT, JobRow, Lifecycle, State
 from belvedere.jobs.once import Key, Once
+from belvedere.jobs.plan import Plan
 from belvedere.tasks import arguments
 from belvedere.tasks.store import Runnable, runnable
 
 TYPES = {
     "script": "ScriptJob",
     "scraper": "ScraperJob",
-    "approval": "ApprovalJob",
+    "approval": APPROVAL,
     "dummy": "DummyJob",
     "notification": "NotificationJob",
 }
@@ -60,6 +61,8 @@ class NewJob(msgspec.Struct):
     workflow_job_id: str | None = None
     # It may not start earlier than this from now.
     delay: Millis = 0
+    # What an approval lets run in its workflow.
+    follows: Plan = []
 
 
 class Created(msgspec.Struct):
@@ -70,6 +73,8 @@ class Created(msgspec.Struct):
     task: Runnable
     host: HostRecord | None
     replayed: bool = False
+    # Of an approval.
+    plan: Plan | None = None
 
 
 def create(tx: Tx, wanted: list[NewJob]) -> Sequence[Created | Exception]:
@@ -103,6 +108,9 @@ def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]]) -> None:
             for _, made in fresh
         ],
     )
+    for item, made in fresh:
+        if made.job.type == APPROVAL and not made.job.is_over:
+            made.plan = plan.write(tx, made.job, made.task.spec, made.arguments, item.follows)
     changes.tell(tx, "created", jobs)
     once.remember(
         tx,
@@ -284,4 +292,6 @@ def _again(tx: Tx, item: NewJob, by_key: dict[Key, tuple[Once, Created]]) -> Cre
     task = runnable(tx, job.customer_id, job.task_id or "", also_deleted=True)
     assert task is not None
     host = _host(tx, item.actor, task)
-    return Created(job, store.heavy(tx, job_id).arguments, task, host, replayed=True)
+    asked = plan.of_job(tx, job_id) if job.type == APPROVAL else None
+    values = store.heavy(tx, job_id).arguments
+    return Created(job, values, task, host, replayed=True, plan=asked)

@@ -36,6 +36,8 @@ WAITING = frozenset({Lifecycle.READY, Lifecycle.ONHOLD, Lifecycle.SYNCING})
 
 # The type of a job that is a whole workflow; its steps are jobs of their own.
 WORKFLOW = "WorkflowJob"
+# The type of a job that waits for somebody's yes or no.
+APPROVAL = "ApprovalJob"
 
 DEFAULT_TIMEOUT: Millis = 10 * MINUTE
 # After its deadline a job waits this long for its agent before it counts as lost.

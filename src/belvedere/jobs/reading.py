@@ -7,8 +7,8 @@ import msgspec
 from belvedere.access.model import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.db import Tx
-from belvedere.jobs import record, sight, specs, store
-from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle
+from belvedere.jobs import plan, record, sight, specs, store
+from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
 from belvedere.jobs.record import JobRecord
 
 
@@ -33,6 +33,8 @@ def whole(tx: Tx, job: JobRow, customer_name: str) -> JobRecord:
     if heavy.result is not None:
         found.result = msgspec.json.decode(heavy.result, type=dict[str, Any])
         found.result["log"] = heavy.log or ""
+    if job.type == APPROVAL:
+        found.will_run = plan.of_job(tx, job.id)
     found.attempts = [record.attempt(row) for row in store.attempts_of(tx, job.id)]
     explain(tx, job, found)
     return named(tx, [found])[0]
@@ -57,8 +59,9 @@ def explain(tx: Tx, job: JobRow, found: JobRecord) -> None:
         found.waiting_reason, found.waiting_detail = _steps_wait(tx, job)
         return
     if found.waiting_reason == "approval":
-        approvers = specs.of_job(tx, job).approvers
-        found.waiting_detail = {**(found.waiting_detail or {}), "approvers": approvers}
+        spec = specs.of_job(tx, job)
+        of = {"approvers": spec.approvers, "four_eyes": spec.four_eyes}
+        found.waiting_detail = {**(found.waiting_detail or {}), **of}
     if found.waiting_reason != "queued" or job.host_id is None:
         return
     host = tx.row(

@@ -6,7 +6,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import iso, iso_or_none
-from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle
+from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
+from belvedere.jobs.plan import Planned
 from belvedere.jobs.store import Attempt
 from belvedere.tasks.arguments import masked
 from belvedere.tasks.model import TaskSpec, shown
@@ -88,6 +89,8 @@ class JobRecord(msgspec.Struct):
     task_arguments_values: list[Any] | UnsetType = UNSET
     output: Any = UNSET
     result: dict[str, Any] | UnsetType = UNSET
+    # Of an approval: what runs once it is given.
+    will_run: list[Planned] | UnsetType = UNSET
     attempts: list[AttemptRecord] | UnsetType = UNSET
 
 
@@ -160,7 +163,7 @@ def waiting(job: JobRow, now: int) -> tuple[str | None, dict[str, Any] | None]:
             return "queued", None
         case Lifecycle.SYNCING:
             return "syncing", None
-        case Lifecycle.ONHOLD if job.type == "ApprovalJob":
+        case Lifecycle.ONHOLD if job.type == APPROVAL:
             return "approval", {"until": iso(job.expires_at)}
         case Lifecycle.ONHOLD:
             return "input", {"until": iso(job.expires_at)}

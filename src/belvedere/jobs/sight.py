@@ -7,7 +7,7 @@ from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Forbidden, NotFound
 from belvedere.db import Tx
 from belvedere.jobs import specs, store
-from belvedere.jobs.model import JobRow
+from belvedere.jobs.model import APPROVAL, JobRow
 
 
 def to_see(tx: Tx, actor: Actor, job_id: str) -> JobRow:
@@ -60,7 +60,7 @@ def sees(tx: Tx, actor: Actor, job_id: str) -> bool:
 
 def is_approver(tx: Tx, actor: Actor, job: JobRow) -> bool:
     """Named by the task (user id or member tag), or the one who started it."""
-    if job.type != "ApprovalJob":
+    if job.type != APPROVAL:
         return False
     spec = specs.of_job(tx, job)
     if spec.approvals_target == "initiator":
@@ -72,6 +72,25 @@ def is_approver(tx: Tx, actor: Actor, job: JobRow) -> bool:
         )
     }
     return actor.user_id in named or bool(named.intersection(actor.entries))
+
+
+def is_own(tx: Tx, actor: Actor, job: JobRow) -> bool:
+    """Started by this actor, or by a token that the actor made."""
+    if not (actor.user_id and job.user_id):
+        return False
+    made_by = tx.value(
+        "select created_by from tokens where id = ? and customer_id = ?",
+        job.user_id,
+        job.customer_id,
+    )
+    return actor.user_id in (job.user_id, made_by)
+
+
+def may_decide(tx: Tx, actor: Actor, job: JobRow) -> bool:
+    """An approver; where four eyes are asked for, another one than who started it."""
+    if not is_approver(tx, actor, job):
+        return False
+    return not (specs.of_job(tx, job).four_eyes and is_own(tx, actor, job))
 
 
 def visible(actor: Actor, engine: str) -> tuple[str, list[Any]]:

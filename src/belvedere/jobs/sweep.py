@@ -6,9 +6,17 @@ import msgspec
 
 from belvedere.base.clock import DAY, MINUTE, Millis
 from belvedere.db import Tx, columns
-from belvedere.jobs import changes, specs, store
+from belvedere.jobs import changes, plan, specs, store
 from belvedere.jobs.finish import Reported, finish
-from belvedere.jobs.model import LOST_AFTER, WORKFLOW, JobRow, Lifecycle, State, check_move
+from belvedere.jobs.model import (
+    APPROVAL,
+    LOST_AFTER,
+    WORKFLOW,
+    JobRow,
+    Lifecycle,
+    State,
+    check_move,
+)
 from belvedere.jobs.votes import end_by_vote
 from belvedere.protocol import Report
 
@@ -28,15 +36,14 @@ def expire(tx: Tx) -> int:
         tx.now,
         BATCH,
     )
-    votes = [job for job in jobs if job.type == "ApprovalJob"]
-    others = [job for job in jobs if job.type != "ApprovalJob"]
+    votes = [job for job in jobs if job.type == APPROVAL]
+    others = [job for job in jobs if job.type != APPROVAL]
     for job in others:
         end_waiting(job, "expired_in_queue", tx.now)
     store.save(tx, others)
     for job in votes:
         _answer_by_default(tx, job)
     changes.tell(tx, "expired", others)
-    changes.tell(tx, "decided_by_default", votes)
     return len(jobs)
 
 
@@ -50,10 +57,42 @@ _WAITED = (
 def _answer_by_default(tx: Tx, job: JobRow) -> None:
     """Nobody voted in time: the task's own answer counts."""
     verb = specs.of_job(tx, job).default_answer
+    if verb == "approve" and void(tx, job):
+        return
     state = State.SUCCESS if verb == "approve" else State.FAILURE
     check_move(job, "approve" if verb == "approve" else "reject", Lifecycle.FINISHED, state)
     job.reason = "default_answer"
     end_by_vote(tx, job, state, {"reason": "default_answer"})
+    changes.tell(tx, "decided_by_default", [job])
+
+
+def look_again(tx: Tx, object_id: str) -> int:
+    """This task, workflow, script or host has changed: approvals that were asked for something
+    else are void. Whoever is faster than we are is refused in the vote itself."""
+    rows = tx.rows(
+        "select o.job_id from approval_objects o join jobs j on j.id = o.job_id"
+        " where o.object_id = ? and j.lifecycle = 'onhold' union"
+        # What was attached to an approval after it was asked for.
+        " select j.id from triggers t join jobs j on j.task_id = t.source_id"
+        " where t.target in ('task', 'workflow') and t.target_id = ? and t.source = 'task'"
+        f" and j.lifecycle = 'onhold' and j.type = '{APPROVAL}'",
+        object_id,
+        object_id,
+    )
+    held = store.lock_many(tx, [job_id for (job_id,) in rows]) if rows else {}
+    waiting = [job for job in held.values() if job.lifecycle == Lifecycle.ONHOLD]
+    return sum(void(tx, job) for job in waiting)
+
+
+def void(tx: Tx, job: JobRow) -> bool:
+    """End an approval, held, whose question is no longer the one that was asked."""
+    changed = plan.changes(tx, job, specs.of_job(tx, job))
+    if not changed:
+        return False
+    end_waiting(job, plan.told(changed), tx.now)
+    store.save(tx, [job])
+    changes.tell(tx, "voided", [job])
+    return True
 
 
 def end_waiting(job: JobRow, reason: str, now: Millis) -> None:

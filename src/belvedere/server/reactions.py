@@ -51,6 +51,15 @@ REACTIONS = (
         lambda tx, _, event: sweep.abandon(tx, "task_id", event.object_id),
     ),
     Reaction(
+        "approvals of what has changed are void",
+        frozenset(
+            {"task.changed", "task.deleted", "task.triggers_changed"}
+            | {"workflow.changed", "workflow.deleted", "workflow.triggers_changed"}
+            | {"file.changed", "file.deleted", "host.deleted"}
+        ),
+        lambda tx, _, event: sweep.look_again(tx, event.object_id),
+    ),
+    Reaction(
         "triggers start tasks and workflows",
         frozenset({"trigger.fired"}),
         lambda tx, _, event: triggered.start(tx, event),

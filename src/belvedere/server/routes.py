@@ -12,6 +12,7 @@ from belvedere.jobs.api_agent import ROUTES as AGENT_JOBS
 from belvedere.jobs.api_exec import ROUTES as COMMANDS
 from belvedere.jobs.api_log import ROUTES as JOB_LOGS
 from belvedere.monitors.api import ROUTES as MONITORS
+from belvedere.jobs.api_vote import ROUTES as VOTES
 from belvedere.notifications.api import ROUTES as NOTIFY
 from belvedere.notifications.api_inbox import ROUTES as INBOX
 from belvedere.rest.route import Route
@@ -40,6 +41,7 @@ ROUTES: tuple[Route, ...] = (
     *JOBS,
     *JOB_LOGS,
     *AGENT_JOBS,
+    *VOTES,
     *COMMANDS,
     *ORIGINAL,
     *EVENTS,

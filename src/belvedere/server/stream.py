@@ -13,6 +13,7 @@ from belvedere.base.errors import Invalid, Unauthenticated
 from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.jobs import sight
+from belvedere.jobs.model import APPROVAL
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.server import auth
 
@@ -169,7 +170,7 @@ def _may_see(tx: Tx, actor: Actor, event: Event, seen: dict[tuple[str, str], boo
         return False
     if about not in seen:
         seen[about] = access.may_see(actor, access.acl_of(tx, actor.customer_id, *about))
-    if not seen[about] and data.get("type") == "ApprovalJob":
+    if not seen[about] and data.get("type") == APPROVAL:
         return sight.sees(tx, actor, event.object_id)
     return seen[about]
 

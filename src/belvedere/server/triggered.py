@@ -11,7 +11,8 @@ from belvedere.access.model import starter
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
 from belvedere.events import Event, triggers
-from belvedere.jobs import create
+from belvedere.events.triggers import Trigger
+from belvedere.jobs import create, plan
 from belvedere.jobs.create import NewJob
 from belvedere.workflows import start as workflows
 from belvedere.workflows.start import NewWorkflowJob
@@ -28,7 +29,8 @@ def start(tx: Tx, event: Event) -> None:
     for one in triggers.of_source(
         tx, customer.id, data["source"], event.object_id, data["event_name"]
     ):
-        refusal = START[one.target](tx, actor, one.target_id, given)
+        refusal = _unapproved(tx, customer.id, data, one)
+        refusal = refusal or START[one.target](tx, actor, one.target_id, given)
         if refusal is not None:
             told = {"target": one.target, "target_id": one.target_id, "event_id": one.event_id}
             told |= {"code": refusal.code, "message": refusal.message}
@@ -43,6 +45,17 @@ def _arguments(tx: Tx, data: dict[str, Any]) -> list[Any]:
     output = tx.value("select output from jobs where id = ?", data["job_id"])
     found: list[Any] = msgspec.json.decode(output or "[]")
     return found
+
+
+def _unapproved(tx: Tx, customer_id: str, data: dict[str, Any], one: Trigger) -> Refused | None:
+    """An approval starts what was approved, as it was then."""
+    if "job_id" not in data or one.event_name != "success":
+        return None
+    try:
+        plan.check_triggered(tx, customer_id, data["job_id"], one)
+    except Refused as refusal:
+        return refusal
+    return None
 
 
 def _start_task(tx: Tx, actor: Actor, task_id: str, given: list[Any]) -> Refused | None:

@@ -143,6 +143,10 @@ def _approval(spec: TaskSpec) -> Faults:
     yield from _choice("default_answer", spec.default_answer, ANSWERS)
     if spec.approvals_target == "fixed" and not spec.approvers:
         yield Fault("approvers", "Name at least one member who may approve.")
+    if spec.four_eyes and spec.approvals_target == "initiator":
+        yield Fault("four_eyes", "Nobody could approve it: the approver is the one who starts it.")
+    if spec.four_eyes and spec.default_answer == "approve":
+        yield Fault("four_eyes", "It needs somebody's answer, so silence cannot approve.")
 
 
 def _notification(spec: TaskSpec) -> Faults:

@@ -138,6 +138,8 @@ class TaskSpec(msgspec.Struct, omit_defaults=True):
     approvals_target: str = "fixed"
     # approve or reject, when nobody has answered in time
     default_answer: str = "reject"
+    # Whoever started it may not decide it.
+    four_eyes: bool = False
     success_label: str = ""
     failure_label: str = ""
     cancel_label: str = ""
@@ -158,7 +160,7 @@ ONLY: dict[str, frozenset[Type]] = {
         (("url", "method", "headers", "parser", "pattern", "status_code"), (Type.SCRAPER,)),
         (("gzip", "json", "register_body"), (Type.SCRAPER,)),
         (("body",), (Type.SCRAPER, Type.NOTIFICATION)),
-        (("approvers", "approvals_target", "default_answer"), (Type.APPROVAL,)),
+        (("approvers", "approvals_target", "default_answer", "four_eyes"), (Type.APPROVAL,)),
         (("success_label", "failure_label", "cancel_label", "ignore_label"), (Type.APPROVAL,)),
         (("subject", "recipients", "notification_types"), (Type.NOTIFICATION,)),
     )

@@ -120,7 +120,7 @@ def _try_again(tx: Tx, job: JobRow, node: Node, step: Step, child: JobRow) -> bo
         restarted_from=child.id,
         delay=_delay(retry, step.tries),
     )
-    again = children.prepare_anyhow(tx, item, {})
+    again = children.prepare_anyhow(tx, node, item, {})
     create.write(tx, [again])
     step.job_id, step.tries, step.state = again[1].job.id, step.tries + 1, StepState.OPEN.value
     steps.save(tx, step)
@@ -145,7 +145,7 @@ def _go_on(tx: Tx, job: JobRow, graph: Graph, taken: list[Step]) -> None:
         node = graph.node(node_id)
         given = [value for feed in feeds for value in _values(outputs[feed])]
         item = children.wanted(job, node, given)
-        made.append((node, given, children.prepare_anyhow(tx, item, tasks)))
+        made.append((node, given, children.prepare_anyhow(tx, node, item, tasks)))
     if made:
         children.write(tx, made)
     if todo.is_over:

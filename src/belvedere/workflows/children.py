@@ -7,14 +7,14 @@ import msgspec
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Invalid, Refused
 from belvedere.db import Tx
-from belvedere.jobs import create
+from belvedere.jobs import create, plan
 from belvedere.jobs.create import Created, NewJob, Tasks
-from belvedere.jobs.model import JobRow
-from belvedere.workflows import steps
+from belvedere.jobs.model import APPROVAL, JobRow
+from belvedere.workflows import ahead, steps
 from belvedere.workflows.model import Node, Step
 
 # They end without an agent; without arguments of their own they hand on what they were given.
-HANDS_ON = ("ApprovalJob", "NotificationJob")
+HANDS_ON = (APPROVAL, "NotificationJob")
 
 Child = tuple[NewJob, Created]
 
@@ -70,10 +70,13 @@ def _asks_person(item: NewJob, tasks: Tasks) -> bool:
     return found[0].type == "dummy" or found[0].spec.user_inputs
 
 
-def prepare_anyhow(tx: Tx, item: NewJob, tasks: Tasks) -> Child:
+def prepare_anyhow(tx: Tx, node: Node, item: NewJob, tasks: Tasks) -> Child:
     """The same for a workflow under way: what cannot start has ended in error, and says why."""
+    assert item.workflow_job_id is not None
     try:
-        return prepare(tx, item, tasks)
+        child = prepare(tx, item, tasks)
+        plan.check_step(tx, item.workflow_job_id, node.id, child[1].task)
+        return child
     except Refused as refusal:
         made = create.stillborn(tx, item, refusal)
         assert made is not None, "a task's row outlives its deletion"
@@ -82,6 +85,9 @@ def prepare_anyhow(tx: Tx, item: NewJob, tasks: Tasks) -> Child:
 
 def write(tx: Tx, children: list[tuple[Node, list[Any], Child]]) -> None:
     """Make them durable, each with the step that it is."""
+    for node, given, (item, made) in children:
+        if made.job.type == APPROVAL:
+            item.follows = ahead.of_approval(tx, node, given, made)
     create.write(tx, [child for _, _, child in children])
     steps.insert(tx, [_step(node, given, child) for node, given, child in children])
 

@@ -130,4 +130,4 @@ def _start(tx: Tx, new: JobRow, node: Node, mine: WorkflowJobRow, step: Step | N
         kept=None if first is None else (first.task_version, kept),
         restarted_from=None if first is None else first.id,
     )
-    children.write(tx, [(node, item.given or [], children.prepare_anyhow(tx, item, {}))])
+    children.write(tx, [(node, item.given or [], children.prepare_anyhow(tx, node, item, {}))])

@@ -46,7 +46,7 @@ def _begin(tx: Tx, job: JobRow) -> None:
     node = store.version_of(tx, mine.workflow_id, mine.version).graph.node(mine.start)
     given = text.parse(mine.given or "[]")
     item = children.wanted(job, node, given, origin=job.origin, by_index=bool(mine.by_index))
-    children.write(tx, [(node, given, children.prepare_anyhow(tx, item, {}))])
+    children.write(tx, [(node, given, children.prepare_anyhow(tx, node, item, {}))])
 
 
 def abandon(tx: Tx, row: WorkflowRow) -> None:

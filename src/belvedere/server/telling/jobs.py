@@ -7,8 +7,8 @@ import msgspec
 from belvedere.access import Actor, Level
 from belvedere.db import Tx, columns
 from belvedere.events import Event
-from belvedere.jobs import sight, specs
-from belvedere.jobs.model import JobRow
+from belvedere.jobs import plan, sight, specs
+from belvedere.jobs.model import APPROVAL, JobRow
 from belvedere.notifications.model import Severity, Told
 from belvedere.server.telling.turn import Turn, tags_of, told
 
@@ -16,6 +16,7 @@ BAD = frozenset({"failure", "timeout", "error"})
 _WORDS = {
     "job.lost": "{} is lost: nobody can know how it ended",
     "job.expired": "{} waited too long and did not run",
+    "job.voided": "{} must be asked for anew: what would run has changed",
     "job.finished": "{} ended in {}",
     "job.unreachable": "{} runs on a host that is silent",
 }
@@ -25,7 +26,7 @@ def tell(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
     """None, without a look at the database, for what nobody wants to hear: most jobs."""
     is_asked = event.kind == "job.created" and data["lifecycle"] == "onhold"
     is_note = event.kind == "job.created" and data["type"] == "NotificationJob"
-    is_bad = event.kind in ("job.lost", "job.expired") or (
+    is_bad = event.kind in ("job.lost", "job.expired", "job.voided") or (
         event.kind == "job.finished" and data["state"] in BAD
     )
     if not (is_asked or is_note or is_bad or turn.is_named(event)):
@@ -35,13 +36,16 @@ def tell(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
         return None
     if is_note:
         return _note(turn, event, data, job)
-    # How a step ended is the business of its workflow, which may well have foreseen it.
-    is_step = job.workflow_job_id is not None and not is_asked
+    # How a step ended is the business of its workflow, which may well have foreseen it; that
+    # something was changed under it, nobody has.
+    is_foreseen = not is_asked and event.kind != "job.voided"
+    is_step = job.workflow_job_id is not None and is_foreseen
     return told(
         turn,
         event,
         data,
         title=_asked(job) if is_asked else _title(event, data),
+        text=_would_run(turn.tx, job) if is_asked else "",
         severity=Severity.HIGH if is_asked or is_bad else Severity.LOW,
         place="jobs",
         is_alert=(is_asked or is_bad) and not is_step,
@@ -59,8 +63,14 @@ def _title(event: Event, data: dict[str, Any]) -> str:
 
 
 def _asked(job: JobRow) -> str:
-    what = "an approval" if job.type == "ApprovalJob" else "input"
+    what = "an approval" if job.type == APPROVAL else "input"
     return f"{job.name} waits for {what}"
+
+
+def _would_run(tx: Tx, job: JobRow) -> str:
+    """What an approval is about, in a line."""
+    found = [f"{one.name} on {one.hostname or 'no host'}" for one in plan.of_job(tx, job.id)]
+    return f"It lets run: {', '.join(found)}." if found else ""
 
 
 def _tags(tx: Tx, job: JobRow) -> list[str]:
@@ -72,8 +82,8 @@ def _tags(tx: Tx, job: JobRow) -> list[str]:
 def _people(turn: Turn, job: JobRow, *, is_asked: bool) -> tuple[str, ...]:
     """The approvers; else who started it; else, as nobody did, the admins and those whom its ACL
     names."""
-    if is_asked and job.type == "ApprovalJob":
-        return turn.people(job.customer_id, lambda one: sight.is_approver(turn.tx, one, job))
+    if is_asked and job.type == APPROVAL:
+        return turn.people(job.customer_id, lambda one: sight.may_decide(turn.tx, one, job))
     starter = turn.people(job.customer_id, lambda one: one.user_id == job.user_id)
     if starter:
         return starter

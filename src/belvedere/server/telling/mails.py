@@ -1,5 +1,5 @@
 """Mails that the installation itself sends, where the operator gave it a mail server: invitations,
-links for a new password, and what notification tasks send."""
+links for a new password, requests for an approval, and what notification tasks send."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,9 +7,11 @@ from belvedere.access import customers, links, roster, sessions
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.events import Event
-from belvedere.jobs import specs
-from belvedere.jobs.model import JobRow
+from belvedere.jobs import plan, sight, specs, vote_links, vote_page
+from belvedere.jobs.model import APPROVAL, JobRow, Lifecycle
+from belvedere.jobs.plan import Plan
 from belvedere.notifications import post, wording
+from belvedere.notifications.model import MAX_TEXT
 from belvedere.notifications.post import Letter
 from belvedere.server.house import House
 from belvedere.server.telling import jobs
@@ -22,6 +24,14 @@ _RESET = (
     "Somebody, hopefully you, said that your password for Belvedere is forgotten.\n\n"
     "Set a new one here, within a day:\n{link}\n\nIf it was not you, do nothing.\n"
 )
+
+
+_ASKED = "{name} waits for your approval.\n\n{runs}\n\n{ways}\n"
+_BY_LINK = (
+    "Approve: {approve}\nReject:  {reject}\n\n"
+    "Each link asks once more, works once, and is yours alone: do not pass it on."
+)
+_BY_HAND = "Approve: belvedere job approve {id}\nReject:  belvedere job reject {id}"
 
 
 def write(tx: Tx, house: House, found: Sequence[Event]) -> None:
@@ -61,10 +71,52 @@ def _recovery(tx: Tx, house: House, event: Event) -> None:
     post.write_mail(tx, house.keys, event.customer_id, member.email, letter)
 
 
-def _note(tx: Tx, house: House, event: Event) -> None:
-    # Most jobs are none, and there are many.
-    if "NotificationJob" not in event.data:
+def _of_job(tx: Tx, house: House, event: Event) -> None:
+    # Most jobs are neither, and there are many.
+    if "NotificationJob" in event.data:
+        _note(tx, house, event)
+    elif APPROVAL in event.data:
+        _request(tx, house, event)
+
+
+def _request(tx: Tx, house: House, event: Event) -> None:
+    """To each approver, with links of their own where the address of this server is known."""
+    job = tx.one(JobRow, f"select {columns(JobRow)} from jobs where id = ?", event.object_id)
+    if job is None or job.type != APPROVAL or job.lifecycle != Lifecycle.ONHOLD or not job.notify:
         return
+    turn = Turn(tx, house.settings.base_url, ())
+    runs = _runs(plan.of_job(tx, job.id))
+    title = wording.one_line(f"{job.name} waits for your approval")
+    for member in turn.members(event.customer_id):
+        if sight.may_decide(tx, member, job):
+            ways = _ways(tx, house, job, member.user_id)
+            body = _ASKED.format(name=wording.one_line(job.name), runs=runs, ways=ways)
+            post.write_mail(tx, house.keys, event.customer_id, member.email, Letter(title, body))
+
+
+def _ways(tx: Tx, house: House, job: JobRow, user_id: str) -> str:
+    if not house.settings.url:
+        return _BY_HAND.format(id=job.id)
+    tokens = vote_links.make(tx, house.keys, job, user_id)
+    base = f"{house.settings.base_url}/-/approval/"
+    return _BY_LINK.format(**{verb: base + token for verb, token in tokens.items()})
+
+
+def _runs(found: Plan) -> str:
+    if not found:
+        return "Nothing else runs when you approve."
+    said = [
+        "\n  ".join([f"- {wording.one_line(one.name)}", *map(_line, vote_page.lines(one))])
+        for one in found
+    ]
+    return "When you approve, this runs:\n" + "\n".join(said)
+
+
+def _line(said: tuple[str, str]) -> str:
+    return wording.one_line(" ".join(said), MAX_TEXT)
+
+
+def _note(tx: Tx, house: House, event: Event) -> None:
     job = tx.one(JobRow, f"select {columns(JobRow)} from jobs where id = ?", event.object_id)
     if job is None or job.type != "NotificationJob" or not job.notify:
         return
@@ -95,5 +147,5 @@ def _link(house: House, token: str) -> str:
 _WRITERS: dict[str, Callable[[Tx, House, Event], None]] = {
     "member.invited": _invitation,
     "member.recovery_asked": _recovery,
-    "job.created": _note,
+    "job.created": _of_job,
 }

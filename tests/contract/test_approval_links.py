@@ -1,0 +1,146 @@
+"""One-time links in mails: a look decides nothing, one POST decides once."""
+
+import re
+from typing import Any
+
+import pytest
+
+from belvedere.access import members
+from belvedere.base.clock import DAY, SECOND
+from contract import notifying
+from contract.client import Client
+from contract.running import create, show
+from contract.test_approval_plan import CHANGES
+from contract.world import World
+from handclock import HandClock
+from notifications.fakecouriers import FakeCouriers
+
+LINK = re.compile(r"(Approve|Reject): +http://belvedere\.test(/-/approval/bvl_[\w-]+)")
+
+
+@pytest.fixture
+def couriers(world: World) -> FakeCouriers:
+    world.house.settings.mail = "mailtos://relay.test"
+    made = FakeCouriers(mail=world.house.settings.mail)
+    world.house.couriers = made
+    return made
+
+
+async def asked(world: World, uma: Client, couriers: FakeCouriers, **more: Any) -> dict[str, str]:
+    """A job that waits for Vic, and the links that Vic was mailed."""
+    fields: dict[str, Any] = {"type": "approval", "approvers": ["vic"], "acl": ["uma"], **more}
+    task = await world.task("release <1>", **fields)
+    script = await world.task("deploy", triggers=[f"task:{task}:success"])
+    job = await create(uma, task)
+    await notifying.told(world.house)
+    (parcel,) = [one for one in couriers.carried if one.to == "vic@acme.test"]
+    found = {verb.lower(): path for verb, path in LINK.findall(parcel.body)}
+    return {"job": job["id"], "script": script, "body": parcel.body, **found}
+
+
+async def test_it_works(
+    world: World, ada: Client, uma: Client, stranger: Client, couriers: FakeCouriers
+) -> None:
+    mail = await asked(world, uma, couriers)
+    assert "deploy" in mail["body"] and "on the host web-1" in mail["body"]
+    page = await stranger.get(mail["approve"])
+    assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "release &lt;1&gt;" in page.text and "deploy" in page.text
+    assert "<form method='post'>" in page.text and "vic@acme.test" in page.text
+    # Mail scanners look at everything, and nothing happens.
+    assert (await stranger.ask("HEAD", mail["approve"])).status == 200
+    assert (await show(uma, mail["job"]))["lifecycle"] == "onhold"
+    done = await stranger.post(mail["approve"])
+    assert (done.status, "It is approved." in done.text) == (200, True)
+    job = await show(uma, mail["job"])
+    assert (job["lifecycle"], job["state"]) == ("finished", "success")
+    assert job["result"]["user"]["email"] == "vic@acme.test"
+    entries = (await ada.get(f"/api/audit?customer=acme&object_id={mail['job']}")).json
+    assert [(one["user"], one["after"]["by"]) for one in entries] == [("vic@acme.test", "link")]
+
+
+async def test_a_link_rejects(
+    world: World, uma: Client, stranger: Client, couriers: FakeCouriers
+) -> None:
+    mail = await asked(world, uma, couriers)
+    assert (await stranger.post(mail["reject"])).status == 200
+    assert (await show(uma, mail["job"]))["state"] == "failure"
+
+
+async def test_it_works_once(
+    world: World, uma: Client, stranger: Client, couriers: FakeCouriers
+) -> None:
+    mail = await asked(world, uma, couriers)
+    assert (await stranger.post(mail["approve"])).status == 200
+    again = await stranger.post(mail["approve"])
+    assert (again.status, again.code) == (404, "link_gone")
+    other = await stranger.post(mail["reject"])
+    assert (other.status, other.code) == (409, "wrong_lifecycle")
+    # What came of it can still be seen, without a button.
+    page = await stranger.get(mail["reject"])
+    assert "It is approved." in page.text and "<form" not in page.text
+
+
+async def test_it_expires(
+    world: World, uma: Client, stranger: Client, couriers: FakeCouriers, clock: HandClock
+) -> None:
+    mail = await asked(world, uma, couriers, expires=30 * DAY)
+    clock.move(7 * DAY // SECOND + 1)
+    for answer in (await stranger.get(mail["approve"]), await stranger.post(mail["approve"])):
+        assert (answer.status, answer.code) == (404, "link_gone")
+
+
+async def test_it_is_the_approvers_own(
+    world: World, uma: Client, stranger: Client, couriers: FakeCouriers
+) -> None:
+    """Who may not sign in any more decides nothing, however good the link was."""
+    mail = await asked(world, uma, couriers)
+    vic = world.cast.vic
+    await world.house.db.write(members.change, world.cast.olga, vic.member_id, enabled=False)
+    answer = await stranger.post(mail["approve"])
+    assert (answer.status, answer.code) == (404, "link_gone")
+    assert (await show(uma, mail["job"]))["lifecycle"] == "onhold"
+
+
+async def test_what_has_changed_is_not_approved_by_link(
+    world: World, ada: Client, uma: Client, stranger: Client, couriers: FakeCouriers
+) -> None:
+    mail = await asked(world, uma, couriers)
+    await ada.patch(f"/acme/task/{mail['script']}", CHANGES["script"])
+    refused = await stranger.post(mail["approve"])
+    assert (refused.status, refused.code) == (409, "approval_void")
+    # It was refused, not used.
+    assert (await stranger.post(mail["reject"])).status == 200
+
+
+async def test_guesses_are_held_up(stranger: Client) -> None:
+    answers = [await stranger.get(f"/-/approval/bvl_{n}") for n in range(25)]
+    assert answers[0].status == 404
+    assert answers[-1].status == 429
+
+
+async def test_four_eyes_mail_only_the_others(
+    world: World, uma: Client, couriers: FakeCouriers
+) -> None:
+    more = {"approvers": ["uma", "vic"], "four_eyes": True}
+    await asked(world, uma, couriers, **more)
+    assert [one.to for one in couriers.carried] == ["vic@acme.test"]
+    inbox = [one["kind"] for one in (await uma.get("/acme/notification")).json]
+    assert inbox == []
+
+
+async def test_without_an_address_of_its_own_the_server_sends_no_links(
+    world: World, uma: Client, couriers: FakeCouriers
+) -> None:
+    world.house.settings.url = ""
+    mail = await asked(world, uma, couriers)
+    assert "approve" not in mail
+    assert f"belvedere job approve {mail['job']}" in mail["body"]
+
+
+async def test_the_page_cannot_be_framed_or_scripted(
+    world: World, uma: Client, stranger: Client, couriers: FakeCouriers
+) -> None:
+    mail = await asked(world, uma, couriers)
+    policy = (await stranger.get(mail["approve"])).headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy

@@ -1,0 +1,223 @@
+"""What an approval lets run is shown, and a change of it makes the approval void."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.jobs import sweep
+from contract import flowing
+from contract.client import Client
+from contract.running import create, show
+from contract.test_triggers import react
+from contract.world import SOURCE, World
+from handclock import HandClock
+
+NAME = {"type": "input", "label": "name"}
+WORD = {"type": "input", "label": "word", "masked": True}
+
+
+async def flow(world: World, ada: Client, **more: Any) -> dict[str, Any]:
+    """Ask, then deploy, then clean up; what is given goes to deploy."""
+    given = {"approvers": ["vic"], "task_arguments": [NAME, NAME], **more}
+    ask = await world.task("ask", type="approval", **given)
+    deploy = await world.task("deploy", task_arguments=[NAME, WORD], script_runas="bash -e")
+    clean = await world.task("clean", hostname="web-2")
+    graph = {
+        "nodes": [
+            {"id": "ask", "task_id": ask},
+            {"id": "deploy", "task_id": deploy},
+            {"id": "clean", "task_id": clean},
+        ],
+        "edges": [{"source": "ask", "target": "deploy"}, {"source": "deploy", "target": "clean"}],
+    }
+    made = await flowing.made(world, ada, graph=graph)
+    return {**made, "deploy": deploy, "clean": clean, "ask": ask}
+
+
+async def asked(world: World, ada: Client, uma: Client) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A workflow that waits for Vic, and the approval that it waits for."""
+    made = await flow(world, ada)
+    job = await flowing.run(uma, made, "v1.2", "hush")
+    (step,) = (await ada.get(f"/acme/workflows/{made['id']}/job/{job['id']}/jobs")).json
+    return made, await show(uma, step["id"])
+
+
+async def test_it_works(world: World, ada: Client, uma: Client, vic: Client) -> None:
+    made, job = await asked(world, ada, uma)
+    first, second = (await show(vic, job["id"]))["will_run"]
+    script = (await ada.get(f"/acme/task/{made['deploy']}")).json
+    file = (await ada.get(f"/acme/file/{script['script_id']}")).json
+    assert (first["name"], first["task_id"], first["node_id"]) == (
+        "deploy",
+        made["deploy"],
+        "deploy",
+    )
+    assert (first["hostname"], first["script_filename"]) == ("web-1", "deploy.sh")
+    assert first["script_sha256"] == file["sha256"]
+    assert first["script_runas"] == "bash -e"
+    # What is masked there is masked here.
+    assert first["arguments"] == ["v1.2", "***"]
+    assert (second["name"], second["hostname"]) == ("clean", "web-2")
+    assert "arguments" not in second
+    assert (await vic.put(f"/acme/job/{job['id']}/approve")).status == 200
+    await react(world)
+    started = (await ada.get("/acme/job?where[name]=deploy&include[task_arguments_values]=1")).json
+    assert [one["task_arguments_values"] for one in started] == [["v1.2", "***"]]
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "script": {"script": {"source": SOURCE + "rm -rf /\n"}},
+    "host": {"hostname": "web-2"},
+    "run-as": {"script_runas": "bash -x"},
+    "definition": {"task_arguments": [NAME, WORD, {"type": "fixed", "value": "x", "label": "y"}]},
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+async def test_a_change_makes_it_void(
+    world: World, ada: Client, uma: Client, vic: Client, what: str
+) -> None:
+    made, job = await asked(world, ada, uma)
+    assert (await ada.patch(f"/acme/task/{made['deploy']}", CHANGES[what])).status == 200
+    # Whoever is faster than the reaction is refused in the vote itself.
+    refused = await vic.put(f"/acme/job/{job['id']}/approve")
+    assert (refused.status, refused.code) == (409, "approval_void")
+    assert f"the {what} of deploy" in refused.json["message"]
+    await react(world)
+    found = await show(uma, job["id"])
+    assert (found["lifecycle"], found["state"]) == ("expired", "canceled")
+    assert f"the {what} of deploy" in found["reason"]
+    whole = await show(uma, job["workflow_job_id"])
+    assert (whole["lifecycle"], whole["state"]) == ("finished", "failure")
+    late = await vic.put(f"/acme/job/{job['id']}/approve")
+    assert (late.status, late.code) == (409, "wrong_lifecycle")
+    inbox = (await uma.get("/acme/notification")).json
+    assert "ask must be asked for anew: what would run has changed" in [
+        one["title"] for one in inbox
+    ]
+
+
+async def test_a_new_version_of_a_stored_script_makes_it_void(
+    world: World, ada: Client, uma: Client
+) -> None:
+    made, job = await asked(world, ada, uma)
+    task = (await ada.get(f"/acme/task/{made['clean']}")).json
+    await ada.put(f"/acme/file/{task['script_id']}/upload", {"source": SOURCE + "true\n"})
+    await react(world)
+    found = await show(uma, job["id"])
+    assert (found["lifecycle"], "the script of clean" in found["reason"]) == ("expired", True)
+
+
+async def test_what_decides_nothing_may_change(
+    world: World, ada: Client, uma: Client, vic: Client
+) -> None:
+    made, job = await asked(world, ada, uma)
+    words = {"name": "Deploy", "description": "new", "tags": ["x"], "enable": True}
+    await ada.patch(f"/acme/task/{made['deploy']}", words)
+    await react(world)
+    assert (await vic.put(f"/acme/job/{job['id']}/approve")).status == 200
+
+
+async def test_a_void_approval_can_be_rejected(
+    world: World, ada: Client, uma: Client, vic: Client
+) -> None:
+    made, job = await asked(world, ada, uma)
+    await ada.patch(f"/acme/task/{made['deploy']}", CHANGES["host"])
+    assert (await vic.put(f"/acme/job/{job['id']}/reject")).status == 200
+
+
+async def test_silence_does_not_approve_what_has_changed(
+    world: World, ada: Client, uma: Client, clock: HandClock
+) -> None:
+    made = await flow(world, ada, expires=60_000, default_answer="approve")
+    whole = await flowing.run(uma, made, "v1.2", "hush")
+    await ada.patch(f"/acme/task/{made['deploy']}", CHANGES["script"])
+    clock.move(61)
+    await world.house.db.write(sweep.expire)
+    (job,) = (await ada.get(f"/acme/workflows/{made['id']}/job/{whole['id']}/jobs")).json
+    assert (job["lifecycle"], job["state"]) == ("expired", "canceled")
+    assert "the script of deploy" in job["reason"]
+
+
+async def test_what_changes_after_the_yes_does_not_start(
+    world: World, ada: Client, uma: Client, vic: Client
+) -> None:
+    """Between the vote and the start there is a moment; what was approved is what runs."""
+    made, job = await asked(world, ada, uma)
+    assert (await vic.put(f"/acme/job/{job['id']}/approve")).status == 200
+    await ada.patch(f"/acme/task/{made['deploy']}", CHANGES["script"])
+    await react(world)
+    (step,) = (await ada.get("/acme/job?where[name]=deploy")).json
+    assert (step["lifecycle"], step["state"], step["ran"]) == ("finished", "error", "no")
+    assert step["reason"].startswith("This is not what was approved: the script of deploy.")
+    assert (await show(uma, job["workflow_job_id"]))["state"] == "failure"
+
+
+async def test_it_may_be_asked_for_anew(
+    world: World, ada: Client, uma: Client, vic: Client
+) -> None:
+    """A restart asks again, for what would run now."""
+    made, job = await asked(world, ada, uma)
+    await ada.patch(f"/acme/task/{made['deploy']}", CHANGES["host"])
+    await react(world)
+    again = await uma.put(f"/acme/workflows/{made['id']}/job/{job['workflow_job_id']}/restart")
+    assert again.status == 200, again.body
+    await react(world)
+    (waiting,) = (await vic.get("/acme/job?where[lifecycle]=onhold")).json
+    assert (await show(vic, waiting["id"]))["will_run"][0]["hostname"] == "web-2"
+    assert (await vic.put(f"/acme/job/{waiting['id']}/approve")).status == 200
+
+
+async def test_an_approval_shows_what_it_triggers(
+    world: World, ada: Client, uma: Client, vic: Client
+) -> None:
+    ask = await world.task("ask", type="approval", approvers=["vic"], task_arguments=[NAME, WORD])
+    deploy = await world.task(
+        "deploy", task_arguments=[NAME, NAME], triggers=[f"task:{ask}:success"]
+    )
+    job = await create(uma, ask, ["v1.2", "hush"])
+    (one,) = job["will_run"]
+    assert (one["task_id"], one["arguments"], "node_id" in one) == (deploy, ["v1.2", "***"], False)
+    await vic.put(f"/acme/job/{job['id']}/approve")
+    await react(world)
+    assert [one["name"] for one in (await ada.get("/acme/job?where[name]=deploy")).json]
+
+
+async def test_what_is_attached_later_makes_it_void(
+    world: World, ada: Client, uma: Client, vic: Client
+) -> None:
+    ask = await world.task("ask", type="approval", approvers=["vic"])
+    job = await create(uma, ask)
+    assert job["will_run"] == []
+    await world.task("deploy", triggers=[f"task:{ask}:success"])
+    refused = await vic.put(f"/acme/job/{job['id']}/approve")
+    assert (refused.status, refused.code) == (409, "approval_void")
+    assert "deploy is started by it, too" in refused.json["message"]
+
+
+async def test_an_approval_shows_the_workflow_that_it_triggers(
+    world: World, ada: Client, uma: Client, vic: Client
+) -> None:
+    ask = await world.task("ask", type="approval", approvers=["vic"])
+    made = await flowing.made(world, ada, triggers=[f"task:{ask}:success"])
+    job = await create(uma, ask)
+    assert sorted(one["name"] for one in job["will_run"]) == ["a", "b"]
+    assert {one["workflow_id"] for one in job["will_run"]} == {made["id"]}
+    await vic.put(f"/acme/job/{job['id']}/approve")
+    # Changed in the moment before it starts.
+    edges = [{"source": "a", "target": "b", "on": "failure"}]
+    graph = {**made["graph"], "edges": edges}
+    assert (await ada.patch(f"/acme/workflows/{made['id']}", {"graph": graph})).status == 200
+    await react(world)
+    assert (await ada.get("/acme/job?where[name]=a")).json == []
+
+
+async def test_the_audit_says_what_was_approved(
+    world: World, ada: Client, uma: Client, vic: Client
+) -> None:
+    _, job = await asked(world, ada, uma)
+    await vic.put(f"/acme/job/{job['id']}/approve")
+    entries = (await ada.get(f"/api/audit?customer=acme&object_id={job['id']}")).json
+    (entry,) = [one for one in entries if one["action"] == "job.approve"]
+    assert [one["name"] for one in entry["after"]["will_run"]] == ["deploy", "clean"]
+    assert entry["after"]["will_run"][0]["script_sha256"] == job["will_run"][0]["script_sha256"]

@@ -1,0 +1,127 @@
+"""What an approval in a workflow lets run."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.base.errors import Conflict
+from belvedere.db import Tx
+from belvedere.jobs import plan, sweep, votes
+from belvedere.jobs.model import JobRow
+from belvedere.tasks import service as tasks
+from belvedere.tasks.given import ScriptBody, TaskBody
+from workflows.yard import Yard
+
+ASK = {"type": "approval", "approvers": ["max@acme.test"]}
+TWO = [{"type": "input", "label": "x"}, {"type": "input", "label": "y"}]
+OUTPUT = '{"output": ["1", "2"]}'
+OTHER = ScriptBody(source="#!/bin/sh\ntrue\n")
+
+
+def waiting(yard: Yard) -> JobRow:
+    return [job for job in yard.steps() if job.lifecycle == "onhold"][-1]
+
+
+def shown(yard: Yard, job: JobRow) -> dict[str, Any]:
+    found = yard.db.write_now(plan.of_job, job.id)
+    return {one.name: one.arguments for one in found}
+
+
+def edit(yard: Yard, name: str, **fields: Any) -> None:
+    task_id = yard.db.write_now(lambda tx: tx.value("select id from tasks where name = ?", name))
+    body = TaskBody(**fields)
+    yard.db.write_now(tasks.change, yard.cast.ada, task_id, body, whole=False)
+
+
+def test_it_works(yard: Yard) -> None:
+    """What follows at once has its values, what comes later does not."""
+    yard.run(yard.flow("a-b b-c c-d", tasks={"b": ASK, "c": {"task_arguments": TWO}}))
+    yard.ends("a", OUTPUT)
+    assert shown(yard, waiting(yard)) == {"c": ["1", "2"], "d": None}
+
+
+def test_only_the_way_of_yes_is_shown(yard: Yard) -> None:
+    yard.run(yard.flow("a-b b-c b-d:failure b-e:always c-f:failure", tasks={"b": ASK}))
+    yard.ends("a")
+    assert sorted(shown(yard, waiting(yard))) == ["c", "e", "f"]
+
+
+def test_it_ends_at_the_next_approval(yard: Yard) -> None:
+    yard.run(yard.flow("a-b b-c c-d d-e", tasks={"b": ASK, "d": ASK}))
+    yard.ends("a")
+    assert list(shown(yard, waiting(yard))) == ["c"]
+    yard.db.write_now(votes.approve, yard.cast.max, waiting(yard).id)
+    yard.react()
+    yard.ends("c")
+    assert list(shown(yard, waiting(yard))) == ["e"]
+
+
+def test_what_a_join_gets_is_not_known_yet(yard: Yard) -> None:
+    yard.run(yard.flow("a-b a-c b-d c-d", joins="d", tasks={"b": ASK}))
+    yard.ends("a")
+    assert shown(yard, waiting(yard)) == {"d": None}
+
+
+def test_each_step_starts_as_it_was_approved(yard: Yard) -> None:
+    """Also hours later: d was changed while c ran."""
+    job = yard.run(yard.flow("a-b b-c c-d", tasks={"b": ASK}))
+    yard.ends("a")
+    yard.db.write_now(votes.approve, yard.cast.max, waiting(yard).id)
+    yard.react()
+    edit(yard, "d", script=OTHER)
+    yard.ends("c")
+    assert yard.stands(yard.steps()[-1].id) == "finished/error"
+    assert "the script of d" in (yard.steps()[-1].reason or "")
+    assert yard.stands(job.id) == "finished/failure"
+
+
+def test_a_restart_needs_what_was_approved(yard: Yard) -> None:
+    """The yes is taken over by the new job, and so is what it was about."""
+    job = yard.run(yard.flow("a-b b-c", tasks={"b": ASK}))
+    yard.ends("a")
+    yard.db.write_now(votes.approve, yard.cast.max, waiting(yard).id)
+    yard.react()
+    yard.ends("c", code=1)
+    edit(yard, "c", script=OTHER)
+    yard.restart(job)
+    yard.react()
+    assert "the script of c" in (yard.steps()[-1].reason or "")
+
+
+def test_what_a_rejection_starts_needs_no_yes(yard: Yard) -> None:
+    job = yard.run(yard.flow("a-b b-c:always", tasks={"b": ASK}))
+    yard.ends("a")
+    edit(yard, "c", script=OTHER)
+    yard.db.write_now(votes.reject, yard.cast.max, waiting(yard).id)
+    yard.react()
+    yard.ends("c")
+    assert yard.stands(job.id) == "finished/normal"
+
+
+def test_a_void_approval_fails_the_workflow(yard: Yard) -> None:
+    job = yard.run(yard.flow("a-b b-c", tasks={"b": ASK}))
+    yard.ends("a")
+    asked = waiting(yard)
+    edit(yard, "c", script=OTHER)
+    with pytest.raises(Conflict, match="the script of c"):
+        yard.db.write_now(votes.approve, yard.cast.max, asked.id)
+    found = yard.db.write_now(plan.of_job, asked.id)
+    assert yard.db.write_now(sweep.look_again, found[0].task_id) == 1
+    assert yard.db.write_now(sweep.look_again, found[0].task_id) == 0
+    assert yard.kinds(asked.id) == ["created", "voided"]
+    yard.react()
+    assert yard.stands(asked.id) == "expired/canceled"
+    assert yard.stands(job.id) == "finished/failure"
+
+
+def test_a_purged_job_takes_its_plan_along(yard: Yard) -> None:
+    yard.run(yard.flow("a-b b-c", tasks={"b": ASK}))
+    yard.ends("a")
+    asked = waiting(yard)
+    yard.db.write_now(lambda tx: tx.run("delete from jobs where id = ?", asked.id))
+    assert yard.db.write_now(_left, asked.id) == [0, 0]
+
+
+def _left(tx: Tx, job_id: str) -> list[int]:
+    counted = "select count(*) from {} where job_id = ?"
+    return [tx.value(counted.format(name), job_id) for name in ("approvals", "approval_objects")]
