@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 import fakeserver
-from belvedere.bench.line import Line, post
+from belvedere.bench.line import Line, request
+from belvedere.client.calls import Client
 from belvedere.client.problem import Unreachable
 from fakeserver import FakeServer, Say
 
@@ -19,9 +20,9 @@ def server() -> Iterator[FakeServer]:
 def test_it_works(server: FakeServer) -> None:
     server.on("POST", "/job", Say({"n": 1}), Say({"n": 2}, status=409))
     line = Line(server.url)
-    request = post(server.url, "bvt_x", "/job", {"customer": "acme"}, {"task": "t"})
-    assert line.ask(request) == (200, b'{"n": 1}')
-    assert line.ask(request) == (409, b'{"n": 2}')
+    asked_for = request(Client(server.url, "bvt_x", "acme"), "POST", "/job", {"task": "t"})
+    assert line.ask(asked_for) == (200, b'{"n": 1}')
+    assert line.ask(asked_for) == (409, b'{"n": 2}')
     line.close()
     [asked, again] = server.asked
     assert (asked.query, asked.body) == ({"customer": "acme"}, {"task": "t"})
@@ -33,7 +34,7 @@ def test_a_server_that_hangs_up_is_told(server: FakeServer) -> None:
     server.on("POST", "/job", Say(silent=True))
     line = Line(server.url)
     with pytest.raises(Unreachable, match="hung up"):
-        line.ask(post(server.url, "", "/job", {}, {}))
+        line.ask(request(Client(server.url), "POST", "/job", {}))
     line.close()
 
 
@@ -41,7 +42,7 @@ def test_an_answer_without_its_length_is_refused(server: FakeServer) -> None:
     server.on("POST", "/job", Say(raw=[b"{}"]))
     line = Line(server.url)
     with pytest.raises(Unreachable, match="length"):
-        line.ask(post(server.url, "", "/job", {}, {}))
+        line.ask(request(Client(server.url), "POST", "/job", {}))
     line.close()
 
 

@@ -8,11 +8,25 @@ from typing import Any
 import pytest
 
 from belvedere.bench import private, processes
+from belvedere.bench.figures import ROOM_GOALS
 from belvedere.cli import bench
 from belvedere.client.calls import Client
 from cli.conftest import Belvedere
 
-SMALL = ("--runs", "9", "--jobs", "20", "--callers", "4", "--history", "0", "--idle", "0")
+SMALL = (
+    "--runs",
+    "9",
+    "--jobs",
+    "20",
+    "--callers",
+    "4",
+    "--history",
+    "0",
+    "--idle",
+    "0",
+    "--records",
+    "0",
+)
 
 
 @pytest.fixture
@@ -25,12 +39,26 @@ def stranger(stranger: Belvedere, tmp_path: Path) -> Belvedere:
 @pytest.mark.alone
 @pytest.mark.limit(180)
 def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
-    ran = stranger("bench", "--json", *SMALL[:6], "--history", "1000", "--idle", "1", "--check")
+    ran = stranger(
+        "bench",
+        "--json",
+        *SMALL[:6],
+        "--history",
+        "1000",
+        "--idle",
+        "1",
+        "--records",
+        "20",
+        "--check",
+    )
     assert ran.err == ""
     result = json.loads(ran.out)
     assert result["latency"]["runs"] == 9
     assert result["throughput"]["jobs"] == 20
     assert {one["name"] for one in result["idle"]["processes"]} == {"server", "agent", "keeper"}
+    rooms = {room["name"]: room["ratio"] for room in result["rooms"]}
+    assert rooms.keys() == ROOM_GOALS.keys()
+    assert all(ratio > 0 for ratio in rooms.values())
     assert {"create", "claim", "first page of 50"} <= {
         verb["name"] for verb in result["history"]["verbs"]
     }
@@ -61,7 +89,7 @@ def test_it_measures_a_server_that_runs_and_leaves_it_as_it_was(
 @pytest.mark.alone
 @pytest.mark.limit(300)
 def test_it_measures_on_postgres(stranger: Belvedere) -> None:
-    ran = stranger("bench", "--postgres", "--json", *SMALL[:6], "--history", "1000", "--idle", "0")
+    ran = stranger("bench", "--postgres", "--json", *SMALL[:6], "--history", "1000", *SMALL[8:])
     assert ran.err == ""
     assert json.loads(ran.out)["engine"] == "postgres"
 

@@ -75,6 +75,15 @@ class History(msgspec.Struct):
     verbs: list[Grown]
 
 
+class Room(msgspec.Struct):
+    """What something costs, in something plain that was measured beside it."""
+
+    name: str
+    unit: str
+    value: float
+    ratio: float
+
+
 class Goal(msgspec.Struct):
     """A figure that must not be missed."""
 
@@ -98,6 +107,7 @@ class Result(msgspec.Struct):
     throughput: Throughput
     idle: Idle | None = None
     history: History | None = None
+    rooms: list[Room] = []
     goals: list[Goal] = []
 
 
@@ -139,7 +149,19 @@ def grown(name: str, empty: Sequence[float], full: Sequence[float]) -> Grown:
     return Grown(name, before / MICRO, after / MICRO, after / before)
 
 
+def room(name: str, unit: str, value: float, plain: float) -> Room:
+    return Room(name, unit, value, value / plain)
+
+
 THROUGHPUT_GOAL = {"sqlite": 0.6, "postgres": 0.4}
+ROOM_GOALS = {
+    "webhook trigger": 1.3,
+    "counter rate": 0.5,
+    "monitor list": 50.0,
+    "indicator list": 50.0,
+    "scraper check": 1.0,
+    "dstat check": 2.0,
+}
 
 
 def goals(result: Result) -> list[Goal]:
@@ -151,6 +173,14 @@ def goals(result: Result) -> list[Goal]:
     if result.idle is not None:
         found.append(_most("idle memory", result.idle.rss_bytes / MEGA, 150.0))
         found.append(_most("idle cpu", result.idle.cpu_percent, 0.5))
+    for room in result.rooms:
+        limit = ROOM_GOALS[room.name]
+        least = room.name == "counter rate"
+        # PostgreSQL commits each increment on its own: exact is all that is promised there.
+        if least and result.engine == "postgres":
+            continue
+        is_met = room.ratio >= limit if least else room.ratio <= limit
+        found.append(Goal(room.name, room.ratio, limit, not least, is_met))
     if result.history is not None:
         found += [_most(f"history: {verb.name}", verb.ratio, 1.5) for verb in result.history.verbs]
     return found

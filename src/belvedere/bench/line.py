@@ -10,6 +10,7 @@ from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
+from belvedere.client.calls import Client
 from belvedere.client.problem import Unreachable
 
 PIECE = 256 * 1024
@@ -71,12 +72,14 @@ def _length(head: bytes) -> int:
     raise Unreachable("The server, or a proxy before it, sends answers without their length.")
 
 
-def post(url: str, token: str, path: str, query: dict[str, str], body: Any) -> bytes:
+def request(client: Client, method: str, path: str, body: Any = None, **query: str) -> bytes:
     """A whole request, ready to be sent as often as one likes."""
-    address = urlsplit(url)
-    data = msgspec.json.encode(body)
+    address = urlsplit(client.server)
+    data = b"" if body is None else msgspec.json.encode(body)
+    if client.customer:
+        query["customer"] = client.customer
     return (
-        f"POST {address.path}{path}?{urlencode(query)} HTTP/1.1\r\n"
-        f"host: {address.netloc}\r\nauthorization: Bearer {token}\r\n"
+        f"{method} {address.path}{path}?{urlencode(query)} HTTP/1.1\r\n"
+        f"host: {address.netloc}\r\nauthorization: Bearer {client.token}\r\n"
         f"content-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n"
     ).encode() + data

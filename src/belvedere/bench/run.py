@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 
 from belvedere import __version__
-from belvedere.bench import bare, figures, history, load, pgserver, private, processes, site
+from belvedere.bench import bare, figures, history, load, pgserver, private, processes, rooms, site
 from belvedere.bench.databases import fresh
 from belvedere.bench.figures import Result
-from belvedere.bench.line import Line, post
+from belvedere.bench.line import Line, request
 from belvedere.bench.site import Site
 from belvedere.client import wire
 from belvedere.client.calls import Client
@@ -33,6 +33,8 @@ class Plan:
     jobs: int = 3_000
     callers: int = 16
     history: int = 1_000_000
+    # Monitors and indicators in the lists that are measured; 0: leave the other rooms out.
+    records: int = 2_000
     # Seconds to watch it with nothing to do; 0: leave it out.
     idle_s: float = 10.0
     # The folder whose disk is measured.
@@ -82,6 +84,9 @@ def _measure_private(plan: Plan, database: str, folder: Path, tell: Tell) -> Res
             tell("idle", 0, 0)
             time.sleep(SETTLE_S)
             result.idle = processes.idle(folder, plan.idle_s)
+        if plan.records:
+            with _lines(plan, client, plan.callers) as lines:
+                result.rooms = rooms.measure(found, lines, folder, plan.records, tell)
         return result
 
 
@@ -127,10 +132,8 @@ def _pour(plan: Plan, target: Site, tell: Tell) -> float:
 
 
 def _request(client: Client, task_id: str, *, wait: bool) -> bytes:
-    query = {"customer": client.customer} if client.customer else {}
-    if wait:
-        query["wait_result"] = "true"
-    return post(client.server, client.token, "/job", query, {"task": task_id, "task_arguments": []})
+    query = {"wait_result": "true"} if wait else {}
+    return request(client, "POST", "/job", {"task": task_id, "task_arguments": []}, **query)
 
 
 @contextmanager

@@ -44,6 +44,21 @@ class Site:
             self.client.delete(f"/task/{made['id']}")
             self.client.delete(f"/file/{made['script_id']}")
 
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Its host takes no work meanwhile."""
+        self.client.put(f"/host/{self.host_id}/disable")
+        try:
+            yield
+        finally:
+            self.client.put(f"/host/{self.host_id}/enable")
+
+    def cancel_all(self, task_id: str) -> None:
+        query = {"where[task_id]": task_id, "limit": 1_000, **_where({"lifecycle": OPEN})}
+        while jobs := self.client.get("/job", query):
+            for job in jobs:
+                self.client.put(f"/job/{job['id']}/cancel")
+
     def count(self, task_id: str, **only: Any) -> int:
         query = {"where[task_id]": task_id, "limit": 1, "count": "true", **_where(only)}
         headers = self.client.ask("GET", "/job", query=query).headers

@@ -36,6 +36,7 @@ def _plan(args: Args) -> "Plan":
         jobs=args.jobs,
         callers=args.callers,
         history=args.history,
+        records=args.records,
         idle_s=args.idle,
         place=args.data,
         database=args.database or "",
@@ -79,6 +80,8 @@ def _rows(result: Any) -> Iterator[tuple[str, str, str, str]]:
     )
     if result["idle"]:
         yield from _idle_rows(result["idle"])
+    for room in result["rooms"]:
+        yield room["name"], room["name"], "", f"{room['ratio']:.2f} {room['unit']}"
     if result["history"]:
         yield from _history_rows(result["history"])
 
@@ -137,6 +140,14 @@ VERBS = (
                 default=10,
                 metavar="SECONDS",
                 help="how long to watch it with nothing to do (default 10; 0: leave it out)",
+            ),
+            option(
+                "--records",
+                type=int,
+                default=2_000,
+                metavar="N",
+                help="monitors and indicators in the measured lists (default 2000; 0: leave"
+                " webhooks, counters, lists and checks out)",
             ),
             option("--data", metavar="DIR", default=".", help="measure the disk of this folder"),
             option(
