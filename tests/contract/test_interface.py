@@ -1,0 +1,68 @@
+"""Every row of interface.md's tables, in both URL styles, by the lowest level that it lets pass."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from belvedere.base.errors import NotFound
+from belvedere.server.routes import ROUTES
+from belvedere.server.table import Match, Table
+from contract.interface import ELSEWHERE, ROWS
+from contract.scene import Scene
+from contract.scenes import SCENES
+from contract.world import World
+
+HERE = Path(__file__).parent
+STYLES = (True, False)
+
+
+@pytest.mark.parametrize("v1", STYLES, ids=["path", "query"])
+@pytest.mark.parametrize("row", ROWS)
+async def test_it_works(world: World, row: str, v1: bool) -> None:
+    scene = Scene(world, row, v1)
+    await SCENES[row](scene)
+    assert set(scene.answered) == {row}
+
+
+def test_every_row_is_played() -> None:
+    assert set(SCENES) == set(ROWS)
+
+
+def test_every_row_is_a_door_with_the_level_of_the_interface() -> None:
+    doors = {f"{route.method} {route.path}": route for route in ROUTES}
+    assert {row: doors[row].level for row in ROWS} == ROWS
+    assert {doors[row].style for row in ROWS} == {"both"}
+    # Original clients compare with 200 and send fields that we do not know.
+    assert all(doors[row].known for row in ROWS)
+
+
+@pytest.mark.parametrize("said", ELSEWHERE)
+def test_what_is_no_endpoint_is_tested_elsewhere(said: str) -> None:
+    for named in ELSEWHERE[said]:
+        file, _, name = named.partition("::")
+        tree = ast.parse((HERE / file).read_text())
+        found = {one.name for one in tree.body if isinstance(one, ast.AsyncFunctionDef)}
+        assert name in found, named
+
+
+@pytest.mark.prove
+@pytest.mark.limit(300)
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("row", ROWS)
+async def test_a_broken_row_is_noticed(
+    world: World, monkeypatch: pytest.MonkeyPatch, row: str
+) -> None:
+    """The door of one style is walled up: its scene fails, that of the other style does not."""
+    match, walled = Table.match, True
+
+    def broken(table: Table, method: str, path: bytes) -> Match:
+        found = match(table, method, path)
+        if f"{method} {found.route.path}" == row and (found.customer is not None) is walled:
+            raise NotFound("There is nothing at this path.", code="no_such_path")
+        return found
+
+    monkeypatch.setattr(Table, "match", broken)
+    for walled in STYLES:
+        with pytest.raises(AssertionError):
+            await SCENES[row](Scene(world, row, walled))
