@@ -83,6 +83,10 @@ class Report:
     sha256: str = ""
     # Processes that would not die.
     survivors: list[int] = field(default_factory=list)
+    # [name, size] of each file that it left for the server; their bytes come before the end.
+    files: list[list[Any]] = field(default_factory=list)
+    # [name, why] of some that it left and that do not go: link, folder, kind, name, size, count.
+    files_skipped: list[list[str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -153,6 +157,8 @@ class Welcome:
     credit: int
     # For each live fence: the next byte of output that the server lacks.
     resume: dict[str, int] = field(default_factory=dict)
+    # Whether the server takes files that scripts leave behind.
+    files: bool = False
     kind: Literal["welcome"] = "welcome"
 
 
@@ -289,7 +295,8 @@ CHUNK = 64 * 1024
 
 _OUTPUT = struct.Struct(">BQQQ")
 _BLOB = struct.Struct(">B32sB")
-OUTPUT, BLOB = 1, 2
+_FILE = struct.Struct(">BQHQ")
+OUTPUT, BLOB, FILE = 1, 2, 3
 
 
 def pack_output(fence: int, at_byte: int, at_line: int, data: bytes) -> bytes:
@@ -309,3 +316,13 @@ def pack_blob(sha256: str, data: bytes, *, last: bool) -> bytes:
 def unpack_blob(frame: bytes) -> tuple[str, bytes, bool]:
     _, digest, last = _BLOB.unpack_from(frame)
     return digest.hex(), frame[_BLOB.size :], bool(last)
+
+
+def pack_file(fence: int, number: int, at_byte: int, data: bytes) -> bytes:
+    """A piece of the file that stands at `number` in the report's list, from 0."""
+    return _FILE.pack(FILE, fence, number, at_byte) + data
+
+
+def unpack_file(frame: bytes) -> tuple[int, int, int, bytes]:
+    _, fence, number, at_byte = _FILE.unpack_from(frame)
+    return fence, number, at_byte, frame[_FILE.size :]

@@ -75,6 +75,7 @@ def test_the_environment_is_a_list_and_never_the_agents_own(tmp_path: Path) -> N
     assert found.pop("HOME") == pwd.getpwuid(os.getuid()).pw_dir
     assert found.pop("USER") == found.pop("LOGNAME")
     assert found.pop("BELVEDERE_COOKIE").endswith(".101")
+    assert found.pop("BELVEDERE_FILES").endswith(".files")
     assert found.pop("SHELL")
     assert found == {
         "BELVEDERE_JOB_ID": "j",

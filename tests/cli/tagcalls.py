@@ -1,4 +1,5 @@
-"""What commands about tags ask the server for; a part of the table in test_calls.py."""
+"""What commands about hosts and what they leave ask the server for; a part of the table in
+test_calls.py."""
 
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ FOUND: dict[str, Any] = {
     "instances": [{"id": clicast.TASK_ID, "host_id": clicast.HOST_ID, "hostname": "web-1"}],
     "last_update": "2026-03-01T10:00:00.000Z",
 }
+FILES = f"/job/{clicast.JOB_ID}/files"
+LEFT = [{"name": "report.txt", "size": 5, "sha256": "ab" * 32, "complete": True}]
 EXECUTED = {"jobs": [clicast.job(hostname="web-1")]}
 CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
     ("host list --tag web", ("GET", "/host", {"where[tags]": "web"}, None), "online"),
@@ -28,6 +31,7 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
         ("POST", "/exec", {}, {"command": ["uptime"], "hosts": ["web-1"], "tags": []}),
         "is ready",
     ),
+    (f"job files {clicast.JOB_ID}", ("GET", FILES, {}, None), "report.txt"),
     ("definition list", ("GET", "/definition", {}, None), "backup"),
     ("definition show backup", ("GET", DEFINITION, {}, None), "web-1"),
     (
@@ -54,6 +58,7 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
 ]
 ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/exec", EXECUTED),
+    ("GET", FILES, LEFT),
     ("GET", "/definition", [FOUND]),
     ("POST", "/definition", FOUND),
     ("GET", DEFINITION, FOUND),

@@ -9,6 +9,8 @@ from cast import PASSWORD, Cast
 from contract.estate import WHO, Estate, Place
 from contract.matrix import Principal, Which
 
+# What the job of each place has left.
+FILE = "report.txt"
 MISSING, MALFORMED = "0" * 24, "z" * 24
 
 
@@ -45,6 +47,7 @@ def address(
     found = known("task" if route.path == "/job/secret/{secret}" else noun(route))
     path = route.path.replace("{id}", found).replace("{secret}", here.texts["secret"])
     path = re.sub(r"\{(\w+)_id\}", lambda inner: known(inner[1]), path)
+    path = path.replace("{filename}", FILE)
     for word in ("title", "token", "hostname", "link"):
         texts = {Which.OWN: here.texts[word], Which.OTHER: there.texts[word]}
         path = path.replace(f"{{{word}}}", texts.get(which, MISSING))

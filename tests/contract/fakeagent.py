@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from belvedere.protocol import (
+    CHUNK,
     Ack,
     Beat,
     Cancel,
@@ -27,6 +28,7 @@ from belvedere.protocol import (
     Want,
     Watch,
     Welcome,
+    pack_file,
     pack_output,
     unpack_blob,
 )
@@ -127,6 +129,11 @@ class FakeAgent:
 
     async def write(self, fence: int, at_byte: int, at_line: int, data: bytes) -> None:
         await self.binary(pack_output(fence, at_byte, at_line, data))
+
+    async def leave_file(self, fence: int, number: int, content: bytes) -> None:
+        """The bytes of a file that the script left; its end names it."""
+        for at in range(0, len(content), CHUNK):
+            await self.binary(pack_file(fence, number, at, content[at : at + CHUNK]))
 
     async def start(self, order: Order, ago_ms: int = 0) -> None:
         await self.say(Started(order.fence, ago_ms))

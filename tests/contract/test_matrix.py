@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from belvedere.db import Tx
+from belvedere.jobs import outfiles
 from belvedere.rest.route import Route
 from belvedere.server.routes import ROUTES
 from contract import doors
@@ -45,6 +47,10 @@ def cells() -> Iterator[Cell]:
                     yield Cell(route, principal, which, v1)
 
 
+def _fence(tx: Tx, job_id: str) -> int:
+    return int(tx.value("select fence from jobs where id = ?", job_id))
+
+
 class Town:
     """A world that no request changes, and one of everything in it."""
 
@@ -54,6 +60,10 @@ class Town:
         self.estate: Estate = world.house.db.write_now(
             settle, world.house, world.cast, world.things
         )
+        for place in (self.estate.acme, self.estate.globex):
+            job_id = place.ids["job"]
+            fence = world.house.db.write_now(_fence, job_id)
+            world.house.logs.write_now(outfiles.close, fence, job_id, [[doors.FILE, 0]])
         dry(world.house)
         places = (self.estate.acme, self.estate.globex)
         self.bodies = {place.name: doors.bodies(self.estate, place) for place in places}

@@ -9,12 +9,14 @@ import os
 class Folder:
     """Paths below the state folder."""
 
-    __slots__ = ("cache", "credential", "journal", "root", "socket", "spool", "work")
+    __slots__ = ("cache", "credential", "files", "journal", "root", "socket", "spool", "work")
 
     def __init__(self, root: str) -> None:
         self.root = os.path.abspath(root)
         self.cache = self.root + "/cache"
         self.credential = self.root + "/credential.json"
+        # What scripts left for the server, by fence, until it has it.
+        self.files = self.root + "/files"
         self.journal = self.root + "/journal"
         self.socket = self.root + "/keeper.sock"
         self.spool = self.root + "/spool"
@@ -33,6 +35,7 @@ def prepare(root: str) -> Folder:
         (folder.root, passable),
         (folder.work, passable),
         (folder.cache, 0o700),
+        (folder.files, 0o700),
         (folder.spool, 0o700),
     ):
         os.makedirs(path, mode, exist_ok=True)

@@ -59,8 +59,11 @@ class Keeper:
         self._door = Door(folder, self._poll)
         workplaces = Workplaces(folder.work, rebooted=rebooted)
         spawner = Spawner(folders.cookie(folder), base_limit())
+        for name in os.listdir(folder.files):
+            if not name.isdigit() or int(name) not in ledger.entries:
+                workplaces.remove(f"{folder.files}/{name}")
         self._crowd = crowd(workplaces.brooms, spawner)
-        self._scripts = Scripts(ledger, folder.spool, workplaces, self._crowd, spawner, self._poll)
+        self._scripts = Scripts(ledger, folder, workplaces, self._crowd, spawner, self._poll)
         self._todo: Steps = []
         self._write_at = NEVER
         self._exit_at = now_ns() + IDLE_EXIT

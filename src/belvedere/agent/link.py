@@ -89,7 +89,7 @@ class Link:
         """One connection, from its first byte to its last."""
         try:
             async with self._connect() as socket:
-                session = Session(keeper, self._cache, self._folder.spool, self._lookout)
+                session = self._session(keeper)
                 try:
                     await self._talk(socket, keeper, session)
                 finally:
@@ -102,6 +102,10 @@ class Link:
             if closed.rcvd is not None and closed.rcvd.code in (UNAUTHORIZED, FORBIDDEN):
                 raise Refused(closed.rcvd.reason or "its credential is not good.") from None
             raise
+
+    def _session(self, keeper: Attachment) -> Session:
+        folder = self._folder
+        return Session(keeper, self._cache, folder.spool, self._lookout, folder.files)
 
     def _connect(self) -> connect:
         return connect(

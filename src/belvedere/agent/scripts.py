@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import select
 
 from belvedere.agent import accounts, ending, rules, spool
 from belvedere.agent.accounts import Account
 from belvedere.agent.crowd import Crowd
+from belvedere.agent.door import complain
+from belvedere.agent.folder import Folder
+from belvedere.agent.harvest import harvest
 from belvedere.agent.ledger import Ledger
 from belvedere.agent.output import Output
 from belvedere.agent.pipes import Pipes
@@ -28,20 +32,22 @@ class Scripts:
     def __init__(
         self,
         ledger: Ledger,
-        spool_root: str,
+        folder: Folder,
         workplaces: Workplaces,
         crowd: Crowd,
         spawner: Spawner,
         poll: select.poll,
     ) -> None:
         self._ledger = ledger
-        self._spool = spool_root
+        self._spool = folder.spool
+        self._files = folder.files
         self._workplaces = workplaces
         self._crowd = crowd
         self._spawner = spawner
-        self._pipes = Pipes(poll, spool_root)
+        self._pipes = Pipes(poll, folder.spool)
         self._account = accounts.own()
-        self._spooled = set(spool.found(spool_root))
+        self._spooled = set(spool.found(folder.spool))
+        self._harvested = {int(name) for name in os.listdir(folder.files) if name.isdigit()}
         self.inline = 0
         self.due = NEVER
 
@@ -189,12 +195,24 @@ class Scripts:
         self._pipes.drain(script)
         fence = script.fence
         del self._crowd.scripts[fence]
-        found = report(script)
+        found = {**report(script), **self._harvest(script)}
         if script.output.spool is not None:
             self._spooled.add(fence)
         stays = bool(script.survivors) or (script.daemonize and bool(self._crowd.members(script)))
         self._leave(script, stays)
         return rules.ended(self._ledger, fence, found)
+
+    def _harvest(self, script: Script) -> Message:
+        """What it left for the server lies apart from now on, until the server has it."""
+        found: Message = {}
+        try:
+            found = harvest(script.place, f"{self._files}/{script.fence}")
+        except OSError as fault:
+            # It removed the folder, or the disk is in trouble: then there are none.
+            complain(f"Files of fence {script.fence} cannot be had: {fault}")
+        if not script.place.files:
+            self._harvested.add(script.fence)
+        return found
 
     def _leave(self, script: Script, stays: bool) -> None:
         """Give up the working folder and the pipe, unless processes stay that need them."""
@@ -226,6 +244,9 @@ class Scripts:
         for fence in self._spooled.intersection(fences):
             self._spooled.discard(fence)
             spool.clear(self._spool, fence)
+        for fence in self._harvested.intersection(fences):
+            self._harvested.discard(fence)
+            self._workplaces.remove(f"{self._files}/{fence}")
 
 
 def age(script: Script) -> int:

@@ -42,11 +42,16 @@ class Socket(Protocol):
 
 class Session:
     def __init__(
-        self, keeper: Attachment, cache: Cache, spool: str, lookout: Lookout | None = None
+        self,
+        keeper: Attachment,
+        cache: Cache,
+        spool: str,
+        lookout: Lookout | None = None,
+        files: str = "",
     ) -> None:
         self._keeper = keeper
         self._supply = Supply(keeper, cache, self._say)
-        self._streams = Streams(spool)
+        self._streams = Streams(spool, files)
         self._lookout = lookout or Lookout(Buffer())
         # Samples of one moment leave together.
         self._soon: asyncio.TimerHandle | None = None
@@ -92,6 +97,7 @@ class Session:
         self._number = welcome.session
         self._supply.can_mask = self.state.result().get("version", 1) >= 2
         self._streams.credit = welcome.credit
+        self._streams.takes_files = welcome.files
         self._keeper.say({"do": "open", "session": welcome.session})
         self._keeper.flush()
         for entry in self.state.result()["entries"]:

@@ -109,6 +109,7 @@ class Spawner:
         env.update(order["env"])
         env["BELVEDERE_FENCE"] = str(fence)
         env["BELVEDERE_COOKIE"] = self.cookie(fence)
+        env["BELVEDERE_FILES"] = place.files
         command = words(order, script)
         reader, writer = os.pipe()
         try:

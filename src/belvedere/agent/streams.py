@@ -1,10 +1,15 @@
-"""Output on its way to the server: which fences have bytes to send, in fair turns, under credit."""
+"""Output on its way to the server: which fences have bytes to send, in fair turns, under credit.
 
+The files that a script left follow its output, and its report follows them.
+"""
+
+import os
 from collections import deque
 from dataclasses import dataclass
 
 from belvedere.agent import spool
-from belvedere.protocol import CHUNK, Ended, Report, pack_output
+from belvedere.agent.harvest import open_file
+from belvedere.protocol import CHUNK, Ended, Report, pack_file, pack_output
 
 
 @dataclass(slots=True)
@@ -17,15 +22,21 @@ class Stream:
     report: Report | None = None
     # The start of the segment up to which the keeper was told that the server has it.
     kept: int = 0
+    # Which of its files is being sent, and from which byte on.
+    number: int = 0
+    at_byte: int = 0
 
 
 class Streams:
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, files: str = "") -> None:
         self._root = root
+        self._files = files
         self._streams: dict[int, Stream] = {}
         # Fences with something to send; each gets one frame before the next gets its own.
         self._turns: deque[int] = deque()
         self.credit = 0
+        # A server that does not take files hears of none.
+        self.takes_files = True
 
     def resume(self, fence: int, offset: int) -> None:
         """The server has everything below, from an earlier connection."""
@@ -41,6 +52,8 @@ class Streams:
         """Its report goes out after its last byte, at once when all is sent or lies inside."""
         stream = self._stream(fence)
         stream.report = report
+        if not self.takes_files:
+            report.files = []
         if report.log is None:
             stream.total = max(stream.total, report.bytes_total)
         self._queue(fence)
@@ -66,11 +79,11 @@ class Streams:
             if stream is None:
                 self._turns.popleft()
                 continue
-            if stream.place.offset < stream.total:
-                if self.credit <= 0:
+            if stream.place.offset < stream.total or _has_files(stream):
+                if self.credit < _least(stream):
                     self._turns.rotate(-1)
                     continue
-                frame = self._frame(fence, stream)
+                frame = self._frame(fence, stream) or self._piece(fence, stream)
                 if frame is not None:
                     self._turns.rotate(-1)
                     return frame
@@ -90,6 +103,34 @@ class Streams:
         self.credit -= len(data)
         return frame
 
+    def _piece(self, fence: int, stream: Stream) -> bytes | None:
+        """The next piece of its files; one that cannot be read any more is left out, and the
+        server sees that it is not whole."""
+        while stream.report is not None and _has_files(stream):
+            name, _ = stream.report.files[stream.number]
+            data = self._read(fence, name, stream.at_byte, min(_least(stream), self.credit))
+            if data:
+                frame = pack_file(fence, stream.number, stream.at_byte, data)
+                stream.at_byte += len(data)
+                self.credit -= len(data)
+                return frame
+            stream.number, stream.at_byte = stream.number + 1, 0
+        return None
+
+    def _read(self, fence: int, name: str, at_byte: int, size: int) -> bytes:
+        if size <= 0:
+            return b""
+        try:
+            fd = open_file(f"{self._files}/{fence}", name)
+        except (OSError, ValueError):
+            return b""
+        try:
+            return os.pread(fd, size, at_byte)
+        except OSError:
+            return b""
+        finally:
+            os.close(fd)
+
     def keep(self, fence: int, offset: int) -> bool:
         """Whether the server now has a whole segment more, so that the keeper should hear of it."""
         stream = self._streams.get(fence)
@@ -98,3 +139,16 @@ class Streams:
             return False
         stream.kept = start
         return True
+
+
+def _has_files(stream: Stream) -> bool:
+    return stream.report is not None and stream.number < len(stream.report.files)
+
+
+def _least(stream: Stream) -> int:
+    """The credit that its next frame needs. Output takes what there is; a file is always cut at
+    the same places, so that a piece that comes again is the same piece."""
+    if stream.place.offset < stream.total or stream.report is None:
+        return 1
+    size: int = stream.report.files[stream.number][1]
+    return max(0, min(CHUNK, size - stream.at_byte))

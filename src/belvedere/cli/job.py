@@ -4,7 +4,7 @@ from argparse import ArgumentTypeError
 from typing import Any
 
 from belvedere.base.ids import is_id, new_id
-from belvedere.cli import find, follow, job_page, outcome
+from belvedere.cli import find, follow, job_files, job_page, outcome
 from belvedere.cli.profile import connect
 from belvedere.cli.verb import Args, Verb, option
 from belvedere.client.calls import Client
@@ -117,6 +117,14 @@ VERBS = (
         "belvedere job show 65a000000000000000000001",
         job_page.show_job,
         options=(JOB,),
+    ),
+    Verb(
+        "files",
+        job_files.files,
+        "List the files that a job left, or fetch them.",
+        "belvedere job files 65a000000000000000000001 --save reports",
+        job_files.show_files,
+        options=(JOB, option("--save", metavar="FOLDER", help="fetch all of them into it")),
     ),
     Verb(
         "log",

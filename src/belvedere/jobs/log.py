@@ -10,6 +10,7 @@ import msgspec
 
 from belvedere.db import Tx, columns
 from belvedere.db.crash import around_commit
+from belvedere.jobs import outfiles
 
 KEEP = 16 * 1024 * 1024
 KEEP_HEAD = 1024 * 1024
@@ -174,6 +175,7 @@ def forget(tx: Tx, job_ids: list[str]) -> None:
         for fence in fences:
             tx.run("delete from log_chunks where fence = ?", fence)
             tx.run("delete from logs where fence = ?", fence)
+        outfiles.forget(tx, job_id)
 
 
 def pieces(found: list[Chunk], start: int) -> Iterator[tuple[int, int, bytes]]:

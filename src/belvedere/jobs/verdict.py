@@ -131,4 +131,10 @@ def result_of(report: Report) -> dict[str, Any]:
         result["message"] = report.message
     if report.survivors:
         result["kill_incomplete"] = report.survivors
+    if report.files:
+        result["files"] = len(report.files)
+    if report.files_skipped:
+        result["files_skipped"] = [
+            {"name": text.clean(name), "reason": reason} for name, reason in report.files_skipped
+        ]
     return result

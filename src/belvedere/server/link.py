@@ -8,10 +8,11 @@ import msgspec
 
 from belvedere.access.model import Actor
 from belvedere.base import text
-from belvedere.jobs import finish, reunion
+from belvedere.jobs import finish, outfiles, reunion
 from belvedere.jobs import log as joblog
 from belvedere.protocol import (
     CHUNK,
+    FILE,
     OUTPUT,
     VERSION,
     Ack,
@@ -30,6 +31,7 @@ from belvedere.protocol import (
     Want,
     Welcome,
     pack_blob,
+    unpack_file,
     unpack_output,
 )
 from belvedere.server import questions
@@ -141,7 +143,7 @@ class Link:
         )
         self._jobs.update(held)
         resume = await self.house.logs.read(questions.resume, list(held))
-        self.push(Welcome(self.session, self.host_id, BEAT_MS, CREDIT, resume))
+        self.push(Welcome(self.session, self.host_id, BEAT_MS, CREDIT, resume, files=True))
         self.push(*[Stop(fence) for fence in told.stop])
         self.push(*[Cancel(fence) for fence in told.cancel])
         self._canceled.update(told.cancel)
@@ -179,7 +181,8 @@ class Link:
         report = ended.report
         _check_numbers(ended.fence, report.bytes_total, report.lines_total, report.elapsed_ns)
         report.reason = text.clean(report.reason)
-        if ended.fence not in self._jobs or ended.report.log is not None:
+        is_inside = report.log is not None and not report.files
+        if ended.fence not in self._jobs or is_inside:
             self._settle(ended)
         else:
             self.spawn(self._settle_streamed(ended))
@@ -210,15 +213,42 @@ class Link:
         await self.house.logs.write(
             joblog.close, ended.fence, report.bytes_total, report.lines_total, report.sha256
         )
+        if report.files:
+            job_id = self._jobs.get(ended.fence, "")
+            await self.house.logs.write(outfiles.close, ended.fence, job_id, report.files)
         self._settle(ended)
 
     def _receive_output(self, frame: bytes) -> None:
+        if frame and frame[0] == FILE:
+            self._receive_file(frame)
+            return
         if not frame or frame[0] != OUTPUT:
             raise Goodbye(4400, "An unknown frame.")
         fence, at_byte, at_line, data = unpack_output(frame)
         self.push(Credit(len(data))) if fence not in self._jobs else self._keep(
             joblog.Output(fence, self._jobs[fence], at_byte, at_line, data)
         )
+
+    def _receive_file(self, frame: bytes) -> None:
+        fence, number, at_byte, data = unpack_file(frame)
+        if fence not in self._jobs:
+            self.push(Credit(len(data)))
+            return
+        if number >= outfiles.MOST_FILES or at_byte + len(data) > outfiles.MOST_BYTES:
+            raise Goodbye(4400, "More files than one job may leave.")
+        future = self.house.logs.join(
+            outfiles.append, outfiles.Piece(fence, self._jobs[fence], number, at_byte, data)
+        )
+        self._writing[fence] = future
+        future.add_done_callback(lambda done: self._filed(fence, len(data), done))
+
+    def _filed(self, fence: int, size: int, done: "asyncio.Future[int]") -> None:
+        if done.cancelled() or done.exception() is not None:
+            self.close(4503, "the server could not store a file; come back")
+            return
+        if self._writing.get(fence) is done:
+            del self._writing[fence]
+        self.push(Credit(size))
 
     def _keep(self, piece: joblog.Output) -> None:
         future = self.house.logs.join(joblog.append, piece)

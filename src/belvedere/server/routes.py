@@ -10,15 +10,17 @@ from belvedere.indicators.api_badge import ROUTES as BADGES
 from belvedere.jobs.api import ROUTES as JOBS
 from belvedere.jobs.api_agent import ROUTES as AGENT_JOBS
 from belvedere.jobs.api_exec import ROUTES as COMMANDS
+from belvedere.jobs.api_files import ROUTES as JOB_FILES
 from belvedere.jobs.api_log import ROUTES as JOB_LOGS
-from belvedere.monitors.api import ROUTES as MONITORS
 from belvedere.jobs.api_vote import ROUTES as VOTES
+from belvedere.monitors.api import ROUTES as MONITORS
 from belvedere.notifications.api import ROUTES as NOTIFY
 from belvedere.notifications.api_inbox import ROUTES as INBOX
 from belvedere.rest.route import Route
 from belvedere.schedules.api import ROUTES as SCHEDULES
 from belvedere.secrets.api import ROUTES as SECRETS
 from belvedere.server.api import ROUTES as OWN
+from belvedere.server.api_demo import ROUTES as DEMO
 from belvedere.server.api_event import ROUTES as EVENTS
 from belvedere.server.bundle import ROUTES as BUNDLE
 from belvedere.server.original.api import ROUTES as ORIGINAL
@@ -34,14 +36,16 @@ ROUTES: tuple[Route, ...] = (
     *OWN,
     *STREAM,
     *BUNDLE,
+    *DEMO,
     *ACCESS,
     *HOSTS,
     *FILES,
     *TASKS,
     *JOBS,
     *JOB_LOGS,
-    *AGENT_JOBS,
     *VOTES,
+    *JOB_FILES,
+    *AGENT_JOBS,
     *COMMANDS,
     *ORIGINAL,
     *EVENTS,

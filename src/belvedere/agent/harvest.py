@@ -1,0 +1,111 @@
+"""Files that a script leaves for the server: what may go, and what is said of the rest.
+
+The folder is moved away as a whole once its script is over, into a place that only the agent can
+enter, so that nobody can put something else under a name that was looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from belvedere.agent.workplace import Workplace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Found = dict[str, Any]
+
+# As many, and as much, as the server takes of one attempt.
+MOST_FILES = 100
+MOST_BYTES = 64 * 1024 * 1024
+LONGEST_NAME = 200
+# A script that fills the folder cannot hold up the keeper: so many names are looked at.
+MOST_NAMES = 1_000
+# So many of those that stay behind are named.
+NAMED = 20
+
+
+def harvest(place: Workplace, target: str) -> Found:
+    """Name and size of what goes, and what does not; nothing when the folder was not touched."""
+    if not place.has_files():
+        return {}
+    os.rename(place.files, target)
+    place.files = ""
+    # Looked at only now: the script may have put a link in place of its folder.
+    if not stat.S_ISDIR(os.lstat(target).st_mode):
+        os.unlink(target)
+        return {"files_skipped": [["", "link"]]}
+    os.chmod(target, 0o700)
+    return _sorted(target)
+
+
+def _sorted(folder: str) -> Found:
+    taken: list[tuple[str, int]] = []
+    skipped: list[list[str]] = []
+    room = MOST_BYTES
+    with os.scandir(folder) as entries:
+        for count, entry in enumerate(entries):
+            if count == MOST_NAMES:
+                skipped.append(["", "count"])
+                break
+            reason, size = _look(entry)
+            if not reason and size > room:
+                reason = "size"
+            if not reason and len(taken) == MOST_FILES:
+                reason = "count"
+            if reason:
+                skipped.append([_shown(entry.name), reason])
+            else:
+                taken.append((entry.name, size))
+                room -= size
+    found: Found = {"files": [list(one) for one in sorted(taken)]} if taken else {}
+    if skipped:
+        found["files_skipped"] = skipped[:NAMED]
+    return found
+
+
+def _look(entry: os.DirEntry[str]) -> tuple[str, int]:
+    """Why it cannot go, or its size."""
+    try:
+        seen = entry.stat(follow_symlinks=False)
+    except OSError:
+        return "gone", 0
+    if stat.S_ISLNK(seen.st_mode):
+        return "link", 0
+    if stat.S_ISDIR(seen.st_mode):
+        return "folder", 0
+    # A second name of a file may lead to one that its script could not read.
+    if not stat.S_ISREG(seen.st_mode) or seen.st_nlink != 1:
+        return "kind", 0
+    return ("" if is_name(entry.name) else "name"), seen.st_size
+
+
+def is_name(name: str) -> bool:
+    """One that can stand in an address, a page and a file system."""
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        return False
+    return 0 < size <= LONGEST_NAME and name.isprintable() and name not in (".", "..")
+
+
+def _shown(name: str) -> str:
+    return name.encode("utf-8", "replace").decode()[:LONGEST_NAME]
+
+
+def open_file(folder: str, name: str) -> int:
+    """A descriptor to read from; OSError for anything but a plain file of this very folder."""
+    if "/" in name:
+        raise OSError(f"{name} leads elsewhere")
+    inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=inside)
+    finally:
+        os.close(inside)
+    seen = os.fstat(fd)
+    if not stat.S_ISREG(seen.st_mode) or seen.st_nlink != 1:
+        os.close(fd)
+        raise OSError(f"{name} is no plain file")
+    return fd

@@ -1,0 +1,55 @@
+"""`belvedere job files --save`: whole under its own name, or not at all."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+import clicast
+from cli.conftest import Belvedere
+from fakeserver import FakeServer, Say
+
+PATH = f"/job/{clicast.JOB_ID}/files"
+CONTENT = b"some bytes"
+FOUND = {
+    "name": "report.txt",
+    "size": len(CONTENT),
+    "sha256": hashlib.sha256(CONTENT).hexdigest(),
+    "complete": True,
+}
+
+
+def save(belvedere: Belvedere, folder: Path) -> tuple[int, str]:
+    ran = belvedere("job", "files", clicast.JOB_ID, "--save", str(folder))
+    return ran.status, ran.err
+
+
+def test_it_works(belvedere: Belvedere, server: FakeServer, tmp_path: Path) -> None:
+    server.on("GET", PATH, [FOUND])
+    server.on("GET", f"{PATH}/report.txt", Say(raw=[CONTENT]))
+    status, _ = save(belvedere, tmp_path / "got")
+    assert status == 0
+    assert (tmp_path / "got" / "report.txt").read_bytes() == CONTENT
+    # What is there is not overwritten.
+    status, said = save(belvedere, tmp_path / "got")
+    assert status == 1 and "is there already" in said
+
+
+def test_what_did_not_come_whole_is_thrown_away(
+    belvedere: Belvedere, server: FakeServer, tmp_path: Path
+) -> None:
+    server.on("GET", PATH, [FOUND])
+    server.on("GET", f"{PATH}/report.txt", Say(raw=[CONTENT[:4]]))
+    status, said = save(belvedere, tmp_path)
+    assert status == 1 and "did not come whole" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/evil", "..", "a/b"])
+def test_a_server_cannot_choose_where_it_lands(
+    belvedere: Belvedere, server: FakeServer, tmp_path: Path, name: str
+) -> None:
+    server.on("GET", PATH, [{**FOUND, "name": name}])
+    status, said = save(belvedere, tmp_path / "got")
+    assert status == 1 and "is no name" in said
+    assert not (tmp_path / "evil").exists()

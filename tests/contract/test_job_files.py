@@ -1,0 +1,202 @@
+"""Files that a job left: listed, fetched, bounded, gone with it."""
+
+import hashlib
+from typing import Any
+
+import pytest
+
+from belvedere.jobs import outfiles, retention
+from belvedere.protocol import CHUNK, Ended, Entry, Order, Report, pack_file
+from contract.client import Client
+from contract.fakeagent import FakeAgent
+from contract.running import create, show
+from contract.world import World
+from handclock import HandClock
+
+BIG = bytes(range(256)) * 1_024
+
+
+async def ended(agent: FakeAgent, files: dict[str, bytes], **more: Any) -> Order:
+    """The next job ends and leaves these."""
+    order = await agent.order()
+    for number, content in enumerate(files.values()):
+        await agent.leave_file(order.fence, number, content)
+    told = [[name, len(content)] for name, content in files.items()]
+    await agent.end(order, **{"files": told, **more})
+    return order
+
+
+async def names(client: Client, job_id: str) -> list[str]:
+    return [one["name"] for one in (await client.get(f"/acme/job/{job_id}/files")).json]
+
+
+async def test_it_works(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        assert await names(uma, job["id"]) == []
+        files = {"b.bin": BIG, "a ü.txt": b"hello", "empty": b""}
+        await ended(agent, files, log="done\n", files_skipped=[["x", "link"]])
+    listed = (await uma.get(f"/acme/job/{job['id']}/files")).json
+    assert listed == [
+        {
+            "name": name,
+            "size": len(files[name]),
+            "sha256": hashlib.sha256(files[name]).hexdigest(),
+            "complete": True,
+        }
+        for name in ("a ü.txt", "b.bin", "empty")
+    ]
+    for name, quoted in (("b.bin", "b.bin"), ("a ü.txt", "a%20%C3%BC.txt"), ("empty", "empty")):
+        found = await uma.get(f"/acme/job/{job['id']}/files/{quoted}")
+        assert (found.status, found.body) == (200, files[name])
+        assert found.headers["content-type"] == "application/octet-stream"
+        assert found.headers["content-disposition"] == f"attachment; filename*=UTF-8''{quoted}"
+    result = (await show(uma, job["id"]))["result"]
+    assert result["files"] == 3
+    assert result["files_skipped"] == [{"name": "x", "reason": "link"}]
+
+
+async def test_the_end_waits_for_them(world: World, uma: Client) -> None:
+    """Whoever sees that the job is over sees its files."""
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        frames = [
+            pack_file(order.fence, 0, at, BIG[at : at + CHUNK]) for at in range(0, len(BIG), CHUNK)
+        ]
+        for frame in frames:
+            await agent.binary(frame)
+        report = Report(ending="exit", log="", files=[["big", len(BIG)]])
+        await agent.say(Ended(order.fence, report))
+        await agent.acked(order.fence)
+        found = await uma.get(f"/acme/job/{job['id']}/files/big")
+        assert found.body == BIG
+
+
+async def test_what_comes_again_is_the_same(world: World, uma: Client) -> None:
+    job = await create(uma, await world.task())
+    async with world.agent() as agent:
+        order = await agent.order()
+        await agent.leave_file(order.fence, 0, BIG[: 2 * CHUNK])
+    async with world.agent(entries=(Entry(order.fence, "ended"),)) as agent:
+        await agent.leave_file(order.fence, 0, BIG)
+        await agent.end(order, files=[["big", len(BIG)]])
+        await agent.end(order, files=[["big", len(BIG)]])
+    assert (await uma.get(f"/acme/job/{job['id']}/files/big")).body == BIG
+    assert await names(uma, job["id"]) == ["big"]
+
+
+async def test_what_the_agent_has_lost_is_not_called_whole(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        await agent.leave_file(order.fence, 0, b"half")
+        # The second piece of the third file: what comes before it is missing.
+        await agent.binary(pack_file(order.fence, 2, CHUNK, b"rest"))
+        told = [["short", 9], ["gone", 5], ["holed", CHUNK + 4]]
+        await agent.end(order, files=told)
+    found = {one["name"]: one for one in (await uma.get(f"/acme/job/{job['id']}/files")).json}
+    assert {name: (one["size"], one["complete"]) for name, one in found.items()} == {
+        "short": (4, False),
+        "gone": (0, False),
+        "holed": (0, False),
+    }
+    assert (await uma.get(f"/acme/job/{job['id']}/files/short")).body == b"half"
+
+
+HOSTILE: list[Any] = [
+    ["../up", 1],
+    ["a/b", 1],
+    ["", 1],
+    ["..", 1],
+    ["new\nline", 1],
+    ["x" * 300, 1],
+    ["big", 10**12],
+    ["less", -1],
+    ["text", "1"],
+    [1, 1],
+    ["one"],
+    [],
+]
+
+
+async def test_names_that_no_agent_of_ours_would_send_are_dropped(
+    world: World, uma: Client
+) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        await agent.end(order, files=[*HOSTILE, ["twice", 0], ["twice", 0]])
+    assert await names(uma, job["id"]) == ["twice"]
+
+
+@pytest.mark.parametrize(("number", "at"), [(100, 0), (65_535, 0), (0, outfiles.MOST_BYTES)])
+async def test_more_than_one_job_may_leave_ends_the_link(
+    world: World, uma: Client, number: int, at: int
+) -> None:
+    async with world.agent() as agent:
+        await create(uma, await world.task())
+        order = await agent.order()
+        await agent.binary(pack_file(order.fence, number, at, b"x"))
+        assert await agent.hangs_up() == 4400
+
+
+async def test_together_they_are_bounded(
+    world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outfiles, "MOST_BYTES", 100)
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        await ended(agent, {"a": b"x" * 60, "b": b"y" * 60})
+    listed = (await uma.get(f"/acme/job/{job['id']}/files")).json
+    assert [(one["size"], one["complete"]) for one in listed] == [(60, True), (40, False)]
+
+
+async def test_a_file_of_another_hosts_job_is_not_taken(world: World, uma: Client) -> None:
+    async with world.agent() as agent, world.agent("web-2") as other:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        await other.leave_file(order.fence, 0, b"theirs")
+        await agent.leave_file(order.fence, 0, b"mine!!")
+        await agent.end(order, files=[["x", 6]])
+    assert (await uma.get(f"/acme/job/{job['id']}/files/x")).body == b"mine!!"
+
+
+async def test_the_last_attempt_counts(world: World, uma: Client, clock: HandClock) -> None:
+    task = await world.task(retry={"times": 1, "delay": 0})
+    async with world.agent() as agent:
+        job = await create(uma, task)
+        await ended(agent, {"first": b"1"}, code=1)
+        await ended(agent, {"second": b"2"})
+    assert await names(uma, job["id"]) == ["second"]
+
+
+async def test_who_sees_the_job_sees_its_files(
+    world: World, ada: Client, uma: Client, eve: Client
+) -> None:
+    async with world.agent() as agent:
+        job = await create(ada, await world.task(acl=[]))
+        await ended(agent, {"x": b"secret"})
+    path = f"/job/{job['id']}/files"
+    assert (await ada.get(path)).status == 200
+    for client in (uma, eve):
+        assert (await client.get(path)).status == 404
+        assert (await client.get(f"{path}/x")).status == 404
+    assert (await world.client().get(path)).status == 401
+    missing = await ada.get(f"{path}/y")
+    assert (missing.status, missing.code) == (404, "file_not_found")
+
+
+async def test_they_go_with_the_job(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(ada, await world.task())
+        order = await ended(agent, {"x": b"y"})
+    await ada.delete("/acme/job/finished")
+    assert (await ada.get(f"/acme/job/{job['id']}/files")).status == 404
+    house = world.house
+    while await house.db.write(retention.purge):
+        pass
+    assert await house.db.read(retention.dropped) == [job["id"]]
+    await house.logs.write(retention.forget_logs, [job["id"]])
+    assert await house.logs.read(outfiles.of_attempt, order.fence) == []
+    assert await house.logs.read(outfiles.read, order.fence, 0, 0) == b""

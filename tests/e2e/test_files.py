@@ -1,0 +1,59 @@
+"""Files that a script leaves, from its folder to the person's own."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from e2e.patience import until
+from e2e.programs import TOKEN, run
+from e2e.site import Site
+
+SOURCE = """#!/bin/sh
+cd "$BELVEDERE_FILES" || exit 9
+head -c 300000 /dev/urandom > data.bin
+sha256sum data.bin
+echo fine > report.txt
+ln -s /etc/passwd passwd
+"""
+
+
+def test_it_works(site: Site, tmp_path: Path) -> None:
+    job = site.run(SOURCE)
+    assert job["state"] == "normal" and job["result"]["files"] == 2
+    assert job["result"]["files_skipped"] == [{"name": "passwd", "reason": "link"}]
+    said = site.world.log(job["id"]).split()[0].decode()
+    got = run(
+        *("job", "files", job["id"], "--save", str(tmp_path / "got")),
+        BELVEDERE_SERVER=site.world.url,
+        BELVEDERE_TOKEN=TOKEN,
+        BELVEDERE_CUSTOMER="main",
+    )
+    assert got.returncode == 0, got.stderr
+    assert sorted(os.listdir(tmp_path / "got")) == ["data.bin", "report.txt"]
+    data = (tmp_path / "got" / "data.bin").read_bytes()
+    assert len(data) == 300_000 and hashlib.sha256(data).hexdigest() == said
+    assert (tmp_path / "got" / "report.txt").read_text() == "fine\n"
+    # The server has them: nothing of it stays on the host.
+    site.is_empty()
+    until(lambda: os.listdir(site.agent.state / "files") == [], 20)
+
+
+def test_they_outlive_an_agent_that_dies_before_the_server_has_them(
+    site: Site, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    source = (
+        '#!/bin/sh\necho there\nwhile [ ! -e "$1" ]; do sleep 0.05; done\n'
+        'echo late > "$BELVEDERE_FILES/late.txt"\n'
+    )
+    job_id = site.start(source, str(go))
+    site.says(job_id, b"there")
+    site.world.proxy.cut()
+    go.touch()
+    until(lambda: os.listdir(site.agent.state / "files") != [], 30)
+    site.agent.kill()
+    site.world.proxy.mend()
+    site.agent.start(site.world.url)
+    assert site.world.ended(job_id)["result"]["files"] == 1
+    with site.world.api.open(f"/job/{job_id}/files/late.txt") as response:
+        assert response.read() == b"late\n"
