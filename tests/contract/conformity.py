@@ -61,7 +61,8 @@ class Conformity:
             words = described["description"].split(", ")
             assert answer.code in words, f"{where} does not name {answer.code}"
         if answer.status == 204:
-            assert answer.body == b"", where
+            assert answer.body == b"" and "content-type" not in answer.headers, where
+            assert "content" not in described, where
             return
         kind = answer.headers["content-type"].partition(";")[0]
         assert kind in described["content"], f"{where} is {kind}"

@@ -163,14 +163,16 @@ class App:
             await send(start)
             await stream_out(reply.body, receive, send, self.house.stopping)
             return
-        if reply.media_type == "application/json":
-            headers.append(JSON_TYPE)
-            data = b"" if reply.status == 204 else encode(reply.body)
+        if reply.status == 204:
+            # Nothing has neither a type nor a length.
+            data = b""
+        elif reply.media_type == "application/json":
+            data = encode(reply.body)
+            headers += [JSON_TYPE, (b"content-length", str(len(data)).encode())]
         else:
-            headers.append((b"content-type", reply.media_type.encode()))
             data = reply.body.encode() if isinstance(reply.body, str) else reply.body or b""
-        if reply.status != 204:
-            headers.append((b"content-length", str(len(data)).encode()))
+            kind = (b"content-type", reply.media_type.encode())
+            headers += [kind, (b"content-length", str(len(data)).encode())]
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": data})
 

@@ -154,6 +154,8 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
         answers["201"] = {"description": "Made.", "content": content}
     for status in route.statuses:
         answers[str(status)] = {"description": _SAYS[status], "content": content}
+    if 204 in route.statuses:
+        del answers["204"]["content"]
     refusal = {"application/json": {"schema": schema_of[_key(ErrorRecord)]}}
     for status, codes in sorted(_refusals(route).items()):
         answers[str(status)] = {"description": ", ".join(sorted(codes)), "content": refusal}
