@@ -63,6 +63,9 @@ def find(tx: Tx, customer_id: str, host_id: str, *, hold: bool = False) -> HostR
 
 def by_name(tx: Tx, customer_id: str, hostname: str, *, hold: bool = False) -> HostRow | None:
     """The host that holds this name, whatever its case."""
+    if "\0" in hostname:
+        # No host has such a name, and PostgreSQL has no such text to look for.
+        return None
     return tx.one(
         HostRow,
         f"select {_HOST} from hosts"

@@ -27,6 +27,9 @@ def missing() -> NotFound:
 
 
 def look_up(tx: Tx, customer_id: str, task_id: str, name: str) -> SecretRow | None:
+    if "\0" in task_id + name:
+        # Neither is ever so, and PostgreSQL has no such text to look for.
+        return None
     return tx.one(
         SecretRow,
         f"select {_ROW} from secrets where customer_id = ? and task_id = ? and name = ?",
