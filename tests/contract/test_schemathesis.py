@@ -1,0 +1,115 @@
+"""Schemathesis at every door, as everybody: no 5xx, no answer that is not described, and nobody
+passes without the right to."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from schemathesis import Case, GenerationMode
+
+from belvedere.rest.route import Route
+from belvedere.server.routes import ROUTES
+from contract import doors
+from contract.dry import dry
+from contract.estate import settle
+from contract.matrix import PRINCIPALS, Principal, Which
+from contract.serving import Watch
+from contract.swarm import Swarm, letter_of, mend
+from contract.world import World
+
+POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
+BY_DOOR = {f"{route.method} {route.path}": route for route in ROUTES}
+# Most requests name what is there; None is a path that was made up.
+PLACES = (Which.OWN, Which.OWN, Which.OWN, Which.OTHER, Which.MISSING, None)
+KINDS = ("", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x")
+# Mostly the type that the body has.
+TYPES = (*[None] * len(KINDS), *KINDS)
+
+
+@pytest.fixture
+def swarm(world: World, watch: Watch, quick_passwords: None) -> Iterator[Swarm]:
+    """In a world that keeps nothing, so that every request finds the same."""
+    estate = world.house.db.write_now(settle, world.house, world.cast, world.things)
+    dry(world.house)
+    world.house.secret_uses.limit = 1_000_000
+    with asyncio.Runner() as runner:
+        yield Swarm(world, estate, watch, runner)
+
+
+def people(route: Route) -> list[Principal]:
+    """A door that is open to anybody does not look at who comes."""
+    names = ("anonymous", "admin") if route.level == "anonymous" else None
+    return [one for one in PRINCIPALS if names is None or one.name in names]
+
+
+def knock(swarm: Swarm, operation: Any, mode: GenerationMode, examples: int) -> None:
+    v1 = operation.path.startswith("/{customer}/")
+    door = f"{operation.method.upper()} {operation.path.removeprefix('/{customer}')}"
+    route = BY_DOOR[door]
+    good = doors.bodies(swarm.estate, swarm.estate.acme).get(door)
+
+    def address(principal: Principal, which: Which) -> str:
+        return doors.address(route, swarm.estate, swarm.world.cast, principal, which, v1=v1)
+
+    @settings(
+        max_examples=examples,
+        phases=[Phase.generate],
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(
+        case=operation.as_strategy(generation_mode=mode),
+        which=st.sampled_from(PLACES),
+        is_mended=st.booleans(),
+        type_=st.sampled_from(TYPES),
+        number=st.integers(0, 100),
+    )
+    def asked(
+        case: Case[Any], which: Which | None, is_mended: bool, type_: str | None, number: int
+    ) -> None:
+        if is_mended:
+            mend(case, good, number)
+        if which is not None:
+            case.query.pop("customer", None)
+        letter = letter_of(case)
+        if type_ is not None:
+            letter.headers["content-type"] = type_
+        for principal in people(route):
+            sent = letter if which is None else letter.to(address(principal, which))
+            swarm.send(case, sent, principal, which or Which.MISSING)
+
+    try:
+        asked()
+    except Unsatisfiable:
+        # A door that takes nothing cannot be asked wrongly.
+        assert mode is NEGATIVE
+
+
+def ask_all(swarm: Swarm, mode: GenerationMode, examples: int, *, styles: tuple[bool, ...]) -> None:
+    for found in swarm.schema.get_all_operations():
+        operation = found.ok()
+        if operation.path.startswith("/{customer}/") in styles:
+            knock(swarm, operation, mode, examples)
+    assert not swarm.faults, "\n".join(swarm.faults.values())
+    # Else nothing was behind the doors.
+    assert swarm.statuses[200] > swarm.statuses.total() / 20, swarm.statuses
+
+
+@pytest.mark.limit(300)
+@pytest.mark.parametrize("mode", [POSITIVE, NEGATIVE])
+def test_it_works(swarm: Swarm, engine: str, mode: GenerationMode) -> None:
+    """Each engine in the URL style that the other leaves out."""
+    v1 = (engine == "postgres") is (mode is POSITIVE)
+    ask_all(swarm, mode, 2, styles=(v1,))
+
+
+@pytest.mark.prove
+@pytest.mark.limit(900)
+@pytest.mark.parametrize("mode", [POSITIVE, NEGATIVE])
+def test_many_requests_find_nothing(swarm: Swarm, mode: GenerationMode) -> None:
+    ask_all(swarm, mode, 6, styles=(True, False))
+    assert swarm.statuses.total() > 20_000
