@@ -2,23 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from cli.conftest import Belvedere
+from cli.tagcalls import DEFINITION, DEFINITION_ID, FOUND
 from fakeserver import FakeServer
 
-ID = "65a000000000000000000301"
-PATH = f"/definition/{ID}"
-FOUND: dict[str, Any] = {
-    "id": ID,
-    "kind": "task",
-    "name": "backup",
-    "host_tag": "web",
-    "version": 4,
-    "definition": {"name": "backup", "type": "script"},
-    "instances": [{"id": "65a000000000000000000302", "host_id": "h", "hostname": "web-1"}],
-    "last_update": "2026-03-01T10:00:00.000Z",
-}
 BODY = {"name": "backup", "type": "script", "script_id": "x"}
 
 
@@ -38,18 +26,20 @@ def test_it_is_found_by_name_and_replaced(
     file = tmp_path / "backup.json"
     file.write_text(json.dumps(BODY))
     server.on("GET", "/definition", [FOUND])
-    server.on("PUT", PATH, FOUND)
+    server.on("PUT", DEFINITION, FOUND)
     assert belvedere("definition", "replace", "backup", "--from", str(file)).status == 0
-    assert server.bodies("PUT", PATH) == [{"kind": "task", "host_tag": "web", "definition": BODY}]
+    assert server.bodies("PUT", DEFINITION) == [
+        {"kind": "task", "host_tag": "web", "definition": BODY}
+    ]
 
 
 def test_it_is_listed_shown_and_deleted(belvedere: Belvedere, server: FakeServer) -> None:
     server.on("GET", "/definition", [FOUND])
-    server.on("GET", PATH, FOUND)
-    server.on("DELETE", PATH, FOUND)
+    server.on("GET", DEFINITION, FOUND)
+    server.on("DELETE", DEFINITION, FOUND)
     assert "backup" in belvedere("definition", "list").out
     assert "web-1" in belvedere("definition", "show", "backup").out
-    assert json.loads(belvedere("definition", "show", ID, "--json").out) == FOUND
+    assert json.loads(belvedere("definition", "show", DEFINITION_ID, "--json").out) == FOUND
     assert belvedere("definition", "delete", "backup").out == "backup is gone from 1 hosts.\n"
 
 

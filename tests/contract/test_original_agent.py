@@ -39,6 +39,15 @@ def agent_of(world: World, uses: int = 1, **more: Any) -> OldAgent:
     return OldAgent(world.client(), made.id, text, **more)
 
 
+async def two_agents(world: World) -> tuple[OldAgent, OldAgent]:
+    """Two hosts that share one client, both started."""
+    first = agent_of(world, uses=2)
+    second = OldAgent(first.wire, first.client_id, first.secret, hostname="old-2")
+    await first.start()
+    await second.start()
+    return first, second
+
+
 async def given(world: World, old: OldAgent, client: Client, **fields: Any) -> dict[str, Any]:
     """A job of this task, in the agent's hands."""
     job = await create(client, await world.task(hostname=old.hostname, **fields))
@@ -119,10 +128,7 @@ async def test_an_enrolment_brings_only_so_many_hosts(world: World) -> None:
 
 
 async def test_several_hosts_share_one_client(world: World, uma: Client) -> None:
-    first = agent_of(world, uses=2)
-    second = OldAgent(first.wire, first.client_id, first.secret, hostname="old-2")
-    await first.start()
-    await second.start()
+    first, second = await two_agents(world)
     job = await given(world, second, uma)
     assert (await first.finish(job)).code == "other_host"
     assert (await second.finish(job)).json["lifecycle"] == "finished"
@@ -183,10 +189,7 @@ async def test_an_agent_of_ours_registers_before_it_asks_for_work(world: World) 
 
 
 async def test_a_forgotten_token_is_replaced_without_registering(world: World, uma: Client) -> None:
-    first = agent_of(world, uses=2)
-    second = OldAgent(first.wire, first.client_id, first.secret, hostname="old-2")
-    await first.start()
-    await second.start()
+    first, _ = await two_agents(world)
     job = await given(world, first, uma)
     world.house.db.write_now(lambda tx: tx.run("delete from tokens where kind = 'agent_token'"))
     world.house.credentials.forget()

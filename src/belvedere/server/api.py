@@ -64,7 +64,7 @@ async def docs(ask: Ask) -> Reply:
     return Reply(page, headers=headers, media_type="text/html; charset=utf-8")
 
 
-def _own(path: str, handler: Any, summary: str, answer: Any, media: str = "") -> Route:
+def own(path: str, handler: Any, summary: str, answer: Any, media: str = "") -> Route:
     return Route(
         "GET",
         path,
@@ -79,8 +79,8 @@ def _own(path: str, handler: Any, summary: str, answer: Any, media: str = "") ->
 
 
 ROUTES = (
-    _own("/-/health", health, "The server runs.", Health),
-    _own("/-/ready", ready, "The database answers.", Ready),
-    _own("/-/openapi.json", description, "This interface as OpenAPI 3.1.", dict[str, Any]),
-    _own("/-/docs", docs, "This interface to read.", bytes, "text/html"),
+    own("/-/health", health, "The server runs.", Health),
+    own("/-/ready", ready, "The database answers.", Ready),
+    own("/-/openapi.json", description, "This interface as OpenAPI 3.1.", dict[str, Any]),
+    own("/-/docs", docs, "This interface to read.", bytes, "text/html"),
 )

@@ -16,7 +16,8 @@ from string import Template
 
 import belvedere
 from belvedere.base.errors import Invalid
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Ask, Reply
+from belvedere.server.api import own
 
 ROOMS = ("agent", "base")
 FILES = ("__init__.py", "protocol.py")
@@ -104,23 +105,13 @@ def _server(ask: Ask) -> str:
     return f"{ask.request.url.scheme}://{host}"
 
 
-def _handed_out(path: str, handler: object, summary: str, media: str) -> Route:
-    return Route(
-        "GET",
-        path,
-        "anonymous",
-        handler,  # type: ignore[arg-type]
-        summary,
-        style="plain",
-        known=False,
-        answer=bytes,
-        media=(media,),
-    )
-
-
 ROUTES = (
-    _handed_out(
-        "/-/install.sh", script, "Makes a machine a host; run it there.", "text/x-shellscript"
+    own(
+        "/-/install.sh",
+        script,
+        "Makes a machine a host; run it there.",
+        bytes,
+        "text/x-shellscript",
     ),
-    _handed_out("/-/belvedere-agent.pyz", agent, "The agent in one file.", "application/zip"),
+    own("/-/belvedere-agent.pyz", agent, "The agent in one file.", bytes, "application/zip"),
 )
