@@ -79,6 +79,17 @@ AUDIT = {
 }
 
 # words, the last call they make (method, path, query, body), a word of what is shown
+REMOVAL = {
+    "removed": [{"object": "task", "id": clicast.TASK_ID, "name": "Report"}],
+    "kept": [
+        {
+            "object": "task",
+            "id": clicast.TASK_ID,
+            "name": "Greet somebody",
+            "reason": "Somebody has changed it.",
+        }
+    ],
+}
 CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ("task list", ("GET", "/task", {"unassigned": "true"}, None), "deploy"),
     ("task show deploy", ("GET", TASK, {}, None), "web-1"),
@@ -203,6 +214,8 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ("member disable MAX", ("PATCH", f"/api/member/{MEMBER_ID}", {}, {"disabled": True}), "out"),
     ("member enable max", ("PATCH", f"/api/member/{MEMBER_ID}", {}, {"disabled": False}), "in"),
     (f"member remove {MEMBER_ID}", ("DELETE", f"/api/member/{MEMBER_ID}", {}, None), "removed"),
+    ("demo remove", ("DELETE", "/api/demo", {}, None), "Somebody has changed it."),
+    ("demo remove --all", ("DELETE", "/api/demo", {"all": "true"}, None), "Report"),
     ("token list", ("GET", "/api/token", {}, None), "bvt_abcd"),
     (
         "token create ci --expires 90d",
@@ -394,6 +407,7 @@ def answers(server: FakeServer) -> None:
         ("GET", "/api/audit", [AUDIT]),
         ("GET", f"{JOB}/log/search", [{"line": 3, "text": "it went oops"}]),
         ("PATCH", f"{TASK}/acl", ACL),
+        ("DELETE", "/api/demo", REMOVAL),
         ("GET", "/monitor", [clicast.monitor()]),
         ("POST", "/monitor", clicast.monitor()),
         ("GET", f"{MONITOR}/credentials", {"url": "http://x/push"}),
@@ -476,6 +490,8 @@ def test_every_remote_command_is_in_the_table() -> None:
     from belvedere.cli import reference
 
     elsewhere = {"login", "logout", "whoami", "run"}
+    # What is typed there must not be in a table.
+    elsewhere |= {"secret set", "secret list", "secret delete"}
     remote = {
         page.path.removeprefix("belvedere ")
         for page in reference.pages()

@@ -159,6 +159,18 @@ def test_the_demo_comes_with_the_first_start(tmp_path: Path) -> None:
         tasks = until(lambda: world.api.get("/task"), 10)
         disk = next(task for task in tasks if "disk" in task["name"].lower())
         assert world.ended(world.run(disk["id"]))["output"]
+        # The server is looked at by its own agent.
+        until(lambda: world.api.get("/monitor", {"where[name]": "This server"}), 10)
+        until(lambda: _state_of(world, "This server") == "normal", 20)
+        gone = world.api.delete("/api/demo")
+        assert gone["kept"] == [] and len(gone["removed"]) == 19
+        assert world.api.get("/task") == []
+
+
+def _state_of(world: World, name: str) -> str:
+    (found,) = world.api.get("/monitor", {"where[name]": name})
+    state: str = found["state"]
+    return state
 
 
 def test_what_it_keeps_is_closed_to_others(up: Site) -> None:

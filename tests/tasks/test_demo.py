@@ -18,9 +18,9 @@ from cast import Cast
 def test_it_works(db: Database, keys: Keys, cast: Cast, host: HostRow) -> None:
     operator = customers.operator(cast.acme)
     made = db.write_now(demo.make_demo, keys, operator, host.id)
-    tasks = [db.write_now(runnable, cast.acme.id, task_id) for task_id in made]
-    assert [task.type for task in tasks if task] == ["script"] * 4 + ["approval"]
-    approval = tasks[-1]
+    tasks = {name: db.write_now(runnable, cast.acme.id, made[name]) for name in made}
+    assert [task.type for task in tasks.values() if task] == ["script"] * 5 + ["approval"]
+    approval = tasks["Ask for approval"]
     assert approval is not None and approval.spec.approvers == [cast.olga.user_id]
 
 
@@ -46,6 +46,11 @@ def test_it_measures(tmp_path: Path) -> None:
 def test_it_fails(tmp_path: Path) -> None:
     done = run(tmp_path, demo.FAIL)
     assert (done.returncode, "There is none" in done.stderr) == (3, True)
+
+
+def test_it_reports(tmp_path: Path) -> None:
+    done = run(tmp_path, demo.REPORT, "42", "10G")
+    assert done.stdout == "The root disk is 42% full, and 10G are free.\n"
 
 
 def test_it_counts(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ NOUNS = (
     Noun("import", "recipe", "take over what the original system exported"),
     Noun("organization", "organization", "organizations on this server"),
     Noun("audit", "audit", "who changed what"),
+    Noun("demo", "demo", "the samples of the first start"),
     Noun("doctor", "doctor", "check the installation and its data"),
     Noun("bench", "bench", "measure this installation"),
     Noun("completion", "completion", "print a completion script for your shell"),

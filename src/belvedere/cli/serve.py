@@ -62,7 +62,7 @@ VERBS = (
         "up",
         up,
         "Start a server with one local agent, SQLite in the data folder. The first start makes an "
-        "organization, its owner and sample tasks, and prints the password once.",
+        "organization, its owner and a demo of everything, and prints the password once.",
         "belvedere up --data ./data --port 8420",
         options=_options("data", *LISTEN, "agent", "demo", *TUNE),
         status=lambda _, answer: int(answer),

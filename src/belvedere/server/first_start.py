@@ -7,8 +7,8 @@ from belvedere.access import customers, passwords, tokens
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.events import Event
+from belvedere.server import demo
 from belvedere.server.house import House
-from belvedere.tasks.demo import make_demo
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ def _found(tx: Tx, house: House, password_hash: str) -> None:
 
 
 def show_demo(tx: Tx, house: House, event: Event) -> None:
-    """The first host of the new organization gets the sample tasks, once."""
+    """The first host of the new organization gets the samples, once."""
     wanted = tx.value("select value from meta where name = 'demo'")
     if wanted is None or wanted != event.customer_id:
         return
-    make_demo(tx, house.keys, customers.operator(customers.find(tx, wanted)), event.object_id)
+    demo.make(tx, house, customers.operator(customers.find(tx, wanted)), event.object_id)
     tx.run("delete from meta where name = 'demo'")

@@ -20,6 +20,7 @@ from belvedere.rest.route import Route
 from belvedere.schedules.api import ROUTES as SCHEDULES
 from belvedere.secrets.api import ROUTES as SECRETS
 from belvedere.server.api import ROUTES as OWN
+from belvedere.server.api_demo import ROUTES as DEMO
 from belvedere.server.api_event import ROUTES as EVENTS
 from belvedere.server.bundle import ROUTES as BUNDLE
 from belvedere.server.original.api import ROUTES as ORIGINAL
@@ -35,6 +36,7 @@ ROUTES: tuple[Route, ...] = (
     *OWN,
     *STREAM,
     *BUNDLE,
+    *DEMO,
     *ACCESS,
     *HOSTS,
     *FILES,

@@ -56,7 +56,7 @@ class Settings:
     )
     log_level: str = _setting("info", "BELVEDERE_LOG_LEVEL", "debug, info, warning or error")
     agent: bool = _setting(True, "BELVEDERE_AGENT", "`up` starts a local agent")
-    demo: bool = _setting(True, "BELVEDERE_DEMO", "the first start makes sample tasks")
+    demo: bool = _setting(True, "BELVEDERE_DEMO", "the first start makes samples of everything")
     customer: str = _setting("main", "BELVEDERE_CUSTOMER", "first start: organization name")
     admin_email: str = _setting(
         "admin@localhost", "BELVEDERE_ADMIN_EMAIL", "first start: e-mail of the owner"

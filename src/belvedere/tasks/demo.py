@@ -56,13 +56,21 @@ exit 3
 """
 
 
-def make_demo(tx: Tx, keys: Keys, actor: Actor, host_id: str) -> list[str]:
-    """Make the sample tasks on this host; their ids."""
+REPORT = """\
+#!/bin/sh
+# In a workflow the output of one task is the arguments of the next.
+# An approval in between hands on what it was given.
+echo "The root disk is $1% full, and $2 are free."
+"""
+
+
+def make_demo(tx: Tx, keys: Keys, actor: Actor, host_id: str) -> dict[str, str]:
+    """Make the sample tasks on this host; their ids by name."""
     owners = [
         member.email for member in roster.everybody(tx, actor) if Level(member.level) is Level.OWNER
     ]
     made = [service.create(tx, keys, actor, body)[0] for body in _bodies(host_id, owners)]
-    return [view.id for view in made]
+    return {view.name: view.id for view in made}
 
 
 def _bodies(host_id: str, owners: list[str]) -> list[Any]:
@@ -104,6 +112,17 @@ def _bodies(host_id: str, owners: list[str]) -> list[Any]:
             output_parameters=[{"label": "used percent"}, {"label": "free"}],
         ),
         _script(host_id, "Fail on purpose", "Shows a failure: exit code 3.", "fail.sh", FAIL),
+        _script(
+            host_id,
+            "Report",
+            "Shows what a task gets from the one before it in a workflow.",
+            "report.sh",
+            REPORT,
+            task_arguments=[
+                Argument(ArgumentKind.INPUT, "Used percent", value="42"),
+                Argument(ArgumentKind.INPUT, "Free", order=1, value="10G"),
+            ],
+        ),
         TaskBody(
             name="Ask for approval",
             type=Type.APPROVAL,

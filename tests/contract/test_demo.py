@@ -1,0 +1,165 @@
+"""The demo: one of everything on the first host, and DELETE /api/demo takes it away again."""
+
+from typing import Any
+
+import pytest
+
+from belvedere import hosts
+from belvedere.access import customers
+from belvedere.db import Tx
+from belvedere.server import demo
+from contract.client import Client
+from contract.fakeagent import hello
+from contract.test_triggers import react
+from contract.world import World
+
+LISTS = ("task", "workflows", "webhook", "indicator", "monitor", "schedule", "file")
+
+
+async def made(world: World) -> None:
+    """As the first start does it when the first host comes."""
+    host_id = world.things.hosts["web-1"].host_id
+
+    def begin(tx: Tx) -> None:
+        tx.run("insert into meta (name, value) values ('demo', ?)", world.cast.acme.id)
+        hosts.connect(tx, host_id, hello("web-1"), "127.0.0.1")
+
+    await world.house.db.write(begin)
+    await react(world)
+
+
+async def there(ada: Client) -> dict[str, list[str]]:
+    """Names of all that there is, by kind; a host's own monitor is not the demo's."""
+    found: dict[str, list[str]] = {}
+    for kind in LISTS:
+        records: list[dict[str, Any]] = (await ada.get(f"/acme/{kind}")).json
+        found[kind] = sorted(
+            one.get("name") or one.get("title") or one["filename"]
+            for one in records
+            if one.get("type") != "host"
+        )
+    return found
+
+
+async def test_it_works(world: World, ada: Client) -> None:
+    await made(world)
+    found = await there(ada)
+    assert found["workflows"] == ["Measure, ask, report"]
+    assert found["webhook"] == ["Greet from outside"]
+    assert found["indicator"] == ["Coffees", "Release 1.0", "Welcome"]
+    assert found["monitor"] == ["Load of web-1", "This server"]
+    assert found["schedule"] == ["Measure every morning"]
+    assert len(found["task"]) == 6 and len(found["file"]) == 5
+    gone = await ada.delete("/api/demo?customer=acme")
+    assert (gone.status, gone.json["kept"]) == (200, [])
+    assert len(gone.json["removed"]) == sum(map(len, found.values()))
+    await react(world)
+    assert await there(ada) == {kind: [] for kind in LISTS}
+    again = await ada.delete("/api/demo")
+    assert again.json == {"removed": [], "kept": []}
+
+
+async def test_the_web_check_looks_at_the_server_itself(world: World, ada: Client) -> None:
+    await made(world)
+    (web,) = (await ada.get("/acme/monitor?where[name]=This server")).json
+    assert web["url"] == "http://belvedere.test/-/health"
+    (load,) = (await ada.get("/acme/monitor?where[type]=dstat")).json
+    assert load["host_id"] == web["host_id"] == world.things.hosts["web-1"].host_id
+
+
+async def test_it_comes_once(world: World, ada: Client) -> None:
+    await made(world)
+    before = await there(ada)
+    host_id = world.things.hosts["web-2"].host_id
+    await world.house.db.write(hosts.connect, host_id, hello("web-2"), "127.0.0.1")
+    await react(world)
+    assert await there(ada) == before
+
+
+async def test_its_workflow_asks_and_hands_on(world: World, ada: Client) -> None:
+    """The owner is the approver, and is shown what the yes lets run."""
+    await made(world)
+    async with world.agent() as agent:
+        (flow,) = (await ada.get("/acme/workflows")).json
+        await ada.post(f"/acme/workflows/{flow['id']}/job", {})
+        said = '{"state": "success", "output": ["42", "10G"]}'
+        await agent.end(await agent.order(), lastline=said)
+    await react(world)
+    olga = world.client("olga")
+    (asked,) = (await olga.get("/acme/job?where[lifecycle]=onhold")).json
+    (report,) = (await olga.get(f"/acme/job/{asked['id']}")).json["will_run"]
+    assert (report["name"], report["arguments"]) == ("Report", ["42", "10G"])
+    assert (await olga.put(f"/acme/job/{asked['id']}/approve")).status == 200
+
+
+async def test_what_somebody_changed_stays(world: World, ada: Client) -> None:
+    await made(world)
+    (task,) = (await ada.get("/acme/task?where[name]=Count slowly")).json
+    await ada.patch(f"/acme/task/{task['id']}", {"description": "Mine now."})
+    (tile,) = (await ada.get("/acme/indicator?where[title]=Coffees")).json
+    # To count is no change.
+    await ada.patch(f"/acme/indicator/{tile['id']}/increase")
+    answer = (await ada.delete("/api/demo")).json
+    kept = {one["name"]: one["reason"] for one in answer["kept"]}
+    assert kept["Count slowly"] == "Somebody has changed it."
+    assert sorted(kept) == ["Count slowly", "count.sh"]
+    assert (await there(ada))["task"] == ["Count slowly"]
+    rest = (await ada.delete("/api/demo?all=true")).json
+    assert [one["name"] for one in rest["removed"]] == ["Count slowly", "count.sh"]
+    assert rest["kept"] == []
+
+
+async def test_a_script_that_somebody_wrote_stays_with_its_task(world: World, ada: Client) -> None:
+    await made(world)
+    (file,) = (await ada.get("/acme/file?where[filename]=fail.sh")).json
+    await ada.put(f"/acme/file/{file['id']}/upload", {"source": "#!/bin/sh\nmine\n"})
+    kept = [one["name"] for one in (await ada.delete("/api/demo")).json["kept"]]
+    assert kept == ["Fail on purpose", "fail.sh"]
+
+
+@pytest.mark.parametrize("way", ["workflow", "webhook", "schedule", "trigger"])
+async def test_what_people_built_upon_stays(world: World, ada: Client, way: str) -> None:
+    await made(world)
+    (task,) = (await ada.get("/acme/task?where[name]=Fail on purpose")).json
+    graph = {"nodes": [{"id": "a", "task_id": task["id"]}]}
+    build: dict[str, tuple[str, dict[str, Any]]] = {
+        "workflow": ("/acme/workflows", {"name": "mine", "graph": graph}),
+        "webhook": ("/acme/webhook", {"name": "mine", "tasks": [task["id"]]}),
+        "schedule": (f"/acme/task/{task['id']}/schedule", {"repeatEvery": "0 5 * * *"}),
+        "trigger": (
+            "/acme/task",
+            {"name": "mine", "type": "dummy", "triggers": [f"task:{task['id']}:failure"]},
+        ),
+    }
+    assert (await ada.post(*build[way])).status in (200, 201)
+    for target in ("/api/demo", "/api/demo?all=true"):
+        kept = (await ada.delete(target)).json["kept"]
+        assert [one["name"] for one in kept] == ["Fail on purpose", "fail.sh"]
+
+
+async def test_what_is_gone_already_is_not_told(world: World, ada: Client) -> None:
+    await made(world)
+    (task,) = (await ada.get("/acme/task?where[name]=Fail on purpose")).json
+    await ada.delete(f"/acme/task/{task['id']}")
+    answer = (await ada.delete("/api/demo")).json
+    assert "Fail on purpose" not in [one["name"] for one in answer["removed"]]
+    assert answer["kept"] == []
+
+
+async def test_only_admins_take_it_away(world: World, uma: Client, eve: Client) -> None:
+    await made(world)
+    assert (await uma.delete("/api/demo?customer=acme")).status == 403
+    assert (await world.client("max").delete("/api/demo?customer=acme")).status == 403
+    # An admin of another organization removes the demo there, of which there is none.
+    assert (await eve.delete("/api/demo")).json == {"removed": [], "kept": []}
+    assert (await eve.delete("/api/demo?customer=acme")).status == 403
+
+
+async def test_a_remote_host_is_not_told_to_look_at_itself(world: World, ada: Client) -> None:
+    """Without an address of its own the server is only where its local agent is."""
+    world.house.settings.url = ""
+    host_id = world.things.hosts["web-2"].host_id
+    operator = customers.operator(world.cast.acme)
+    await world.house.db.write(hosts.connect, host_id, hello("web-2"), "192.0.2.9")
+    await world.house.db.write(demo.make, world.house, operator, host_id)
+    assert (await there(ada))["monitor"] == ["Load of web-2"]
