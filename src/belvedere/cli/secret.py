@@ -96,7 +96,7 @@ VERBS = (
         "set",
         put,
         "Set a secret; its value is asked for, or read from standard input.",
-        "belvedere secret set API_KEY --task deploy < key.txt",
+        "belvedere secret set API_KEY --task deploy",
         _say("{0} {1} is set{2}."),
         options=(
             NAME,
