@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from schemathesis import Case, GenerationMode
 
-from belvedere.rest.route import Route
+from belvedere.rest.route import Reply, Route
 from belvedere.server.routes import ROUTES
 from contract import doors
 from contract.dry import dry
@@ -105,6 +105,26 @@ def test_it_works(swarm: Swarm, engine: str, mode: GenerationMode) -> None:
     """Each engine in the URL style that the other leaves out."""
     v1 = (engine == "postgres") is (mode is POSITIVE)
     ask_all(swarm, mode, 2, styles=(v1,))
+
+
+def fail(answer: Any) -> Reply:
+    raise ValueError("on purpose")
+
+
+FAULTS = {
+    "500": ("belvedere.server.app._reply", fail),
+    "not described": ("belvedere.server.app._reply", lambda answer: Reply({"strange": 1})),
+    "no such status": ("belvedere.server.app._reply", lambda answer: Reply([], 202)),
+    "not 403": ("belvedere.server.auth.check_level", lambda actor, route: None),
+}
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_it_notices(swarm: Swarm, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    monkeypatch.setattr(*FAULTS[fault])
+    knock(swarm, swarm.schema["/api/token"]["GET"], POSITIVE, 2)
+    assert swarm.faults
 
 
 @pytest.mark.prove
