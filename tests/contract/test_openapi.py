@@ -1,5 +1,6 @@
 """The interface's own description: whole, well-formed, and the one that the answers keep to."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -63,6 +64,14 @@ def test_every_door_is_described_in_both_styles(document: dict[str, Any]) -> Non
 def test_operations_have_names_of_their_own(document: dict[str, Any]) -> None:
     names = [operation["operationId"] for _, _, operation in operations(document)]
     assert len(names) == len(set(names))
+
+
+def test_shapes_have_names_that_tell_nothing_of_our_modules(document: dict[str, Any]) -> None:
+    names = set(document["components"]["schemas"])
+    assert all(re.fullmatch(r"[A-Z][A-Za-z]+", name) for name in names), names
+    assert {"JobRecord", "JobsUserRecord", "AccessUserRecord"} <= names
+    told = re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document))
+    assert set(told) <= names
 
 
 def test_every_parameter_of_a_path_is_declared(document: dict[str, Any]) -> None:

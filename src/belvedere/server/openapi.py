@@ -22,6 +22,7 @@ _SAYS = {
     206: "The part that was asked for.",
     416: "There is no such part.",
 }
+_NAMED = "#/components/schemas/"
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
@@ -42,9 +43,10 @@ class ErrorRecord(msgspec.Struct, rename={"status_code": "statusCode"}):
 
 def document(table: Table, base_url: str) -> dict[str, Any]:
     shapes = _shapes(table.routes)
-    schemas, components = msgspec.json.schema_components(
-        shapes, ref_template="#/components/schemas/{name}"
-    )
+    schemas, named = msgspec.json.schema_components(shapes, ref_template=f"{_NAMED}{{name}}")
+    schemas = [_with_short_names(schema) for schema in schemas]
+    components = {_short(name): _with_short_names(schema) for name, schema in named.items()}
+    assert len(components) == len(named), "two shapes of one feature have the same name"
     schema_of = {_key(shape): schema for shape, schema in zip(shapes, schemas, strict=True)}
     paths: dict[str, dict[str, Any]] = {}
     for route in table.routes:
@@ -63,6 +65,23 @@ _SECURITY = {
     "token": {"type": "http", "scheme": "bearer"},
     "query": {"type": "apiKey", "in": "query", "name": "access_token"},
 }
+
+
+def _short(name: str) -> str:
+    """Where features share a name msgspec gives whole modules, which are nobody's affair."""
+    _, *rooms = name.split(".")
+    return f"{rooms[0].capitalize()}{rooms[-1]}" if rooms else name
+
+
+def _with_short_names(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_with_short_names(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _with_short_names(one) for name, one in schema.items()}
+    if isinstance(found.get("$ref"), str):
+        found["$ref"] = _NAMED + _short(found["$ref"].removeprefix(_NAMED))
+    return found
 
 
 def _shapes(routes: tuple[Route, ...]) -> list[Any]:
