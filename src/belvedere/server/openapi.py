@@ -44,10 +44,12 @@ class ErrorRecord(msgspec.Struct, rename={"status_code": "statusCode"}):
 def document(table: Table, base_url: str) -> dict[str, Any]:
     shapes = _shapes(table.routes)
     schemas, named = msgspec.json.schema_components(shapes, ref_template=f"{_NAMED}{{name}}")
-    schemas = [_with_short_names(schema) for schema in schemas]
     components = {_short(name): _with_short_names(schema) for name, schema in named.items()}
     assert len(components) == len(named), "two shapes of one feature have the same name"
-    schema_of = {_key(shape): schema for shape, schema in zip(shapes, schemas, strict=True)}
+    schema_of = {
+        _key(shape): _with_short_names(schema)
+        for shape, schema in zip(shapes, schemas, strict=True)
+    }
     paths: dict[str, dict[str, Any]] = {}
     for route in table.routes:
         for path in _paths(route):
