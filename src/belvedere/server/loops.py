@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from belvedere import access, hosts
+from belvedere.db import Tx
 from belvedere.indicators import aging
 from belvedere.indicators.store import any_going_stale
 from belvedere.jobs import queue, retention, sweep
@@ -85,10 +86,15 @@ async def mark_silent(house: House) -> None:
     gone = [host_id for host_id, seconds in silent.items() if seconds >= SILENT_S]
     if gone:
         await house.db.write(hosts.gone_quiet, UNREACHABLE_AFTER, gone)
-    if await house.db.read(sweep.any_unreachable):
+    cut_off, back = await house.db.read(_marks_due)
+    if cut_off:
         await house.db.write(sweep.mark_unreachable)
-    if await house.db.read(sweep.any_reachable):
+    if back:
         await house.db.write(sweep.mark_reachable)
+
+
+def _marks_due(tx: Tx) -> tuple[bool, bool]:
+    return sweep.any_unreachable(tx), sweep.any_reachable(tx)
 
 
 async def lose_overdue(house: House) -> None:
