@@ -23,7 +23,7 @@ from belvedere.server.house import House
 from belvedere.workflows import advance
 
 log = logging.getLogger("belvedere.reactions")
-POLL_S = 10.0
+POLL_S = 5.0
 TRIES = 5
 TOGETHER = 500
 
@@ -175,14 +175,12 @@ async def run(reaction: Reaction, house: House) -> None:
 
 
 async def _catch_up(reaction: Reaction, house: House) -> None:
-    waits, lags = await house.db.read(cursors.outlook, reaction.name, reaction.kinds)
-    while waits:
+    while await house.db.read(cursors.any_waiting, reaction.name, reaction.kinds):
         try:
             await house.db.write(react, house, reaction)
         except Exception:
             await house.db.write(react_to_one, house, reaction)
-        waits, lags = await house.db.read(cursors.outlook, reaction.name, reaction.kinds)
-    if lags:
+    if await house.db.read(cursors.lags, reaction.name):
         await house.db.write(cursors.skip, reaction.name, reaction.kinds)
 
 
