@@ -225,12 +225,21 @@ class Postgres:
 
     def _look(self, verb: Any, args: Any, kwargs: Any) -> Any:
         """Without a transaction: at this level of isolation it would add nothing but its ends."""
+        try:
+            return self._look_once(verb, args, kwargs)
+        except psycopg.OperationalError:
+            # A connection may have died while nobody used it; a look can simply be repeated.
+            pass
+        try:
+            return self._look_once(verb, args, kwargs)
+        except psycopg.OperationalError as fault:
+            raise Unavailable("The database does not answer; try again shortly.") from fault
+
+    def _look_once(self, verb: Any, args: Any, kwargs: Any) -> Any:
         wire = self._wire()
         try:
             self._agree(wire)
             return verb(PostgresTx(wire, self.clock(), self._memo), *args, **kwargs)
-        except psycopg.OperationalError as fault:
-            raise Unavailable("The database does not answer; try again shortly.") from fault
         finally:
             wire.undo()
 
