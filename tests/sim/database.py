@@ -13,7 +13,6 @@ from typing import Any
 import apsw
 
 from belvedere.base.clock import Clock
-from belvedere.base.errors import Refused
 from belvedere.db.sqlite import Sqlite, SqliteTx
 from sim.world import MS, Process, World
 
@@ -108,9 +107,7 @@ class VirtualSqlite(Sqlite):
 
     def _fail(self, loop: Any, batch: Any, fault: BaseException) -> None:
         self._store.end("rollback")
-        # Who is alone in a batch is refused with all of it.
-        if len(batch) > 1 or not isinstance(fault, Refused):
-            self._process.world.accuse(f"a whole batch failed: {fault!r}")
+        self._process.world.accuse(f"a whole batch failed: {fault!r}")
         super()._fail(loop, batch, fault)
 
     def _commit(self) -> None:

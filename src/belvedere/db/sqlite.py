@@ -47,7 +47,6 @@ BATCH = 128
 READERS = 3
 # A commit that takes less than this holds the loop up no longer than handing it to a thread.
 QUICK_S = 0.001
-NOT_WRITTEN = "The database could not write; nothing of this was kept."
 BROKEN = apsw.Error
 
 
@@ -108,13 +107,6 @@ class _Waiting:
         self.future = future
         self.result: Any = None
         self.error: BaseException | None = None
-
-    def keep(self, result: Any) -> None:
-        """What a set-based verb found for this item: a result, or its refusal."""
-        if isinstance(result, Exception):
-            self.error = result
-        else:
-            self.result = result
 
 
 def connect(path: str, *, readonly: bool = False) -> apsw.Connection:
@@ -184,10 +176,7 @@ class Sqlite:
         batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
         try:
             tx = self._begin()
-            if len(batch) == 1:
-                self._run_only(tx, batch[0])
-            else:
-                self._run_all(tx, batch)
+            self._run_all(tx, batch)
             self._close(tx)
         except BaseException as fault:
             self._fail(loop, batch, fault)
@@ -237,19 +226,6 @@ class Sqlite:
         for verb, members in sets.items():
             self._run_set(tx, verb, members)
 
-    def _run_only(self, tx: SqliteTx, waiting: _Waiting) -> None:
-        """Nobody else is in the batch: it needs no savepoint, its fault undoes all there is."""
-        try:
-            if waiting.is_set:
-                (result,) = waiting.verb(tx, [waiting.args])
-                waiting.keep(result)
-            else:
-                waiting.result = waiting.verb(tx, *waiting.args, **waiting.kwargs)
-        except apsw.Error as fault:
-            if self._writer.get_autocommit():
-                raise Unavailable(NOT_WRITTEN) from fault
-            raise
-
     def _run_one(self, tx: SqliteTx, waiting: _Waiting) -> None:
         marks = len(tx.calls), set(tx.rung)
         self._writer.execute("savepoint verb")
@@ -271,7 +247,10 @@ class Sqlite:
             self._run_members_alone(tx, verb, members, fault)
             return
         for waiting, result in zip(members, results, strict=True):
-            waiting.keep(result)
+            if isinstance(result, Exception):
+                waiting.error = result
+            else:
+                waiting.result = result
 
     def _run_members_alone(
         self, tx: SqliteTx, verb: Any, members: list[_Waiting], fault: Exception
@@ -286,7 +265,7 @@ class Sqlite:
     def _undo(self, tx: SqliteTx, marks: tuple[int, set[str]]) -> None:
         if self._writer.get_autocommit():
             # A full disk or an I/O error rolls back the whole transaction, savepoints and all.
-            raise Unavailable(NOT_WRITTEN)
+            raise Unavailable("The database could not write; nothing of this was kept.")
         self._writer.execute("rollback to verb")
         self._writer.execute("release verb")
         del tx.calls[marks[0] :]

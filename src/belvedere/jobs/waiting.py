@@ -32,16 +32,14 @@ async def until_over(house: Any, actor: Actor, job_id: str, within_s: float) -> 
     until = loop.time() + within_s
     undo = house.hub.listen(f"job:{job_id}", lambda _: over.set())
     try:
-        # Mostly it has only just begun: one word says so.
-        word = await house.db.glance(reading.lifecycle_of, actor, job_id)
-        while word not in FINAL and (left := until - loop.time()) > 0:
+        while True:
+            over.clear()
+            record: JobRecord = await house.db.glance(reading.show, actor, job_id)
+            left = until - loop.time()
+            if record.lifecycle in FINAL or left <= 0:
+                return record
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(min(left, LOOK_S)):
                     await over.wait()
-            over.clear()
-            record: JobRecord = await house.db.glance(reading.show, actor, job_id)
-            if record.lifecycle in FINAL:
-                return record
-        return await house.db.glance(reading.show, actor, job_id)  # type: ignore[no-any-return]
     finally:
         undo()
