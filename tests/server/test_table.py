@@ -15,26 +15,28 @@ from belvedere.base.ids import is_id
 from belvedere.db import Database
 from belvedere.rest.route import Route
 from belvedere.server import build, routes
-from belvedere.server.routes import ROUTES
+from belvedere.server.routes import PAGES, ROUTES
 from belvedere.server.settings import Settings
 from belvedere.server.table import Table, is_id_name
 
-TABLE = Table(ROUTES)
+TABLE = Table(ROUTES, PAGES)
 ID = "65a0000000000000000000a1"
 
 
 def pattern(route: Route, *, v1: bool) -> list[str]:
-    """Segments: a word, `{id}` for a typed one, `{}` for free text, `{organization}`."""
+    """Segments: a word, `{id}` for a typed one, `{}` for free text, `{organization}`, `{...}`."""
     parts = []
     for part in route.path.split("/")[1:]:
-        if part.startswith("{"):
+        if part.endswith("...}"):
+            part = "{...}"
+        elif part.startswith("{"):
             part = "{id}" if is_id_name(part[1:-1]) else "{}"
         parts.append(part)
     return ["{organization}", *parts] if v1 else parts
 
 
 def patterns() -> list[tuple[Route, bool, list[str]]]:
-    plain = [(route, False, pattern(route, v1=False)) for route in ROUTES]
+    plain = [(route, False, pattern(route, v1=False)) for route in (*ROUTES, *PAGES)]
     both = [(route, True, pattern(route, v1=True)) for route in ROUTES if route.style == "both"]
     return [*plain, *both]
 
@@ -48,6 +50,13 @@ def fits(word: str, part: str) -> bool:
     if part == "{id}":
         return is_id(word)
     return bool(word) if part == "{}" else word == part
+
+
+def reaches(parts: list[str], wanted: list[str]) -> bool:
+    if wanted[-1] == "{...}":
+        # Something must be left, were it nothing: /ui/ but not /ui.
+        return len(parts) >= len(wanted) and all(map(fits, parts, wanted[:-1]))
+    return len(parts) == len(wanted) and all(map(fits, parts, wanted))
 
 
 def meet(one: str, other: str) -> bool:
@@ -70,7 +79,7 @@ def test_no_request_matches_two_doors() -> None:
         assert not is_clash, f"{one.method} {one.path} ({v1}) and {other.path} ({also_v1})"
 
 
-WORDS = sorted({part for _, _, parts in PATTERNS for part in parts if part[0] != "{"})
+WORDS = sorted({part for _, _, parts in PATTERNS for part in parts if part[:1] != "{"})
 SEGMENTS = st.sampled_from([*WORDS, ID, "acme", "JOB", "", "x", "65A0000000000000000000A1"])
 
 
@@ -78,11 +87,7 @@ SEGMENTS = st.sampled_from([*WORDS, ID, "acme", "JOB", "", "x", "65A000000000000
 @settings(max_examples=500)
 def test_the_table_finds_what_a_plain_search_finds(parts: list[str], method: str) -> None:
     found = [
-        route
-        for route, _, wanted in PATTERNS
-        if route.method == method
-        and len(wanted) == len(parts)
-        and all(fits(word, part) for word, part in zip(parts, wanted, strict=True))
+        route for route, _, wanted in PATTERNS if route.method == method and reaches(parts, wanted)
     ]
     assert len(found) <= 1
     try:

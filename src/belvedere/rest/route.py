@@ -26,7 +26,8 @@ class Route:
     """A door: where it is, who may pass, what comes in and goes out."""
 
     method: str
-    # `{id}` and names that end in `_id` match 24 hex digits; other names match one segment.
+    # `{id}` and names that end in `_id` match 24 hex digits; other names match one segment;
+    # `{name...}` at the end matches all that is left.
     path: str
     # any level name of access, or "agent"
     level: str

@@ -20,19 +20,17 @@ from belvedere.server.table import Match, Table
 log = logging.getLogger("belvedere.access")
 encode = msgspec.json.Encoder().encode
 
-# Nothing we answer is for caches, frames, other sites or guessing of types.
-MANNERS = (
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-frame-options", b"DENY"),
-)
-JSON_TYPE = (b"content-type", b"application/json")
+# Nothing we answer is for caches, frames, other sites or guessing of types, unless a reply says so.
+MANNERS = {
+    b"cache-control": b"no-store",
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"x-frame-options": b"DENY",
+}
 # What a page of another origin may read beside the body.
-EXPOSED = (
-    b"access-control-expose-headers",
-    b"x-request-id, link, x-total-count, idempotency-replayed, content-range, retry-after",
-)
+EXPOSED = b"x-request-id, link, x-total-count, idempotency-replayed, content-range, retry-after"
+# Answers without a body.
+EMPTY = frozenset({204, 304})
 SLOW_S = 2.0
 
 
@@ -152,35 +150,49 @@ class App:
     async def _send(
         self, reply: Reply, asked: dict[bytes, bytes], request_id: str, receive: Any, send: Any
     ) -> None:
-        headers = [*MANNERS, (b"x-request-id", request_id.encode())]
-        headers += [(k.lower().encode(), v.encode()) for k, v in reply.headers.items()]
-        origin = asked.get(b"origin")
-        if origin is not None and origin in self._origins:
-            headers += [(b"access-control-allow-origin", origin), (b"vary", b"origin"), EXPOSED]
+        head = self._head(reply, asked, request_id)
         if hasattr(reply.body, "__aiter__"):
-            headers.append((b"content-type", reply.media_type.encode()))
-            start = {"type": "http.response.start", "status": reply.status, "headers": headers}
-            await send(start)
+            await send(_start(reply.status, head))
             await stream_out(reply.body, receive, send, self.house.stopping)
             return
-        if reply.status == 204:
+        if reply.status in EMPTY:
             # Nothing has neither a type nor a length.
             data = b""
-        elif reply.media_type == "application/json":
-            data = encode(reply.body)
-            headers += [JSON_TYPE, (b"content-length", str(len(data)).encode())]
+            del head[b"content-type"]
         else:
-            data = reply.body.encode() if isinstance(reply.body, str) else reply.body or b""
-            kind = (b"content-type", reply.media_type.encode())
-            headers += [kind, (b"content-length", str(len(data)).encode())]
-        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+            data = _bytes_of(reply)
+            head[b"content-length"] = str(len(data)).encode()
+        await send(_start(reply.status, head))
         await send({"type": "http.response.body", "body": data})
+
+    def _head(self, reply: Reply, asked: dict[bytes, bytes], request_id: str) -> dict[bytes, bytes]:
+        head = {**MANNERS, b"x-request-id": request_id.encode()}
+        for name, value in reply.headers.items():
+            head[name.lower().encode()] = value.encode()
+        head[b"content-type"] = reply.media_type.encode()
+        origin = asked.get(b"origin")
+        if origin is not None and origin in self._origins:
+            head[b"access-control-allow-origin"] = origin
+            head[b"access-control-expose-headers"] = EXPOSED
+            others = head.get(b"vary")
+            head[b"vary"] = b"origin" if others is None else b"%s, origin" % others
+        return head
 
     def _note(self, method: str, template: str, status: int, took: float, request_id: str) -> None:
         """The access log: the route's template, never the path or the query."""
         level = logging.INFO if status >= 500 or took > SLOW_S else logging.DEBUG
         if log.isEnabledFor(level):
             log.log(level, "%s %s %s %.1f ms %s", method, template, status, took * 1e3, request_id)
+
+
+def _start(status: int, head: dict[bytes, bytes]) -> dict[str, Any]:
+    return {"type": "http.response.start", "status": status, "headers": list(head.items())}
+
+
+def _bytes_of(reply: Reply) -> bytes:
+    if reply.media_type == "application/json":
+        return encode(reply.body)
+    return reply.body.encode() if isinstance(reply.body, str) else reply.body or b""
 
 
 def _reply(answer: Any) -> Reply:

@@ -15,6 +15,7 @@ from belvedere.jobs import commands, queue, scraper
 from belvedere.notifications.couriers import Couriers
 from belvedere.server import routes
 from belvedere.server.auth import Credentials
+from belvedere.server.console import shelf
 from belvedere.server.feed import Feed
 from belvedere.server.house import House
 from belvedere.server.links import Links
@@ -64,7 +65,8 @@ def furnish(
     house = House(settings, db, logs, keys, hub, limits, Turnstile(limits), clock, clock())
     house.secret_uses = Window(settings.secret_rate, SECOND, clock)
     house.couriers = Couriers(settings.inner_networks, settings.mail)
-    house.table = Table(routes.ROUTES)
+    house.table = Table(routes.ROUTES, routes.PAGES)
+    house.shelf = shelf.load(shelf.STATIC)
     house.poll = poll
     house.links = Links(settings.base_url, keys)
     house.feed = Feed(db, hub)

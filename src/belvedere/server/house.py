@@ -19,6 +19,7 @@ from belvedere.server.settings import Settings
 if TYPE_CHECKING:
     from belvedere.rest.route import Handler
     from belvedere.server.auth import Credentials
+    from belvedere.server.console.shelf import Shelf
     from belvedere.server.feed import Feed
     from belvedere.server.links import Links
     from belvedere.server.table import Table
@@ -50,6 +51,8 @@ class House:
     feed: "Feed" = field(init=False)
     credentials: "Credentials" = field(init=False)
     table: "Table" = field(init=False)
+    # The built console.
+    shelf: "Shelf" = field(init=False)
     # What a schedule can start.
     schedule_targets: Targets = field(default_factory=lambda: TARGETS)
     # How an agent of the original asks for work, under the address of the list of jobs.

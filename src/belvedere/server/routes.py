@@ -24,6 +24,7 @@ from belvedere.server.api_demo import ROUTES as DEMO
 from belvedere.server.api_event import ROUTES as EVENTS
 from belvedere.server.bundle import ROUTES as BUNDLE
 from belvedere.server.original.api import ROUTES as ORIGINAL
+from belvedere.server.console.api import ROUTES as CONSOLE
 from belvedere.server.stream import ROUTES as STREAM
 from belvedere.tasks.api import ROUTES as TASKS
 from belvedere.webhooks.api import ROUTES as WEBHOOKS
@@ -65,6 +66,8 @@ ROUTES: tuple[Route, ...] = (
 )
 
 
+# For browsers, and no part of the interface: neither described nor promised.
+PAGES: tuple[Route, ...] = CONSOLE
 def check(routes: tuple[Route, ...]) -> None:
     """A door without a declared level stops the server."""
     for route in routes:

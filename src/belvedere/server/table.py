@@ -16,6 +16,7 @@ class _Node:
     words: dict[str, "_Node"] = field(default_factory=dict)
     by_id: "_Node | None" = None
     by_name: "_Node | None" = None
+    rest: "_Node | None" = None
     # method -> (route, names of the parameters on the way here)
     routes: dict[str, tuple[Route, tuple[str, ...]]] = field(default_factory=dict)
 
@@ -32,13 +33,17 @@ def is_id_name(name: str) -> bool:
 
 
 class Table:
-    """Paths to routes. First segments of our own paths are no organization names."""
+    """Paths to routes. First segments of our own paths are no organization names.
 
-    def __init__(self, routes: Iterable[Route]) -> None:
+    Pages are doors too, but for people's browsers: they are no part of the interface.
+    """
+
+    def __init__(self, routes: Iterable[Route], pages: Iterable[Route] = ()) -> None:
         self.routes = tuple(routes)
-        self.reserved = frozenset(route.path.split("/")[1] for route in self.routes) | {"ui"}
+        doors = (*self.routes, *pages)
+        self.reserved = frozenset(route.path.split("/")[1] for route in doors)
         self._own, self._of_customer = _Node(), _Node()
-        for route in self.routes:
+        for route in doors:
             self._add(self._own, route)
             if route.style == "both":
                 self._add(self._of_customer, route)
@@ -49,8 +54,10 @@ class Table:
             if not part.startswith("{"):
                 node = node.words.setdefault(part, _Node())
                 continue
-            names.append(part[1:-1])
-            if is_id_name(names[-1]):
+            names.append(part[1:-1].removesuffix("..."))
+            if part.endswith("...}"):
+                node.rest = node = node.rest or _Node()
+            elif is_id_name(names[-1]):
                 node.by_id = node = node.by_id or _Node()
             else:
                 node.by_name = node = node.by_name or _Node()
@@ -102,5 +109,9 @@ def _walk(
         if found is not None:
             return found
     if node.by_name is not None and part:
-        return _walk(node.by_name, parts, at + 1, [*values, part])
+        found = _walk(node.by_name, parts, at + 1, [*values, part])
+        if found is not None:
+            return found
+    if node.rest is not None:
+        return node.rest, [*values, "/".join(parts[at:])]
     return None
