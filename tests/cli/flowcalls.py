@@ -34,6 +34,7 @@ FLOW = {
 }
 JOB = clicast.job(id=FLOW_JOB_ID, name="release", workflow_id=FLOW_ID, waiting_reason=None)
 _FLOW = f"/workflows/{FLOW_ID}"
+_TASK = f"/task/{clicast.TASK_ID}"
 _JOB = f"{_FLOW}/job/{FLOW_JOB_ID}"
 _KEY = {"id": FLOW_ID, "secret": "5ec2e7"}
 _SENT = json.loads((HERE / "release.json").read_text())
@@ -54,6 +55,8 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ("PATCH", _FLOW, {}, {**_SENT, "name": "ship"}),
         "changed",
     ),
+    ("workflow export release", ("GET", f"{_FLOW}/serialize", {}, None), '"graph"'),
+    ("task export deploy", ("GET", f"{_TASK}/serialize", {}, None), '"task"'),
     ("workflow delete release", ("DELETE", _FLOW, {}, None), "deleted"),
     (
         "workflow run release v1.4 --start b",
@@ -98,6 +101,8 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
 ANSWERS: list[tuple[str, str, Any]] = [
     ("GET", "/workflows", [FLOW]),
     ("POST", "/workflows", FLOW),
+    ("GET", f"{_FLOW}/serialize", {"graph": {"nodes": [], "edges": []}, "tasks": []}),
+    ("GET", f"{_TASK}/serialize", _RECIPE),
     ("PATCH", _FLOW, FLOW),
     ("DELETE", _FLOW, FLOW),
     ("POST", f"{_FLOW}/job", JOB),

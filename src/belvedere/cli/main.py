@@ -45,7 +45,7 @@ NOUNS = (
     Noun("member", "member", "the people of the organization"),
     Noun("token", "token", "integration tokens for programs"),
     Noun("acl", "acl", "who may see and run a task"),
-    Noun("import", "recipe", "take over what the original system exported"),
+    Noun("import", "recipe", "take over what was exported as a recipe"),
     Noun("organization", "organization", "organizations on this server"),
     Noun("audit", "audit", "who changed what"),
     Noun("demo", "demo", "the samples of the first start"),

@@ -1,4 +1,4 @@
-"""`belvedere import`: what other systems exported."""
+"""`belvedere import`: what this or the original system exported."""
 
 import json
 from pathlib import Path
@@ -24,6 +24,11 @@ def _read(path: str) -> Any:
         raise Stop(f"{path} is not JSON: {fault}.") from None
 
 
+def print_one(said: Any) -> None:
+    """A recipe, as a file should hold it."""
+    print(json.dumps(said, indent=2, ensure_ascii=False))
+
+
 def show_made(made: Any) -> None:
     for task in made["tasks"]:
         print(f"Task {task['name']} is made ({task['id']}).")
@@ -38,7 +43,7 @@ VERBS = (
     Verb(
         "recipe",
         recipe,
-        "Make the task or workflow that the original system exported as a recipe.",
+        "Make the task or workflow that this or the original system exported as a recipe.",
         "belvedere import recipe deploy.json --host web-1",
         show_made,
         options=(

@@ -3,7 +3,7 @@
 import shlex
 from typing import Any
 
-from belvedere.cli import definition, find, show, words
+from belvedere.cli import definition, find, recipe, show, words
 from belvedere.cli.profile import connect
 from belvedere.cli.verb import Args, Stop, Verb, option
 from belvedere.client.calls import Client
@@ -73,6 +73,11 @@ def credentials(args: Args) -> Any:
         return client.get(path)
     overlap = words.duration_ms(args.overlap) // 1_000
     return client.post(f"{path}/rotate", {"overlap": overlap})
+
+
+def export(args: Args) -> Any:
+    client = connect(args)
+    return client.get(f"/task/{_id(client, args)}/serialize")
 
 
 def _id(client: Client, args: Args) -> str:
@@ -191,6 +196,14 @@ VERBS = (
         "Delete a task; its waiting jobs expire.",
         "belvedere task delete deploy --host web-1",
         _say("Task {} is deleted."),
+        options=(TASK, HOST),
+    ),
+    Verb(
+        "export",
+        export,
+        "Print a task with its script as a recipe, for: belvedere import recipe.",
+        "belvedere task export deploy > deploy.json",
+        recipe.print_one,
         options=(TASK, HOST),
     ),
     Verb(

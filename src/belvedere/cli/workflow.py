@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from belvedere.base.ids import is_id, new_id
-from belvedere.cli import find, follow, outcome, words, workflow_show
+from belvedere.cli import find, follow, outcome, recipe, words, workflow_show
 from belvedere.cli.profile import connect
 from belvedere.cli.verb import Args, Stop, Verb, option
 from belvedere.client.calls import Client
@@ -97,6 +97,11 @@ def credentials(args: Args) -> Any:
     return {**answer, "url": f"{place}?customer={flow['customer_name']}"}
 
 
+def export(args: Args) -> Any:
+    client = connect(args)
+    return client.get(f"{_path(client, args)}/serialize")
+
+
 def _found(client: Client, args: Args) -> dict[str, Any]:
     return find.workflow(client, args.workflow)
 
@@ -183,6 +188,14 @@ VERBS = (
         "Delete a workflow; its tasks stay.",
         "belvedere workflow delete release",
         _say("Workflow {} is deleted."),
+        options=(WORKFLOW,),
+    ),
+    Verb(
+        "export",
+        export,
+        "Print a workflow with its tasks and scripts as a recipe, for: belvedere import recipe.",
+        "belvedere workflow export release > release.json",
+        recipe.print_one,
         options=(WORKFLOW,),
     ),
     Verb(

@@ -90,6 +90,7 @@ def _environment(claimed: Claimed, base_url: str, secrets: Given) -> dict[str, s
         "THEEYE_ORGANIZATION_NAME": _json(claimed.customer_name),
         "THEEYE_API_URL": _json(base_url),
         **secrets.of_customer,
+        **claimed.constants,
         **claimed.spec.env,
         **secrets.of_task,
     }

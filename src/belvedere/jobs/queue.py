@@ -26,6 +26,8 @@ class Claimed(msgspec.Struct):
     customer_name: str
     # Of the organization, still sealed; the order opens those that are for this task.
     secrets: Sequence[SecretRow] = ()
+    # Environment from the workflow that it is a step of.
+    constants: dict[str, str] = {}
 
 
 class Candidate(JobRow):
@@ -96,7 +98,18 @@ def claim(
     store.save(tx, jobs)
     changes.tell(tx, "assigned", jobs)
     secrets = given.sealed(tx, jobs[0].customer_id, host.secrets_version)
-    return [Claimed(job, job.arguments, known[job.id], host.customer_name, secrets) for job in jobs]
+    constants = specs.constants_of(tx, jobs)
+    return [
+        Claimed(
+            job,
+            job.arguments,
+            known[job.id],
+            host.customer_name,
+            secrets,
+            constants.get(job.id, {}),
+        )
+        for job in jobs
+    ]
 
 
 def _lock_host(tx: Tx, host_id: str) -> _Host | None:

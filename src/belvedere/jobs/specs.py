@@ -41,6 +41,29 @@ def of_job(tx: Tx, job: JobRow) -> TaskSpec:
     return of_jobs(tx, [job])[job.id]
 
 
+class _Constants(msgspec.Struct):
+    global_constants: dict[str, str] = {}
+
+
+_constants = msgspec.json.Decoder(_Constants).decode
+
+
+def constants_of(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, dict[str, str]]:
+    """What the workflows of these jobs give their scripts, as each began. They lie above, hence by
+    the tables' names."""
+    steps = [job for job in jobs if job.workflow_job_id is not None]
+    if not steps:
+        return {}
+    rows = tx.rows(
+        "select j.job_id, v.spec from workflow_jobs j join workflow_versions v"
+        " on v.workflow_id = j.workflow_id and v.version = j.version"
+        f" where j.job_id in {tx.sql.texts}",
+        msgspec.json.encode(sorted({job.workflow_job_id for job in steps})).decode(),
+    )
+    found = {job_id: _constants(spec).global_constants for job_id, spec in rows}
+    return {job.id: found.get(job.workflow_job_id, {}) for job in steps}
+
+
 def grace_ms(spec: TaskSpec) -> Millis:
     return KILL_GRACE
 

@@ -24,6 +24,7 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 STATES = ("", "success", "normal", "failure")
 TARGETS = ("fixed", "initiator", "assignees")
 ANSWERS = ("approve", "reject")
+NO_NAME = "A name has letters, digits and '_', no digit first."
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")
 _OS_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}\$?")
@@ -104,16 +105,16 @@ def _script(spec: TaskSpec) -> Faults:
         yield Fault("script_runas", "A quotation mark is not closed.")
     if spec.os_user and not _OS_USER.fullmatch(spec.os_user):
         yield Fault("os_user", "Give the name of a user of the host.")
-    yield from _env(spec.env)
+    yield from env_faults("env", spec.env)
 
 
-def _env(env: dict[str, str]) -> Faults:
+def env_faults(field: str, env: dict[str, str]) -> Faults:
     for name, value in env.items():
         if not _ENV_NAME.fullmatch(name):
-            yield Fault(f"env.{name[:64]!r}", "A name has letters, digits and '_', no digit first.")
-        yield from _try(f"env.{name[:64]}", words.prose, "", value)
+            yield Fault(f"{field}.{name[:64]!r}", NO_NAME)
+        yield from _try(f"{field}.{name[:64]}", words.prose, "", value)
     if sum(len(name) + len(value) for name, value in env.items()) > MAX_EACH:
-        yield Fault("env", f"Give at most {MAX_EACH} characters in all.")
+        yield Fault(field, f"Give at most {MAX_EACH} characters in all.")
 
 
 def _scraper(spec: TaskSpec) -> Faults:

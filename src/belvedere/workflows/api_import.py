@@ -1,4 +1,4 @@
-"""Recipes of the original system over HTTP."""
+"""Recipes over HTTP: what was exported is made here, and what is here is exported."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from belvedere.base.errors import Invalid
 from belvedere.rest.route import Ask, Handler, Route
 from belvedere.tasks.record import TaskRecord
 from belvedere.tasks.record import record as task_record
-from belvedere.workflows import importing
+from belvedere.workflows import export, importing
 from belvedere.workflows.importing import Made
 from belvedere.workflows.record import WorkflowRecord, record
 
@@ -64,6 +64,25 @@ async def _made(ask: Ask) -> Made:
     return made
 
 
+async def serialize_task(ask: Ask) -> dict[str, Any]:
+    return await _exported(ask, export.of_task)
+
+
+async def serialize_workflow(ask: Ask) -> dict[str, Any]:
+    return await _exported(ask, export.of_workflow)
+
+
+async def _exported(ask: Ask, of: Any) -> dict[str, Any]:
+    mode = ask.first("mode") or "deep"
+    recipe: dict[str, Any] = await ask.house.db.read(of, ask.actor, ask.path["id"], mode)
+    return recipe
+
+
+def _export(path: str, handler: Handler, summary: str) -> Route:
+    query = (("mode", "deep (default), or shallow: without the contents of scripts"),)
+    return Route("GET", path, "admin", handler, summary, answer=dict[str, Any], query=query)
+
+
 def _route(path: str, handler: Handler, summary: str, answer: Any) -> Route:
     return Route(
         "POST",
@@ -82,4 +101,10 @@ def _route(path: str, handler: Handler, summary: str, answer: Any) -> Route:
 ROUTES: tuple[Route, ...] = (
     _route("/task/import", import_task, "Make a task of an exported recipe", TaskRecord),
     _route("/workflows/import", import_recipe, "Make what an exported recipe holds", Imported),
+    _export("/task/{id}/serialize", serialize_task, "Export a task as a recipe"),
+    _export(
+        "/workflows/{id}/serialize",
+        serialize_workflow,
+        "Export a workflow with its tasks as a recipe",
+    ),
 )

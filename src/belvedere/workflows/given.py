@@ -5,12 +5,14 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor
+from belvedere.base import text
 from belvedere.base.clock import DAY, SECOND, Millis
 from belvedere.base.errors import Fault, NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
 from belvedere.rest import words
 from belvedere.tasks import store as tasks
+from belvedere.tasks.definition import env_faults
 from belvedere.tasks.triggers import EventBody
 from belvedere.workflows import graph
 from belvedere.workflows.model import Graph, WorkflowSpec
@@ -32,6 +34,8 @@ class WorkflowBody(msgspec.Struct):
     icon_color: str | None = None
     icon_image: str | None = None
     tags: list[str] | None = None
+    # Values that are no texts become their JSON text.
+    global_constants: dict[str, Any] | None = None
     multitasking: bool | None = None
     expires: Millis | None = None
     acl: list[str] | None = None
@@ -45,12 +49,21 @@ def spec_of(body: WorkflowBody, old: WorkflowSpec) -> WorkflowSpec:
         for name in WorkflowSpec.__struct_fields__
         if (value := getattr(body, name)) is not None
     }
+    if body.global_constants is not None:
+        said["global_constants"] = texts_of(body.global_constants)
     if body.graph is not None and body.start is None:
         # Another graph may have no such node: then the graph itself tells where it begins.
         ids = {node.id for node in body.graph.nodes}
         said["start"] = _by_task(body) or (old.start if old.start in ids else "")
     spec = msgspec.structs.replace(old, **said)
     return msgspec.structs.replace(spec, start=graph.start_of(spec.graph, spec.start))
+
+
+def texts_of(values: dict[str, Any]) -> dict[str, str]:
+    return {
+        name: value if isinstance(value, str) else text.compact(value)
+        for name, value in values.items()
+    }
 
 
 def _by_task(body: WorkflowBody) -> str:
@@ -64,6 +77,7 @@ def checked(tx: Tx, actor: Actor, spec: WorkflowSpec, known: set[str]) -> Workfl
     faults = graph.faults_of(spec.graph, spec.start)
     if not SECOND <= spec.expires <= 365 * DAY:
         faults.append(Fault("expires", f"Give {SECOND} to {365 * DAY} milliseconds."))
+    faults += env_faults("global_constants", spec.global_constants)
     faults += _missing_tasks(tx, actor, spec, known)
     if faults:
         raise graph.refusal(faults)

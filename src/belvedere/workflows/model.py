@@ -65,6 +65,8 @@ class WorkflowSpec(msgspec.Struct, omit_defaults=True):
     icon_color: str = ""
     icon_image: str = ""
     tags: list[str] = []
+    # Environment of the scripts in it; a task's own `env` wins.
+    global_constants: dict[str, str] = {}
     # False: one job of it at a time, the others wait for their turn.
     multitasking: bool = True
     # How long it waits for its turn, and for the truth about a job that is lost.

@@ -1,13 +1,14 @@
-"""Recipes of the original system: its exported tasks and workflows, told in our words. Pure."""
+"""Recipes, those of the original system and our own: exported tasks and workflows. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from belvedere.base import text
 from belvedere.base.errors import Invalid
+from belvedere.tasks.definition import env_faults
 from belvedere.tasks.model import TaskSpec
+from belvedere.workflows.given import texts_of
 from belvedere.workflows.model import Edge, Graph, Node, Position
 
 Fields = dict[str, Any]
@@ -21,6 +22,13 @@ _KEPT = frozenset(
 )
 # People and members of another organization.
 _FOREIGN = frozenset({"assigned_users", "user_inputs_members"})
+# Known only here; in a recipe of ours they mean what they say.
+_OURS = ("retry", "history")
+EXPORTER = "belvedere"
+_WORKFLOW = (
+    *("description", "short_description", "icon_color", "icon_image"),
+    *("enable", "multitasking", "expires"),
+)
 
 
 class Recipe(msgspec.Struct):
@@ -28,7 +36,7 @@ class Recipe(msgspec.Struct):
 
     tasks: dict[str, Fields]
     workflow: Fields | None = None
-    # Task id to node, in the order of the graph.
+    # By its name in the graph, with the task as the recipe calls it, in the order of the graph.
     nodes: dict[str, Node] = {}
     edges: list[Edge] = []
     # What a person should look at.
@@ -43,7 +51,8 @@ def read(said: Any) -> Recipe:
     """A task recipe has `task` and perhaps `file`, a workflow recipe `graph` and `tasks`."""
     if isinstance(said, dict) and isinstance(said.get("task"), dict):
         notes: list[str] = []
-        return Recipe({"": _task(said["task"], said.get("file"), notes)}, notes=notes)
+        is_ours = said.get("exporter") == EXPORTER
+        return Recipe({"": _task(said["task"], said.get("file"), notes, is_ours)}, notes=notes)
     if isinstance(said, dict) and isinstance(said.get("graph"), dict):
         return _workflow(said)
     raise bad("This is no recipe: it has neither a task nor a graph.")
@@ -52,13 +61,13 @@ def read(said: Any) -> Recipe:
 def graph_of(recipe: Recipe, task_ids: dict[str, str]) -> Graph:
     """The graph, once its tasks are made."""
     nodes = [
-        msgspec.structs.replace(node, task_id=task_ids[known])
-        for known, node in recipe.nodes.items()
+        msgspec.structs.replace(node, task_id=task_ids[node.task_id])
+        for node in recipe.nodes.values()
     ]
     return Graph(nodes, recipe.edges)
 
 
-def _task(said: Fields, file: Any, notes: list[str]) -> Fields:
+def _task(said: Fields, file: Any, notes: list[str], is_ours: bool) -> Fields:
     """The body that makes it here."""
     name = str(said.get("name") or "")
     kind = "script" if said.get("type") == "nodejs" else said.get("type")
@@ -69,18 +78,26 @@ def _task(said: Fields, file: Any, notes: list[str]) -> Fields:
     }
     made |= {"name": name, "type": kind, "timeout": said.get("timeout") or None}
     made["task_arguments"] = [_argument(one) for one in _list(said, "task_arguments")]
+    made |= {field: said[field] for field in _OURS if is_ours and field in said}
     if isinstance(said.get("multitasking"), bool):
         made["multitasking"] = said["multitasking"]
     if kind == "script":
         made["script"] = _script(file or said.get("script"), name)
-        made["env"] = {key: _word(value) for key, value in _dict(said, "env").items()}
+        made["env"] = texts_of(_dict(said, "env"))
         if said.get("type") == "nodejs" and not said.get("script_runas"):
             made["script_runas"] = "node %script%"
     if kind == "approval" and said.get("approvals_target", "fixed") == "fixed":
         notes.append(f"{name}: you are the approver; name others with: belvedere task edit")
     if said.get("arguments_type") == "json":
         notes.append(f"{name}: its arguments arrive as plain text, not as JSON texts")
+    if any(_is_lost(one) for one in made["task_arguments"]):
+        notes.append(f"{name}: give its masked fixed arguments their values anew")
     return made
+
+
+def _is_lost(argument: Fields) -> bool:
+    """Masked values stay where they are."""
+    return bool(argument.get("masked")) and argument.get("type") == "fixed"
 
 
 def _argument(said: Any) -> Fields:
@@ -103,31 +120,47 @@ def _script(file: Any, task: str) -> Fields:
     return {"filename": str(file.get("filename") or "script.sh"), "data": data}
 
 
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else text.compact(value)
-
-
 def _workflow(said: Fields) -> Recipe:
     notes: list[str] = []
+    is_ours = said.get("exporter") == EXPORTER
     tasks = {
-        str(one.get("id") or one.get("_id")): _task(one, None, notes)
+        str(one.get("id") or one.get("_id")): _task(one, None, notes, is_ours)
         for one in _list(said, "tasks")
         if isinstance(one, dict)
     }
     drawn = _dict(said, "graph")
     values = {str(node["v"]): _dict(node, "value") for node in _drawn(drawn, "nodes", "v")}
-    lacking = [known for known, value in values.items() if _is_task(value) and known not in tasks]
-    if lacking:
-        raise bad(f"The graph has a task that the recipe does not hold: {lacking[0]}.")
-    names = _names({known: tasks[known]["name"] for known in values if known in tasks})
-    nodes = {known: Node(name, "", position=_at(values[known])) for known, name in names.items()}
+    # In ours the same task may stand in several nodes, so that each says which it is.
+    runs = {v: str((is_ours and value.get("task_id")) or v) for v, value in values.items()}
+    for known, value in values.items():
+        if _is_task(value) and runs[known] not in tasks:
+            raise bad(f"The graph has a task that the recipe does not hold: {known}.")
+    called = {v: v if runs[v] != v else tasks[v]["name"] for v in values if runs[v] in tasks}
+    names = _names(called)
+    nodes = {v: _node(name, runs[v], values[v]) for v, name in names.items()}
     edges = [Edge(names[v], names[w], on) for v, w, on in _edges(drawn, values, names)]
-    if _dict(said, "global_constants"):
-        notes.append("Its global constants are left out; give them to the tasks as --env.")
-    start = names.get(str(said.get("start_task_id")), "")
+    start = names.get(str(said.get("start") or said.get("start_task_id")), "")
     fields = {"name": said.get("name"), "start": start, "tags": said.get("tags")}
-    fields |= {key: said.get(key) for key in ("description", "short_description", "multitasking")}
+    fields |= {key: said[key] for key in _WORKFLOW if said.get(key) is not None}
+    fields["global_constants"] = _constants(_dict(said, "global_constants"), notes)
     return Recipe(tasks, fields, nodes, list(dict.fromkeys(edges)), notes)
+
+
+def _constants(said: Fields, notes: list[str]) -> dict[str, str]:
+    """There, any name will do; here it must be one that a script can be given."""
+    found = texts_of(said)
+    for name in [name for name, value in found.items() if [*env_faults("", {name: value})]]:
+        notes.append(f"The global constant {name!r} is left out: no script can be given it.")
+        del found[name]
+    return found
+
+
+def _node(name: str, task: str, value: Fields) -> Node:
+    more = {key: value[key] for key in ("join", "retry") if value.get(key) is not None}
+    try:
+        return msgspec.convert({"id": name, "task_id": task, "position": _at(value), **more}, Node)
+    except msgspec.ValidationError as fault:
+        raise bad(f"The node {name!r} cannot be read: {fault}.") from None
 
 
 def _is_task(value: Fields) -> bool:

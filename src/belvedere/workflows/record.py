@@ -26,6 +26,8 @@ class WorkflowRecord(msgspec.Struct):
     multitasking: bool
     expires: int
     tags: list[str]
+    # Only to those who may edit it.
+    global_constants: dict[str, str]
     acl: list[str]
     # Ids of the events that start it; GET /event lists them.
     triggers: list[str]
@@ -89,6 +91,7 @@ def record(shown: Shown, actor: Actor) -> WorkflowRecord:
         multitasking=spec.multitasking,
         expires=spec.expires,
         tags=spec.tags,
+        global_constants=spec.global_constants if actor.runs_all else {},
         acl=shown.acl if actor.sees_all else [],
         triggers=shown.triggers,
         version=row.version,

@@ -15,6 +15,7 @@ from belvedere.jobs.service import name_of
 from belvedere.rest import words
 from belvedere.rest.filters import Listing
 from belvedere.tasks import triggers
+from belvedere.tasks.model import MASK
 from belvedere.workflows import given, store, turns
 from belvedere.workflows.given import WorkflowBody
 from belvedere.workflows.model import WorkflowRow, WorkflowSpec, decode
@@ -138,5 +139,9 @@ def _event(row: WorkflowRow) -> dict[str, Any]:
 
 
 def _audited(spec: WorkflowSpec) -> dict[str, Any]:
-    kept: dict[str, Any] = msgspec.to_builtins(spec)
+    """Without the values of its constants, like the environment of a task."""
+    hidden = dict.fromkeys(spec.global_constants, MASK)
+    kept: dict[str, Any] = msgspec.to_builtins(
+        msgspec.structs.replace(spec, global_constants=hidden)
+    )
     return kept

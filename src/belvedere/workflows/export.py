@@ -1,0 +1,111 @@
+"""Recipes of what is here: a task or a workflow with its tasks, to be imported elsewhere."""
+
+import base64
+from typing import Any
+
+import msgspec
+
+from belvedere import files
+from belvedere.access import Actor, Level, require
+from belvedere.base.errors import Invalid
+from belvedere.db import Tx
+from belvedere.tasks import store as tasks
+from belvedere.tasks.model import KIND_NAMES, TaskSpec, Type
+from belvedere.tasks.store import Runnable
+from belvedere.workflows import store
+from belvedere.workflows.model import Node, WorkflowSpec, decode
+from belvedere.workflows.recipes import EXPORTER, Fields
+
+MODES = ("deep", "shallow")
+# They belong to this place: people, hosts, and ids of files.
+_LEFT_HERE = ("host_id", "script_id", "approvers", "assigned_users", "user_inputs_members")
+_OPTIONS = {"directed": True, "multigraph": False, "compound": False}
+
+
+def of_task(tx: Tx, actor: Actor, task_id: str, mode: str = "deep") -> Fields:
+    """The task, and beside it its script; without its content where `mode` is shallow."""
+    _check(actor, mode)
+    found = tasks.runnable(tx, actor.customer_id, task_id)
+    if found is None:
+        raise tasks.missing()
+    recipe = {"exporter": EXPORTER, "task": _task(found)}
+    if found.type == Type.SCRIPT:
+        recipe["file"] = _file(tx, found, mode)
+    return recipe
+
+
+def of_workflow(tx: Tx, actor: Actor, workflow_id: str, mode: str = "deep") -> Fields:
+    """The workflow with its tasks, each once with its script inside."""
+    _check(actor, mode)
+    spec = decode(store.find(tx, actor.customer_id, workflow_id).spec)
+    found = {
+        node.task_id: tasks.runnable(tx, actor.customer_id, node.task_id, also_deleted=True)
+        for node in spec.graph.nodes
+    }
+    known = {task_id: task for task_id, task in found.items() if task is not None}
+    return {
+        "exporter": EXPORTER,
+        "_type": "Workflow",
+        **_fields(spec),
+        "start_task_id": spec.graph.node(spec.start).task_id,
+        "graph": _graph(spec, known),
+        "tasks": [_inside(tx, task, mode) for task in known.values()],
+    }
+
+
+def _check(actor: Actor, mode: str) -> None:
+    require(actor, Level.ADMIN)
+    if mode not in MODES:
+        raise Invalid(f"mode is {' or '.join(MODES)}, not {mode[:64]!r}.", code="invalid_query")
+
+
+def _task(task: Runnable) -> Fields:
+    spec = msgspec.structs.replace(task.spec, task_arguments=_arguments(task.spec))
+    said: Fields = msgspec.to_builtins(spec)
+    kept = {field: value for field, value in said.items() if field not in _LEFT_HERE}
+    return {"id": task.id, "_type": KIND_NAMES[spec.type], **kept}
+
+
+def _arguments(spec: TaskSpec) -> list[Any]:
+    """Masked values stay here."""
+    return [
+        msgspec.structs.replace(one, value=None) if one.masked else one
+        for one in spec.task_arguments
+    ]
+
+
+def _file(tx: Tx, task: Runnable, mode: str) -> Fields:
+    said: Fields = {"filename": task.script_filename or "script.sh"}
+    if mode == "deep":
+        content = files.content_of(tx, task.script_sha256 or "") or b""
+        said["data"] = base64.b64encode(content).decode()
+    return said
+
+
+def _inside(tx: Tx, task: Runnable, mode: str) -> Fields:
+    if task.type != Type.SCRIPT:
+        return _task(task)
+    return {**_task(task), "script": _file(tx, task, mode)}
+
+
+def _fields(spec: WorkflowSpec) -> Fields:
+    said: Fields = msgspec.to_builtins(spec)
+    return {field: value for field, value in said.items() if field != "graph"}
+
+
+def _graph(spec: WorkflowSpec, known: dict[str, Runnable]) -> Fields:
+    """As graphlib writes it."""
+    return {
+        "options": _OPTIONS,
+        "nodes": [{"v": node.id, "value": _node(node, known)} for node in spec.graph.nodes],
+        "edges": [
+            {"v": edge.source, "w": edge.target, "value": edge.on} for edge in spec.graph.edges
+        ],
+    }
+
+
+def _node(node: Node, known: dict[str, Runnable]) -> Fields:
+    task = known[node.task_id]
+    kind = KIND_NAMES[Type(task.type)]
+    named = {"name": task.name, "_type": kind, "type": task.type}
+    return {**msgspec.to_builtins(node), "id": node.task_id, **named}
