@@ -175,3 +175,41 @@ async def test_it_reads_through_the_event_loop_too(db: Database) -> None:
     await db.write(furnish)
     answers = await asyncio.gather(*(db.read(found, {"limit": ["1"]}) for _ in range(3)))
     assert answers == [ALL[:1]] * 3
+
+
+def test_a_text_is_found_anywhere_in_a_field(db: Database) -> None:
+    def look(tx: Tx) -> list[list[str]]:
+        furnish(tx)
+        tx.run("update things set name = '50%_B\\A' where id = ?", ALL[2])
+        asked = ("E", "%", "_b", "\\", "q")
+        texts = [found(tx, {"where[name][$text]": [text]}) for text in asked]
+        return [*texts, found(tx, {"where[acl][$text]": ["AD"]})]
+
+    assert db.write_now(look) == [[ALL[1]], [ALL[2]], [ALL[2]], [ALL[2]], [], [ALL[0]]]
+
+
+def test_a_short_list_may_be_skipped_in(db: Database) -> None:
+    of = Listable(fields=THINGS.fields, most=2, may_skip=True)
+
+    def look(tx: Tx) -> list[list[str]]:
+        furnish(tx)
+        asked: list[dict[str, list[str]]] = [
+            {"sort[name]": ["-1"], "skip": ["1"]},
+            {"skip": ["2"]},
+            {"skip": ["9"]},
+        ]
+        return [found(tx, query, of) for query in asked]
+
+    assert db.write_now(look) == [[ALL[1], ALL[0]], [ALL[2]], []]
+
+
+@pytest.mark.parametrize("skip", ["-1", "x", "100001"])
+def test_it_refuses_to_skip_nonsense(skip: str) -> None:
+    with pytest.raises(Invalid):
+        read({"skip": [skip]}, Listable(fields=THINGS.fields, most=2, may_skip=True))
+    assert read({"skip": [skip]}, THINGS).skip == 0
+
+
+def test_only_texts_hold_a_text() -> None:
+    with pytest.raises(Invalid):
+        read({"where[size][$text]": ["1"]}, THINGS)

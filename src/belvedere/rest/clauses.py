@@ -32,11 +32,14 @@ def clauses(listing: Listing) -> Clauses:
 
 
 def _test(of: Listable, condition: Condition) -> str:
+    column = _column(of, condition.field)
     if condition.operator == "$in":
         test = f"in ({', '.join('?' * len(condition.values))})"
+    elif condition.operator == "$text":
+        test = "like ? escape '\\'"
+        column = column if "{test}" in column else f"lower({column})"
     else:
         test = f"{SIGNS[condition.operator]} ?"
-    column = _column(of, condition.field)
     text = column.replace("{test}", test) if "{test}" in column else f"{column} {test}"
     # A missing value counts as different too, hence no `<>`.
     return f"(({text}) is not true)" if condition.operator == "$ne" else f"({text})"
@@ -63,6 +66,10 @@ def _page(listing: Listing) -> tuple[str, tuple[Param, ...]]:
     if listing.limit is not None:
         page += " limit ?"
         params.append(listing.limit)
+    if listing.skip:
+        assert listing.limit is not None, "a list that may be skipped in has a limit"
+        page += " offset ?"
+        params.append(listing.skip)
     return page, tuple(params)
 
 

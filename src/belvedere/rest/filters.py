@@ -31,8 +31,9 @@ READERS: dict[Kind, Callable[[str, str], str | int]] = {
     Kind.BOOL: values.yes_or_no,
     Kind.TIME: values.time,
 }
-OPERATORS = frozenset({"$eq", "$ne", "$in", "$gt", "$gte", "$lt", "$lte"})
-UNORDERED = frozenset({"$eq", "$ne", "$in"})
+OPERATORS = frozenset({"$eq", "$ne", "$in", "$gt", "$gte", "$lt", "$lte", "$text"})
+UNORDERED = frozenset({"$eq", "$ne", "$in", "$text"})
+MAX_SKIP = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class Listable:
     newest_first: bool = False
     # For lists without an end: as many as are given at once.
     most: int | None = None
+    # Short lists in any order are paged by `skip`; history never is.
+    may_skip: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,7 @@ class Listing:
     after: str | None = None
     include: frozenset[str] = frozenset()
     count: bool = False
+    skip: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,7 @@ def read(query: Query, of: Listable) -> Listing:
         after=_after(of, query, sort),
         include=_include(of, [one for one in asked if one.path[0] == "include"]),
         count=values.yes_or_no("count", query.get("count", ["false"])[-1]) == 1,
+        skip=_skip(query) if of.may_skip else 0,
     )
 
 
@@ -158,11 +163,24 @@ def _condition(of: Listable, one: _Asked) -> Condition:
         message = f"{one.name} is given {len(one.values)} times; use where[{field}][$in][]=."
         raise bad(one.name, message)
     reader = READERS[found.kind]
-    return Condition(field, operator, tuple(reader(one.name, value) for value in one.values))
+    read = tuple(reader(one.name, value) for value in one.values)
+    return Condition(field, operator, tuple(map(_within, read)) if operator == "$text" else read)
+
+
+def _within(value: str | int) -> str:
+    """A pattern for `like`: the text anywhere, whatever its case."""
+    return f"%{escaped(str(value).lower())}%"
+
+
+def escaped(text: str) -> str:
+    """What stands for itself in a pattern of `like … escape '\\'`."""
+    for sign in ("\\", "%", "_"):
+        text = text.replace(sign, f"\\{sign}")
+    return text
 
 
 def _is_comparable(field: Field, operator: str, rest: list[str]) -> bool:
-    if operator not in OPERATORS:
+    if operator not in OPERATORS or (operator == "$text" and field.kind is not Kind.TEXT):
         return False
     if rest and not (operator == "$in" and (rest == [""] or rest[0].isdigit()) and len(rest) == 1):
         return False
@@ -194,6 +212,13 @@ def _limit(of: Listable, query: Query) -> int | None:
     if limit == 0:
         return of.most
     return limit if of.most is None else min(limit, of.most)
+
+
+def _skip(query: Query) -> int:
+    skip = values.whole("skip", query["skip"][-1]) if "skip" in query else 0
+    if not 0 <= skip <= MAX_SKIP:
+        raise bad("skip", f"skip takes a whole number from 0 to {MAX_SKIP}.")
+    return skip
 
 
 def _after(of: Listable, query: Query, sort: tuple[tuple[str, bool], ...]) -> str | None:

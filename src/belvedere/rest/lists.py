@@ -8,7 +8,10 @@ from belvedere.rest.filters import Listing
 from belvedere.rest.route import Ask, Reply
 
 QUERY = (
-    ("where[field]", "only records whose field has this value; also [$in][], [$ne], [$gt], …"),
+    (
+        "where[field]",
+        "only records whose field has this value; also [$in][], [$ne], [$gt], [$text], …",
+    ),
     ("sort[field]", "1 or -1"),
     ("limit", "at most so many"),
     ("after", "the id of the last record that you have; in the order of the ids only"),

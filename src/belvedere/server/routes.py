@@ -2,6 +2,7 @@
 
 from belvedere.access.api import ROUTES as ACCESS
 from belvedere.access.model import Level
+from belvedere.board.api import ROUTES as BOARD
 from belvedere.definitions.api import ROUTES as DEFINITIONS
 from belvedere.files.api import ROUTES as FILES
 from belvedere.hosts.api import ROUTES as HOSTS
@@ -38,6 +39,7 @@ ROUTES: tuple[Route, ...] = (
     *STREAM,
     *BUNDLE,
     *DEMO,
+    *BOARD,
     *ACCESS,
     *HOSTS,
     *FILES,

@@ -1,0 +1,127 @@
+"""Finding things by name, tag and id."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.base.errors import Invalid
+from belvedere.board.search import search
+from belvedere.monitors import service as monitors
+from belvedere.monitors.given import MonitorBody
+from contract.client import Client
+from contract.running import create
+from contract.world import World
+
+
+async def names(client: Client, text: str, more: str = "") -> list[tuple[str, str]]:
+    found = await client.get(f"/-/search?q={text}{more}")
+    assert found.status == 200, found.body
+    return [(one["kind"], one["name"]) for one in found.json]
+
+
+async def monitor(world: World, name: str, **more: Any) -> str:
+    body = MonitorBody(name=name, type="push", **more)
+    made = await world.house.db.write(monitors.create, world.house.keys, world.cast.ada, body, None)
+    return made[0].id
+
+
+async def test_it_works(world: World, uma: Client) -> None:
+    await world.task("nightly backup", tags=["storage"])
+    await world.task("restore a backup")
+    await monitor(world, "backup")
+    assert await names(uma, "backup") == [
+        ("monitor", "backup"),
+        ("task", "nightly backup"),
+        ("task", "restore a backup"),
+    ]
+    assert await names(uma, "Backup+NIGHT") == [("task", "nightly backup")]
+    assert await names(uma, "storage") == [("task", "nightly backup")]
+
+
+async def test_the_best_match_comes_first(world: World, uma: Client) -> None:
+    for name in ("a deploy", "redeploy", "deploy", "deploy now"):
+        await world.task(name)
+    found = [name for _, name in await names(uma, "deploy", "&kind=task")]
+    assert found == ["deploy", "deploy now", "a deploy", "redeploy"]
+
+
+async def test_it_finds_every_kind(world: World) -> None:
+    ada = world.client("ada")
+    task = await world.task("zebra")
+    await monitor(world, "zebra")
+    await ada.post(
+        "/workflows", {"name": "zebra", "graph": {"nodes": [{"id": "a", "task_id": task}]}}
+    )
+    await ada.post("/indicator", {"title": "zebra", "type": "counter"})
+    await ada.post("/webhook", {"name": "zebra"})
+    await ada.post(f"/task/{task}/schedule", {"name": "zebra", "repeatEvery": "0 5 * * *"})
+    kinds = {kind for kind, _ in await names(ada, "zebra")}
+    wanted = {"task", "workflow", "monitor", "indicator", "webhook", "schedule", "script"}
+    assert kinds == wanted
+    assert await names(ada, "web-1", "&kind=host") == [("host", "web-1")]
+    assert await names(ada, "uma@acme", "&kind=member") == [("member", "uma")]
+
+
+async def test_jobs_are_found_by_the_start_of_their_id(world: World, uma: Client) -> None:
+    job = await create(uma, await world.task())
+    found = (await uma.get(f"/-/search?q={job['id']}")).json
+    assert [(one["kind"], one["id"], one["detail"]) for one in found] == [
+        ("job", job["id"], "ready")
+    ]
+    assert [one["id"] for one in (await uma.get(f"/-/search?q={job['id'][:20]}")).json] == [
+        job["id"]
+    ]
+
+
+async def test_nobody_finds_what_an_acl_hides(world: World) -> None:
+    task = await world.task("hidden", acl=["uma"])
+    job = await create(world.client("uma"), task)
+    vic, ada = world.client("vic"), world.client("ada")
+    await ada.post(f"/task/{task}/schedule", {"name": "hidden", "repeatEvery": "0 5 * * *"})
+    await monitor(world, "hidden", acl=["uma"])
+    assert await names(vic, "hidden") == []
+    assert await names(vic, job["id"]) == []
+    assert {kind for kind, _ in await names(world.client("uma"), "hidden")} == {
+        *("task", "monitor", "schedule")
+    }
+    assert {kind for kind, _ in await names(world.client("eve"), "hidden")} == set()
+    assert await names(world.client("eve"), "uma") == []
+
+
+async def test_scripts_are_for_managers(world: World) -> None:
+    await world.task("lynx", acl=["uma", "max"])
+    assert await names(world.client("uma"), "lynx.sh") == []
+    assert await names(world.client("max"), "lynx.sh") == [("script", "lynx.sh")]
+
+
+async def test_it_says_what_may_be_run(world: World) -> None:
+    await world.task("open", acl=["uma", "vic"])
+    told = {}
+    for who in ("vic", "uma", "max", "ada"):
+        (found,) = (await world.client(who).get("/-/search?q=open&kind=task")).json
+        told[who] = found["may_run"]
+    assert told == {"vic": False, "uma": True, "max": False, "ada": True}
+
+
+async def test_signs_of_patterns_stand_for_themselves(world: World, uma: Client) -> None:
+    await world.task("100% sure")
+    await world.task("under_score")
+    assert await names(uma, "%25", "&kind=task") == [("task", "100% sure")]
+    assert await names(uma, "r_s", "&kind=task") == [("task", "under_score")]
+    assert await names(uma, "%27%20or%201=1") == []
+
+
+async def test_no_more_than_asked(world: World, uma: Client) -> None:
+    for n in range(4):
+        await world.task(f"many {n}")
+    assert len(await names(uma, "many", "&limit=3")) == 3
+
+
+@pytest.mark.parametrize("query", ["", "q=", "q=%20", "q=a&limit=0", "q=a&limit=101", "q=a&kind=x"])
+async def test_it_refuses_a_bad_question(uma: Client, query: str) -> None:
+    assert (await uma.get(f"/-/search?{query}")).code == "bad_query"
+
+
+async def test_it_refuses_a_long_question(world: World) -> None:
+    with pytest.raises(Invalid):
+        await world.house.db.read(search, world.cast.uma, "x" * 201)
