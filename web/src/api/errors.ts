@@ -1,0 +1,54 @@
+import { catalogue } from '../lib/i18n'
+
+const words = catalogue(
+  {
+    offline: 'The server cannot be reached. Your change was not saved; try again.',
+    strange: 'The server gave an answer that this page does not understand.',
+  },
+  {
+    offline: 'No se puede contactar con el servidor. El cambio no se guardó; inténtalo de nuevo.',
+    strange: 'El servidor dio una respuesta que esta página no entiende.',
+  },
+)
+
+export interface Fault {
+  field: string
+  message: string
+}
+
+/** A refusal of the server, in its own words. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly faults: Fault[] = [],
+    readonly requestId = '',
+  ) {
+    super(status === 0 ? words.now().offline : message)
+  }
+}
+
+export function refusal(response: Response, body: unknown): ApiError {
+  const said = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
+  return new ApiError(
+    response.status,
+    String(said.code ?? response.status),
+    String(said.message ?? words.now().strange),
+    Array.isArray(said.errors) ? (said.errors as Fault[]) : [],
+    String(said.request_id ?? ''),
+  )
+}
+
+/** Refusals that another try cannot change. */
+export function isFinal(error: unknown): boolean {
+  return (
+    error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429
+  )
+}
+
+/** Field errors of a form: field name to sentence. */
+export function byField(error: unknown): Record<string, string> {
+  if (!(error instanceof ApiError)) return {}
+  return Object.fromEntries(error.faults.map((fault) => [fault.field, fault.message]))
+}

@@ -1,0 +1,274 @@
+import type { QueryClient, QueryKey } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import { listen, StreamRefused } from '../lib/sse'
+import { address } from './client'
+
+/** One change, as the server tells it. */
+export interface Happening {
+  kind: string
+  object: string
+  object_id: string
+  at: string
+  data: Record<string, unknown>
+}
+
+export type Link = 'live' | 'connecting' | 'polling' | 'offline'
+interface Status {
+  link: Link
+  /** When the last byte came, and when the next try is due. */
+  heard: number
+  next: number
+}
+
+const CHANNEL = 'belvedere-live'
+const SILENCE_MS = 40_000
+const FIRST_BYTE_MS = 10_000
+const POLL_MS = 5_000
+const SETTLE_MS = 400
+
+let status: Status = { link: 'connecting', heard: Date.now(), next: 0 }
+const watchers = new Set<() => void>()
+const hearers = new Set<(happened: Happening[]) => void>()
+
+function say(change: Partial<Status>): void {
+  status = { ...status, ...change }
+  for (const tell of watchers) tell()
+}
+
+export function useLink(): Status {
+  return useSyncExternalStore(
+    (tell) => {
+      watchers.add(tell)
+      return () => watchers.delete(tell)
+    },
+    () => status,
+  )
+}
+
+/** Everything that happens, in batches of one animation frame; returns undo. */
+export function hear(hearer: (happened: Happening[]) => void): () => void {
+  hearers.add(hearer)
+  return () => hearers.delete(hearer)
+}
+
+/**
+ * One stream per browser: the tab that holds the lock listens and passes everything on to the
+ * others, because HTTP/1.1 browsers open only six connections to one server.
+ */
+export function startLive(client: QueryClient, onSignedOut: () => void): () => void {
+  const stop = new AbortController()
+  const channel = new BroadcastChannel(CHANNEL)
+  const inbox = new Inbox(client)
+  channel.onmessage = ({ data }) => {
+    if (data.status) say(data.status)
+    if (data.happened) inbox.add(data.happened)
+    if (data.resync) inbox.all()
+  }
+  const tell = {
+    status: (change: Partial<Status>) => {
+      say(change)
+      channel.postMessage({ status: change })
+    },
+    happened: (one: Happening) => {
+      inbox.add([one])
+      channel.postMessage({ happened: [one] })
+    },
+    resync: () => {
+      inbox.all()
+      channel.postMessage({ resync: true })
+    },
+  }
+  const lead = () => follow(tell, stop.signal, onSignedOut)
+  if (navigator.locks) {
+    navigator.locks.request(CHANNEL, { signal: stop.signal }, lead).catch(() => {})
+  } else {
+    // Locks need https or localhost: over plain http every tab has a stream of its own.
+    void lead()
+  }
+  return () => {
+    stop.abort()
+    channel.close()
+    inbox.close()
+  }
+}
+
+interface Tell {
+  status: (change: Partial<Status>) => void
+  happened: (one: Happening) => void
+  resync: () => void
+}
+
+async function follow(tell: Tell, stop: AbortSignal, onSignedOut: () => void): Promise<void> {
+  let lastId = ''
+  let wait = 500
+  while (!stop.aborted) {
+    const turn = new AbortController()
+    const over = () => turn.abort()
+    stop.addEventListener('abort', over, { once: true })
+    let timer = setTimeout(over, FIRST_BYTE_MS)
+    let heardAny = false
+    try {
+      for await (const message of listen(address('/-/events'), { signal: turn.signal, lastId })) {
+        clearTimeout(timer)
+        timer = setTimeout(over, SILENCE_MS)
+        if (!heardAny || message.id || message.event)
+          tell.status({ link: 'live', heard: Date.now() })
+        heardAny = true
+        wait = 500
+        if (message.id) lastId = message.id
+        if (message.event === 'resync') {
+          lastId = ''
+          tell.resync()
+        } else if (message.data) tell.happened(JSON.parse(message.data))
+      }
+    } catch (fault) {
+      if (fault instanceof StreamRefused && (fault.status === 401 || fault.status === 403)) {
+        if (!stop.aborted) onSignedOut()
+      }
+    } finally {
+      clearTimeout(timer)
+      stop.removeEventListener('abort', over)
+    }
+    if (stop.aborted) return
+    const reached = heardAny || (await isThere())
+    if (heardAny) tell.status({ link: 'connecting', next: Date.now() + wait })
+    else if (reached) {
+      // The server answers but no stream gets through: something on the way holds it back.
+      tell.status({ link: 'polling', heard: Date.now() })
+      tell.resync()
+      wait = POLL_MS
+    } else tell.status({ link: 'offline', next: Date.now() + wait })
+    await pause(wait * (0.75 + Math.random() / 2), stop)
+    wait = Math.min(wait * 2, 15_000)
+  }
+}
+
+async function isThere(): Promise<boolean> {
+  try {
+    return (await fetch(address('/-/health'), { cache: 'no-store' })).ok
+  } catch {
+    return false
+  }
+}
+
+function pause(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const timer = setTimeout(done, ms)
+    stop.addEventListener('abort', () => {
+      clearTimeout(timer)
+      done()
+    })
+  })
+}
+
+/** Fields of an event that are also fields of the records on screen. */
+const PATCHED = [
+  'lifecycle',
+  'state',
+  'value',
+  'hostname',
+  'started_at',
+  'ended_at',
+  'unreachable_since',
+]
+
+/**
+ * Takes events into the cache: rows on screen are patched in the same frame; what an event does
+ * not carry is read again, each kind of list at most once per SETTLE_MS however many events come.
+ * Query keys begin with the object's name: ['job', 'list', …], ['job', id].
+ */
+class Inbox {
+  private waiting: Happening[] = []
+  private frame = 0
+  private stale = new Set<string>()
+  private timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(private readonly client: QueryClient) {}
+
+  add(happened: Happening[]): void {
+    this.waiting.push(...happened)
+    // A hidden tab gets no frames, and must not hoard.
+    if (document.hidden) this.take()
+    else this.frame ||= requestAnimationFrame(() => this.take())
+  }
+
+  all(): void {
+    void this.client.invalidateQueries()
+  }
+
+  close(): void {
+    cancelAnimationFrame(this.frame)
+    clearTimeout(this.timer)
+  }
+
+  private take(): void {
+    this.frame = 0
+    const happened = this.waiting
+    this.waiting = []
+    for (const hearer of hearers) hearer(happened)
+    const patches = new Map<string, Record<string, unknown>>()
+    for (const one of happened) {
+      this.stale.add(one.object)
+      const patch = pick(one.data)
+      const key = `${one.object} ${one.object_id}`
+      if (patch) patches.set(key, { ...patches.get(key), ...patch })
+    }
+    if (patches.size) this.patch(patches)
+    this.timer ??= setTimeout(() => this.settle(), SETTLE_MS)
+  }
+
+  private patch(patches: Map<string, Record<string, unknown>>): void {
+    const objects = new Set([...patches.keys()].map((key) => key.split(' ')[0]))
+    const predicate = ({ queryKey }: { queryKey: QueryKey }) => objects.has(String(queryKey[0]))
+    for (const [key, data] of this.client.getQueriesData({ predicate })) {
+      const next = patched(data, String(key[0]), patches)
+      if (next !== data) this.client.setQueryData(key, next)
+    }
+  }
+
+  private settle(): void {
+    this.timer = undefined
+    const objects = this.stale
+    this.stale = new Set()
+    void this.client.invalidateQueries({
+      predicate: ({ queryKey, meta }) =>
+        objects.has(String(queryKey[0])) ||
+        ((meta?.after as string[]) ?? []).some((one) => objects.has(one)),
+    })
+  }
+}
+
+function pick(data: Record<string, unknown>): Record<string, unknown> | null {
+  const found = Object.entries(data).filter(([name]) => PATCHED.includes(name))
+  return found.length ? Object.fromEntries(found) : null
+}
+
+/** The same data with the rows of the patches changed; the same object when none is in it. */
+export function patched(
+  data: unknown,
+  object: string,
+  patches: Map<string, Record<string, unknown>>,
+): unknown {
+  if (Array.isArray(data)) {
+    let changed = false
+    const next = data.map((row) => {
+      const other = patched(row, object, patches)
+      changed ||= other !== row
+      return other
+    })
+    return changed ? next : data
+  }
+  if (typeof data !== 'object' || data === null) return data
+  if ('id' in data) {
+    const patch = patches.get(`${object} ${String(data.id)}`)
+    return patch ? { ...data, ...patch } : data
+  }
+  // An answer with a total, or the pages of an endless list.
+  for (const name of ['rows', 'pages'] as const) {
+    const inner = (data as Record<string, unknown>)[name]
+    if (inner === undefined) continue
+    const next = patched(inner, object, patches)
+    return next === inner ? data : { ...data, [name]: next }
+  }
+  return data
+}

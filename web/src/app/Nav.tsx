@@ -1,0 +1,158 @@
+import {
+  AppShell,
+  Avatar,
+  Badge,
+  Box,
+  Menu,
+  NavLink,
+  ScrollArea,
+  Text,
+  UnstyledButton,
+} from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useLocation } from '@tanstack/react-router'
+import { ChevronsUpDown, LogOut, Palette, ShieldCheck } from 'lucide-react'
+import { countsQuery } from '../api/queries/counts'
+import { plural } from '../lib/i18n'
+import { Go, useGo, usePlace } from '../ui/Go'
+import { reaches } from './can'
+import { signOut, switchTo } from './leave'
+import { GROUPS, type Page } from './pages'
+import { useProfile } from './session'
+import { useText } from './text'
+import { useAlarm } from './title'
+
+export function Nav({ onClose }: { onClose: () => void }) {
+  const t = useText()
+  const { credential } = useProfile()
+  return (
+    <>
+      <Organization />
+      <AppShell.Section grow component={ScrollArea} mt={8}>
+        {GROUPS.map((group) => (
+          <Box key={group.word} component="nav" aria-label={t[group.word]} mb={10}>
+            {group.word === 'main' ? null : <Text className="nav-group">{t[group.word]}</Text>}
+            {group.pages
+              .filter((page) => !page.level || reaches(credential, page.level))
+              .map((page) => (
+                <Entry key={page.word} page={page} onClick={onClose} />
+              ))}
+          </Box>
+        ))}
+      </AppShell.Section>
+      <Person />
+    </>
+  )
+}
+
+function Entry({ page, onClick }: { page: Page; onClick: () => void }) {
+  const t = useText()
+  const place = usePlace()
+  const path = useLocation({ select: (location) => location.pathname })
+  const here = place(page.to)
+  const isHere =
+    page.to === '/' ? path.replace(/\/$/, '') === here : `${path}/`.startsWith(`${here}/`)
+  const badge = useBadge(page.word)
+  return (
+    <NavLink
+      component={Go}
+      to={page.to}
+      onClick={onClick}
+      label={t[page.word]}
+      active={isHere}
+      aria-current={isHere ? 'page' : undefined}
+      leftSection={<page.icon size={16} strokeWidth={1.7} aria-hidden="true" />}
+      rightSection={
+        badge ? (
+          <Badge size="sm" className={`badge-${badge.look}`}>
+            {badge.n}
+          </Badge>
+        ) : null
+      }
+    />
+  )
+}
+
+function useBadge(word: string): { n: number; look: string } | null {
+  const { data } = useQuery(countsQuery)
+  const failing = data?.monitors.failure ?? 0
+  if (!data) return null
+  const found = {
+    monitors: [failing, 'fail'],
+    inbox: [data.needs, 'wait'],
+    jobs: [data.jobs.running, 'run'],
+  }[word] as [number, string] | undefined
+  return found?.[0] ? { n: found[0], look: found[1] } : null
+}
+
+function Organization() {
+  const t = useText()
+  const { current_customer: here, customers } = useProfile()
+  const { data } = useQuery(countsQuery)
+  const failing = data?.monitors.failure ?? 0
+  useAlarm(failing ? `(${plural(failing, '!', '!')})` : '')
+  return (
+    <Menu width={200} position="bottom-start">
+      <Menu.Target>
+        <UnstyledButton className="org" aria-label={`${here.name}: ${t.switchTo}`}>
+          <Avatar size={24} radius="sm" color="initials" name={here.name} aria-hidden="true" />
+          <Text size="sm" fw={600} flex={1} className="clip">
+            {here.name}
+          </Text>
+          <ChevronsUpDown size={14} aria-hidden="true" />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t.switchTo}</Menu.Label>
+        {customers.map((one) => (
+          <Menu.Item key={one.id} disabled={one.id === here.id} onClick={() => switchTo(one.id)}>
+            {one.name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function Person() {
+  const t = useText()
+  const go = useGo()
+  const profile = useProfile()
+  return (
+    <Menu width={200} position="top-start">
+      <Menu.Target>
+        <UnstyledButton
+          className="who"
+          aria-label={`${t.account}: ${profile.username}, ${profile.credential}`}
+        >
+          <Avatar
+            size={26}
+            radius="xl"
+            color="initials"
+            name={profile.name || profile.username}
+            aria-hidden="true"
+          />
+          <Box miw={0}>
+            <Text size="xs" fw={600} className="clip">
+              {profile.username}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {profile.credential}
+            </Text>
+          </Box>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<Palette size={14} />} onClick={() => go('/settings/appearance')}>
+          {t.appearance}
+        </Menu.Item>
+        <Menu.Item leftSection={<ShieldCheck size={14} />} onClick={() => go('/settings/security')}>
+          {t.security}
+        </Menu.Item>
+        <Menu.Item leftSection={<LogOut size={14} />} onClick={signOut}>
+          {t.signOut}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,77 @@
+import { AppShell, Burger, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQueryClient } from '@tanstack/react-query'
+import { Outlet, useLocation, useRouter } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { startLive } from '../api/live'
+import { useGo } from '../ui/Go'
+import { KeySheet } from './KeySheet'
+import { useKeys } from './keys'
+import { Nav } from './Nav'
+import { openPalette, Palette } from './Palette'
+import { PAGES } from './pages'
+import { profileQuery } from './session'
+import { TopBar } from './TopBar'
+import { useText } from './text'
+import { useTitle } from './title'
+
+/** The frame around every page of an organization. */
+export function Shell() {
+  const t = useText()
+  const [opened, { toggle, close }] = useDisclosure()
+  const [sheet, { open: openSheet, close: closeSheet }] = useDisclosure()
+  const path = useLocation({ select: (location) => location.pathname })
+  const title = useTitle()
+  const go = useGo()
+  useStream()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
+  useEffect(close, [path])
+  useKeys({
+    '?': openSheet,
+    'mod+k': openPalette,
+    ...Object.fromEntries(
+      PAGES.filter((page) => page.key).map((page) => [`g ${page.key}`, () => go(page.to)]),
+    ),
+  })
+  return (
+    <AppShell
+      layout="alt"
+      header={{ height: 48 }}
+      navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding="md"
+    >
+      <a className="skip" href="#main">
+        {t.skip}
+      </a>
+      <AppShell.Navbar p={8} className="side">
+        <Nav onClose={close} />
+      </AppShell.Navbar>
+      <AppShell.Header className="top">
+        <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t.menu} />
+        <Title order={1} size="h5" className="clip">
+          {title}
+        </Title>
+        <TopBar />
+      </AppShell.Header>
+      <AppShell.Main className="main" id="main">
+        <Outlet />
+      </AppShell.Main>
+      <Palette />
+      <KeySheet opened={sheet} onClose={closeSheet} />
+    </AppShell>
+  )
+}
+
+/** One event stream while anybody is signed in; a session that ended leads to the sign-in page. */
+function useStream(): void {
+  const client = useQueryClient()
+  const router = useRouter()
+  useEffect(
+    () =>
+      startLive(client, () => {
+        client.removeQueries({ queryKey: profileQuery.queryKey })
+        void router.invalidate()
+      }),
+    [client, router],
+  )
+}

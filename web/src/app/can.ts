@@ -1,0 +1,41 @@
+/** Levels from lowest to highest, as the server has them. */
+export const LEVELS = ['viewer', 'user', 'manager', 'admin', 'owner'] as const
+export type Level = (typeof LEVELS)[number]
+
+/** What each act needs; the one place where the console knows it. The server decides again. */
+export const NEEDS = {
+  'job.act': 'user',
+  'job.purge': 'admin',
+  'task.run': 'user',
+  'task.edit': 'admin',
+  'task.access': 'manager',
+  'task.secret': 'manager',
+  'workflow.run': 'user',
+  'workflow.edit': 'admin',
+  'script.read': 'manager',
+  'script.edit': 'admin',
+  'monitor.edit': 'admin',
+  'host.edit': 'admin',
+  'host.exec': 'admin',
+  'indicator.edit': 'admin',
+  'indicator.count': 'user',
+  'webhook.edit': 'admin',
+  'webhook.trigger': 'user',
+  'schedule.edit': 'admin',
+  'secret.edit': 'admin',
+  'member.edit': 'manager',
+  'token.edit': 'admin',
+  'notify.edit': 'admin',
+  'audit.read': 'admin',
+  'organization.edit': 'owner',
+  'statuspage.edit': 'admin',
+} as const satisfies Record<string, Level>
+export type Act = keyof typeof NEEDS
+
+export function reaches(level: string, wanted: Level): boolean {
+  return LEVELS.indexOf(level as Level) >= LEVELS.indexOf(wanted)
+}
+
+export function can(level: string, act: Act): boolean {
+  return reaches(level, NEEDS[act])
+}

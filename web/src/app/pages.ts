@@ -1,0 +1,93 @@
+import {
+  Activity,
+  CalendarClock,
+  Code,
+  FileText,
+  Gauge,
+  History,
+  Inbox,
+  KeyRound,
+  LayoutDashboard,
+  ListChecks,
+  type LucideIcon,
+  RadioTower,
+  Server,
+  Settings,
+  Users,
+  Webhook,
+  Workflow,
+} from 'lucide-react'
+import type { Level } from './can'
+
+export interface Page {
+  /** Its word in the catalogue, and the badge's name in the counts. */
+  word:
+    | 'dashboard'
+    | 'inbox'
+    | 'monitors'
+    | 'hosts'
+    | 'indicators'
+    | 'tasks'
+    | 'workflows'
+    | 'jobs'
+    | 'schedules'
+    | 'webhooks'
+    | 'scripts'
+    | 'secrets'
+    | 'people'
+    | 'status'
+    | 'audit'
+    | 'settings'
+  to: string
+  icon: LucideIcon
+  /** The second key after g. */
+  key?: string
+  level?: Level
+}
+
+export interface Group {
+  word: 'main' | 'observe' | 'automate' | 'admin'
+  pages: Page[]
+}
+
+/** The navigation, once: the side bar, the palette and the keys read it. */
+export const GROUPS: Group[] = [
+  {
+    word: 'main',
+    pages: [
+      { word: 'dashboard', to: '/', icon: LayoutDashboard, key: 'd' },
+      { word: 'inbox', to: '/inbox', icon: Inbox, key: 'i' },
+    ],
+  },
+  {
+    word: 'observe',
+    pages: [
+      { word: 'monitors', to: '/monitors', icon: Activity, key: 'm' },
+      { word: 'hosts', to: '/hosts', icon: Server, key: 'h' },
+      { word: 'indicators', to: '/indicators', icon: Gauge, key: 'n' },
+      { word: 'status', to: '/status', icon: RadioTower, level: 'admin' },
+    ],
+  },
+  {
+    word: 'automate',
+    pages: [
+      { word: 'tasks', to: '/tasks', icon: Code, key: 't' },
+      { word: 'workflows', to: '/workflows', icon: Workflow, key: 'w' },
+      { word: 'jobs', to: '/jobs', icon: ListChecks, key: 'j' },
+      { word: 'schedules', to: '/schedules', icon: CalendarClock, key: 's' },
+      { word: 'webhooks', to: '/webhooks', icon: Webhook, key: 'b' },
+      { word: 'scripts', to: '/scripts', icon: FileText, key: 'f', level: 'manager' },
+      { word: 'secrets', to: '/secrets', icon: KeyRound, level: 'admin' },
+    ],
+  },
+  {
+    word: 'admin',
+    pages: [
+      { word: 'people', to: '/people', icon: Users, key: 'p', level: 'manager' },
+      { word: 'audit', to: '/audit', icon: History, key: 'a', level: 'admin' },
+      { word: 'settings', to: '/settings', icon: Settings },
+    ],
+  },
+]
+
+export const PAGES: Page[] = GROUPS.flatMap((group) => group.pages)

@@ -1,0 +1,75 @@
+import type { QueryClient } from '@tanstack/react-query'
+import {
+  createRootRouteWithContext,
+  createRoute,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router'
+import { actFor } from '../api/client'
+import { ApiError } from '../api/errors'
+import { Shell } from './Shell'
+import { profileQuery } from './session'
+import { Broken, Missing } from './Trouble'
+
+export const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({
+  notFoundComponent: Missing,
+  errorComponent: Broken,
+})
+
+/** Everything below needs a person and an organization: /ui/acme/… */
+export const orgRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/$customer',
+  component: Shell,
+  beforeLoad: async ({ context, params, location }) => {
+    const to = location.href
+    const profile = await context.client.ensureQueryData(profileQuery).catch((fault) => {
+      if (fault instanceof ApiError && (fault.status === 401 || fault.status === 403))
+        throw redirect({ to: '/login', search: { to } })
+      throw fault
+    })
+    const { current_customer: here } = profile
+    if (params.customer.toLowerCase() !== here.name.toLowerCase()) {
+      throw redirect({ to: '/switch', search: { to } })
+    }
+    actFor(here.name)
+  },
+})
+
+/** The door: to the dashboard of the organization that the session is in. */
+export const doorRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: async ({ context }) => {
+    const profile = await context.client.ensureQueryData(profileQuery).catch((fault) => {
+      if (fault instanceof ApiError && fault.status !== 0)
+        throw redirect({ to: '/login', search: {} })
+      throw fault
+    })
+    throw redirect({ to: '/$customer', params: { customer: profile.current_customer.name } })
+  },
+})
+
+interface To {
+  to?: string
+}
+
+/** A local address to go on to, never another site. */
+export function validTo(search: Record<string, unknown>): To {
+  const to = search.to
+  return typeof to === 'string' && /^\/(?![/\\])/.test(to) ? { to } : {}
+}
+
+export const loginRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/login',
+  validateSearch: validTo,
+  component: lazyRouteComponent(() => import('../pages/login/LoginPage'), 'LoginPage'),
+})
+
+export const switchRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/switch',
+  validateSearch: validTo,
+  component: lazyRouteComponent(() => import('../pages/login/SwitchPage'), 'SwitchPage'),
+})

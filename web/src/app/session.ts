@@ -1,0 +1,30 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { api, ok, type Shape } from '../api/client'
+import { type Act, can, type Level, reaches } from './can'
+
+export type Profile = Shape<'Profile'>
+
+/** Who sits here. Asked once per page load, and again when the server says 401. */
+export const profileQuery = queryOptions({
+  queryKey: ['profile'],
+  queryFn: () => ok<Profile>(api.GET('/api/session/profile')),
+  staleTime: 60_000,
+  retry: false,
+})
+
+/** The signed-in person; only for pages below the shell, which waits for it. */
+export function useProfile(): Profile {
+  const { data } = useQuery(profileQuery)
+  if (!data) throw new Error('asked for the profile outside of the shell')
+  return data
+}
+
+/** Whether this person may do something: `useCan()('task.edit')`. */
+export function useCan(): (act: Act) => boolean {
+  const { credential } = useProfile()
+  return (act) => can(credential, act)
+}
+
+export function useReaches(level: Level): boolean {
+  return reaches(useProfile().credential, level)
+}

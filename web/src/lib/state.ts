@@ -1,0 +1,155 @@
+import { catalogue } from './i18n'
+
+/** The looks that a state can have. Colour, shape and word belong together and live only here. */
+export type Look = 'ok' | 'fail' | 'warn' | 'run' | 'queue' | 'wait' | 'stop' | 'lost' | 'cancel'
+
+interface JobLike {
+  lifecycle: string
+  state: string
+  unreachable_since?: string | null
+  waiting_reason?: string | null
+}
+
+const useJobWords = catalogue(
+  {
+    ready: 'Queued',
+    assigned: 'Running',
+    locked: 'Running',
+    syncing: 'Syncing',
+    onhold: 'Waiting for a person',
+    success: 'Succeeded',
+    failure: 'Failed',
+    error: 'Failed',
+    timeout: 'Timed out',
+    canceled: 'Cancelled',
+    expired: 'Expired',
+    lost: 'Lost: may have run',
+    unreachable: 'Host silent',
+    rejected: 'Rejected',
+    terminated: 'Terminated',
+    finished: 'Finished',
+  } as Record<string, string>,
+  {
+    ready: 'En cola',
+    assigned: 'En marcha',
+    locked: 'En marcha',
+    syncing: 'Sincronizando',
+    onhold: 'Espera a una persona',
+    success: 'Correcto',
+    failure: 'Falló',
+    error: 'Falló',
+    timeout: 'Tiempo agotado',
+    canceled: 'Cancelado',
+    expired: 'Caducado',
+    lost: 'Perdido: quizá se ejecutó',
+    unreachable: 'Equipo en silencio',
+    rejected: 'Rechazado',
+    terminated: 'Terminado',
+    finished: 'Terminado',
+  },
+)
+
+const BY_LIFECYCLE: Record<string, Look> = {
+  ready: 'queue',
+  assigned: 'run',
+  locked: 'run',
+  syncing: 'run',
+  onhold: 'wait',
+  canceled: 'cancel',
+  expired: 'cancel',
+  terminated: 'cancel',
+}
+const BY_STATE: Record<string, Look> = {
+  success: 'ok',
+  normal: 'ok',
+  failure: 'fail',
+  error: 'fail',
+  timeout: 'fail',
+  rejected: 'fail',
+  canceled: 'cancel',
+  lost: 'lost',
+  unknown: 'lost',
+}
+
+export function isOver(job: Pick<JobLike, 'lifecycle'>): boolean {
+  return !['ready', 'assigned', 'locked', 'syncing', 'onhold'].includes(job.lifecycle)
+}
+
+export function jobLook(job: JobLike): Look {
+  if (job.state === 'lost') return 'lost'
+  if (job.unreachable_since && !isOver(job)) return 'lost'
+  return BY_LIFECYCLE[job.lifecycle] ?? BY_STATE[job.state] ?? 'ok'
+}
+
+export function jobWord(job: JobLike): string {
+  const words = useJobWords.now()
+  if (job.state === 'lost') return words.lost!
+  if (job.unreachable_since && !isOver(job)) return words.unreachable!
+  const over = ['finished', 'completed'].includes(job.lifecycle)
+  return words[over ? job.state : job.lifecycle] ?? words[job.state] ?? job.state
+}
+
+const useMonitorWords = catalogue(
+  {
+    normal: 'Normal',
+    failure: 'Failing',
+    low: 'Warning',
+    updates_stopped: 'Not reporting',
+    unknown: 'Unknown',
+    paused: 'Paused',
+    stale: 'Silent',
+  } as Record<string, string>,
+  {
+    normal: 'Normal',
+    failure: 'Fallando',
+    low: 'Aviso',
+    updates_stopped: 'Sin informes',
+    unknown: 'Desconocido',
+    paused: 'En pausa',
+    stale: 'En silencio',
+  },
+)
+
+interface Watched {
+  state: string
+  failure_severity?: string
+  severity?: string
+  enable?: boolean
+  paused_until?: string | null
+  stale?: boolean
+}
+
+export function watchLook(one: Watched): Look {
+  if (one.enable === false || one.paused_until) return 'stop'
+  if (one.state === 'failure')
+    return (one.failure_severity ?? one.severity) === 'LOW' ||
+      (one.failure_severity ?? one.severity) === 'low'
+      ? 'warn'
+      : 'fail'
+  if (one.state === 'updates_stopped' || one.state === 'unknown' || one.stale) return 'stop'
+  return 'ok'
+}
+
+export function watchWord(one: Watched): string {
+  const words = useMonitorWords.now()
+  if (one.enable === false || one.paused_until) return words.paused!
+  if (watchLook(one) === 'warn') return words.low!
+  return (one.stale ? words.stale : words[one.state]) ?? one.state
+}
+
+/** Worst first: what needs eyes stands on top. */
+export const WORST: Look[] = [
+  'fail',
+  'lost',
+  'warn',
+  'stop',
+  'wait',
+  'run',
+  'queue',
+  'cancel',
+  'ok',
+]
+
+export function byWorst(a: Look, b: Look): number {
+  return WORST.indexOf(a) - WORST.indexOf(b)
+}

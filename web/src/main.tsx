@@ -1,0 +1,70 @@
+import '@mantine/core/styles.css'
+import '@mantine/notifications/styles.css'
+import '@fontsource-variable/inter'
+import '@fontsource-variable/jetbrains-mono'
+import './tokens.css'
+import './app.css'
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { useEffect, useSyncExternalStore } from 'react'
+import { createRoot } from 'react-dom/client'
+import { isFinal } from './api/errors'
+import { usePrefs } from './lib/prefs'
+import { makeRouter } from './router'
+import { theme, variables } from './theme'
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Events say what changed; without them a page that comes back looks again.
+      staleTime: 30_000,
+      retry: (count, error) => !isFinal(error) && count < 2,
+    },
+  },
+})
+const router = makeRouter(client)
+
+function Console() {
+  const { scheme, density, language, motion } = usePrefs()
+  useEffect(() => {
+    document.documentElement.lang = language
+    document.documentElement.dataset.density = density
+    document.documentElement.classList.toggle('no-motion', !motion)
+  }, [language, density, motion])
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      forceColorScheme={useScheme(scheme)}
+    >
+      <Notifications position="bottom-right" />
+      <RouterProvider router={router} />
+    </MantineProvider>
+  )
+}
+
+const DARK = matchMedia('(prefers-color-scheme: dark)')
+
+function useScheme(wanted: 'light' | 'dark' | 'auto'): 'light' | 'dark' {
+  const system = useSystemScheme()
+  return wanted === 'auto' ? system : wanted
+}
+
+function useSystemScheme(): 'light' | 'dark' {
+  const isDark = useSyncExternalStore(
+    (tell) => {
+      DARK.addEventListener('change', tell)
+      return () => DARK.removeEventListener('change', tell)
+    },
+    () => DARK.matches,
+  )
+  return isDark ? 'dark' : 'light'
+}
+
+createRoot(document.getElementById('root')!).render(
+  <QueryClientProvider client={client}>
+    <Console />
+  </QueryClientProvider>,
+)

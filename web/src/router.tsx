@@ -1,0 +1,30 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { createRouter } from '@tanstack/react-router'
+import { UI } from './api/client'
+import { doorRoute, loginRoute, orgRoute, rootRoute, switchRoute } from './app/root'
+import { Missing } from './app/Trouble'
+import { dashboardRoutes } from './pages/dashboard/routes'
+
+const tree = rootRoute.addChildren([
+  doorRoute,
+  loginRoute,
+  switchRoute,
+  orgRoute.addChildren([...dashboardRoutes]),
+])
+
+export function makeRouter(client: QueryClient) {
+  return createRouter({
+    routeTree: tree,
+    basepath: UI,
+    context: { client },
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    defaultNotFoundComponent: Missing,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof makeRouter>
+  }
+}

@@ -1,0 +1,71 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { useWords } from './text'
+
+interface Props {
+  opened: boolean
+  title: string
+  children?: ReactNode
+  /** What must be typed first; for what loses much. */
+  word?: string
+  action: string
+  onClose: () => void
+  onConfirm: () => void
+  busy?: boolean
+}
+
+/** Asks before something is lost. */
+export function Confirm({
+  opened,
+  title,
+  children,
+  word,
+  action,
+  onClose,
+  onConfirm,
+  busy,
+}: Props) {
+  const w = useWords()
+  const [typed, setTyped] = useState('')
+  const close = () => {
+    setTyped('')
+    onClose()
+  }
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={title}
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!word || typed === word) onConfirm()
+        }}
+      >
+        <Stack gap="sm">
+          <Text size="sm" component="div">
+            {children ?? w.cannotUndo}
+          </Text>
+          {word ? (
+            <TextInput
+              data-autofocus
+              label={w.typeToConfirm(word)}
+              value={typed}
+              onChange={(event) => setTyped(event.currentTarget.value)}
+            />
+          ) : null}
+          <Group justify="flex-end" gap={8}>
+            <Button variant="default" onClick={close}>
+              {w.cancel}
+            </Button>
+            <Button type="submit" color="red.9" loading={busy} disabled={!!word && typed !== word}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,46 @@
+import { Tooltip } from '@mantine/core'
+import { useSyncExternalStore } from 'react'
+import { ago, dateTime, span } from '../lib/format'
+import { usePrefs } from '../lib/prefs'
+
+// One clock for all times on the page.
+let now = Date.now()
+const tellers = new Set<() => void>()
+let ticking: ReturnType<typeof setInterval> | undefined
+
+function listen(tell: () => void): () => void {
+  tellers.add(tell)
+  ticking ??= setInterval(() => {
+    now = Date.now()
+    for (const each of tellers) each()
+  }, 1000)
+  return () => {
+    tellers.delete(tell)
+    if (tellers.size === 0) {
+      clearInterval(ticking)
+      ticking = undefined
+    }
+  }
+}
+
+export function useNow(): number {
+  return useSyncExternalStore(listen, () => now)
+}
+
+/** "3 min. ago", with the exact moment on hover. */
+export function Ago({ at }: { at: string | null | undefined }) {
+  usePrefs()
+  const text = useSyncExternalStore(listen, () => ago(at))
+  if (!at) return <>{text}</>
+  return (
+    <Tooltip label={dateTime(at)}>
+      <time dateTime={at}>{text}</time>
+    </Tooltip>
+  )
+}
+
+/** How long something took, or takes until now. */
+export function Lasting({ from, to }: { from: string | null | undefined; to?: string | null }) {
+  const text = useSyncExternalStore(listen, () => (from ? span(from, to) : '—'))
+  return <span className="num">{text}</span>
+}

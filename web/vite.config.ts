@@ -1,0 +1,21 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+const server = process.env.BELVEDERE_URL ?? 'http://127.0.0.1:8420'
+
+export default defineConfig(({ command }) => ({
+  // Built files are found beside <base href>, which the server fills in; in development it is /ui/.
+  base: command === 'build' ? './' : '/ui/',
+  plugins: [react()],
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    manifest: true,
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    port: 5173,
+    // Everything but the console's own files is the server's.
+    proxy: { '^/(?!ui/).*': server },
+  },
+}))
