@@ -4,17 +4,16 @@ import { createSpotlight, Spotlight } from '@mantine/spotlight'
 import '@mantine/spotlight/styles.css'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Play, Search } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { api, ok, type Shape } from '../api/client'
 import { useGo } from '../ui/Go'
 import { reaches } from './can'
 import { PAGES } from './pages'
+import { useAsked } from './palette'
 import { useProfile } from './session'
 import { useText } from './text'
 
 const [store, palette] = createSpotlight()
-
-export const openPalette = () => palette.open()
 
 type Found = Shape<'Found'>
 /** Where each kind of record lives. */
@@ -49,6 +48,10 @@ export function Palette() {
   const go = useGo()
   const { credential } = useProfile()
   const [query, setQuery] = useState('')
+  const asked = useAsked()
+  useEffect(() => {
+    if (asked) palette.open()
+  }, [asked])
   const found = useFound(query)
   const wanted = query.trim().toLowerCase()
   const pages = PAGES.filter(

@@ -2,18 +2,20 @@ import { AppShell, Burger, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { Outlet, useLocation, useRouter } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { startLive } from '../api/live'
 import { useGo } from '../ui/Go'
-import { KeySheet } from './KeySheet'
 import { useKeys } from './keys'
 import { Nav } from './Nav'
-import { openPalette, Palette } from './Palette'
 import { PAGES } from './pages'
+import { openPalette, useAsked } from './palette'
 import { profileQuery } from './session'
 import { TopBar } from './TopBar'
 import { useText } from './text'
 import { useTitle } from './title'
+
+const Palette = lazy(() => import('./Palette').then((found) => ({ default: found.Palette })))
+const KeySheet = lazy(() => import('./KeySheet').then((found) => ({ default: found.KeySheet })))
 
 /** The frame around every page of an organization. */
 export function Shell() {
@@ -23,6 +25,7 @@ export function Shell() {
   const path = useLocation({ select: (location) => location.pathname })
   const title = useTitle()
   const go = useGo()
+  const asked = useAsked()
   useStream()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
   useEffect(close, [path])
@@ -56,8 +59,10 @@ export function Shell() {
       <AppShell.Main className="main" id="main">
         <Outlet />
       </AppShell.Main>
-      <Palette />
-      <KeySheet opened={sheet} onClose={closeSheet} />
+      <Suspense fallback={null}>
+        {asked ? <Palette /> : null}
+        {sheet ? <KeySheet opened onClose={closeSheet} /> : null}
+      </Suspense>
     </AppShell>
   )
 }

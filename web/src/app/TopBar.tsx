@@ -14,7 +14,7 @@ import { setPrefs } from '../lib/prefs'
 import { useGo } from '../ui/Go'
 import { useNow } from '../ui/Time'
 import { type Act, can } from './can'
-import { openPalette } from './Palette'
+import { openPalette } from './palette'
 import { useProfile } from './session'
 import { useText } from './text'
 
