@@ -35,14 +35,10 @@ def move(tx: Tx, name: str, event: Event) -> None:
     tx.run("update cursors set xid = ?, id = ? where name = ?", event.xid, event.id, name)
 
 
-def any_waiting(tx: Tx, name: str, kinds: frozenset[str]) -> bool:
-    row = tx.row("select xid, id from cursors where name = ?", name) or (0, 0)
-    return bool(_wanted(tx, row[0], row[1], kinds, 1))
-
-
-def lags(tx: Tx, name: str) -> bool:
-    row = tx.row("select id from cursors where name = ?", name) or (0,)
-    return newest(tx)[1] - int(row[0]) > SLACK
+def outlook(tx: Tx, name: str, kinds: frozenset[str]) -> tuple[bool, bool]:
+    """Whether anything waits, and whether the cursor lags behind what is none of its business."""
+    xid, at = tx.row("select xid, id from cursors where name = ?", name) or (0, 0)
+    return bool(_wanted(tx, xid, at, kinds, 1)), newest(tx)[1] - int(at) > SLACK
 
 
 def skip(tx: Tx, name: str, kinds: frozenset[str]) -> None:

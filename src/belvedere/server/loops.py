@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from belvedere import access, hosts
+from belvedere.db import Tx
 from belvedere.indicators import aging
 from belvedere.indicators.store import any_going_stale
 from belvedere.jobs import queue, retention, sweep
@@ -27,7 +28,7 @@ log = logging.getLogger("belvedere.loops")
 TERM_S = UNREACHABLE_AFTER / 1_000
 # A host that misses a beat is watched; when it stays silent for the rest of the term it is gone.
 SILENT_S = (UNREACHABLE_AFTER - BEAT_MS) / 1_000
-FIRE_EVERY_S = 1.0
+FIRE_EVERY_S = 2.0
 FIRED_AT_ONCE = 64
 
 
@@ -85,10 +86,15 @@ async def mark_silent(house: House) -> None:
     gone = [host_id for host_id, seconds in silent.items() if seconds >= SILENT_S]
     if gone:
         await house.db.write(hosts.gone_quiet, UNREACHABLE_AFTER, gone)
-    if await house.db.read(sweep.any_unreachable):
+    cut_off, back = await house.db.read(_marks_due)
+    if cut_off:
         await house.db.write(sweep.mark_unreachable)
-    if await house.db.read(sweep.any_reachable):
+    if back:
         await house.db.write(sweep.mark_reachable)
+
+
+def _marks_due(tx: Tx) -> tuple[bool, bool]:
+    return sweep.any_unreachable(tx), sweep.any_reachable(tx)
 
 
 async def lose_overdue(house: House) -> None:
@@ -177,7 +183,7 @@ async def forget_deliveries(house: House) -> None:
 
 
 async def fire_schedules(house: House) -> None:
-    """What is due now, or within the second until the next look: to the moment."""
+    """What is due now, or before the next look: to the moment."""
     soonest = await house.db.read(schedules.soonest)
     ahead_s = FIRE_EVERY_S if soonest is None else (soonest - house.clock()) / 1_000
     if ahead_s >= FIRE_EVERY_S:
@@ -230,7 +236,7 @@ LOOPS = (
     Loop("tell of stale indicators", 5.0, tell_stale, TERM_S),
     Loop("thin values of indicators", 300.0, forget_values, 60.0),
     Loop("forget old deliveries", 60.0, forget_deliveries, 30.0),
-    Loop("send messages", 1.0, send_messages),
+    Loop("send messages", 2.0, send_messages),
     Loop("forget old messages", 300.0, forget_messages, 120.0),
     Loop("forget old credentials", 3_600.0, forget_credentials, 60.0),
     Loop("watch the monitors", 5.0, watch_monitors, TERM_S),

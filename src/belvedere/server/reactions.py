@@ -23,7 +23,7 @@ from belvedere.server.house import House
 from belvedere.workflows import advance
 
 log = logging.getLogger("belvedere.reactions")
-POLL_S = 5.0
+POLL_S = 10.0
 TRIES = 5
 TOGETHER = 500
 
@@ -175,12 +175,14 @@ async def run(reaction: Reaction, house: House) -> None:
 
 
 async def _catch_up(reaction: Reaction, house: House) -> None:
-    while await house.db.read(cursors.any_waiting, reaction.name, reaction.kinds):
+    waits, lags = await house.db.read(cursors.outlook, reaction.name, reaction.kinds)
+    while waits:
         try:
             await house.db.write(react, house, reaction)
         except Exception:
             await house.db.write(react_to_one, house, reaction)
-    if await house.db.read(cursors.lags, reaction.name):
+        waits, lags = await house.db.read(cursors.outlook, reaction.name, reaction.kinds)
+    if lags:
         await house.db.write(cursors.skip, reaction.name, reaction.kinds)
 
 
