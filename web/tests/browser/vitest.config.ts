@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+
+/** Real browser, real server, real agent: `make browser`. */
+export default defineConfig({
+  root: new URL('.', import.meta.url).pathname,
+  test: {
+    include: ['*.test.ts'],
+    environment: 'node',
+    // Two cores: two files at a time, each with a server and a browser of its own.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    reporters: ['default'],
+  },
+})

@@ -1,0 +1,202 @@
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { CUSTOMER, type Options, OWNER, Server } from './server'
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export interface Look {
+  width?: number
+  height?: number
+  scheme?: 'light' | 'dark'
+  language?: 'en' | 'es'
+  zone?: string
+  reducedMotion?: 'reduce' | 'no-preference'
+}
+
+interface Person {
+  email: string
+  password: string
+}
+
+/**
+ * A server, a browser, and people who sign in. `const world = await World.start()` in beforeAll,
+ * `world.stop()` in afterAll; each test takes pages of its own.
+ */
+export class World {
+  private readonly contexts: BrowserContext[] = []
+  private readonly tokens = new Map<string, string>()
+  /** What no page may ever do: talk to another host, break the policy, log an error. */
+  readonly sins: string[] = []
+
+  private constructor(
+    readonly server: Server,
+    readonly browser: Browser,
+  ) {}
+
+  static async start(options: Options = {}): Promise<World> {
+    const server = await Server.start(options)
+    try {
+      const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+      return new World(server, browser)
+    } catch (fault) {
+      await server.stop()
+      throw fault
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close()
+    await this.server.stop()
+  }
+
+  get url(): string {
+    return this.server.url
+  }
+
+  /** The address of a page: `world.at('/jobs')`. */
+  at(path: string): string {
+    return `${this.url}/ui/${CUSTOMER}${path === '/' ? '' : path}`
+  }
+
+  /** A browser window of its own, not signed in. */
+  async stranger(look: Look = {}): Promise<Page> {
+    const {
+      width = 1440,
+      height = 900,
+      scheme = 'light',
+      language = 'en',
+      zone = 'Europe/Berlin',
+      reducedMotion,
+    } = look
+    const context = await this.browser.newContext({
+      viewport: { width, height },
+      colorScheme: scheme,
+      locale: language,
+      timezoneId: zone,
+      reducedMotion,
+    })
+    this.contexts.push(context)
+    context.setDefaultTimeout(20_000)
+    const page = await context.newPage()
+    this.watch(page)
+    return page
+  }
+
+  /** A signed-in window at a page of the organization. */
+  async page(path = '/', { as = OWNER, ...look }: Look & { as?: Person } = {}): Promise<Page> {
+    const page = await this.stranger(look)
+    const answer = await page.request.post(`${this.url}/api/auth/login`, { data: as })
+    if (!answer.ok()) throw new Error(`sign-in failed: ${answer.status()} ${await answer.text()}`)
+    await page.goto(this.at(path))
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    return page
+  }
+
+  private watch(page: Page): void {
+    page.on('pageerror', (fault) => this.sins.push(`error: ${fault.message}`))
+    page.on('console', (message) => {
+      const text = message.text()
+      // The browser itself reports refusals (401, 404) that pages expect and show.
+      if (message.type() === 'error' && !text.includes('Failed to load resource'))
+        this.sins.push(`console: ${text}`)
+    })
+    page.on('request', (request) => {
+      const url = request.url()
+      if (!url.startsWith(this.url) && !url.startsWith('data:') && !url.startsWith('blob:'))
+        this.sins.push(`left the house: ${url}`)
+    })
+  }
+
+  /** A call of the interface, as the owner or as anybody else. */
+  async api<T = any>(method: string, path: string, body?: unknown, as: Person = OWNER): Promise<T> {
+    const answer = await fetch(this.url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${await this.token(as)}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    return (text ? JSON.parse(text) : undefined) as T
+  }
+
+  private async token(as: Person): Promise<string> {
+    const known = this.tokens.get(as.email)
+    if (known) return known
+    const answer = await fetch(`${this.url}/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(as),
+    })
+    const { access_token } = (await answer.json()) as { access_token: string }
+    this.tokens.set(as.email, access_token)
+    return access_token
+  }
+
+  /** A member of a level, invited and accepted. */
+  async member(level: string, email = `${level}@example.org`): Promise<Person & { id: string }> {
+    const password = `a long password of ${level}`
+    const made = await this.api('POST', '/api/member', {
+      user: { email, name: level },
+      credential: level,
+    })
+    await fetch(`${this.url}/api/auth/invitation`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token: made.invitation.token, password }),
+    })
+    return { email, password, id: made.id }
+  }
+
+  /** The only host: the local agent's. */
+  async host(): Promise<{ id: string; hostname: string }> {
+    const [first] = await this.api<{ id: string; hostname: string }[]>('GET', '/host')
+    if (!first) throw new Error('there is no host')
+    return first
+  }
+
+  /** A script task on the local host. */
+  async script(
+    name: string,
+    source: string,
+    more: Record<string, unknown> = {},
+  ): Promise<{ id: string; name: string }> {
+    const file = await this.api('POST', '/file', {
+      filename: `${name.replace(/\W+/g, '-')}.sh`,
+      source,
+    })
+    const host = await this.host()
+    return this.api('POST', '/task', {
+      name,
+      type: 'script',
+      host_id: host.id,
+      script_id: file.id,
+      script_runas: '/bin/bash %script%',
+      ...more,
+    })
+  }
+}
+
+/** Waits until something becomes true, without sleeping blindly. */
+export async function until<T>(
+  look: () => Promise<T | null | undefined | false>,
+  what = 'it',
+): Promise<T> {
+  const end = Date.now() + 30_000
+  for (;;) {
+    const found = await look()
+    if (found) return found
+    if (Date.now() > end) throw new Error(`${what} did not happen`)
+    await new Promise((done) => setTimeout(done, 50))
+  }
+}
