@@ -96,3 +96,18 @@ async def test_who_hangs_up_is_noticed(world: World, uma: Client) -> None:
     async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
         assert stream.status == 200
     assert not world.house.feed._listeners
+
+
+async def test_a_cut_says_what_is_missing_and_where_lines_go_on(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        await agent.write(order.fence, 0, 0, b"one\n")
+        # The agent's spool was full: bytes 4 to 1000, seven lines of them, are gone.
+        await agent.write(order.fence, 1000, 8, b"nine\n")
+        await agent.end(order, log=None, bytes_total=1005, lines_total=9, sha256="00" * 32)
+    async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
+        told = [(one.kind, one.id, one.data) for one in await stream.rest()]
+    assert told[1] == ("cut", "", {"from": 4, "to": 1000, "line": 8})
+    assert told[2][:2] == ("output", "1000") and "996 bytes were cut" in told[2][2]
+    assert told[3] == ("output", "1005", "nine\n")

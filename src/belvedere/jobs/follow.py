@@ -80,8 +80,9 @@ async def text(house: Any, found: Source, start: int, end: int | None) -> AsyncI
 async def live(
     house: Any, actor: Actor, found: Source, number: int | None, current: int, at: int
 ) -> AsyncIterator[bytes]:
-    """Server-sent events: `output` with the next offset as id, `attempt` when a retry begins,
-    `end` with the totals. Without a number the stream goes on from attempt to attempt."""
+    """Server-sent events: `output` with the next offset as id, `cut` before the mark of what is
+    missing, `attempt` when a retry begins, `end` with the totals. Without a number the stream
+    goes on from attempt to attempt."""
     rang = asyncio.Event()
     undo = [
         house.hub.listen(f"log:{found.job.id}", lambda _: rang.set()),
@@ -151,13 +152,22 @@ async def _new_output(house: Any, found: Source, at: int) -> AsyncIterator[tuple
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     read = at
     while chunks := await house.logs.read(joblog.chunks, found.fence, read):
-        for after, _, data in joblog.pieces(chunks, read):
+        for after, line, data in joblog.pieces(chunks, read):
+            if data == joblog.mark(read, after):
+                yield _cut(read, after, line), at
             said = decoder.decode(data)
             read, at = after, after - len(decoder.getstate()[0])
             if said:
                 yield _output(found, said, at), at
     if is_ended(found) and (rest := decoder.decode(b"", final=True)):
         yield _output(found, rest, read), read
+
+
+def _cut(start: int, end: int, line: int) -> bytes:
+    """Before the mark of a cut: what is missing, and how many lines stand before what follows.
+    Without an id, so that whoever comes back between the two hears both again."""
+    told = encode({"from": start, "to": end, "line": line})
+    return b"event: cut\ndata: " + told + b"\n\n"
 
 
 def _output(found: Source, said: str, after: int) -> bytes:
