@@ -94,7 +94,7 @@ async def wait(
 ) -> Reply:
     # Whoever may start a job by its secret may also wait for that job's end.
     watcher = actor if actor.kind != "secret" else _watcher(actor)
-    found = await waiting.until_over(ask.house, watcher, job_id, within_s)
+    found = await waiting.until_over(ask, watcher, job_id, within_s)
     await with_log(ask, found, job_id)
     return Reply(found, 200 if found.lifecycle in FINAL else 202, headers)
 

@@ -32,6 +32,7 @@ class State(StrEnum):
 
 
 FINAL = frozenset({Lifecycle.FINISHED, Lifecycle.CANCELED, Lifecycle.TERMINATED, Lifecycle.EXPIRED})
+OPEN = tuple(sorted(set(Lifecycle) - FINAL))
 WAITING = frozenset({Lifecycle.READY, Lifecycle.ONHOLD, Lifecycle.SYNCING})
 
 # The type of a job that is a whole workflow; its steps are jobs of their own.

@@ -18,6 +18,22 @@ LOG = "result.log"
 # A last line may be long, and a page has a thousand of them.
 LONGEST_LINE = 1_024
 AT_ONCE = 100
+# Not deleted with the history.
+_THERE = "(j.ended_at is null or j.ended_at > ? or j.state = 'lost')"
+
+
+class Runs(msgspec.Struct):
+    """What a job is of."""
+
+    task: str | None
+    workflow: str | None
+
+
+class Running(msgspec.Struct):
+    """How many jobs of a task or workflow are not over."""
+
+    of: Runs = msgspec.field(name="_id")
+    count: int
 
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int | None]:
@@ -25,11 +41,7 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int |
     seen, seen_params = sight.visible(actor, tx.sql.engine)
     until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
     asked = clauses(listing)
-    of = (
-        "from jobs j where j.customer_id = ?"
-        " and (j.ended_at is null or j.ended_at > ? or j.state = 'lost')"
-        f" and {seen}{asked.where}"
-    )
+    of = f"from jobs j where j.customer_id = ? and {_THERE} and {seen}{asked.where}"
     params = (actor.customer_id, until, *seen_params, *asked.params)
     jobs = tx.all(
         JobRow,
@@ -42,6 +54,19 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int |
     if heavy:
         return [_heavy(tx, actor, job, heavy) for job in jobs], total
     return reading.named(tx, _light(tx, actor, jobs)), total
+
+
+def running(tx: Tx, actor: Actor, listing: Listing) -> list[Running]:
+    """The same, counted."""
+    seen, params = sight.visible(actor, tx.sql.engine)
+    asked = clauses(listing)
+    rows = tx.rows(
+        "select j.task_id, j.workflow_id, count(*) from jobs j where j.customer_id = ?"
+        f" and {seen}{asked.where} group by j.task_id, j.workflow_id"
+        " order by j.workflow_id, j.task_id",
+        *(actor.customer_id, *params, *asked.params),
+    )
+    return [Running(Runs(task, workflow), count) for task, workflow, count in rows]
 
 
 def _heavy(tx: Tx, actor: Actor, job: JobRow, heavy: frozenset[str]) -> JobRecord:

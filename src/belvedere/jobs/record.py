@@ -94,6 +94,15 @@ class JobRecord(msgspec.Struct):
     attempts: list[AttemptRecord] | UnsetType = UNSET
 
 
+class InputRecord(msgspec.Struct):
+    """The values that a job was given, with their definitions."""
+
+    id: str
+    task_arguments_values: list[Any]
+    creation_date: str
+    task: TaskInJob | None | UnsetType = UNSET
+
+
 def light(job: JobRow, customer_name: str, now: int, runas: str = "") -> JobRecord:
     """The record as lists show it."""
     reason, detail = waiting(job, now)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from belvedere.access.model import Actor
@@ -9,10 +10,13 @@ from belvedere.base.errors import Invalid
 from belvedere.jobs import reading
 from belvedere.jobs.model import FINAL
 from belvedere.jobs.record import JobRecord
+from belvedere.rest.route import Ask
 
 DEFAULT_S, LONGEST_S = 60.0, 300.0
 # The doorbell may be missed; then this often a look at the row.
 LOOK_S = 2.0
+
+Receive = Callable[[], Awaitable[Any]]
 
 
 def seconds(asked: str | None) -> float:
@@ -25,21 +29,53 @@ def seconds(asked: str | None) -> float:
     return wanted
 
 
-async def until_over(house: Any, actor: Actor, job_id: str, within_s: float) -> JobRecord:
-    """The job once it is over, or as it stands when the time is up."""
-    over = asyncio.Event()
+class _Caller:
+    """Whoever waits may hang up, and the server may stop."""
+
+    def __init__(self, house: Any, receive: Receive) -> None:
+        self.rang = asyncio.Event()
+        self.is_gone = False
+        self._tasks = [
+            asyncio.create_task(self._until_gone(receive)),
+            asyncio.create_task(self._until_stopped(house)),
+        ]
+
+    async def _until_gone(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._leave()
+
+    async def _until_stopped(self, house: Any) -> None:
+        await house.stopping.wait()
+        self._leave()
+
+    def _leave(self) -> None:
+        self.is_gone = True
+        self.rang.set()
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def until_over(ask: Ask, actor: Actor, job_id: str, within_s: float) -> JobRecord:
+    """The job once it is over, or as it stands when the time is up or nobody listens."""
+    house = ask.house
+    caller = _Caller(house, ask.request.receive)
     loop = asyncio.get_running_loop()
     until = loop.time() + within_s
-    undo = house.hub.listen(f"job:{job_id}", lambda _: over.set())
+    undo = house.hub.listen(f"job:{job_id}", lambda _: caller.rang.set())
     try:
         while True:
-            over.clear()
+            caller.rang.clear()
             record: JobRecord = await house.db.glance(reading.show, actor, job_id)
             left = until - loop.time()
-            if record.lifecycle in FINAL or left <= 0:
+            if record.lifecycle in FINAL or left <= 0 or caller.is_gone:
                 return record
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(min(left, LOOK_S)):
-                    await over.wait()
+                    await caller.rang.wait()
     finally:
         undo()
+        await caller.close()

@@ -13,6 +13,7 @@ from belvedere.jobs.api_agent import ROUTES as AGENT_JOBS
 from belvedere.jobs.api_exec import ROUTES as COMMANDS
 from belvedere.jobs.api_files import ROUTES as JOB_FILES
 from belvedere.jobs.api_log import ROUTES as JOB_LOGS
+from belvedere.jobs.api_result import ROUTES as JOB_RESULTS
 from belvedere.jobs.api_vote import ROUTES as VOTES
 from belvedere.monitors.api import ROUTES as MONITORS
 from belvedere.notifications.api import ROUTES as NOTIFY
@@ -24,8 +25,8 @@ from belvedere.server.api import ROUTES as OWN
 from belvedere.server.api_demo import ROUTES as DEMO
 from belvedere.server.api_event import ROUTES as EVENTS
 from belvedere.server.bundle import ROUTES as BUNDLE
-from belvedere.server.original.api import ROUTES as ORIGINAL
 from belvedere.server.console.api import ROUTES as CONSOLE
+from belvedere.server.original.api import ROUTES as ORIGINAL
 from belvedere.server.stream import ROUTES as STREAM
 from belvedere.tasks.api import ROUTES as TASKS
 from belvedere.webhooks.api import ROUTES as WEBHOOKS
@@ -46,6 +47,7 @@ ROUTES: tuple[Route, ...] = (
     *TASKS,
     *JOBS,
     *JOB_LOGS,
+    *JOB_RESULTS,
     *VOTES,
     *JOB_FILES,
     *AGENT_JOBS,
@@ -66,10 +68,10 @@ ROUTES: tuple[Route, ...] = (
     *SCHEDULES,
     *SECRETS,
 )
-
-
 # For browsers, and no part of the interface: neither described nor promised.
 PAGES: tuple[Route, ...] = CONSOLE
+
+
 def check(routes: tuple[Route, ...]) -> None:
     """A door without a declared level stops the server."""
     for route in routes:

@@ -10,13 +10,15 @@ from belvedere.access.model import Actor
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.jobs import asking, pages, reading, record, retention
-from belvedere.jobs.model import JobRow
+from belvedere.jobs.api_result import is_said
+from belvedere.jobs.model import WORKFLOW, JobRow
 from belvedere.jobs.record import JobRecord
 from belvedere.rest import filters, lists
 from belvedere.rest.arguments import Given
 from belvedere.rest.filters import Condition
 from belvedere.rest.route import Ask, Handler, Reply, Route
-from belvedere.workflows import control, service, start
+from belvedere.workflows import control, inputs, service, start
+from belvedere.workflows.inputs import WorkflowInput
 from belvedere.workflows.record import StepRecord, step
 from belvedere.workflows.start import NewWorkflowJob, Prepared
 
@@ -90,6 +92,22 @@ async def list_steps(ask: Ask) -> Reply:
     job_id = ask.path["workflow_job_id"]
     await ask.house.db.read(control.whole, ask.actor, ask.path["id"], job_id)
     return await _page(ask, Condition("workflow_job_id", "$eq", (job_id,)))
+
+
+async def list_inputs(ask: Ask) -> list[WorkflowInput]:
+    workflow_id = ask.path["id"]
+    await ask.house.db.read(service.show, ask.actor, workflow_id)
+    asked = filters.read(ask.query, pages.listable(ask.house.db.sql.engine))
+    only = (
+        Condition("workflow_id", "$eq", (workflow_id,)),
+        Condition("_type", "$eq", (WORKFLOW,)),
+    )
+    listing = replace(asked, conditions=(*asked.conditions, *only))
+    found: list[WorkflowInput] = await ask.house.db.read(inputs.of_jobs, ask.actor, listing)
+    if not is_said(ask, "include_definitions"):
+        for one in found:
+            one.task = msgspec.UNSET
+    return found
 
 
 async def list_nodes(ask: Ask) -> list[StepRecord]:
@@ -175,6 +193,15 @@ ROUTES: tuple[Route, ...] = (
         "Run a workflow with its secret key",
     ),
     _list_route(JOBS, list_jobs, "A workflow's jobs and those of its steps, newest first"),
+    Route(
+        "GET",
+        "/workflows/{id}/jobs/input",
+        "viewer",
+        list_inputs,
+        "What its jobs were started with, newest first",
+        answer=list[WorkflowInput],
+        query=(*lists.QUERY, ("include_definitions", "also the definitions of the arguments")),
+    ),
     Route("GET", JOB, "viewer", show, "One of a workflow's jobs", answer=JobRecord),
     _list_route(f"{JOB}/jobs", list_steps, "The jobs of its steps, newest first"),
     Route(

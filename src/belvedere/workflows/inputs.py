@@ -1,0 +1,36 @@
+"""What the jobs of a workflow were started with."""
+
+import msgspec
+
+from belvedere.access.model import Actor
+from belvedere.db import Tx
+from belvedere.jobs import pages, reading
+from belvedere.jobs import store as jobs
+from belvedere.jobs.record import InputRecord
+from belvedere.rest.filters import Listing
+
+
+class WorkflowInput(InputRecord):
+    """The values of a workflow job's first step; `id` is that step's job."""
+
+    workflow_job_id: str = ""
+
+
+def of_jobs(tx: Tx, actor: Actor, listing: Listing) -> list[WorkflowInput]:
+    """Of the workflow jobs in this page, in its order."""
+    found, _ = pages.page(tx, actor, listing)
+    first: dict[str, str] = dict(
+        tx.rows(
+            "select s.workflow_job_id, s.job_id from workflow_steps s join workflow_jobs w"
+            " on w.job_id = s.workflow_job_id and w.start = s.node_id"
+            f" where s.workflow_job_id in {tx.sql.texts}",
+            msgspec.json.encode([one.id for one in found]).decode(),
+        )
+    )
+    return [_of(tx, actor, one.id, first[one.id]) for one in found if one.id in first]
+
+
+def _of(tx: Tx, actor: Actor, workflow_job_id: str, job_id: str) -> WorkflowInput:
+    step = reading.whole(tx, jobs.find(tx, actor.customer_id, job_id), actor.customer_name)
+    values = step.task_arguments_values or []
+    return WorkflowInput(step.id, values, step.creation_date, step.task, workflow_job_id)
