@@ -1,9 +1,19 @@
 """What pages need at once, over HTTP."""
 
+from belvedere.board import api_lines, counts, needs
 from belvedere.board import search as searching
+from belvedere.board.counts import Counts
+from belvedere.board.needs import Need
 from belvedere.board.search import Found
 from belvedere.rest import values
 from belvedere.rest.route import Ask, Route
+
+
+def _limit(ask: Ask, usual: int, most: int) -> int:
+    limit = values.whole("limit", ask.first("limit") or str(usual))
+    if not 1 <= limit <= most:
+        raise values.bad("limit", f"limit takes 1 to {most}.")
+    return limit
 
 
 async def search(ask: Ask) -> list[Found]:
@@ -12,12 +22,19 @@ async def search(ask: Ask) -> list[Found]:
     for kind in kinds:
         if kind not in searching.KINDS:
             raise values.bad("kind", f"kind takes {', '.join(searching.KINDS)}.")
-    most = values.whole("limit", ask.first("limit") or str(searching.USUAL))
-    if not 1 <= most <= searching.MOST:
-        raise values.bad("limit", f"limit takes 1 to {searching.MOST}.")
+    most = _limit(ask, searching.USUAL, searching.MOST)
     return await ask.house.db.read(  # type: ignore[no-any-return]
         searching.search, ask.actor, ask.first("q") or "", kinds, most
     )
+
+
+async def count(ask: Ask) -> Counts:
+    return await ask.house.db.read(counts.counts, ask.actor)  # type: ignore[no-any-return]
+
+
+async def list_needs(ask: Ask) -> list[Need]:
+    limit = _limit(ask, needs.MOST, needs.MOST)
+    return await ask.house.db.read(needs.needs, ask.actor, limit)  # type: ignore[no-any-return]
 
 
 ROUTES: tuple[Route, ...] = (
@@ -36,4 +53,26 @@ ROUTES: tuple[Route, ...] = (
             ("limit", f"1 to {searching.MOST}, {searching.USUAL} unless told"),
         ),
     ),
+    Route(
+        "GET",
+        "/-/counts",
+        "viewer",
+        count,
+        "How many monitors, jobs, hosts and indicators are how, and what waits for me",
+        style="plain",
+        answer=Counts,
+        known=False,
+    ),
+    Route(
+        "GET",
+        "/-/needs",
+        "viewer",
+        list_needs,
+        "Approvals and inputs that wait for me, newest first",
+        style="plain",
+        answer=list[Need],
+        known=False,
+        query=(("limit", f"1 to {needs.MOST}"),),
+    ),
+    *api_lines.ROUTES,
 )

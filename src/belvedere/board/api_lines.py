@@ -1,0 +1,51 @@
+"""Rows of pages over HTTP: one request for 200 of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from belvedere.board import hosts, indicators, monitors, tasks
+from belvedere.board.hosts import HostLine
+from belvedere.board.indicators import IndicatorLine
+from belvedere.board.monitors import MonitorLine
+from belvedere.board.tasks import TaskLine, WorkflowLine
+from belvedere.rest import filters, lists
+from belvedere.rest.filters import Listable
+from belvedere.rest.route import Ask, Handler, Reply, Route
+
+
+def _listing(listable: Callable[[str], Listable], verb: Callable[..., Any]) -> Handler:
+    async def listing(ask: Ask) -> Reply:
+        asked = filters.read(ask.query, listable(ask.house.db.sql.engine))
+        found, total = await ask.house.db.read(verb, ask.actor, asked)
+        return lists.answer(ask, asked, found, total)
+
+    return listing
+
+
+_SKIP = ("skip", "leave out so many from the start, in any order")
+
+
+def _board(noun: str, handler: Handler, line: Any, ranked: bool = False) -> Route:
+    worst = (("sort[rank]", "1: what wants to be seen comes first"),) if ranked else ()
+    return Route(
+        "GET",
+        f"/-/board/{noun}",
+        "viewer",
+        handler,
+        f"The {noun} as rows of a page, 200 at most",
+        style="plain",
+        answer=list[line],
+        known=False,
+        query=(*lists.QUERY, _SKIP, *worst),
+    )
+
+
+ROUTES: tuple[Route, ...] = (
+    _board("monitors", _listing(monitors.listable, monitors.listed), MonitorLine, ranked=True),
+    _board("tasks", _listing(tasks.task_list, tasks.tasks), TaskLine),
+    _board("workflows", _listing(tasks.workflow_list, tasks.workflows), WorkflowLine),
+    _board("hosts", _listing(hosts.listable, hosts.listed), HostLine, ranked=True),
+    _board(
+        "indicators", _listing(indicators.listable, indicators.listed), IndicatorLine, ranked=True
+    ),
+)

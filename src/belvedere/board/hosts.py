@@ -1,0 +1,148 @@
+"""Hosts as rows of a page: how they stand, how busy they are, what fails on them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from belvedere.access import Actor, Level, require, visible
+from belvedere.base.clock import Millis, iso_or_none
+from belvedere.board import lines
+from belvedere.board.newest import Series, newest
+from belvedere.board.rights import json_list
+from belvedere.db import Tx
+from belvedere.hosts import store
+from belvedere.hosts.model import HostRow
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+
+RANKS = {"unreachable": 0, "offline": 1, "draining": 2, "online": 3}
+_NEWEST = Series("monitor_samples", "monitor_id", "at", "x.at, x.measured")
+_DISK = "disk "
+
+
+class HostLine(msgspec.Struct):
+    """A host as a row shows it. Figures are percents of its newest statistics (`disk`: of the
+    fullest one); null where no monitor of kind dstat measures them."""
+
+    id: str
+    hostname: str
+    state: str
+    enable: bool
+    draining: bool
+    ip: str
+    os_name: str
+    os_version: str
+    agent_version: str
+    slots: int
+    tags: list[str]
+    last_seen: str | None
+    cpu: float | None
+    mem: float | None
+    disk: float | None
+    figures_at: str | None
+    # Of those that the asker may see.
+    monitors: int
+    failing: int
+    running: int
+    version: int
+
+
+class _Figures(msgspec.Struct):
+    at: Millis | None = None
+    cpu: float | None = None
+    mem: float | None = None
+    disk: float | None = None
+
+
+def listable(engine: str) -> Listable:
+    rank = lines.rank(f"({store.STATE})", RANKS)
+    return lines.listable(store.listable(engine), {"rank": Field(rank, Kind.INT)})
+
+
+def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[HostLine], int | None]:
+    require(actor, Level.VIEWER)
+    total = store.count(tx, actor.customer_id, listing) if listing.count else None
+    rows = store.page(tx, actor.customer_id, listing)
+    watched = _watched(tx, actor, [row.id for row in rows])
+    figures = _figures(tx, actor, [row.id for row in rows])
+    running = _running(tx, [row.id for row in rows])
+    none = _Figures()
+    return [
+        _line(row, figures.get(row.id, none), watched.get(row.id, (0, 0)), running.get(row.id, 0))
+        for row in rows
+    ], total
+
+
+def _line(row: HostRow, figures: _Figures, watched: tuple[int, int], running: int) -> HostLine:
+    return HostLine(
+        id=row.id,
+        hostname=row.hostname,
+        state=row.state.value,
+        enable=bool(row.enabled),
+        draining=bool(row.draining),
+        ip=row.ip,
+        os_name=row.os_name,
+        os_version=row.os_version,
+        agent_version=row.agent_version,
+        slots=row.slots,
+        tags=row.labels,
+        last_seen=iso_or_none(row.seen_at),
+        cpu=figures.cpu,
+        mem=figures.mem,
+        disk=figures.disk,
+        figures_at=iso_or_none(figures.at),
+        monitors=watched[0],
+        failing=watched[1],
+        running=running,
+        version=row.version,
+    )
+
+
+def _watched(tx: Tx, actor: Actor, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """(all, failing) monitors of each host."""
+    seen, params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    rows = tx.rows(
+        "select m.host_id, count(*), sum(case when m.state in ('failure', 'updates_stopped')"
+        f" then 1 else 0 end) from monitors m where m.host_id in {tx.sql.texts}"
+        f" and m.deleted_at is null and {seen} group by m.host_id",
+        *(json_list(ids), *params),
+    )
+    return {host_id: (int(all_), int(failing)) for host_id, all_, failing in rows}
+
+
+def _figures(tx: Tx, actor: Actor, ids: Sequence[str]) -> dict[str, _Figures]:
+    """Of whatever measures the host, the newest word."""
+    seen, params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    rows = tx.rows(
+        f"select m.id, m.host_id from monitors m where m.host_id in {tx.sql.texts}"
+        f" and m.type = 'dstat' and m.deleted_at is null and {seen}",
+        *(json_list(ids), *params),
+    )
+    host_of = {monitor_id: host_id for monitor_id, host_id in rows}
+    found: dict[str, _Figures] = {}
+    for monitor_id, samples in newest(tx, _NEWEST, list(host_of), 1).items():
+        for at, measured in samples:
+            known = found.setdefault(host_of[monitor_id], _Figures())
+            if known.at is None or at > known.at:
+                found[host_of[monitor_id]] = _read(at, msgspec.json.decode(measured))
+    return found
+
+
+def _read(at: Millis, measured: dict[str, Any]) -> _Figures:
+    disks = [value for name, value in measured.items() if name.startswith(_DISK)]
+    disk = max(disks) if disks else measured.get("disk")
+    return _Figures(
+        at,
+        lines.rounded(measured.get("cpu")),
+        lines.rounded(measured.get("mem")),
+        lines.rounded(disk),
+    )
+
+
+def _running(tx: Tx, ids: Sequence[str]) -> dict[str, int]:
+    rows = tx.rows(
+        f"select host_id, count(*) from jobs where host_id in {tx.sql.texts}"
+        " and lifecycle = 'assigned' group by host_id",
+        json_list(ids),
+    )
+    return {host_id: int(count) for host_id, count in rows}

@@ -1,0 +1,91 @@
+"""Indicators as tiles: the record, and its last values for a line."""
+
+import msgspec
+
+from belvedere.access import Actor, Level, require
+from belvedere.base.clock import Millis, iso
+from belvedere.board import lines
+from belvedere.board.newest import Series, newest
+from belvedere.board.rights import runnable
+from belvedere.db import Tx
+from belvedere.indicators import store
+from belvedere.indicators.model import IndicatorRow
+from belvedere.rest.filters import Field, Kind, Listable, Listing
+
+MOST = 24
+RANKS = {"failure CRITICAL": 0, "failure HIGH": 1, "failure LOW": 2}
+_VALUES = Series("indicator_values", "indicator_id", "at", "x.at, x.value")
+
+
+class IndicatorLine(msgspec.Struct):
+    """An indicator as a tile shows it; `spark`: its last numbers, 24 at most, oldest first."""
+
+    id: str
+    title: str
+    type: str
+    state: str
+    value: str | int | float
+    severity: str
+    description: str
+    enable: bool
+    sticky: bool
+    read_only: bool
+    stale: bool
+    tags: list[str]
+    order: int
+    width: int
+    height: int
+    last_push: str
+    spark: list[float]
+    may_dismiss: bool
+    version: int
+
+
+def listable(engine: str) -> Listable:
+    rank = lines.rank("indicators.state || ' ' || indicators.severity", RANKS)
+    more = {"rank": Field(rank, Kind.INT), "tags": lines.tagged(engine, "indicators.tags")}
+    return lines.listable(store.INDICATORS, more)
+
+
+def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[IndicatorLine], int | None]:
+    require(actor, Level.VIEWER)
+    total = store.count(tx, actor, listing) if listing.count else None
+    rows = store.page(tx, actor, listing)
+    ids = [row.id for row in rows]
+    may = runnable(tx, actor, "indicator", ids)
+    numbers = newest(tx, _VALUES, [row.id for row in rows if row.text_value is None], MOST)
+    return [
+        _line(row, numbers.get(row.id, []), tx.now, may_dismiss=row.id in may) for row in rows
+    ], total
+
+
+def _line(
+    row: IndicatorRow, values: list[tuple[Millis, str]], now: Millis, *, may_dismiss: bool
+) -> IndicatorLine:
+    return IndicatorLine(
+        id=row.id,
+        title=row.title,
+        type=row.type,
+        state=row.state,
+        value=row.value,
+        severity=row.severity,
+        description=row.description,
+        enable=bool(row.enabled),
+        sticky=bool(row.sticky),
+        read_only=bool(row.read_only),
+        stale=row.is_stale(now),
+        tags=msgspec.json.decode(row.tags, type=list[str]),
+        order=row.place,
+        width=row.width,
+        height=row.height,
+        last_push=iso(row.pushed_at),
+        spark=[number for _, text in reversed(values) for number in _number(text)],
+        may_dismiss=may_dismiss and not row.read_only,
+        version=row.version,
+    )
+
+
+def _number(text: str) -> list[float]:
+    """It may have been a text before it became a counter."""
+    value = msgspec.json.decode(text)
+    return [float(value)] if isinstance(value, int | float) else []

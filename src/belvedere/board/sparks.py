@@ -1,0 +1,97 @@
+"""A monitor's one number over the last day, and how much of the time it was up."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from belvedere.base.clock import DAY, HOUR, MINUTE, Millis
+from belvedere.board.rights import json_list
+from belvedere.db import Tx
+from belvedere.db.database import Row
+from belvedere.monitors.model import MonitorRow
+from belvedere.monitors.rollups import UP
+
+# The number that stands for all that a monitor measures: the first of these that it has.
+MAIN = ("ms", "cpu", "days", "count", "bytes")
+UNITS = {"ms": "ms", "cpu": "%", "mem": "%", "cache": "%", "days": "days", "bytes": "B"}
+BY_TYPE = {
+    **dict.fromkeys(("scraper", "tcp", "ping", "dns"), "ms"),
+    "dstat": "cpu",
+    "tls": "days",
+    "process": "count",
+    "file": "bytes",
+}
+# (younger than, step): a young monitor shows what there is in finer steps.
+_STEPS = ((HOUR, MINUTE), (6 * HOUR, 10 * MINUTE))
+_numbers = msgspec.json.Decoder(dict[str, float]).decode
+
+
+class Spark(msgspec.Struct):
+    """Values in steps of time from `since` on; null where nothing was measured."""
+
+    since: Millis
+    step: Millis
+    values: list[float | None]
+
+
+def metric(row: MonitorRow, checks: Sequence[Row]) -> tuple[str | None, float | None]:
+    """Its name, and its newest value."""
+    measured = _numbers(checks[0][2]) if checks else {}
+    usual = BY_TYPE.get(row.type)
+    if not measured:
+        return usual, None
+    names = [name for name in (*([usual] if usual else []), *MAIN) if name in measured]
+    name = names[0] if names else min(measured)
+    return name, measured[name]
+
+
+def sparks(
+    tx: Tx, rows: Iterable[MonitorRow], metrics: Mapping[str, str | None]
+) -> dict[str, Spark]:
+    """By monitor; one read for each step in use."""
+    grouped: dict[Millis, list[MonitorRow]] = {}
+    for row in rows:
+        if metrics[row.id] is not None:
+            grouped.setdefault(_step(tx.now - row.created_at), []).append(row)
+    found: dict[str, Spark] = {}
+    for step, group in grouped.items():
+        found |= _of_step(tx, step, group, metrics)
+    return found
+
+
+def _step(age: Millis) -> Millis:
+    return next((step for younger, step in _STEPS if age < younger), HOUR)
+
+
+def _of_step(
+    tx: Tx, step: Millis, group: list[MonitorRow], metrics: Mapping[str, str | None]
+) -> dict[str, Spark]:
+    last = tx.now // step
+    first = {row.id: max(row.created_at, tx.now - DAY) // step for row in group}
+    found = {
+        row.id: Spark(first[row.id] * step, step, [None] * (last - first[row.id] + 1))
+        for row in group
+    }
+    wanted = {name for row in group if (name := metrics[row.id]) is not None}
+    rows = tx.rows(
+        "select monitor_id, metric, at, total / count from monitor_rollups"
+        f" where monitor_id in {tx.sql.texts} and metric in {tx.sql.texts}"
+        " and step = ? and at >= ?",
+        *(json_list(first), json_list(wanted), step, min(first.values()) * step),
+    )
+    for monitor_id, name, at, value in rows:
+        place = at // step - first[monitor_id]
+        if name == metrics[monitor_id] and 0 <= place < len(found[monitor_id].values):
+            found[monitor_id].values[place] = round(value, 4)
+    return found
+
+
+def uptimes(tx: Tx, ids: Sequence[str], span: Millis, step: Millis) -> dict[str, float]:
+    """Percent of good checks over the last `span`; who was never checked is not in it."""
+    rows = tx.rows(
+        "select monitor_id, sum(count), sum(total) from monitor_rollups"
+        f" where monitor_id in {tx.sql.texts} and metric = ? and step = ? and at > ?"
+        " group by monitor_id",
+        *(json_list(ids), UP, step, tx.now - span - step),
+    )
+    return {id_: round(100 * float(good) / int(checks), 4) for id_, checks, good in rows}

@@ -1,0 +1,52 @@
+"""Monitors with a past."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from belvedere.base.clock import MINUTE, Millis
+from belvedere.db import Tx
+from belvedere.monitors import rollups
+from belvedere.monitors import service as monitors
+from belvedere.monitors.given import MonitorBody
+from belvedere.monitors.rollups import Seen
+from contract.world import World
+
+
+async def monitor(world: World, name: str = "shop", type: str = "push", **more: Any) -> str:
+    if type not in ("push", "nested"):
+        more["host_id"] = world.things.hosts["web-1"].host_id
+    body = MonitorBody(name=name, type=type, **more)
+    made = await world.house.db.write(monitors.create, world.house.keys, world.cast.ada, body, None)
+    return made[0].id
+
+
+def _age(tx: Tx, monitor_id: str, made_at: Millis) -> None:
+    tx.run("update monitors set created_at = ? where id = ?", made_at, monitor_id)
+
+
+def _move(tx: Tx, monitor_id: str, state: str) -> None:
+    tx.run("update monitors set state = ? where id = ?", state, monitor_id)
+
+
+async def set_state(world: World, monitor_id: str, state: str) -> None:
+    await world.house.db.write(_move, monitor_id, state)
+
+
+async def check(
+    world: World,
+    monitor_id: str,
+    states: Sequence[str],
+    *,
+    every: Millis = MINUTE,
+    measured: dict[str, float] | None = None,
+) -> None:
+    """Checks in these states, the last of them now, one `every` so often; it is as old as they."""
+    now = world.house.clock()
+    at = [now - every * n for n in reversed(range(len(states)))]
+    seen = [
+        Seen(monitor_id, when, state, "", measured or {})
+        for when, state in zip(at, states, strict=True)
+        if state
+    ]
+    await world.house.db.write(rollups.add, seen)
+    await world.house.db.write(_age, monitor_id, at[0])
