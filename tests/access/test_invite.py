@@ -48,7 +48,7 @@ def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
     greeting = db.write_now(invitations.greet, keys, made.token)
     assert greeting is not None
     assert (greeting.email, greeting.password_hash) == ("new@acme.test", None)
-    _, token = db.write_now(invitations.accept, keys, made.token, None, HASH, "192.0.2.9")
+    token = db.write_now(invitations.accept, keys, made.token, None, HASH, "192.0.2.9").token
     actor = db.write_now(authenticate, keys, token)
     assert actor is not None
     assert (actor.level, actor.email, actor.tags) == (Level.USER, "new@acme.test", ("team:blue",))
@@ -129,7 +129,7 @@ def test_one_who_is_known_comes_with_the_password_in_use(
     greeting = db.write_now(invitations.greet, keys, made.token)
     assert greeting is not None
     assert greeting.password_hash == PASSWORD_HASH
-    _, token = db.write_now(invitations.accept, keys, made.token, PASSWORD_HASH, None, "")
+    token = db.write_now(invitations.accept, keys, made.token, PASSWORD_HASH, None, "").token
     actor = db.write_now(authenticate, keys, token)
     assert actor is not None
     assert (actor.customer_name, actor.level) == ("acme", Level.USER)
@@ -144,7 +144,7 @@ def test_until_the_link_is_used_the_door_stays_shut(db: Database, keys: Keys, ca
         invitations.invite, keys, cast.eve, "new@acme.test", "", Level.VIEWER, []
     )
     wanted = invite(db, keys, cast, level=Level.MANAGER)
-    _, token = db.write_now(invitations.accept, keys, squatted.token, None, HASH, "")
+    token = db.write_now(invitations.accept, keys, squatted.token, None, HASH, "").token
     actor = db.write_now(authenticate, keys, token)
     assert actor is not None
     assert actor.customer_name == "globex"

@@ -16,6 +16,7 @@ from belvedere.access import (
     create_enrolment,
     create_token,
     customers,
+    entrance,
     invitations,
     links,
     members,
@@ -145,7 +146,7 @@ def attack_redeem(world: World, a: int, b: int, level: Level) -> None:
     elif greeting.password_hash in (None, THEIRS):
         seen = greeting.password_hash
         made = world.run(invitations.accept, world.keys, token, seen, THEIRS, "")
-        world.held_tokens += [made[1]] if made else []
+        world.held_tokens += [made.token] if made else []
 
 
 def attack_sign_in(world: World, a: int, b: int, level: Level) -> None:
@@ -153,8 +154,8 @@ def attack_sign_in(world: World, a: int, b: int, level: Level) -> None:
     user = world.run(users.by_identifier, names[a % len(names)])
     if user is not None and user.password_hash == THEIRS:
         place = (None, world.acme.name, world.globex.name)[b % 3]
-        made = world.run(sessions.sign_in, world.keys, user, None, place, "", "")
-        world.held_tokens += [made[1]] if made else []
+        made = world.run(entrance.sign_in, world.keys, user, None, place, "", "")
+        world.held_tokens += [made.token] if made else []
 
 
 def attack_grab(world: World, a: int, b: int, level: Level) -> None:

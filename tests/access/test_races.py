@@ -10,6 +10,7 @@ from belvedere.access import (
     Level,
     authenticate,
     customers,
+    entrance,
     invitations,
     links,
     members,
@@ -17,7 +18,6 @@ from belvedere.access import (
     passwords,
     recovery,
     roster,
-    sessions,
     users,
 )
 from belvedere.base.errors import Refused
@@ -101,11 +101,11 @@ async def test_no_session_with_the_old_password_outlives_the_new_one(
         assert vic is not None
         _, link = await db.write(links.make, keys, links.RESET, vic.id, cast.acme.id, "operator")
         found = await at_once(
-            *(db.write(sessions.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
+            *(db.write(entrance.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
             db.write(recovery.redeem_reset, keys, link, f"new {n}", ""),
-            *(db.write(sessions.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
+            *(db.write(entrance.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
         )
-        tokens = [one[1] for one in found if isinstance(one, tuple)]
+        tokens = [one.token for one in found if isinstance(one, entrance.Entered)]
         assert [await db.read(authenticate, keys, token) for token in tokens] == [None] * len(
             tokens
         )

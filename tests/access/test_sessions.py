@@ -9,6 +9,7 @@ from belvedere.access import (
     audit,
     authenticate,
     customers,
+    entrance,
     members,
     sessions,
     sweep,
@@ -34,21 +35,22 @@ def join_globex(db: Database, cast: Cast, email: str) -> None:
 
 
 def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
-    session, token = db.write_now(
-        sessions.sign_in, keys, user(db, cast.vic), None, None, "192.0.2.9", "Firefox"
+    entered = db.write_now(
+        entrance.sign_in, keys, user(db, cast.vic), None, None, "192.0.2.9", "Firefox"
     )
-    actor = db.write_now(authenticate, keys, token)
+    assert entered.session is not None
+    actor = db.write_now(authenticate, keys, entered.token)
     assert actor is not None
     assert (actor.kind, actor.member_id) == ("member", cast.vic.member_id)
-    assert actor.credential_id == session.id
+    assert actor.credential_id == entered.session.id
     newest = db.write_now(audit.entries, cast.ada)[0]
     assert (newest.action, newest.address) == ("session.begin", "192.0.2.9")
-    assert token not in str(newest)
+    assert entered.token not in str(newest)
 
 
 def test_the_hash_is_renewed_when_it_is_dated(db: Database, keys: Keys, cast: Cast) -> None:
     vic = user(db, cast.vic)
-    db.write_now(sessions.sign_in, keys, vic, "renewed", None, "", "")
+    db.write_now(entrance.sign_in, keys, vic, "renewed", None, "", "")
     assert user(db, cast.vic).password_hash == "renewed"
 
 
@@ -58,14 +60,14 @@ def test_a_password_that_changed_meanwhile_signs_nobody_in(
     vic = user(db, cast.vic)
     db.write_now(users.set_password, vic.id, "changed")
     with pytest.raises(Unauthenticated):
-        db.write_now(sessions.sign_in, keys, vic, None, None, "", "")
+        db.write_now(entrance.sign_in, keys, vic, None, None, "", "")
 
 
 def test_a_disabled_person_does_not_sign_in(db: Database, keys: Keys, cast: Cast) -> None:
     vic = user(db, cast.vic)
     db.write_now(lambda tx: tx.run("update users set enabled = 0 where id = ?", vic.id))
     with pytest.raises(Unauthenticated):
-        db.write_now(sessions.sign_in, keys, vic, None, None, "", "")
+        db.write_now(entrance.sign_in, keys, vic, None, None, "", "")
     assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
 
 
@@ -74,7 +76,7 @@ def test_others_and_unknown_organizations_are_refused_alike(
     db: Database, keys: Keys, cast: Cast, name: str
 ) -> None:
     with pytest.raises(Forbidden) as caught:
-        db.write_now(sessions.sign_in, keys, user(db, cast.vic), None, name, "", "")
+        db.write_now(entrance.sign_in, keys, user(db, cast.vic), None, name, "", "")
     assert caught.value.message == "You are no member of this organization."
 
 
@@ -83,11 +85,11 @@ def test_without_a_name_it_is_the_organization_used_last(
 ) -> None:
     join_globex(db, cast, "vic@acme.test")
     vic = user(db, cast.vic)
-    first, _ = db.write_now(sessions.sign_in, keys, vic, None, None, "", "")
-    db.write_now(sessions.sign_in, keys, vic, None, "GLOBEX", "", "")
-    then, _ = db.write_now(sessions.sign_in, keys, vic, None, None, "", "")
-    assert first.customer_id == cast.acme.id
-    assert then.customer_id == cast.globex.id
+    first = db.write_now(entrance.sign_in, keys, vic, None, None, "", "").session
+    db.write_now(entrance.sign_in, keys, vic, None, "GLOBEX", "", "")
+    then = db.write_now(entrance.sign_in, keys, vic, None, None, "", "").session
+    assert first is not None and first.customer_id == cast.acme.id
+    assert then is not None and then.customer_id == cast.globex.id
 
 
 def test_it_ends_after_eight_idle_hours(

@@ -80,6 +80,15 @@ def test_a_new_password_is_printed_alone(
     assert (ran.status, ran.out) == (0, "s3cret\n")
 
 
+def test_a_lost_second_factor_is_reset(
+    stranger: Belvedere, running: UnixFakeServer, data: Path
+) -> None:
+    running.on("POST", "/member/reset-second-factor", {"email": "ada@x"})
+    ran = stranger("member", "reset-second-factor", "ada@x", "--data", str(data))
+    assert (ran.status, "ada@x" in ran.out) == (0, True)
+    assert running.bodies("POST", "/member/reset-second-factor") == [{"email": "ada@x"}]
+
+
 def test_without_a_server_the_database_is_opened(
     stranger: Belvedere, data: Path, offline: Offline
 ) -> None:

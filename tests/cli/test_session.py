@@ -134,3 +134,33 @@ def test_it_says_who_one_is(belvedere: Belvedere) -> None:
     ran = belvedere("whoami")
     assert "ada@acme.example" in ran.out
     assert "admin" in ran.out
+
+
+CODE = "/api/auth/login/second-factor"
+
+
+def test_the_code_of_the_second_factor_is_asked(
+    stranger: Belvedere, server: FakeServer, home: Path
+) -> None:
+    server.on("POST", "/api/auth/login", {"second_factor": "totp", "ticket": "bvf_1"})
+    server.on("POST", CODE, {"access_token": "bvs_new"})
+    words = ("login", "--server", server.url, "--email", "ada@acme.example")
+    assert stranger(*words, stdin="correct horse\n123456\n").status == 0
+    assert server.bodies("POST", CODE) == [{"ticket": "bvf_1", "code": "123456"}]
+    assert kept(home)["token"] == "bvs_new"
+
+
+def test_a_second_factor_that_is_required_is_set_up_on_the_way(
+    stranger: Belvedere, server: FakeServer, home: Path
+) -> None:
+    look = {"kind": "invitation", "email": "max@acme.example", "has_password": False}
+    server.on("POST", "/api/auth/link", look)
+    server.on("POST", "/api/auth/invitation", {"second_factor": "setup", "ticket": "bvf_1"})
+    server.on("POST", f"{CODE}/setup", {"secret": "ABCDEF", "uri": "otpauth://x", "qr": "<svg/>"})
+    server.on("POST", CODE, {"access_token": "bvs_max", "recovery_codes": ["aaaaa-bbbbb"]})
+    words = f"{server.url}/ui/link#bvl_1\nnew password\n123456\n"
+    ran = stranger("login", "--link", stdin=words)
+    assert ran.status == 0
+    assert "ABCDEF" in ran.err and "aaaaa-bbbbb" in ran.err
+    assert server.bodies("POST", f"{CODE}/setup") == [{"ticket": "bvf_1"}]
+    assert kept(home)["token"] == "bvs_max"

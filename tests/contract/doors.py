@@ -69,6 +69,15 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
     return {
         "POST /api/auth/login": login,
         "POST /api/auth/login/local": login,
+        "POST /api/auth/login/second-factor": {
+            "ticket": estate.texts["ticket"],
+            "code": estate.texts["code"],
+        },
+        "POST /api/auth/login/second-factor/setup": {"ticket": estate.texts["setup"]},
+        "POST /api/auth/second-factor": {"password": PASSWORD},
+        "PUT /api/auth/second-factor": {"code": "000000"},
+        "POST /api/auth/second-factor/recovery-codes": {"password": PASSWORD},
+        "POST /api/auth/second-factor/disable": {"password": PASSWORD},
         "POST /api/auth/password/recover": {"email": "uma@acme.test"},
         "PUT /api/auth/password/reset": {"token": estate.texts["reset"], "password": PASSWORD},
         "POST /api/auth/password/change": {"current": PASSWORD, "password": PASSWORD},
@@ -113,6 +122,7 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "POST /job": {"task": here.ids["task"]},
         "POST /task/{id}/job": {},
         "POST /job/secret/{secret}": {},
+        "POST /job/cancel": {"ids": [here.ids["job"]]},
         "POST /task/{id}/secret/{secret}/job": {},
         "PUT /job/{id}/input": {"args": []},
         "PUT /job/{id}/resolve": {"outcome": "success"},

@@ -5,7 +5,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from belvedere import hosts
-from belvedere.access import Actor, Level, enrolment, invitations, recovery, secret_keys, tokens
+from belvedere.access import (
+    Actor,
+    Keys,
+    Level,
+    enrolment,
+    invitations,
+    members,
+    operator,
+    recovery,
+    second_factors,
+    secret_keys,
+    tickets,
+    tokens,
+    totp,
+)
 from belvedere.db import Tx
 from belvedere.definitions import service as definitions
 from belvedere.definitions.service import DefinitionBody
@@ -100,8 +114,21 @@ def settle(tx: Tx, house: House, cast: Cast, things: Things) -> Estate:
             ).token,
             "enrolment": enrolment.create_enrolment(tx, keys, ada)[1],
             "member": cast.uma.member_id,
+            **_half_signed_in(tx, keys, cast),
         },
     )
+
+
+def _half_signed_in(tx: Tx, keys: Keys, cast: Cast) -> dict[str, str]:
+    """Somebody whose code is still to come, with the code; and Uma, who has no app yet."""
+    tom = members.admit(tx, operator(cast.acme), "tom@acme.test", Level.VIEWER).user_id
+    secret, step = second_factors.begin(tx, keys, tom), tx.now // totp.STEP
+    second_factors.confirm(tx, keys, tom, totp.code_at(secret, step))
+    return {
+        "ticket": tickets.make(tx, keys, tom, cast.acme.id, tickets.TOTP),
+        "code": totp.code_at(secret, step + 1),
+        "setup": tickets.make(tx, keys, cast.uma.user_id, cast.acme.id, tickets.SETUP),
+    }
 
 
 def _dead_tokens(tx: Tx, house: House, by: Actor) -> dict[str, str]:

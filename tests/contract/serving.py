@@ -17,7 +17,7 @@ from contract.client import Client
 from contract.world import World, opened
 from handclock import HandClock
 
-TOKEN = re.compile(r"bv[tsael]_[A-Za-z0-9_\-]{20,}")
+TOKEN = re.compile(r"bv[tsaelf]_[A-Za-z0-9_\-]{20,}")
 
 
 async def at_once(_: float) -> None:

@@ -1,12 +1,22 @@
 """Every door of this room; each file of handlers has its rows at its end."""
 
-from belvedere.access import api_customer, api_member, api_password, api_session, api_token
+from belvedere.access import (
+    api_customer,
+    api_member,
+    api_password,
+    api_second_factor,
+    api_session,
+    api_ticket,
+    api_token,
+)
 from belvedere.access.api_acl import acl_routes
 from belvedere.rest.route import Route
 
 ROUTES: tuple[Route, ...] = (
     *api_session.ROUTES,
+    *api_ticket.ROUTES,
     *api_password.ROUTES,
+    *api_second_factor.ROUTES,
     *api_member.ROUTES,
     *api_token.ROUTES,
     *api_customer.ROUTES,

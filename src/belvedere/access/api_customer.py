@@ -15,6 +15,8 @@ class CustomerChange(msgspec.Struct, forbid_unknown_fields=True):
 
     name: str | None = None
     inner_checks: bool | None = None
+    # A level, or empty for none.
+    second_factor_level: str | None = None
 
 
 class HandOver(msgspec.Struct, forbid_unknown_fields=True):
@@ -33,6 +35,8 @@ def _change(tx: Tx, ask: Ask) -> customers.Customer:
     wanted = ask.body
     if wanted.inner_checks is not None:
         customers.allow_inner(tx, ask.actor, wanted.inner_checks)
+    if wanted.second_factor_level is not None:
+        customers.ask_second_factor(tx, ask.actor, wanted.second_factor_level)
     if wanted.name is not None:
         return customers.rename(tx, ask.actor, wanted.name, ask.house.reserved)
     return customers.find(tx, ask.actor.customer_id)
@@ -81,10 +85,10 @@ ROUTES = (
         "/api/customer",
         "owner",
         change,
-        "Rename the organization, or forbid its monitors inner addresses",
+        "Rename the organization, forbid its monitors inner addresses, require a second factor",
         body=CustomerChange,
         answer=records.CustomerRecord,
-        codes=("name_taken",),
+        codes=("name_taken", "second_factor_off"),
         known=False,
         people=True,
     ),

@@ -5,7 +5,7 @@ from functools import partial
 import msgspec
 
 from belvedere.access import invitations, links, recovery, sessions, users
-from belvedere.access.api_session import Done, SignedIn, agent_of, signed_in
+from belvedere.access.api_session import Done, LoginAnswer, agent_of, answered
 from belvedere.access.doors import plain
 from belvedere.access.invitations import Greeting
 from belvedere.base.errors import Forbidden
@@ -82,10 +82,10 @@ async def accept(ask: Ask) -> Reply:
         made = await house.turnstile.digest(body.password)
     elif not await house.turnstile.verify(address, found.user_id, seen, body.password):
         raise sessions.bad_login()
-    session, token = await house.db.write(
+    entered = await house.db.write(
         invitations.accept, house.keys, body.token, seen, made, address, agent_of(ask)
     )
-    return signed_in(ask, session, token)
+    return answered(ask, entered)
 
 
 async def change(ask: Ask) -> Done:
@@ -163,7 +163,7 @@ ROUTES = (
         accept,
         "Accept an invitation and sign in",
         body=Accept,
-        answer=SignedIn,
+        answer=LoginAnswer,
         known=False,
     ),
 )

@@ -7,8 +7,9 @@ from functools import partial
 
 import msgspec
 
-from belvedere.access import cookies, records, sessions, users
+from belvedere.access import cookies, entrance, records, sessions, users
 from belvedere.access.doors import plain
+from belvedere.access.entrance import Entered
 from belvedere.access.model import Actor
 from belvedere.access.sessions import Session
 from belvedere.base.clock import SECOND, iso
@@ -33,6 +34,20 @@ class SignedIn(msgspec.Struct):
     session_id: str
     customer_id: str
     expires: str
+
+
+class LoginAnswer(msgspec.Struct, omit_defaults=True):
+    """A session; or what is still asked for (`totp`: a code, `setup`: an app first) and the ticket
+    to bring along."""
+
+    access_token: str | msgspec.UnsetType = msgspec.UNSET
+    session_id: str | msgspec.UnsetType = msgspec.UNSET
+    customer_id: str | msgspec.UnsetType = msgspec.UNSET
+    expires: str | msgspec.UnsetType = msgspec.UNSET
+    second_factor: str | msgspec.UnsetType = msgspec.UNSET
+    ticket: str | msgspec.UnsetType = msgspec.UNSET
+    # Only of a second factor that was set up on the way in; shown once.
+    recovery_codes: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Place(msgspec.Struct):
@@ -74,10 +89,10 @@ async def login(ask: Ask) -> Reply:
         raise sessions.bad_login()
     renewed = await house.turnstile.renewed(kept, password)
     customer = body.customer or ask.customer
-    session, token = await house.db.write(
-        sessions.sign_in, house.keys, user, renewed, customer, address, agent_of(ask)
+    entered = await house.db.write(
+        entrance.sign_in, house.keys, user, renewed, customer, address, agent_of(ask)
     )
-    return signed_in(ask, session, token)
+    return answered(ask, entered)
 
 
 async def logout(ask: Ask) -> Reply:
@@ -134,14 +149,27 @@ def profile_of(tx: Tx, actor: Actor) -> Profile:
 
 def signed_in(ask: Ask, session: Session, token: str) -> Reply:
     """The answer that carries a new session token, in the body and as a cookie."""
+    body = SignedIn(token, session.id, session.customer_id, iso(session.expires_at))
+    return Reply(body, headers={"set-cookie": baked(ask, session, token)})
+
+
+def answered(ask: Ask, entered: Entered) -> Reply:
+    """The same, or the ticket without a cookie."""
+    session = entered.session
+    if session is None:
+        return Reply(LoginAnswer(second_factor=entered.asks, ticket=entered.ticket))
+    body = LoginAnswer(entered.token, session.id, session.customer_id, iso(session.expires_at))
+    if entered.recovery_codes:
+        body.recovery_codes = entered.recovery_codes
+    return Reply(body, headers={"set-cookie": baked(ask, session, entered.token)})
+
+
+def baked(ask: Ask, session: Session, token: str) -> str:
     secure = is_secure(ask)
     if not secure:
         _log.warning("A session token was sent over plain http; use https or a TLS proxy.")
     life_s = (session.expires_at - session.used_at) // SECOND
-    return Reply(
-        SignedIn(token, session.id, session.customer_id, iso(session.expires_at)),
-        headers={"set-cookie": cookies.baked(token, secure=secure, life_s=life_s)},
-    )
+    return cookies.baked(token, secure=secure, life_s=life_s)
 
 
 def is_secure(ask: Ask) -> bool:
@@ -166,7 +194,7 @@ def basic(ask: Ask) -> tuple[str, str] | None:
     return name, password
 
 
-_login = partial(plain, body=Login, answer=SignedIn, codes=("too_many_requests",))
+_login = partial(plain, body=Login, answer=LoginAnswer, codes=("too_many_requests",))
 
 ROUTES = (
     _login("POST", "/api/auth/login", "anonymous", login, "Sign in"),

@@ -15,7 +15,7 @@ _SECRET_FIELD = re.compile(
     re.IGNORECASE,
 )
 # Our own credentials, wherever in a text they stand.
-_CREDENTIAL = re.compile(r"bv[taselp]_[A-Za-z0-9_\-.~]{32,}")
+_CREDENTIAL = re.compile(r"bv[taselpf]_[A-Za-z0-9_\-.~]{32,}")
 
 MAX_PAGE = 1_000
 

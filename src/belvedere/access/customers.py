@@ -3,7 +3,7 @@
 import msgspec
 
 from belvedere import events
-from belvedere.access import audit, links, members, names, roster, users
+from belvedere.access import audit, links, members, names, roster, second_factors, users
 from belvedere.access.keys import Keys
 from belvedere.access.model import Actor, Level, require, require_person
 from belvedere.base.errors import Conflict, Invalid, NotFound
@@ -18,6 +18,7 @@ class Customer(msgspec.Struct, frozen=True):
     created_at: int
     updated_at: int
     inner_checks: int
+    second_factor_level: str
 
 
 class Founded(msgspec.Struct, frozen=True):
@@ -61,9 +62,9 @@ def create_organization(
 ) -> Founded:
     """For the operator: an organization and its owner, who may be known to the server already."""
     name = names.organization(name, reserved)
-    customer = Customer(new_id(), name, 1, tx.now, tx.now, 1)
+    customer = Customer(new_id(), name, 1, tx.now, tx.now, 1, "")
     made = tx.run(
-        f"insert into customers ({columns(Customer)}, name_key) values (?, ?, ?, ?, ?, ?, ?)"
+        f"insert into customers ({columns(Customer)}, name_key) values (?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict (name_key) do nothing",
         *msgspec.structs.astuple(customer),
         name,
@@ -118,6 +119,30 @@ def allow_inner(tx: Tx, actor: Actor, allowed: bool) -> Customer:
     )
     old: dict[str, object] = {"inner_checks": not allowed}
     _tell(tx, actor, "change", "changed", old, {"inner_checks": allowed})
+    return find(tx, before.id)
+
+
+def ask_second_factor(tx: Tx, actor: Actor, level: str) -> Customer:
+    """Owner only: from this level on members need a second factor; empty: nobody does."""
+    roster.confirm(tx, actor)
+    require(actor, Level.OWNER)
+    wanted = names.level(level).value if level else ""
+    before = find(tx, actor.customer_id)
+    if wanted and actor.kind == "member" and second_factors.find(tx, actor.user_id) is None:
+        raise Conflict(
+            "Set up your own second factor first; you would be locked out.",
+            code="second_factor_off",
+        )
+    if before.second_factor_level == wanted:
+        return before
+    tx.run(
+        "update customers set second_factor_level = ?, updated_at = ? where id = ?",
+        wanted,
+        tx.now,
+        before.id,
+    )
+    old: dict[str, object] = {"second_factor_level": before.second_factor_level}
+    _tell(tx, actor, "change", "changed", old, {"second_factor_level": wanted})
     return find(tx, before.id)
 
 

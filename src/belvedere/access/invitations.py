@@ -7,12 +7,12 @@ elsewhere first, nor because another organization set the password.
 
 import msgspec
 
-from belvedere.access import links, roster, sessions, users
+from belvedere.access import entrance, links, roster, users
+from belvedere.access.entrance import Entered
 from belvedere.access.keys import Keys
 from belvedere.access.links import Link
 from belvedere.access.model import Actor, Level, require, require_person
 from belvedere.access.roster import Member
-from belvedere.access.sessions import Session
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 
@@ -74,7 +74,7 @@ def accept(
     password_hash: str | None,
     address: str,
     agent: str = "",
-) -> tuple[Session, str]:
+) -> Entered:
     """Use the link, and be in. `seen` is the hash that the given password was checked against;
     where there was none, `password_hash` becomes the person's."""
     link = links.take(tx, keys, token, links.INVITATION)
@@ -105,4 +105,4 @@ def accept(
     links.drop_resets(tx, member.user_id)
     actor = roster.as_actor(tx, member, address)
     roster.tell(tx, actor, "accept", "accepted", member.id, None, roster.shown(member))
-    return sessions.begin(tx, keys, member.user_id, actor.customer_name, address, agent)
+    return entrance.enter(tx, keys, member.user_id, actor.customer_name, address, agent)

@@ -17,7 +17,7 @@ from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
 
 INTEGRATION, AGENT, SESSION, ENROLMENT, LINK = "bvt_", "bva_", "bvs_", "bve_", "bvl_"
-PUBLIC = "bvp_"
+PUBLIC, TICKET = "bvp_", "bvf_"
 SECRET_FILE = "secret.key"
 _NONCE = 12
 _HEX = re.compile(r"[0-9a-fA-F]{64}")

@@ -7,7 +7,7 @@ import msgspec
 from belvedere.access.audit import AuditRow
 from belvedere.access.customers import Customer
 from belvedere.access.links import Link
-from belvedere.access.model import Actor
+from belvedere.access.model import Actor, Level
 from belvedere.access.roster import Member
 from belvedere.access.sessions import Session
 from belvedere.access.tokens import Token
@@ -51,6 +51,8 @@ class MemberRecord(msgspec.Struct, omit_defaults=True):
     creation_date: str
     last_update: str
     invitation: LinkRecord | None = None
+    # Only for those who manage members.
+    second_factor: bool | None = None
 
 
 class TokenRecord(msgspec.Struct, omit_defaults=True):
@@ -77,6 +79,8 @@ class SessionRecord(msgspec.Struct):
     expires: str
     # The one that asks.
     current: bool
+    # By what it began: password, totp, recovery (a code of paper) or provider.
+    method: str
 
 
 class CustomerRecord(msgspec.Struct):
@@ -87,6 +91,8 @@ class CustomerRecord(msgspec.Struct):
     last_update: str
     # Whether monitors may check loopback and inner addresses.
     inner_checks: bool
+    # From this level on members need a second factor; empty: nobody does.
+    second_factor_level: str
 
 
 class AuditRecord(msgspec.Struct):
@@ -129,6 +135,7 @@ def member(found: Member, actor: Actor, invitation: LinkRecord | None = None) ->
         iso(found.created_at),
         iso(found.updated_at),
         invitation,
+        bool(found.has_second_factor) if actor.level.reaches(Level.MANAGER) else None,
     )
 
 
@@ -162,6 +169,7 @@ def session(found: Session, actor: Actor) -> SessionRecord:
         iso(found.used_at),
         iso(found.expires_at),
         found.id == actor.credential_id,
+        found.method,
     )
 
 
@@ -173,6 +181,7 @@ def customer(found: Customer) -> CustomerRecord:
         iso(found.created_at),
         iso(found.updated_at),
         bool(found.inner_checks),
+        found.second_factor_level,
     )
 
 

@@ -1,7 +1,7 @@
 """New passwords: changed by the person, or set through a one-time link."""
 
 from belvedere import events
-from belvedere.access import customers, links, roster, sessions, users
+from belvedere.access import customers, links, roster, sessions, tickets, users
 from belvedere.access.keys import Keys
 from belvedere.access.links import Link
 from belvedere.access.model import Actor
@@ -50,6 +50,7 @@ def change_password(tx: Tx, actor: Actor, seen: str, password_hash: str) -> None
     if not users.exchange_password(tx, actor.user_id, seen, password_hash):
         raise Unauthenticated("The password has just changed; sign in again.")
     sessions.kill(tx, actor.user_id, but=actor.credential_id)
+    tickets.drop(tx, actor.user_id)
     links.drop_resets(tx, actor.user_id)
     _tell(tx, actor, actor.member_id, "change_password")
 
@@ -71,23 +72,24 @@ def ask_for_help(tx: Tx, identifier: str) -> None:
 
 def reset_password(tx: Tx, keys: Keys, identifier: str) -> tuple[User, str]:
     """For the operator: a reset link for anybody."""
-    user, member = _somebody(tx, identifier)
+    user, member = somebody(tx, identifier)
     _, token = links.make(tx, keys, links.RESET, user.id, member.customer_id, "operator")
-    _tell(tx, _operator(tx, member), member.id, "link")
+    _tell(tx, operator_of(tx, member), member.id, "link")
     return user, token
 
 
 def set_password(tx: Tx, identifier: str, password_hash: str) -> User:
     """For the operator: a password at once."""
-    user, member = _somebody(tx, identifier)
+    user, member = somebody(tx, identifier)
     _set(tx, user, password_hash)
-    _tell(tx, _operator(tx, member), member.id, "reset_password")
+    _tell(tx, operator_of(tx, member), member.id, "reset_password")
     return user
 
 
 def _set(tx: Tx, user: User, password_hash: str) -> None:
     users.set_password(tx, user.id, password_hash)
     sessions.kill(tx, user.id)
+    tickets.drop(tx, user.id)
     links.drop_resets(tx, user.id)
 
 
@@ -96,11 +98,11 @@ def _tell(tx: Tx, actor: Actor, member_id: str, action: str) -> None:
     roster.tell(tx, actor, action, kind, member_id, None, {})
 
 
-def _operator(tx: Tx, member: Member) -> Actor:
+def operator_of(tx: Tx, member: Member) -> Actor:
     return customers.operator(customers.find(tx, member.customer_id))
 
 
-def _somebody(tx: Tx, identifier: str) -> tuple[User, Member]:
+def somebody(tx: Tx, identifier: str) -> tuple[User, Member]:
     user = users.by_identifier(tx, identifier)
     if user is None:
         raise NotFound("Nobody has this e-mail or user name.", code="user_not_found")

@@ -13,8 +13,9 @@ from belvedere.db import Tx
 
 _SELECT = (
     "select m.id, m.customer_id, m.user_id, m.level, m.tags, m.enabled, m.invited_at, m.version,"
-    " m.created_at, m.updated_at, u.email, u.username, u.name, u.enabled from members m"
-    " join users u on u.id = m.user_id"
+    " m.created_at, m.updated_at, u.email, u.username, u.name, u.enabled,"
+    " case when f.confirmed_at is null then 0 else 1 end from members m"
+    " join users u on u.id = m.user_id left join second_factors f on f.user_id = m.user_id"
 )
 
 
@@ -34,6 +35,7 @@ class Member(msgspec.Struct, frozen=True):
     username: str
     name: str
     user_enabled: int
+    has_second_factor: int
 
     @property
     def tag_list(self) -> list[str]:

@@ -5,7 +5,6 @@ import msgspec
 from belvedere.access import audit
 from belvedere.access.keys import SESSION, Keys, make_token
 from belvedere.access.model import Actor, Level
-from belvedere.access.users import User
 from belvedere.base.clock import DAY, HOUR, Millis
 from belvedere.base.errors import Forbidden, NotFound, Unauthenticated
 from belvedere.base.ids import new_id
@@ -13,6 +12,7 @@ from belvedere.db import Tx, columns
 
 IDLE: Millis = 8 * HOUR
 LIFE: Millis = 7 * DAY
+PASSWORD = "password"
 
 # A membership that opens doors; the tables are called c, u and m wherever it is used.
 ACTIVE = "c.enabled = 1 and u.enabled = 1 and m.enabled = 1 and m.invited_at is null"
@@ -27,6 +27,8 @@ class Session(msgspec.Struct, frozen=True):
     created_at: int
     used_at: int
     expires_at: int
+    # By what the person signed in: password, totp, recovery or provider.
+    method: str
 
 
 class Membership(msgspec.Struct, frozen=True):
@@ -37,13 +39,23 @@ class Membership(msgspec.Struct, frozen=True):
     member_id: str
     level: str
     email: str
+    second_factor_level: str
+
+    @property
+    def needs_second_factor(self) -> bool:
+        return needs_second_factor(self.level, self.second_factor_level)
+
+
+def needs_second_factor(level: str, from_level: str) -> bool:
+    """Whether an organization that asks for one from this level on asks a member of that level."""
+    return from_level != "" and Level(level).reaches(Level(from_level))
 
 
 def memberships(tx: Tx, user_id: str) -> list[Membership]:
     """In the order in which they were joined."""
     return tx.all(
         Membership,
-        "select c.id, c.name, m.id, m.level, u.email from members m"
+        "select c.id, c.name, m.id, m.level, u.email, c.second_factor_level from members m"
         " join customers c on c.id = m.customer_id join users u on u.id = m.user_id"
         f" where m.user_id = ? and {ACTIVE} order by m.id",
         user_id,
@@ -51,16 +63,21 @@ def memberships(tx: Tx, user_id: str) -> list[Membership]:
 
 
 def begin(
-    tx: Tx, keys: Keys, user_id: str, customer_name: str | None, address: str, agent: str
+    tx: Tx,
+    keys: Keys,
+    user_id: str,
+    customer_name: str | None,
+    address: str,
+    agent: str,
+    method: str = PASSWORD,
 ) -> tuple[Session, str]:
     """A session and its token, in the named organization, else the one used last."""
-    place = _choose(tx, user_id, customer_name)
-    session = Session(
-        new_id(), user_id, place.customer_id, address, agent[:200], tx.now, tx.now, tx.now + LIFE
-    )
+    place = choose(tx, user_id, customer_name)
+    life = (tx.now, tx.now, tx.now + LIFE)
+    session = Session(new_id(), user_id, place.customer_id, address, agent[:200], *life, method)
     token = make_token(SESSION)
     tx.run(
-        f"insert into sessions ({columns(Session)}, digest) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"insert into sessions ({columns(Session)}, digest) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(session),
         keys.digest(token),
     )
@@ -74,33 +91,9 @@ def begin(
         credential_id=session.id,
         address=address,
     )
-    audit.record(tx, actor, "session.begin", "session", session.id, None, {"agent": session.agent})
+    told = {"agent": session.agent, "method": method}
+    audit.record(tx, actor, "session.begin", "session", session.id, None, told)
     return session, token
-
-
-def sign_in(
-    tx: Tx,
-    keys: Keys,
-    user: User,
-    renewed: str | None,
-    customer_name: str | None,
-    address: str,
-    agent: str,
-) -> tuple[Session, str]:
-    """A session for somebody whose password was right a moment ago, and still is."""
-    # The row stays locked until the commit: a password change that runs beside this one either
-    # refuses us here, or finds the new session and ends it.
-    unchanged = tx.run(
-        "update users set login_at = ?, password_hash = ?"
-        " where id = ? and enabled = 1 and password_hash = ?",
-        tx.now,
-        renewed or user.password_hash,
-        user.id,
-        user.password_hash,
-    )
-    if not unchanged:
-        raise bad_login()
-    return begin(tx, keys, user.id, customer_name, address, agent)
 
 
 def renew(tx: Tx, keys: Keys, actor: Actor, customer_id: str | None = None) -> tuple[Session, str]:
@@ -108,7 +101,8 @@ def renew(tx: Tx, keys: Keys, actor: Actor, customer_id: str | None = None) -> t
     after seven days everybody signs in again."""
     require_session(actor)
     wanted = customer_id or actor.customer_id
-    if all(found.customer_id != wanted for found in memberships(tx, actor.user_id)):
+    places = {found.customer_id: found for found in memberships(tx, actor.user_id)}
+    if wanted not in places:
         raise not_a_member()
     token = make_token(SESSION)
     session = tx.one(
@@ -123,6 +117,11 @@ def renew(tx: Tx, keys: Keys, actor: Actor, customer_id: str | None = None) -> t
     )
     if session is None:
         raise _not_found()
+    if session.method == PASSWORD and places[wanted].needs_second_factor:
+        raise Forbidden(
+            "That organization asks for a second factor; set yours up first.",
+            code="second_factor_required",
+        )
     tx.rung.add("access")
     return session, token
 
@@ -185,7 +184,7 @@ def not_a_member() -> Forbidden:
     return Forbidden("You are no member of this organization.", code="not_a_member")
 
 
-def _choose(tx: Tx, user_id: str, customer_name: str | None) -> Membership:
+def choose(tx: Tx, user_id: str, customer_name: str | None) -> Membership:
     found = memberships(tx, user_id)
     if customer_name is not None:
         found = [one for one in found if one.customer_name == customer_name.strip().lower()]

@@ -39,7 +39,7 @@ def find_or_create(tx: Tx, email: str, name: str = "") -> User:
     number = 1
     while True:
         found = by_identifier(tx, address)
-        if found is not None and _hold(tx, found.id):
+        if found is not None and hold(tx, found.id):
             return found
         username = proposal if number == 1 else f"{proposal}-{number}"
         # Does nothing when the user name is taken, or when another server was faster.
@@ -56,7 +56,7 @@ def find_or_create(tx: Tx, email: str, name: str = "") -> User:
         number += 1
 
 
-def _hold(tx: Tx, user_id: str) -> bool:
+def hold(tx: Tx, user_id: str) -> bool:
     """Keep the row as it is until the commit; False when it has gone meanwhile. So nobody is
     forgotten while another organization invites the same person."""
     return tx.row(f"select id from users where id = ?{tx.sql.lock_rows}", user_id) is not None
@@ -86,7 +86,7 @@ def exchange_password(tx: Tx, user_id: str, seen: str | None, password_hash: str
 
 def forget_unused(tx: Tx, user_id: str) -> None:
     """Drop somebody who was invited, never came, and belongs nowhere any more."""
-    _hold(tx, user_id)
+    hold(tx, user_id)
     tx.run(
         "delete from links where user_id = ? and exists (select 1 from users"
         " where id = ? and password_hash is null)"

@@ -51,6 +51,10 @@ def reset_password(args: Args) -> Any:
     return local.ask_operator(args, "/member/reset-password", {"email": args.member})
 
 
+def reset_second_factor(args: Args) -> Any:
+    return local.ask_operator(args, "/member/reset-second-factor", {"email": args.member})
+
+
 def show_members(members: Any) -> None:
     show.table(
         ("id", "e-mail*", "level", "state", "tags*"),
@@ -145,6 +149,15 @@ VERBS = (
         "Give a member a new password and print it, once. Works on the server's own machine.",
         "belvedere member reset-password ada@example.org",
         show_password,
+        options=(option("member", metavar="EMAIL", help="whose"), *local.OPTIONS),
+        is_remote=False,
+    ),
+    Verb(
+        "reset-second-factor",
+        reset_second_factor,
+        "Take a lost second factor from a member. Works on the server's own machine.",
+        "belvedere member reset-second-factor ada@example.org",
+        lambda answer: print(f"{answer['email']} signs in by the password alone; sessions ended."),
         options=(option("member", metavar="EMAIL", help="whose"), *local.OPTIONS),
         is_remote=False,
     ),

@@ -3,9 +3,10 @@
 import re
 from typing import Any
 
-from belvedere.cli import profile, prompt, show
+from belvedere.cli import profile, prompt, second_factor, show
 from belvedere.cli.profile import Profile, client_for
 from belvedere.cli.verb import Args, Stop, Verb, option
+from belvedere.client.calls import Client
 from belvedere.client.problem import Problem
 
 # The token stands behind the #, so that it never reaches a log on its way.
@@ -32,7 +33,24 @@ def login(args: Args) -> Any:
 
 def _by_password(args: Args, found: Profile, email: str, password: str) -> str:
     with client_for(Profile(found.server, found.customer), args) as client:
-        answer = client.post("/api/auth/login", {"email": email, "password": password})
+        return _entered(
+            client, client.post("/api/auth/login", {"email": email, "password": password})
+        )
+
+
+def _entered(client: Client, answer: Any) -> str:
+    """The session's token; on the way to it a code, where the person has a second factor or must
+    set one up."""
+    path, asks = "/api/auth/login/second-factor", answer.get("second_factor")
+    if asks == "setup":
+        show.note("this organization asks for a second factor")
+        second_factor.tell_secret(client.post(f"{path}/setup", {"ticket": answer["ticket"]}))
+    if asks:
+        code = second_factor.ask_code()
+        answer = client.post(path, {"ticket": answer["ticket"], "code": code})
+    if answer.get("recovery_codes"):
+        show.note("recovery codes, shown this once; each signs you in once without the app:")
+        show.note("  " + " ".join(answer["recovery_codes"]))
     return str(answer["access_token"])
 
 
@@ -51,7 +69,7 @@ def _by_link(args: Args) -> tuple[str, str]:
             password = prompt.new_password(email)
         body = {"token": token, "password": password}
         if seen["kind"] == "invitation":
-            return server, str(client.post("/api/auth/invitation", body)["access_token"])
+            return server, _entered(client, client.post("/api/auth/invitation", body))
         client.put("/api/auth/password/reset", body)
     return server, _by_password(args, Profile(server), email, password)
 
@@ -98,7 +116,7 @@ VERBS = (
     Verb(
         "login",
         login,
-        "Sign in and remember the server. The password is asked, or read from standard input.",
+        "Sign in and remember the server. Password and code are asked, or read from stdin.",
         "belvedere login --server https://belvedere.example.org --email ada@example.org",
         show_login,
         options=(

@@ -3,7 +3,7 @@
 KINDS = {
     "customer.created": "An organization was made.",
     "customer.renamed": "It has another name.",
-    "customer.changed": "What it allows its monitors was changed.",
+    "customer.changed": "What it allows its monitors, or asks of its members, was changed.",
     "customer.disabled": "It was disabled: no credential of it works, nothing runs.",
     "customer.enabled": "The operator enabled it again.",
     "customer.handed_over": "Another member owns it.",
@@ -14,6 +14,9 @@ KINDS = {
     "member.removed": "A member was taken out of the organization and its ACLs.",
     "member.link_made": "A one-time link was made for a member.",
     "member.password_changed": "A member has another password; the sessions ended.",
+    "member.second_factor_on": "A member has set up a second factor.",
+    "member.second_factor_off": "A member's second factor was disabled, or reset by an admin.",
+    "member.recovery_codes_renewed": "A member has new recovery codes.",
     "member.recovery_asked": "A member forgot the password and asks for a link.",
     "token.created": "An integration token was made.",
     "token.revoked": "An integration token was revoked.",

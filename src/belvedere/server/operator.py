@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import customers, passwords, recovery
+from belvedere.access import customers, passwords, recovery, securing
 from belvedere.base.errors import Invalid, NotFound, Refused
 from belvedere.base.unix import short_path
 from belvedere.db import Tx
@@ -56,6 +56,10 @@ def _reset_password(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, 
     return {"email": user.email, "password": password}
 
 
+def _reset_second_factor(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+    return {"email": securing.reset_by_operator(tx, _word(payload, "email")).email}
+
+
 def _word(payload: dict[str, Any], name: str) -> str:
     value = payload.get(name)
     if not isinstance(value, str) or not value:
@@ -67,6 +71,7 @@ VERBS: dict[str, Callable[[Tx, House, dict[str, Any]], dict[str, Any]]] = {
     "/organization": _create_organization,
     "/organizations": _organizations,
     "/member/reset-password": _reset_password,
+    "/member/reset-second-factor": _reset_second_factor,
 }
 
 

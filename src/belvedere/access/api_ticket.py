@@ -1,0 +1,70 @@
+"""The second half of signing in: a ticket and a code for a session."""
+
+import msgspec
+
+from belvedere.access import entrance
+from belvedere.access.api_second_factor import SecretShown, shown
+from belvedere.access.api_session import LoginAnswer, agent_of, answered
+from belvedere.access.doors import plain
+from belvedere.base.errors import Unauthenticated
+from belvedere.rest.route import Ask, Reply
+
+
+class TicketOnly(msgspec.Struct, forbid_unknown_fields=True):
+    ticket: str
+
+
+class TicketAndCode(msgspec.Struct, forbid_unknown_fields=True):
+    ticket: str
+    # Of the app, or a recovery code.
+    code: str
+
+
+async def trade(ask: Ask) -> Reply:
+    house, body, address = ask.house, ask.body, ask.actor.address
+    house.turnstile.limits.check(address)
+    entered = await house.db.write(
+        entrance.trade, house.keys, body.ticket, body.code, address, agent_of(ask)
+    )
+    if entered is None:
+        # Beside the tries that the ticket and the person have, which all servers count together.
+        house.turnstile.limits.wrong(address)
+        raise Unauthenticated(
+            "The code is wrong, or was used before; wait for the next one.", code="wrong_code"
+        )
+    return answered(ask, entered)
+
+
+async def set_up(ask: Ask) -> SecretShown:
+    house = ask.house
+    house.turnstile.limits.check(ask.actor.address)
+    user, secret = await house.db.write(entrance.set_up, house.keys, ask.body.ticket)
+    return shown(secret, user.email)
+
+
+_CODES = ("ticket_gone", "too_many_requests")
+
+ROUTES = (
+    plain(
+        "POST",
+        "/api/auth/login/second-factor",
+        "anonymous",
+        trade,
+        "Sign in: the ticket of the password, and a code",
+        body=TicketAndCode,
+        answer=LoginAnswer,
+        codes=("wrong_code", *_CODES),
+        known=False,
+    ),
+    plain(
+        "POST",
+        "/api/auth/login/second-factor/setup",
+        "anonymous",
+        set_up,
+        "Set up a second factor where the organization requires one",
+        body=TicketOnly,
+        answer=SecretShown,
+        codes=(*_CODES, "second_factor_on"),
+        known=False,
+    ),
+)

@@ -1,0 +1,88 @@
+"""From a right password to a session, directly or over a ticket and the second factor."""
+
+import msgspec
+
+from belvedere.access import second_factors, sessions, tickets, users
+from belvedere.access.keys import Keys
+from belvedere.access.sessions import Session
+from belvedere.access.users import User
+from belvedere.db import Tx
+
+
+class Entered(msgspec.Struct, frozen=True):
+    """A session and its token, or what is still asked for and the ticket to bring along."""
+
+    session: Session | None = None
+    token: str = ""
+    asks: str = ""
+    ticket: str = ""
+    # Only of a second factor that was set up on the way in.
+    recovery_codes: list[str] = []
+
+
+def sign_in(
+    tx: Tx,
+    keys: Keys,
+    user: User,
+    renewed: str | None,
+    customer_name: str | None,
+    address: str,
+    agent: str,
+) -> Entered:
+    """For somebody whose password was right a moment ago, and still is."""
+    # The row stays locked until the commit: a password change that runs beside this one either
+    # refuses us here, or finds the new session and ends it.
+    unchanged = tx.run(
+        "update users set login_at = ?, password_hash = ?"
+        " where id = ? and enabled = 1 and password_hash = ?",
+        tx.now,
+        renewed or user.password_hash,
+        user.id,
+        user.password_hash,
+    )
+    if not unchanged:
+        raise sessions.bad_login()
+    return enter(tx, keys, user.id, customer_name, address, agent)
+
+
+def enter(
+    tx: Tx, keys: Keys, user_id: str, customer_name: str | None, address: str, agent: str
+) -> Entered:
+    """In, unless a second factor is asked for."""
+    place = sessions.choose(tx, user_id, customer_name)
+    if second_factors.find(tx, user_id) is not None:
+        asks = tickets.TOTP
+    elif place.needs_second_factor:
+        asks = tickets.SETUP
+    else:
+        return Entered(*sessions.begin(tx, keys, user_id, place.customer_name, address, agent))
+    ticket = tickets.make(tx, keys, user_id, place.customer_id, asks)
+    return Entered(asks=asks, ticket=ticket)
+
+
+def set_up(tx: Tx, keys: Keys, token: str) -> tuple[User, str]:
+    """The secret for somebody who must have a second factor and has none."""
+    ticket = tickets.find(tx, keys, token, tickets.SETUP)
+    user = users.find(tx, ticket.user_id)
+    assert user is not None
+    return user, second_factors.begin(tx, keys, user.id)
+
+
+def trade(tx: Tx, keys: Keys, token: str, code: str, address: str, agent: str) -> Entered | None:
+    """Ticket and code for a session; None when the code is wrong, which stays counted."""
+    ticket = tickets.find(tx, keys, token)
+    # As in `sign_in`: a password change beside this one drops the ticket, or ends the session.
+    users.hold(tx, ticket.user_id)
+    tickets.count_try(tx, ticket)
+    codes: list[str] | None = []
+    method: str | None = second_factors.TOTP
+    if ticket.asks == tickets.SETUP:
+        codes = second_factors.confirm(tx, keys, ticket.user_id, code)
+    else:
+        method = second_factors.use(tx, keys, ticket.user_id, code)
+    if method is None or codes is None:
+        return None
+    tickets.use_up(tx, ticket)
+    name: str = tx.value("select name from customers where id = ?", ticket.customer_id)
+    begun = sessions.begin(tx, keys, ticket.user_id, name, address, agent, method)
+    return Entered(*begun, recovery_codes=codes)

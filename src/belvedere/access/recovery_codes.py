@@ -1,0 +1,48 @@
+"""Codes for whoever lost the app: ten at a time, each of them once, kept as keyed hashes."""
+
+import secrets
+
+from belvedere.access.keys import Keys
+from belvedere.db import Tx
+
+HOW_MANY = 10
+# No letter or digit that is mistaken for another on paper; ten of them are nearly 50 bits.
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+_HALF = 5
+
+
+def renew(tx: Tx, keys: Keys, user_id: str) -> list[str]:
+    """New ones; those of before are dead. They are shown once."""
+    forget(tx, user_id)
+    made = [_code() for _ in range(HOW_MANY)]
+    tx.many(
+        "insert into recovery_codes (digest, user_id) values (?, ?)",
+        [(_digest(keys, user_id, code), user_id) for code in made],
+    )
+    return made
+
+
+def use(tx: Tx, keys: Keys, user_id: str, code: str) -> bool:
+    """Whether it was one of this person's; it is none any more."""
+    digest = _digest(keys, user_id, code)
+    found = "delete from recovery_codes where digest = ? and user_id = ?"
+    return tx.run(found, digest, user_id) == 1
+
+
+def left(tx: Tx, user_id: str) -> int:
+    return int(tx.value("select count(*) from recovery_codes where user_id = ?", user_id))
+
+
+def forget(tx: Tx, user_id: str) -> None:
+    tx.run("delete from recovery_codes where user_id = ?", user_id)
+
+
+def _code() -> str:
+    letters = "".join(secrets.choice(_ALPHABET) for _ in range(2 * _HALF))
+    return f"{letters[:_HALF]}-{letters[_HALF:]}"
+
+
+def _digest(keys: Keys, user_id: str, code: str) -> str:
+    """However it is typed."""
+    bare = "".join(code.split()).replace("-", "").lower()
+    return keys.digest(f"recovery {user_id} {bare}")

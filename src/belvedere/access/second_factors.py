@@ -1,0 +1,124 @@
+"""The second factor of a person's password: a secret shared with an app, in all organizations."""
+
+import msgspec
+
+from belvedere.access import recovery_codes, tickets, totp, users
+from belvedere.access.keys import Keys
+from belvedere.base.clock import MINUTE, SECOND, Millis
+from belvedere.base.errors import Conflict, TooMany
+from belvedere.db import Tx, columns
+
+# So many wrong codes within the span, from anywhere, and none is looked at until it is over. Only
+# who has the password gets so far; nobody else can lock the person out.
+WRONG_CODES, WRONG_SPAN = 10, 15 * MINUTE
+# By what somebody signed in.
+TOTP, RECOVERY = "totp", "recovery"
+
+
+class SecondFactor(msgspec.Struct, frozen=True):
+    user_id: str
+    box: str
+    # Null until the first code has shown that the app works.
+    confirmed_at: int | None
+    last_step: int
+    wrong_codes: int
+    wrong_since: int
+    created_at: int
+
+
+def find(tx: Tx, user_id: str) -> SecondFactor | None:
+    """The one that counts."""
+    found = _row(tx, user_id)
+    return found if found is not None and found.confirmed_at is not None else None
+
+
+def begin(tx: Tx, keys: Keys, user_id: str) -> str:
+    """A new secret; it counts for nothing until a code of it is shown."""
+    users.hold(tx, user_id)
+    if find(tx, user_id) is not None:
+        raise Conflict(
+            "You have a second factor; disable it before you set up another.",
+            code="second_factor_on",
+        )
+    secret = totp.new_secret()
+    forget(tx, user_id)
+    made = SecondFactor(user_id, keys.seal(secret, _about(user_id)), None, 0, 0, 0, tx.now)
+    tx.run(
+        f"insert into second_factors ({columns(SecondFactor)}) values (?, ?, ?, ?, ?, ?, ?)",
+        *msgspec.structs.astuple(made),
+    )
+    return secret
+
+
+def confirm(tx: Tx, keys: Keys, user_id: str, code: str) -> list[str] | None:
+    """The app works: from now on it is asked for. The recovery codes; None when it is wrong."""
+    users.hold(tx, user_id)
+    begun = _row(tx, user_id, lock=True)
+    if begun is None or begun.confirmed_at is not None:
+        raise missing()
+    if not _count(tx, keys, begun, code, with_recovery=False):
+        return None
+    tx.run("update second_factors set confirmed_at = ? where user_id = ?", tx.now, user_id)
+    return recovery_codes.renew(tx, keys, user_id)
+
+
+def use(tx: Tx, keys: Keys, user_id: str, code: str) -> str | None:
+    """By what the code counts, once; None when it does not. The caller must not raise then: the
+    wrong code is to stay counted."""
+    found = _row(tx, user_id, lock=True)
+    if found is None or found.confirmed_at is None:
+        raise tickets.gone()
+    return _count(tx, keys, found, code, with_recovery=True)
+
+
+def forget(tx: Tx, user_id: str) -> None:
+    """Whatever there is of it."""
+    tx.run("delete from second_factors where user_id = ?", user_id)
+    recovery_codes.forget(tx, user_id)
+
+
+def missing() -> Conflict:
+    return Conflict(
+        "There is no second factor; begin to set one up first.", code="no_second_factor"
+    )
+
+
+def _count(
+    tx: Tx, keys: Keys, found: SecondFactor, code: str, *, with_recovery: bool
+) -> str | None:
+    is_over = found.wrong_since <= tx.now - WRONG_SPAN
+    if found.wrong_codes >= WRONG_CODES and not is_over:
+        wait: Millis = found.wrong_since + WRONG_SPAN - tx.now
+        raise TooMany("Too many wrong codes; wait.", retry_after_s=-(-wait // SECOND))
+    method = _used(tx, keys, found, "".join(code.split()), with_recovery=with_recovery)
+    wrong = 0 if method else 1 if is_over else found.wrong_codes + 1
+    tx.run(
+        "update second_factors set wrong_codes = ?, wrong_since = ? where user_id = ?",
+        wrong,
+        tx.now if is_over else found.wrong_since,
+        found.user_id,
+    )
+    return method
+
+
+def _used(tx: Tx, keys: Keys, found: SecondFactor, code: str, *, with_recovery: bool) -> str | None:
+    if not (code.isascii() and code.isdigit() and len(code) == totp.DIGITS):
+        is_one = with_recovery and recovery_codes.use(tx, keys, found.user_id, code)
+        return RECOVERY if is_one else None
+    secret = keys.unseal(found.box, _about(found.user_id))
+    step = totp.step_of(secret, code, tx.now, found.last_step)
+    if step is None:
+        return None
+    tx.run("update second_factors set last_step = ? where user_id = ?", step, found.user_id)
+    return TOTP
+
+
+def _row(tx: Tx, user_id: str, *, lock: bool = False) -> SecondFactor | None:
+    """Locked, codes are looked at one after the other, on however many servers."""
+    held = tx.sql.lock_rows if lock else ""
+    sql = f"select {columns(SecondFactor)} from second_factors where user_id = ?{held}"
+    return tx.one(SecondFactor, sql, user_id)
+
+
+def _about(user_id: str) -> str:
+    return f"second factor of {user_id}"

@@ -1,0 +1,113 @@
+"""What people do with second factors: the person, an admin of theirs, the operator."""
+
+import msgspec
+
+from belvedere.access import recovery, recovery_codes, roster, second_factors, sessions, tickets
+from belvedere.access.keys import Keys
+from belvedere.access.model import Actor, Level, require
+from belvedere.access.roster import Member
+from belvedere.access.users import User
+from belvedere.base.errors import Conflict, Forbidden
+from belvedere.db import Tx
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """How it is with somebody's second factor."""
+
+    since: int | None
+    codes_left: int
+    # By an organization of the person, not necessarily the one they are in.
+    is_required: bool
+
+
+def standing(tx: Tx, actor: Actor) -> Standing:
+    sessions.require_session(actor)
+    found = second_factors.find(tx, actor.user_id)
+    return Standing(
+        None if found is None else found.confirmed_at,
+        recovery_codes.left(tx, actor.user_id),
+        _is_required(tx, actor.user_id),
+    )
+
+
+def begin(tx: Tx, keys: Keys, actor: Actor) -> str:
+    sessions.require_session(actor)
+    return second_factors.begin(tx, keys, actor.user_id)
+
+
+def confirm(tx: Tx, keys: Keys, actor: Actor, code: str) -> list[str] | None:
+    """It counts from now on, and whoever is in by the password alone is out. None: wrong code."""
+    sessions.require_session(actor)
+    codes = second_factors.confirm(tx, keys, actor.user_id, code)
+    if codes is None:
+        return None
+    sessions.kill(tx, actor.user_id, but=actor.credential_id)
+    tickets.drop(tx, actor.user_id)
+    method, session_id = second_factors.TOTP, actor.credential_id
+    tx.run("update sessions set method = ? where id = ?", method, session_id)
+    _tell(tx, actor, actor.member_id, "enable_second_factor", "second_factor_on")
+    return codes
+
+
+def renew_codes(tx: Tx, keys: Keys, actor: Actor) -> list[str]:
+    sessions.require_session(actor)
+    if second_factors.find(tx, actor.user_id) is None:
+        raise second_factors.missing()
+    codes = recovery_codes.renew(tx, keys, actor.user_id)
+    _tell(tx, actor, actor.member_id, "renew_recovery_codes", "recovery_codes_renewed")
+    return codes
+
+
+def disable(tx: Tx, actor: Actor) -> None:
+    sessions.require_session(actor)
+    if second_factors.find(tx, actor.user_id) is None:
+        raise second_factors.missing()
+    if _is_required(tx, actor.user_id):
+        raise Conflict(
+            "An organization of yours requires a second factor; it can be reset, not disabled.",
+            code="second_factor_required",
+        )
+    _forget(tx, actor.user_id)
+    _tell(tx, actor, actor.member_id, "disable_second_factor", "second_factor_off")
+
+
+def reset(tx: Tx, actor: Actor, member_id: str) -> Member:
+    """For an admin: somebody lost both app and codes. The password alone opens again."""
+    require(actor, Level.ADMIN)
+    member = roster.held(tx, actor, member_id)
+    if roster.belongs_elsewhere(tx, member):
+        # It guards all organizations of a person: no single one may take it away.
+        raise Forbidden(
+            "This person belongs to other organizations too; the server's operator resets the"
+            " second factor.",
+            code="belongs_elsewhere",
+        )
+    _reset(tx, actor, member)
+    return roster.find(tx, actor.customer_id, member_id)
+
+
+def reset_by_operator(tx: Tx, identifier: str) -> User:
+    user, member = recovery.somebody(tx, identifier)
+    _reset(tx, recovery.operator_of(tx, member), member)
+    return user
+
+
+def _reset(tx: Tx, actor: Actor, member: Member) -> None:
+    if not member.has_second_factor:
+        raise Conflict("This person has no second factor.", code="no_second_factor")
+    _forget(tx, member.user_id)
+    sessions.kill(tx, member.user_id)
+    _tell(tx, actor, member.id, "reset_second_factor", "second_factor_off")
+
+
+def _forget(tx: Tx, user_id: str) -> None:
+    second_factors.forget(tx, user_id)
+    tickets.drop(tx, user_id)
+
+
+def _is_required(tx: Tx, user_id: str) -> bool:
+    return any(place.needs_second_factor for place in sessions.memberships(tx, user_id))
+
+
+def _tell(tx: Tx, actor: Actor, member_id: str, action: str, kind: str) -> None:
+    roster.tell(tx, actor, action, kind, member_id, None, {})

@@ -1,0 +1,67 @@
+"""Tickets: somebody's password was right; with the second factor a ticket becomes a session."""
+
+import msgspec
+
+from belvedere.access.keys import TICKET, Keys, make_token
+from belvedere.base.clock import MINUTE, Millis
+from belvedere.base.errors import Unauthenticated
+from belvedere.db import Tx, columns
+
+LIFE: Millis = 5 * MINUTE
+TRIES = 5
+# What is still to come: a code, or first of all an app that makes codes.
+TOTP, SETUP = "totp", "setup"
+
+_GOOD = "digest = ? and expires_at > ? and tries < ?"
+
+
+class Ticket(msgspec.Struct, frozen=True):
+    digest: str
+    user_id: str
+    customer_id: str
+    asks: str
+    tries: int
+    expires_at: int
+
+
+def make(tx: Tx, keys: Keys, user_id: str, customer_id: str, asks: str) -> str:
+    """For this person in this organization. Old ones are swept away by the way."""
+    tx.run("delete from tickets where expires_at <= ?", tx.now)
+    token = make_token(TICKET)
+    ticket = Ticket(keys.digest(token), user_id, customer_id, asks, 0, tx.now + LIFE)
+    tx.run(
+        f"insert into tickets ({columns(Ticket)}) values (?, ?, ?, ?, ?, ?)",
+        *msgspec.structs.astuple(ticket),
+    )
+    return token
+
+
+def find(tx: Tx, keys: Keys, token: str, asks: str | None = None) -> Ticket:
+    sql = f"select {columns(Ticket)} from tickets where {_GOOD}"
+    found = tx.one(Ticket, sql, keys.digest(token), tx.now, TRIES)
+    if found is None or asks not in (None, found.asks):
+        raise gone()
+    return found
+
+
+def count_try(tx: Tx, ticket: Ticket) -> None:
+    """One try less, unless it is dead meanwhile."""
+    sql = f"update tickets set tries = tries + 1 where {_GOOD}"
+    if not tx.run(sql, ticket.digest, tx.now, TRIES):
+        raise gone()
+
+
+def use_up(tx: Tx, ticket: Ticket) -> None:
+    tx.run("delete from tickets where digest = ?", ticket.digest)
+
+
+def drop(tx: Tx, user_id: str) -> None:
+    """Of somebody whose password or second factor is another one now."""
+    tx.run("delete from tickets where user_id = ?", user_id)
+
+
+def gone() -> Unauthenticated:
+    return Unauthenticated(
+        "This took too long, or too many codes were wrong; sign in with the password again.",
+        code="ticket_gone",
+    )

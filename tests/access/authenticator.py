@@ -1,0 +1,38 @@
+"""Somebody's app: it knows the secret and the time, and makes codes."""
+
+from dataclasses import dataclass
+
+from belvedere.access import Actor, Keys, second_factors, totp
+from belvedere.base.clock import SECOND
+from belvedere.db import Database
+from handclock import HandClock
+
+
+@dataclass
+class Authenticator:
+    secret: str
+    clock: HandClock
+
+    def code(self) -> str:
+        """One that has not been shown yet: the hands move on to the next step."""
+        self.clock.move(totp.STEP / SECOND)
+        return self.now()
+
+    def now(self) -> str:
+        return totp.code_at(self.secret, self.clock() // totp.STEP)
+
+    def wrong(self) -> str:
+        """A code of no step around now."""
+        near = range(self.clock() // totp.STEP - 2, self.clock() // totp.STEP + 3)
+        taken = {totp.code_at(self.secret, step) for step in near}
+        return next(code for n in range(10) if (code := f"{n:06}") not in taken)
+
+
+def equip(
+    db: Database, keys: Keys, clock: HandClock, actor: Actor
+) -> tuple[Authenticator, list[str]]:
+    """A second factor that is on, and its recovery codes."""
+    app = Authenticator(db.write_now(second_factors.begin, keys, actor.user_id), clock)
+    codes = db.write_now(second_factors.confirm, keys, actor.user_id, app.code())
+    assert codes is not None
+    return app, codes

@@ -1,0 +1,201 @@
+"""A second factor through the doors: set up, asked for at sign-in, required, reset."""
+
+from base64 import b64encode
+from typing import Any
+
+import pytest
+
+from belvedere.access import totp
+from belvedere.base.clock import SECOND
+from cast import PASSWORD
+from contract.client import Answer, Client
+from contract.world import World
+from handclock import HandClock
+
+BASE, LOGIN = "/api/auth/second-factor", "/api/auth/login"
+AGAIN = {"password": PASSWORD}
+
+
+@pytest.fixture(autouse=True)
+def quick(quick_passwords: None) -> None:
+    """Passwords are tested elsewhere."""
+
+
+def code(secret: str, clock: HandClock) -> str:
+    """The next one: none counts twice."""
+    clock.move(totp.STEP / SECOND)
+    return totp.code_at(secret, clock() // totp.STEP)
+
+
+async def equip(client: Client, clock: HandClock) -> tuple[str, list[str]]:
+    begun = await client.post(BASE, AGAIN)
+    assert begun.status == 201
+    secret: str = begun.json["secret"]
+    done = await client.put(BASE, {"code": code(secret, clock)})
+    assert done.status == 200
+    return secret, done.json["recovery_codes"]
+
+
+async def login(stranger: Client, name: str, **more: Any) -> Answer:
+    return await stranger.post(LOGIN, {"email": f"{name}@acme.test", **AGAIN, **more})
+
+
+async def trade(stranger: Client, ticket: str, code: str) -> Answer:
+    return await stranger.post(f"{LOGIN}/second-factor", {"ticket": ticket, "code": code})
+
+
+async def test_it_works(world: World, uma: Client, stranger: Client, clock: HandClock) -> None:
+    before = (await uma.get(BASE)).json
+    assert before == {
+        "enabled": False,
+        "since": None,
+        "recovery_codes": 0,
+        "required": False,
+        "available": True,
+    }
+    begun = (await uma.post(BASE, AGAIN)).json
+    assert begun["uri"].startswith("otpauth://totp/Belvedere:uma%40acme.test?")
+    assert begun["secret"] in begun["uri"] and begun["qr"].startswith("<svg ")
+    secret, codes = await equip(uma, clock)
+    assert len(codes) == 10
+    after = (await uma.get(BASE)).json
+    assert (after["enabled"], after["recovery_codes"]) == (True, 10)
+    asked = await login(stranger, "uma")
+    assert asked.status == 200 and "set-cookie" not in asked.headers
+    assert set(asked.json) == {"second_factor", "ticket"}
+    assert asked.json["second_factor"] == "totp"
+    done = await trade(stranger, asked.json["ticket"], code(secret, clock))
+    assert done.status == 200
+    assert done.headers["set-cookie"].startswith(f"belvedere={done.json['access_token']}; ")
+    client = Client(world.app, done.json["access_token"], check=world.conformity)
+    listed = (await client.get("/api/session")).json
+    assert [one["method"] for one in listed if one["current"]] == ["totp"]
+
+
+async def test_http_basic_is_asked_too(uma: Client, stranger: Client, clock: HandClock) -> None:
+    await equip(uma, clock)
+    pair = b64encode(f"uma:{PASSWORD}".encode()).decode()
+    asked = await stranger.post(LOGIN, headers={"authorization": f"Basic {pair}"})
+    assert asked.json["second_factor"] == "totp" and "access_token" not in asked.json
+
+
+async def test_a_ticket_opens_nothing_else(
+    world: World, uma: Client, stranger: Client, clock: HandClock
+) -> None:
+    await equip(uma, clock)
+    ticket = (await login(stranger, "uma")).json["ticket"]
+    for client in (
+        Client(world.app, ticket, check=world.conformity),
+        world.client(headers={"cookie": f"belvedere={ticket}"}),
+    ):
+        assert (await client.get("/acme/task")).status == 401
+
+
+async def test_wrong_codes_are_refused_and_counted(
+    uma: Client, stranger: Client, clock: HandClock
+) -> None:
+    await equip(uma, clock)
+    ticket = (await login(stranger, "uma")).json["ticket"]
+    for wrong in ("", "not-a-code", "12345", "١٢٣٤٥٦", "x" * 10_000):
+        refused = await trade(stranger, ticket, wrong)
+        assert (refused.status, refused.code) == (401, "wrong_code")
+    dead = await trade(stranger, ticket, "12345")
+    assert (dead.status, dead.code) == (401, "ticket_gone")
+    for _ in range(5):
+        ticket = (await login(stranger, "uma")).json["ticket"]
+        refused = await trade(stranger, ticket, "12345")
+    ticket = (await login(stranger, "uma")).json["ticket"]
+    assert (await trade(stranger, ticket, "12345")).code == "too_many_requests"
+
+
+async def test_an_address_that_guesses_is_held_up(
+    world: World, clock: HandClock, stranger: Client
+) -> None:
+    for name in ("olga", "ada", "max", "uma", "vic"):
+        await equip(world.client(name), clock)
+    for name in ("olga", "ada", "max", "uma"):
+        ticket = (await login(stranger, name)).json["ticket"]
+        for _ in range(5):
+            assert (await trade(stranger, ticket, "1")).status == 401
+    assert (await login(stranger, "vic")).status == 429
+    elsewhere = world.client(address="198.51.100.9")
+    assert (await login(elsewhere, "vic")).status == 200
+
+
+async def test_the_password_is_asked_again(uma: Client, clock: HandClock) -> None:
+    wrong = {"password": "wrong"}
+    assert (await uma.post(BASE, wrong)).code == "wrong_password"
+    await equip(uma, clock)
+    for path in ("disable", "recovery-codes"):
+        refused = await uma.post(f"{BASE}/{path}", wrong)
+        assert (refused.status, refused.code) == (403, "wrong_password")
+    assert len((await uma.post(f"{BASE}/recovery-codes", AGAIN)).json["recovery_codes"]) == 10
+    assert (await uma.post(f"{BASE}/disable", AGAIN)).status == 200
+    assert (await uma.get(BASE)).json["enabled"] is False
+
+
+async def test_the_wrong_moment(uma: Client, clock: HandClock) -> None:
+    assert (await uma.put(BASE, {"code": "000000"})).code == "no_second_factor"
+    assert (await uma.post(f"{BASE}/disable", AGAIN)).code == "no_second_factor"
+    assert (await uma.post(f"{BASE}/recovery-codes", AGAIN)).code == "no_second_factor"
+    await uma.post(BASE, AGAIN)
+    refused = await uma.put(BASE, {"code": "no"})
+    assert (refused.status, refused.code) == (403, "wrong_code")
+    await equip(uma, clock)
+    assert (await uma.post(BASE, AGAIN)).code == "second_factor_on"
+
+
+async def test_without_a_password_there_is_nothing_to_guard(world: World, uma: Client) -> None:
+    await world.house.db.write(
+        lambda tx: tx.run(
+            "update users set password_hash = null where id = ?", world.cast.uma.user_id
+        )
+    )
+    assert (await uma.get(BASE)).json["available"] is False
+    assert (await uma.post(BASE, AGAIN)).code == "no_password"
+
+
+async def test_an_admin_resets_it_and_managers_see_who_has_one(
+    world: World, ada: Client, uma: Client, vic: Client, stranger: Client, clock: HandClock
+) -> None:
+    await equip(uma, clock)
+    member = world.cast.uma.member_id
+    assert "second_factor" not in (await vic.get(f"/api/member/{member}")).json
+    assert (await ada.get(f"/api/member/{member}")).json["second_factor"] is True
+    assert (await world.client("max").delete(f"/api/member/{member}/second-factor")).status == 403
+    assert (await world.client("eve").delete(f"/api/member/{member}/second-factor")).status == 404
+    done = await ada.delete(f"/api/member/{member}/second-factor")
+    assert (done.status, done.json["second_factor"]) == (200, False)
+    assert (await uma.get("/acme/task")).status == 401
+    assert "access_token" in (await login(stranger, "uma")).json
+
+
+async def test_an_organization_requires_it(
+    world: World, stranger: Client, clock: HandClock
+) -> None:
+    olga = world.client("olga")
+    asked = {"second_factor_level": "user"}
+    assert (await olga.put("/api/customer", asked)).code == "second_factor_off"
+    await equip(olga, clock)
+    assert (await olga.put("/api/customer", {"second_factor_level": "god"})).status == 400
+    assert (await olga.put("/api/customer", asked)).json["second_factor_level"] == "user"
+    assert (await world.client("uma").get("/acme/task")).status == 401
+    assert (await world.client("vic").get("/api/customer")).json["second_factor_level"] == "user"
+    told = (await login(stranger, "uma")).json
+    assert told["second_factor"] == "setup"
+    setup = await stranger.post(f"{LOGIN}/second-factor/setup", {"ticket": told["ticket"]})
+    done = await trade(stranger, told["ticket"], code(setup.json["secret"], clock))
+    assert done.status == 200 and len(done.json["recovery_codes"]) == 10
+    uma = Client(world.app, done.json["access_token"], check=world.conformity)
+    assert (await uma.get(BASE)).json["required"] is True
+    assert (await uma.post(f"{BASE}/disable", AGAIN)).code == "second_factor_required"
+    await olga.put("/api/customer", {"second_factor_level": ""})
+    assert (await uma.post(f"{BASE}/disable", AGAIN)).status == 200
+
+
+async def test_nothing_of_it_is_told(world: World, ada: Client, clock: HandClock) -> None:
+    secret, codes = await equip(ada, clock)
+    rows = await world.house.db.read(lambda tx: tx.rows("select data from events"))
+    told = (await ada.get("/api/audit?limit=1000")).text + str(rows)
+    assert secret not in told
+    assert not [one for one in codes if one in told]
