@@ -1,5 +1,6 @@
 """The server's own doors: health, readiness, the interface's description."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -80,6 +81,7 @@ def own(path: str, handler: Any, summary: str, answer: Any, media: str = "") -> 
 
 ROUTES = (
     own("/-/health", health, "The server runs.", Health),
+    replace(own("/api/status", health, "The server runs.", Health), known=True),
     own("/-/ready", ready, "The database answers.", Ready),
     own("/-/openapi.json", description, "This interface as OpenAPI 3.1.", dict[str, Any]),
     own("/-/docs", docs, "This interface to read.", bytes, "text/html"),

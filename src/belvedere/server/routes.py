@@ -10,6 +10,7 @@ from belvedere.indicators.api import ROUTES as INDICATORS
 from belvedere.indicators.api_badge import ROUTES as BADGES
 from belvedere.jobs.api import ROUTES as JOBS
 from belvedere.jobs.api_agent import ROUTES as AGENT_JOBS
+from belvedere.jobs.api_bulk import ROUTES as MANY_JOBS
 from belvedere.jobs.api_exec import ROUTES as COMMANDS
 from belvedere.jobs.api_files import ROUTES as JOB_FILES
 from belvedere.jobs.api_log import ROUTES as JOB_LOGS
@@ -24,6 +25,8 @@ from belvedere.secrets.api import ROUTES as SECRETS
 from belvedere.server.api import ROUTES as OWN
 from belvedere.server.api_demo import ROUTES as DEMO
 from belvedere.server.api_event import ROUTES as EVENTS
+from belvedere.server.api_tag import ROUTES as TAGS
+from belvedere.server.api_triggers import ROUTES as TRIGGERS
 from belvedere.server.bundle import ROUTES as BUNDLE
 from belvedere.server.console.api import ROUTES as CONSOLE
 from belvedere.server.original.api import ROUTES as ORIGINAL
@@ -46,6 +49,7 @@ ROUTES: tuple[Route, ...] = (
     *FILES,
     *TASKS,
     *JOBS,
+    *MANY_JOBS,
     *JOB_LOGS,
     *JOB_RESULTS,
     *VOTES,
@@ -54,6 +58,8 @@ ROUTES: tuple[Route, ...] = (
     *COMMANDS,
     *ORIGINAL,
     *EVENTS,
+    *TRIGGERS,
+    *TAGS,
     *INDICATORS,
     *BADGES,
     *WEBHOOKS,

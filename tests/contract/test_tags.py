@@ -1,0 +1,29 @@
+"""GET /tag: every tag that stands on something."""
+
+from contract.client import Client
+from contract.flowing import made
+from contract.world import World
+
+
+async def test_it_works(world: World, ada: Client, uma: Client, eve: Client) -> None:
+    await world.task("a", tags=["deploy", "Blue"])
+    await world.task("hidden", tags=["secret"], acl=[])
+    await made(world, ada, tags=["deploy", "release"])
+    await ada.post("/acme/indicator", {"title": "x", "type": "text", "tags": ["tile"]})
+    await ada.post("/acme/monitor", {"name": "x", "type": "push", "tags": ["watched"]})
+    await ada.post("/acme/file", {"filename": "a.sh", "source": "x", "tags": ["lib"]})
+    host_id = (await ada.get("/acme/host")).json[0]["id"]
+    await ada.patch(f"/acme/host/{host_id}", {"tags": ["web"]})
+    found = (await ada.get("/acme/tag")).json
+    names = ["Blue", "deploy", "lib", "release", "secret", "tile", "watched", "web"]
+    assert [one["name"] for one in found] == names
+    assert found[0] == {"id": "Blue", "_id": "Blue", "name": "Blue"}
+    seen = [one["name"] for one in (await uma.get("/tag?customer=acme")).json]
+    assert seen == ["Blue", "deploy", "release", "watched", "web"]
+    assert (await eve.get("/globex/tag")).json == []
+
+
+async def test_a_tag_goes_with_what_carried_it(world: World, ada: Client) -> None:
+    task_id = await world.task("a", tags=["gone"])
+    await ada.delete(f"/acme/task/{task_id}")
+    assert (await ada.get("/acme/tag")).json == []
