@@ -1,0 +1,31 @@
+import { Drawer } from '@mantine/core'
+import { useWords } from '../text'
+import { AclPanel } from './AclPanel'
+import type { Guarded } from './sight'
+import { useText } from './text'
+
+interface Props {
+  object: Guarded
+  id: string
+  name: string
+  opened: boolean
+  onClose: () => void
+}
+
+/** Who may see and run one record, beside the page that one is on. */
+export function AclDrawer({ object, id, name, opened, onClose }: Props) {
+  const t = useText()
+  const w = useWords()
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      position="right"
+      size="md"
+      title={t.title(name)}
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      {opened ? <AclPanel object={object} id={id} /> : null}
+    </Drawer>
+  )
+}

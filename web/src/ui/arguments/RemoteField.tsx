@@ -1,0 +1,79 @@
+import { MultiSelect, Select, TagsInput, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type FieldProps, useCommon } from './common'
+import { useText } from './text'
+import type { Argument } from './values'
+
+/** Choices that another address offers. The page may only ask its own server; of everybody else's
+ * choices it knows nothing, and takes the value as it is typed. */
+export function RemoteField(props: FieldProps) {
+  const t = useText()
+  const { definition: one, value, onChange } = props
+  const common = useCommon(props)
+  const isOurs = isSameOrigin(one.endpoint_url)
+  const { data, isError } = useQuery({
+    queryKey: ['choices', one.endpoint_url, one.id_attribute, one.text_attribute],
+    queryFn: () => fetchChoices(one),
+    enabled: isOurs,
+    retry: false,
+  })
+  const choices = data ?? []
+  if (!isOurs || isError) {
+    const why = isOurs ? t.noChoices(one.endpoint_url) : t.foreignChoices(one.endpoint_url)
+    const typed = { ...common, description: [common.description, why].filter(Boolean).join(' ') }
+    if (one.multiple)
+      return <TagsInput {...typed} value={(value as string[]) ?? []} onChange={onChange} />
+    return (
+      <TextInput
+        {...typed}
+        value={String(value ?? '')}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    )
+  }
+  const more = {
+    ...common,
+    data: choices,
+    searchable: true,
+    placeholder: data ? '' : t.loadingChoices,
+  }
+  if (one.multiple)
+    return <MultiSelect {...more} value={(value as string[]) ?? []} onChange={onChange} />
+  return (
+    <Select
+      {...more}
+      value={String(value ?? '') || null}
+      onChange={(next) => onChange(next ?? '')}
+    />
+  )
+}
+
+function isSameOrigin(url: string): boolean {
+  try {
+    return new URL(url, document.baseURI).origin === location.origin
+  } catch {
+    return false
+  }
+}
+
+async function fetchChoices(one: Argument): Promise<{ value: string; label: string }[]> {
+  const answer = await fetch(new URL(one.endpoint_url, document.baseURI))
+  if (!answer.ok) throw new Error(String(answer.status))
+  return choicesIn(await answer.json(), one)
+}
+
+/** Objects by their two attributes, plain values as they are; each value once. */
+export function choicesIn(
+  found: unknown,
+  one: Pick<Argument, 'id_attribute' | 'text_attribute'>,
+): { value: string; label: string }[] {
+  const rows = Array.isArray(found) ? found : []
+  const choices = new Map<string, string>()
+  for (const row of rows) {
+    const isRecord = typeof row === 'object' && row !== null
+    const id = isRecord ? (row as Record<string, unknown>)[one.id_attribute || 'id'] : row
+    const text = isRecord ? (row as Record<string, unknown>)[one.text_attribute || 'name'] : row
+    if (id != null && !choices.has(String(id))) choices.set(String(id), String(text ?? id))
+  }
+  return [...choices].map(([value, label]) => ({ value, label }))
+}

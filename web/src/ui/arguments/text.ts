@@ -1,0 +1,52 @@
+import { catalogue } from '../../lib/i18n'
+
+export const useText = catalogue(
+  {
+    nth: (n: number) => `Argument ${n}`,
+    fixed: 'Fixed by the task',
+    none: 'This runs without arguments.',
+    required: 'Required.',
+    tooShort: (n: number) => `At least ${n} characters.`,
+    tooLong: (n: number) => `At most ${n} characters.`,
+    notJson: 'Not JSON.',
+    notEmail: 'Not an e-mail address.',
+    notPattern: (pattern: string) => `Must fit ${pattern}`,
+    notDate: 'Give a date.',
+    notOption: 'Not one of the choices.',
+    tooBig: 'The file is larger than 32 MB.',
+    unreadable: 'The file cannot be read.',
+    chooseFile: 'Choose a file',
+    masked: 'Never shown again, nor remembered.',
+    time: 'Time (optional)',
+    date: 'Date',
+    loadingChoices: 'Fetching the choices…',
+    noChoices: (from: string) =>
+      `The choices come from ${from}, which did not answer. Type the value.`,
+    foreignChoices: (from: string) =>
+      `The choices come from ${from}, another site that this page may not call. Type the value.`,
+  },
+  {
+    nth: (n: number) => `Argumento ${n}`,
+    fixed: 'Lo fija la tarea',
+    none: 'Se ejecuta sin argumentos.',
+    required: 'Obligatorio.',
+    tooShort: (n: number) => `Al menos ${n} caracteres.`,
+    tooLong: (n: number) => `Como mucho ${n} caracteres.`,
+    notJson: 'No es JSON.',
+    notEmail: 'No es una dirección de correo.',
+    notPattern: (pattern: string) => `Debe ajustarse a ${pattern}`,
+    notDate: 'Indica una fecha.',
+    notOption: 'No es una de las opciones.',
+    tooBig: 'El archivo supera los 32 MB.',
+    unreadable: 'No se puede leer el archivo.',
+    chooseFile: 'Elige un archivo',
+    masked: 'No se vuelve a mostrar ni se recuerda.',
+    time: 'Hora (opcional)',
+    date: 'Fecha',
+    loadingChoices: 'Buscando las opciones…',
+    noChoices: (from: string) =>
+      `Las opciones vienen de ${from}, que no respondió. Escribe el valor.`,
+    foreignChoices: (from: string) =>
+      `Las opciones vienen de ${from}, otro sitio al que esta página no puede llamar. Escribe el valor.`,
+  },
+)

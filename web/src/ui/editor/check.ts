@@ -1,0 +1,31 @@
+import type { Diagnostic } from '@codemirror/lint'
+import type { EditorView } from '@codemirror/view'
+import { api, ok } from '../../api/client'
+
+interface Checked {
+  faults: { line: number; column: number; message: string }[]
+}
+
+/** What the server says about the script, as marks in the editor. A server that cannot be asked
+ * marks nothing: writing goes on. */
+export async function faultsIn(
+  view: EditorView,
+  filename: string,
+  runas: string,
+): Promise<Diagnostic[]> {
+  const source = view.state.doc.toString()
+  if (!source.trim()) return []
+  try {
+    const body = { source, filename, runas }
+    const found = await ok<Checked>(api.POST('/script/check' as never, { body } as never))
+    return found.faults.map((fault) => mark(view, fault))
+  } catch {
+    return []
+  }
+}
+
+function mark(view: EditorView, fault: Checked['faults'][number]): Diagnostic {
+  const line = view.state.doc.line(Math.min(Math.max(fault.line, 1), view.state.doc.lines))
+  const from = Math.min(line.from + Math.max(fault.column - 1, 0), line.to)
+  return { from, to: Math.max(from, line.to), severity: 'error', message: fault.message }
+}

@@ -1,0 +1,58 @@
+import { Group, Stack, Text } from '@mantine/core'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { api, ok, type Shape } from '../../api/client'
+import { isOver, jobLook, jobWord } from '../../lib/state'
+import { StateIcon } from '../StateIcon'
+import { Lasting } from '../Time'
+import './run.css'
+import { useTail } from './tail'
+import { useText } from './text'
+
+const LINES = 14
+
+type Job = Shape<'JobRecord'>
+
+const jobQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['job', id],
+    queryFn: () => ok<Job>(api.GET('/job/{id}', { params: { path: { id } } })),
+  })
+
+/** How a job gets on: its state, and the last lines of what it says. */
+export function JobTail({ job: first }: { job: Job }) {
+  const { data: job = first } = useQuery({ ...jobQuery(first.id), initialData: first })
+  return (
+    <Stack gap={8}>
+      <Group gap={8} role="status">
+        <StateIcon look={jobLook(job)} />
+        <Text size="sm" fw={600}>
+          {jobWord(job)}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {job.hostname} <Lasting from={job.started_at ?? job.creation_date} to={job.ended_at} />
+        </Text>
+      </Group>
+      {job.task_id ? <Output job={job} /> : <Steps />}
+    </Stack>
+  )
+}
+
+function Output({ job }: { job: Job }) {
+  const t = useText()
+  const { lines, isOver: isEnd } = useTail(job.id, LINES)
+  const nothing = isEnd || isOver(job) ? t.silent : t.noOutput
+  return (
+    <section className="run-tail mono" aria-label={t.output} tabIndex={0}>
+      {lines.length ? lines.join('\n') : <Text c="dimmed">{nothing}</Text>}
+    </section>
+  )
+}
+
+function Steps() {
+  const t = useText()
+  return (
+    <Text size="sm" c="dimmed">
+      {t.steps}
+    </Text>
+  )
+}

@@ -1,0 +1,81 @@
+import { Button, Group, Modal, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ArrowLeft, ExternalLink } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import type { Shape } from '../../api/client'
+import { Go } from '../Go'
+import { Loaded } from '../Loaded'
+import { useWords } from '../text'
+import { JobTail } from './JobTail'
+import { RunForm } from './RunForm'
+import { runnableQuery, type Target } from './target'
+import { useText } from './text'
+
+interface Props {
+  target: Target
+  opened: boolean
+  onClose: () => void
+}
+
+/** Asks for the arguments, runs it, and stays to show how it gets on. */
+export function RunDialog({ target, opened, onClose }: Props) {
+  const t = useText()
+  const w = useWords()
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={t.title(target.name)}
+      size="lg"
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      {opened ? <Inside target={target} onClose={onClose} /> : null}
+    </Modal>
+  )
+}
+
+function Inside({ target, onClose }: Omit<Props, 'opened'>) {
+  const query = useQuery(runnableQuery(target))
+  const [job, setJob] = useState<Shape<'JobRecord'> | null>(null)
+  if (job) return <Started job={job} onBack={() => setJob(null)} onClose={onClose} />
+  return (
+    <Loaded query={query} lines={4}>
+      {(found) => <RunForm target={target} found={found} onStarted={setJob} onClose={onClose} />}
+    </Loaded>
+  )
+}
+
+function Started({
+  job,
+  onBack,
+  onClose,
+}: {
+  job: Shape<'JobRecord'>
+  onBack: () => void
+  onClose: () => void
+}) {
+  const t = useText()
+  const w = useWords()
+  useEffect(() => document.getElementById('run-open')?.focus(), [])
+  return (
+    <Stack gap="sm">
+      <JobTail job={job} />
+      <Group justify="flex-end" gap={8}>
+        <Button variant="subtle" leftSection={<ArrowLeft size={14} />} onClick={onBack} mr="auto">
+          {t.again}
+        </Button>
+        <Button variant="default" onClick={onClose}>
+          {w.close}
+        </Button>
+        <Button
+          id="run-open"
+          component={Go}
+          to={`/jobs/${job.id}`}
+          leftSection={<ExternalLink size={14} />}
+        >
+          {t.open}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

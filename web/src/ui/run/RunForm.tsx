@@ -1,0 +1,157 @@
+import {
+  Alert,
+  Anchor,
+  Button,
+  Collapse,
+  Group,
+  JsonInput,
+  Kbd,
+  SegmentedControl,
+  Stack,
+  Text,
+  UnstyledButton,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { ChevronDown, ChevronRight, Play } from 'lucide-react'
+import type { Shape } from '../../api/client'
+import { useKeys } from '../../app/keys'
+import { ArgumentForm } from '../arguments/ArgumentForm'
+import { toShow } from '../arguments/values'
+import { useWords } from '../text'
+import { CallText } from './CallText'
+import { curlCall } from './calls'
+import type { Runnable, Target } from './target'
+import { useText } from './text'
+import { type Run, useRun } from './useRun'
+
+interface Props {
+  target: Target
+  found: Runnable
+  onStarted: (job: Shape<'JobRecord'>) => void
+  onClose: () => void
+}
+
+export function RunForm({ target, found, onStarted, onClose }: Props) {
+  const t = useText()
+  const w = useWords()
+  const run = useRun(target, found, onStarted)
+  useKeys({ 'mod+Enter': run.start })
+  return (
+    <Stack gap="sm">
+      <Body run={run} found={found} />
+      {run.refusal ? (
+        <Alert color="red" title={t.refused} role="alert">
+          {run.refusal}
+        </Alert>
+      ) : null}
+      <Call target={target} run={run} found={found} />
+      <Group justify="flex-end" gap={8}>
+        <Button variant="default" onClick={onClose}>
+          {w.cancel}
+        </Button>
+        <Button
+          data-autofocus={found.arguments?.length === 0 || undefined}
+          leftSection={<Play size={14} />}
+          rightSection={<Kbd size="xs">Ctrl ↵</Kbd>}
+          onClick={run.start}
+          loading={run.isBusy}
+          disabled={!!run.whyNot}
+          title={run.whyNot}
+        >
+          {t.run}
+        </Button>
+      </Group>
+      {run.whyNot ? (
+        <Text size="xs" c="dimmed" ta="right">
+          {run.whyNot}
+        </Text>
+      ) : null}
+    </Stack>
+  )
+}
+
+function Body({ run, found }: { run: Run; found: Runnable }) {
+  const t = useText()
+  if (found.arguments === null)
+    return (
+      <>
+        <Text size="sm">{t.hiddenStart}</Text>
+        <AsJson run={run} />
+      </>
+    )
+  if (found.arguments.length === 0) return <Text size="sm">{t.noArguments}</Text>
+  return (
+    <>
+      <Group justify="space-between">
+        <SegmentedControl
+          size="xs"
+          aria-label={t.jsonLabel}
+          value={run.isJson ? 'json' : 'form'}
+          onChange={(next) => run.setJson(next === 'json')}
+          data={[
+            { value: 'form', label: t.form },
+            { value: 'json', label: t.json },
+          ]}
+        />
+        {run.isRemembered ? (
+          <Text size="xs" c="dimmed">
+            {t.remembered}{' '}
+            <Anchor component="button" type="button" size="xs" onClick={run.forget}>
+              {t.forget}
+            </Anchor>
+          </Text>
+        ) : null}
+      </Group>
+      {run.isJson ? (
+        <AsJson run={run} hint={t.jsonHint(found.arguments.length)} />
+      ) : (
+        <ArgumentForm
+          arguments={found.arguments}
+          value={run.values}
+          onChange={run.setValues}
+          errors={run.errors}
+        />
+      )}
+    </>
+  )
+}
+
+function AsJson({ run, hint }: { run: Run; hint?: string }) {
+  const t = useText()
+  const faults = Object.entries(run.errors).map(([field, fault]) => `${field}: ${fault}`)
+  return (
+    <JsonInput
+      label={t.jsonLabel}
+      description={hint}
+      autosize
+      minRows={6}
+      maxRows={18}
+      classNames={{ input: 'mono' }}
+      value={run.text}
+      onChange={run.setText}
+      error={faults.join(' ') || undefined}
+    />
+  )
+}
+
+function Call({ target, run, found }: { target: Target; run: Run; found: Runnable }) {
+  const t = useText()
+  const [opened, { toggle }] = useDisclosure()
+  const shown = toShow(found.arguments ?? [], run.values)
+  const Chevron = opened ? ChevronDown : ChevronRight
+  return (
+    <div>
+      <UnstyledButton onClick={toggle} aria-expanded={opened} mb={6}>
+        <Group gap={4}>
+          <Chevron size={14} aria-hidden="true" />
+          <Text size="sm">{t.call}</Text>
+        </Group>
+      </UnstyledButton>
+      <Collapse expanded={opened}>
+        {opened ? (
+          <CallText text={curlCall(target, { token: true }, shown)} label={t.call} />
+        ) : null}
+      </Collapse>
+    </div>
+  )
+}

@@ -1,0 +1,90 @@
+import { actingFor, ROOT } from '../../api/client'
+import { type Argument, nameOf } from '../arguments/values'
+import type { Target } from './target'
+
+/** How a call authorizes itself: a token from the environment, or the secret key of the record. */
+export type Key = { token: true } | { secret: string }
+
+const server = () => location.origin + ROOT.replace(/\/$/, '')
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+/** The address that runs it. */
+export function runUrl({ kind, id }: Target, key: Key): string {
+  const noun = kind === 'task' ? 'task' : 'workflows'
+  const path = 'secret' in key ? `${noun}/${id}/secret/${key.secret}/job` : `${noun}/${id}/job`
+  return `${server()}/${path}?customer=${encodeURIComponent(actingFor())}`
+}
+
+export function curlCall(target: Target, key: Key, values: unknown[]): string {
+  const lines = [`curl -X POST ${quoted(runUrl(target, key))}`]
+  if ('token' in key) lines.push('-H "Authorization: Bearer $BELVEDERE_TOKEN"')
+  if (values.length) {
+    lines.push("-H 'Content-Type: application/json'")
+    lines.push(`-d ${quoted(JSON.stringify({ task_arguments: values }))}`)
+  }
+  return lines.join(' \\\n  ')
+}
+
+export function pythonCall(target: Target, key: Key, values: unknown[]): string {
+  const body = JSON.stringify(JSON.stringify({ task_arguments: values }))
+  const hasToken = 'token' in key
+  return [
+    'import json',
+    ...(hasToken ? ['import os'] : []),
+    'from urllib.request import Request, urlopen',
+    '',
+    'request = Request(',
+    `    ${JSON.stringify(runUrl(target, key))},`,
+    `    data=${body}.encode(),`,
+    '    headers={',
+    '        "Content-Type": "application/json",',
+    ...(hasToken ? ['        "Authorization": "Bearer " + os.environ["BELVEDERE_TOKEN"],'] : []),
+    '    },',
+    '    method="POST",',
+    ')',
+    'job = json.load(urlopen(request))',
+    'print(job["id"], job["lifecycle"])',
+  ].join('\n')
+}
+
+const escaped = (text: string) =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+
+/** A page's form; only a secret key can stand in one. */
+export function htmlForm(target: Target, secret: string, definitions: Argument[]): string {
+  const free = definitions
+    .map((one, n) => ({ one, label: nameOf(one, n) }))
+    .filter(({ one }) => one.type !== 'fixed')
+  const hasFile = free.some(({ one }) => one.type === 'file')
+  return [
+    `<form method="post" action="${escaped(runUrl(target, { secret }))}"${hasFile ? ' enctype="multipart/form-data"' : ''}>`,
+    ...free.map(({ one, label }) => `  <label>${escaped(label)} ${input(one)}</label>`),
+    '  <button>Run</button>',
+    '</form>',
+  ].join('\n')
+}
+
+const TYPES: Partial<Record<Argument['type'], string>> = {
+  email: 'email',
+  file: 'file',
+  date: 'date',
+}
+
+function input(one: Argument): string {
+  const name = 'name="task_arguments[]"'
+  const required = one.required ? ' required' : ''
+  if (one.type === 'select' || one.type === 'boolean') {
+    const ids =
+      one.type === 'boolean' ? ['false', 'true'] : one.options.map((option) => String(option.id))
+    const options = ids.map((id) => `<option>${escaped(id)}</option>`).join('')
+    return `<select ${name}${required}>${options}</select>`
+  }
+  if (one.type === 'textarea' || one.type === 'json')
+    return `<textarea ${name}${required}></textarea>`
+  const type = one.masked ? 'password' : (TYPES[one.type] ?? 'text')
+  return `<input ${name} type="${type}"${required}>`
+}

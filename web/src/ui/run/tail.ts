@@ -1,0 +1,61 @@
+import { useEffect, useState } from 'react'
+import { address } from '../../api/client'
+import { listen } from '../../lib/sse'
+
+const MOST_CHARACTERS = 20_000
+const AGAIN_MS = 1_000
+
+export interface Tail {
+  lines: string[]
+  isOver: boolean
+}
+
+/** The last lines of a job's output, live from wherever it is; goes on after a broken connection. */
+export function useTail(jobId: string, most: number): Tail {
+  const [tail, setTail] = useState<Tail>({ lines: [], isOver: false })
+  useEffect(() => {
+    const stop = new AbortController()
+    let text = ''
+    const show = (isOver: boolean) => setTail({ lines: lastLines(text, most), isOver })
+    const say = (more: string) => {
+      text = (text + more).slice(-MOST_CHARACTERS)
+      show(false)
+    }
+    setTail({ lines: [], isOver: false })
+    void follow(jobId, stop.signal, say).then((isOver) => isOver && show(true))
+    return () => stop.abort()
+  }, [jobId, most])
+  return tail
+}
+
+async function follow(
+  id: string,
+  stop: AbortSignal,
+  say: (text: string) => void,
+): Promise<boolean> {
+  let lastId = ''
+  while (!stop.aborted) {
+    try {
+      const url = address(`/job/${id}/log`, { follow: 'true' })
+      for await (const message of listen(url, { signal: stop, lastId })) {
+        if (message.id) lastId = message.id
+        if (message.event === 'output') say(JSON.parse(message.data))
+        if (message.event === 'end') return true
+      }
+    } catch {
+      // Broken on the way: the last id says where to go on.
+    }
+    if (!stop.aborted) await new Promise((done) => setTimeout(done, AGAIN_MS))
+  }
+  return false
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a terminal would obey
+const TERMINAL = /\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b./g
+
+/** Plain text: no colours, and of a line that was written over only its last form. */
+export function lastLines(text: string, most: number): string[] {
+  const lines = text.replace(TERMINAL, '').replaceAll('\r\n', '\n').split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines.slice(-most).map((line) => line.split('\r').filter(Boolean).at(-1) ?? '')
+}

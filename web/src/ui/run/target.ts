@@ -1,0 +1,92 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { api, ok, type Shape } from '../../api/client'
+import { ApiError } from '../../api/errors'
+import { membersQuery } from '../../api/queries/access'
+import { reaches } from '../../app/can'
+import { useProfile } from '../../app/session'
+import type { Argument } from '../arguments/values'
+
+/** What can be run. */
+export interface Target {
+  kind: 'task' | 'workflow'
+  id: string
+  name: string
+}
+
+export interface Runnable {
+  name: string
+  enable: boolean
+  acl: string[]
+  /** Null: the first task of a workflow is not for this reader's eyes. */
+  arguments: Argument[] | null
+}
+
+export const taskQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['task', id],
+    queryFn: () => ok<Shape<'TaskRecord'>>(api.GET('/task/{id}', { params: { path: { id } } })),
+  })
+
+/** The definition as far as running needs it; a workflow takes what its first task takes. */
+export const runnableQuery = ({ kind, id }: Target) =>
+  queryOptions({
+    queryKey: [kind, id, 'runnable'],
+    meta: { after: ['task'] },
+    queryFn: () => (kind === 'task' ? ofTask(id) : ofWorkflow(id)),
+  })
+
+async function ofTask(id: string): Promise<Runnable> {
+  const { name, enable, acl, task_arguments } = await ok(
+    api.GET('/task/{id}', { params: { path: { id } } }),
+  )
+  return { name, enable, acl, arguments: task_arguments }
+}
+
+async function ofWorkflow(id: string): Promise<Runnable> {
+  const { name, enable, acl, start_task_id } = await ok(
+    api.GET('/workflows/{id}', { params: { path: { id } } }),
+  )
+  const first = await ofTask(start_task_id).catch((fault) => {
+    if (fault instanceof ApiError && (fault.status === 404 || fault.status === 403)) return null
+    throw fault
+  })
+  return { name, enable, acl, arguments: first?.arguments ?? null }
+}
+
+/** Whether this person may run what carries the ACL. Users see only what names them; managers see
+ * everything but run only what names them, too. */
+export function useMayRun(): (acl: string[]) => boolean {
+  const { credential, email, username, member_id } = useProfile()
+  const isManager = credential === 'manager'
+  const { data } = useQuery({ ...membersQuery, enabled: isManager })
+  const tags = data?.find((one) => one.id === member_id)?.tags ?? []
+  const names = [email, username, ...tags.map(tagText)].map((one) => one.toLowerCase())
+  return (acl) => {
+    if (!isManager) return reaches(credential, 'user')
+    return acl.some((entry) => names.includes(entry.toLowerCase()))
+  }
+}
+
+/** A member's tag as an ACL names it. */
+export function tagText({ k, v }: Shape<'Tag'>): string {
+  return v ? `${k}:${v}` : k
+}
+
+/** Starts it, once: the same key again gives the same job. */
+export async function start(
+  { kind, id }: Target,
+  values: unknown[] | null,
+  key: string,
+): Promise<Shape<'JobRecord'>> {
+  const body = values ? { task_arguments: values } : {}
+  const asked = { params: { path: { id } }, body, headers: { 'idempotency-key': key } }
+  return kind === 'task'
+    ? ok<Shape<'JobRecord'>>(api.POST('/task/{id}/job', asked) as never)
+    : ok<Shape<'JobRecord'>>(api.POST('/workflows/{id}/job', asked) as never)
+}
+
+/** A key for one try; randomUUID is missing on plain http. */
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}

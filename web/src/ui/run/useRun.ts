@@ -1,0 +1,120 @@
+import { useMutation } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import type { Shape } from '../../api/client'
+import { byField } from '../../api/errors'
+import { useProfile } from '../../app/session'
+import { faultsOf, firstValues, toRemember } from '../arguments/values'
+import { dropValues, keepValues, lastValues } from './remember'
+import { newKey, type Runnable, start, type Target, useMayRun } from './target'
+import { useText } from './text'
+
+type Job = Shape<'JobRecord'>
+
+export interface Run {
+  values: unknown[]
+  setValues: (values: unknown[]) => void
+  /** The same values as text, while they are given as JSON. */
+  text: string
+  setText: (text: string) => void
+  isJson: boolean
+  setJson: (isJson: boolean) => void
+  errors: Record<string, string>
+  /** What the server said, where no field is to blame. */
+  refusal: string
+  isBusy: boolean
+  whyNot: string
+  isRemembered: boolean
+  forget: () => void
+  start: () => void
+}
+
+const asText = (values: unknown[]) => JSON.stringify(values, null, 2)
+
+/** The state of the run dialog. */
+export function useRun(target: Target, found: Runnable, onStarted: (job: Job) => void): Run {
+  const t = useText()
+  const { id: person } = useProfile()
+  const definitions = found.arguments ?? []
+  const before = lastValues(person, target)
+  const [values, keep] = useState(() => firstValues(definitions, before))
+  const [text, setText] = useState(() => asText(values))
+  const [isJson, setJsonMode] = useState(found.arguments === null)
+  const [isRemembered, setRemembered] = useState(!!before?.some((one) => one !== ''))
+  const [errors, setErrors] = useState<Record<string, string>>({})
+  const key = useRef(newKey())
+  const whyNot = useWhyNot(found)
+
+  const mutation = useMutation({
+    mutationFn: (given: unknown[]) => start(target, given, key.current),
+    onSuccess: (job, given) => {
+      if (found.arguments) keepValues(person, target, toRemember(definitions, given))
+      onStarted(job)
+    },
+    onError: (fault) => setErrors(byField(fault)),
+  })
+  const isFieldFault = Object.keys(byField(mutation.error)).length > 0
+
+  const setValues = (next: unknown[]) => {
+    keep(next)
+    setErrors({})
+    // Another order deserves another key; the same one again is the same order.
+    key.current = newKey()
+    mutation.reset()
+  }
+  const takeText = (next: string) => {
+    setText(next)
+    const parsed = arrayIn(next)
+    if (parsed) setValues(parsed)
+  }
+  const setJson = (next: boolean) => {
+    if (next) setText(asText(values))
+    setJsonMode(next)
+  }
+  const begin = () => {
+    if (whyNot || mutation.isPending) return
+    const given = isJson ? arrayIn(text) : values
+    if (!given) return setErrors({ task_arguments: t.notArray })
+    const faults = isJson ? {} : faultsOf(definitions, given)
+    setErrors(faults)
+    if (Object.keys(faults).length === 0) mutation.mutate(given)
+  }
+  const forget = () => {
+    dropValues(person, target)
+    setRemembered(false)
+    const fresh = firstValues(definitions)
+    setValues(fresh)
+    setText(asText(fresh))
+  }
+
+  return {
+    values,
+    setValues,
+    text,
+    setText: takeText,
+    isJson,
+    setJson,
+    errors,
+    refusal: mutation.error && !isFieldFault ? mutation.error.message : '',
+    isBusy: mutation.isPending,
+    whyNot,
+    isRemembered,
+    forget,
+    start: begin,
+  }
+}
+
+function useWhyNot(found: Runnable): string {
+  const t = useText()
+  const mayRun = useMayRun()
+  if (!mayRun(found.acl)) return t.mayNot
+  return found.enable ? '' : t.disabled
+}
+
+function arrayIn(text: string): unknown[] | null {
+  try {
+    const parsed = JSON.parse(text)
+    return Array.isArray(parsed) ? parsed : null
+  } catch {
+    return null
+  }
+}
