@@ -3,13 +3,18 @@ import { createRouter } from '@tanstack/react-router'
 import { UI } from './api/client'
 import { doorRoute, loginRoute, orgRoute, rootRoute, switchRoute } from './app/root'
 import { Missing } from './app/Trouble'
+import { auditRoutes } from './pages/audit/routes'
 import { dashboardRoutes } from './pages/dashboard/routes'
+import { loginRoutes } from './pages/login/routes'
+import { peopleRoutes } from './pages/people/routes'
+import { settingsRoutes } from './pages/settings/routes'
 
 const tree = rootRoute.addChildren([
   doorRoute,
   loginRoute,
   switchRoute,
-  orgRoute.addChildren([...dashboardRoutes]),
+  ...loginRoutes,
+  orgRoute.addChildren([...dashboardRoutes, ...peopleRoutes, ...auditRoutes, ...settingsRoutes]),
 ])
 
 export function makeRouter(client: QueryClient) {

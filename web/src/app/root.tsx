@@ -52,12 +52,17 @@ export const doorRoute = createRoute({
 
 interface To {
   to?: string
+  /** Why a sign-in through a provider failed. */
+  problem?: string
 }
 
 /** A local address to go on to, never another site. */
 export function validTo(search: Record<string, unknown>): To {
-  const to = search.to
-  return typeof to === 'string' && /^\/(?![/\\])/.test(to) ? { to } : {}
+  const { to, problem } = search
+  return {
+    ...(typeof to === 'string' && /^\/(?![/\\])/.test(to) ? { to } : {}),
+    ...(typeof problem === 'string' ? { problem } : {}),
+  }
 }
 
 export const loginRoute = createRoute({

@@ -1,58 +1,109 @@
-import { Button, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
-import { api, ok, UI } from '../../api/client'
+import { Alert, Anchor, Button, Divider, PasswordInput, TextInput } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { api, ok, ROOT, UI } from '../../api/client'
 import { loginRoute } from '../../app/root'
+import { Card } from './Card'
+import { type Asked, askedBy, SecondStep } from './SecondStep'
 import { useText } from './text'
 
 export function LoginPage() {
+  const { to, problem } = loginRoute.useSearch()
+  const [asked, setAsked] = useState<Asked | null>(null)
+  useSetup()
+  // A full load: whatever an earlier person left in memory is gone.
+  const enter = () => location.assign(UI + (to ?? '/').replace(/^\//, ''))
+  if (asked) return <SecondStep asked={asked} onIn={enter} onOver={() => setAsked(null)} />
+  return <FirstStep to={to} problem={problem} onAsked={setAsked} onIn={enter} />
+}
+
+/** A server without an organization has its own first page. */
+function useSetup(): void {
+  const navigate = loginRoute.useNavigate()
+  const { data } = useQuery({
+    queryKey: ['setup'],
+    queryFn: () => ok(api.GET('/-/setup')),
+    retry: false,
+  })
+  useEffect(() => {
+    if (data?.needed) void navigate({ to: '/setup', replace: true })
+  }, [data, navigate])
+}
+
+interface Props {
+  to?: string
+  problem?: string
+  onAsked: (asked: Asked) => void
+  onIn: () => void
+}
+
+function FirstStep({ to, problem, onAsked, onIn }: Props) {
   const t = useText()
-  const { to } = loginRoute.useSearch()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const login = useMutation({
     mutationFn: () => ok(api.POST('/api/auth/login', { body: { email, password } })),
-    onSuccess: () => location.assign(UI + (to ?? '/').replace(/^\//, '')),
+    onSuccess: (answer) => {
+      const more = askedBy(answer)
+      if (more) onAsked(more)
+      else onIn()
+    },
   })
   return (
-    <Stack align="center" pt="15vh" px="md" component="main">
-      <Paper withBorder p="lg" w="min(360px, 100%)">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            login.mutate()
-          }}
+    <Card title={t.title} error={login.error} onSubmit={() => login.mutate()}>
+      {problem ? <Alert color="orange">{t.problems[problem] ?? problem}</Alert> : null}
+      <TextInput
+        required
+        autoFocus
+        label={t.email}
+        autoComplete="username"
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
+      <PasswordInput
+        required
+        label={t.password}
+        autoComplete="current-password"
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+      <Button type="submit" size="sm" loading={login.isPending}>
+        {t.enter}
+      </Button>
+      <Anchor component={Link} to="/recover" size="sm" ta="center">
+        {t.forgot}
+      </Anchor>
+      <Providers to={to} />
+    </Card>
+  )
+}
+
+function Providers({ to }: { to?: string }) {
+  const t = useText()
+  const customer = to?.split('/')[1]?.split('?')[0]
+  const { data } = useQuery({
+    queryKey: ['methods', customer],
+    queryFn: () =>
+      ok(api.GET('/api/auth/methods', { params: { query: customer ? { customer } : {} } })),
+    retry: false,
+  })
+  if (!data?.providers.length) return null
+  const target = `?to=${encodeURIComponent(UI + (to ?? '/').replace(/^\//, ''))}`
+  return (
+    <>
+      <Divider label={t.or} />
+      {data.providers.map((one) => (
+        <Button
+          key={one.id}
+          component="a"
+          size="sm"
+          variant="default"
+          href={ROOT + one.begin.replace(/^\//, '') + target}
         >
-          <Stack gap="sm">
-            <Title order={1} size="h4">
-              {t.title}
-            </Title>
-            <TextInput
-              label={t.email}
-              value={email}
-              onChange={(e) => setEmail(e.currentTarget.value)}
-              autoComplete="username"
-              required
-              autoFocus
-            />
-            <PasswordInput
-              label={t.password}
-              value={password}
-              onChange={(e) => setPassword(e.currentTarget.value)}
-              autoComplete="current-password"
-              required
-            />
-            {login.error ? (
-              <Text size="sm" c="red.9" role="alert">
-                {login.error.message}
-              </Text>
-            ) : null}
-            <Button type="submit" loading={login.isPending}>
-              {t.enter}
-            </Button>
-          </Stack>
-        </form>
-      </Paper>
-    </Stack>
+          {t.through(one.name)}
+        </Button>
+      ))}
+    </>
   )
 }

@@ -27,7 +27,7 @@ export function SwitchPage() {
       <Group justify="center" gap={8}>
         {there ? <Button onClick={go}>{t.switchTo(name)}</Button> : <p>{t.notMember}</p>}
         <Button component="a" href={UI} variant="default">
-          {t.back}
+          {t.home}
         </Button>
       </Group>
     </Empty>

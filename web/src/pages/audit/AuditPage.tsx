@@ -1,0 +1,185 @@
+import { Button, Group, Stack, Table, Text, TextInput } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { ChevronDown, ChevronRight, Download, History } from 'lucide-react'
+import { useState } from 'react'
+import { address, api, loose, ok, type Shape } from '../../api/client'
+import { useText as useAppText } from '../../app/text'
+import { usePageTitle } from '../../app/title'
+import { dateTime } from '../../lib/format'
+import { Empty } from '../../ui/Empty'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { changes } from './changes'
+import { type AuditSearch, auditRoute } from './routes'
+import { useText } from './text'
+import './audit.css'
+
+type Row = Shape<'AuditRecord'>
+const PAGE = 100
+
+function useAudit(search: AuditSearch) {
+  return useInfiniteQuery({
+    queryKey: ['audit', search],
+    queryFn: ({ pageParam }) =>
+      ok<Row[]>(
+        api.GET('/api/audit', {
+          params: { query: loose({ ...asked(search), limit: PAGE, after: pageParam }) },
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => (last.length < PAGE ? undefined : last[last.length - 1]?.id),
+  })
+}
+
+/** Days of the reader's zone, as moments for the server. */
+function asked({ from, to, ...rest }: AuditSearch): Record<string, string> {
+  return {
+    ...rest,
+    ...(from ? { from: new Date(`${from}T00:00`).toISOString() } : {}),
+    ...(to ? { to: new Date(`${to}T23:59:59.999`).toISOString() } : {}),
+  }
+}
+
+export function AuditPage() {
+  const t = useText()
+  const title = useAppText().audit
+  usePageTitle(title)
+  const search = auditRoute.useSearch()
+  const navigate = auditRoute.useNavigate()
+  const audit = useAudit(search)
+  const set = (name: keyof AuditSearch) => (event: React.ChangeEvent<HTMLInputElement>) => {
+    const value = event.currentTarget.value || undefined
+    void navigate({ search: (old) => ({ ...old, [name]: value }), replace: true })
+  }
+  return (
+    <Section
+      title={title}
+      right={
+        <Button
+          component="a"
+          variant="default"
+          leftSection={<Download size={14} />}
+          href={address('/api/audit.csv', asked(search))}
+          download
+        >
+          {t.csv}
+        </Button>
+      }
+    >
+      <Group p="sm" gap={8} className="audit-filters">
+        <TextInput size="xs" label={t.who} value={search.user ?? ''} onChange={set('user')} />
+        <TextInput
+          size="xs"
+          label={t.action}
+          placeholder={t.actionHelp}
+          value={search.action ?? ''}
+          onChange={set('action')}
+        />
+        <TextInput
+          size="xs"
+          label={t.since}
+          type="date"
+          value={search.from ?? ''}
+          onChange={set('from')}
+        />
+        <TextInput
+          size="xs"
+          label={t.until}
+          type="date"
+          value={search.to ?? ''}
+          onChange={set('to')}
+        />
+      </Group>
+      <Loaded query={audit}>
+        {({ pages }) =>
+          pages[0]?.length ? (
+            <Stack gap={0}>
+              {pages.flat().map((row) => (
+                <AuditRow key={row.id} row={row} />
+              ))}
+              {audit.hasNextPage ? (
+                <Button
+                  m="sm"
+                  variant="default"
+                  loading={audit.isFetchingNextPage}
+                  onClick={() => audit.fetchNextPage()}
+                >
+                  {t.older}
+                </Button>
+              ) : null}
+            </Stack>
+          ) : (
+            <Empty icon={History} title={t.nothing}>
+              {t.nothingBody}
+            </Empty>
+          )
+        }
+      </Loaded>
+    </Section>
+  )
+}
+
+function AuditRow({ row }: { row: Row }) {
+  const t = useText()
+  const [open, setOpen] = useState(false)
+  const Chevron = open ? ChevronDown : ChevronRight
+  return (
+    <>
+      <button
+        type="button"
+        className="row audit-row"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        <Chevron size={14} aria-hidden="true" />
+        <span className="clip num">{dateTime(row.date)}</span>
+        <b className="clip">{row.action}</b>
+        <span className="clip">{row.user || row.kind}</span>
+        <span className="clip hide-sm">
+          {row.object} <code>{row.object_id}</code>
+        </span>
+        <span className="clip hide-md">{row.address}</span>
+      </button>
+      {open ? <Details row={row} label={t.details} /> : null}
+    </>
+  )
+}
+
+function Details({ row, label }: { row: Row; label: string }) {
+  const t = useText()
+  const found = changes(row.before, row.after)
+  if (found.length === 0)
+    return (
+      <Text size="sm" c="dimmed" px="xl" py={8}>
+        {t.same} {row.object} {row.object_id} · {row.address}
+      </Text>
+    )
+  return (
+    <Table className="audit-details" aria-label={label}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{row.object}</Table.Th>
+          <Table.Th>{t.before}</Table.Th>
+          <Table.Th>{t.after}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {found.map((one) => (
+          <Table.Tr key={one.field}>
+            <Table.Td>{one.field}</Table.Td>
+            <Table.Td>
+              {one.before === null ? (
+                <Text c="dimmed">{t.noValue}</Text>
+              ) : (
+                <code>{one.before}</code>
+              )}
+            </Table.Td>
+            <Table.Td>
+              {one.after === null ? <Text c="dimmed">{t.noValue}</Text> : <code>{one.after}</code>}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}

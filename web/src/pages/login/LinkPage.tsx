@@ -1,0 +1,97 @@
+import { Anchor, Button, PasswordInput, Text } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ok, type Shape, UI } from '../../api/client'
+import { Card } from './Card'
+import { type Asked, askedBy, SecondStep } from './SecondStep'
+import { useText } from './text'
+
+/** Taken out of the address at once: not in the history, not in a screenshot. */
+function takeToken(): string {
+  const token = location.hash.slice(1)
+  if (token) history.replaceState(history.state, '', location.pathname)
+  return token
+}
+
+export function LinkPage() {
+  const t = useText()
+  const [token] = useState(takeToken)
+  const link = useQuery({
+    queryKey: ['link', token],
+    queryFn: () => ok(api.POST('/api/auth/link', { body: { token } })),
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  if (link.isError)
+    return (
+      <Card title={t.linkGone} onSubmit={() => {}}>
+        <Text size="sm">{t.linkGoneBody}</Text>
+        <Anchor component={Link} to="/login" size="sm">
+          {t.back}
+        </Anchor>
+      </Card>
+    )
+  return link.data ? <Redeem link={link.data} token={token} /> : null
+}
+
+function Redeem({ link, token }: { link: Shape<'LinkShown'>; token: string }) {
+  const t = useText()
+  const [password, setPassword] = useState('')
+  const [asked, setAsked] = useState<Asked | null>(null)
+  const isInvitation = link.kind === 'invitation'
+  const redeem = useMutation({
+    mutationFn: async () => {
+      const body = { token, password }
+      if (isInvitation) return ok(api.POST('/api/auth/invitation', { body }))
+      await ok(api.PUT('/api/auth/password/reset', { body }))
+      return null
+    },
+    onSuccess: (answer) => {
+      const more = answer && askedBy(answer)
+      if (more) setAsked(more)
+      else if (answer) location.assign(UI)
+    },
+  })
+  if (asked)
+    return (
+      <SecondStep
+        asked={asked}
+        onIn={() => location.assign(UI)}
+        onOver={() => location.assign(UI)}
+      />
+    )
+  if (redeem.isSuccess && !isInvitation)
+    return (
+      <Card title={t.linkReset} onSubmit={() => {}}>
+        <Text size="sm" role="status">
+          {t.passwordSet}
+        </Text>
+        <Anchor component={Link} to="/login" size="sm">
+          {t.back}
+        </Anchor>
+      </Card>
+    )
+  const isKnown = isInvitation && link.has_password
+  return (
+    <Card
+      title={isInvitation ? t.linkInvitation(link.customer_name) : t.linkReset}
+      error={redeem.error}
+      onSubmit={() => redeem.mutate()}
+    >
+      <Text size="sm">{isKnown ? t.linkKnown(link.email) : t.linkBody(link.email)}</Text>
+      <PasswordInput
+        required
+        autoFocus
+        minLength={isKnown ? 1 : 12}
+        label={isKnown ? t.password : t.newPassword}
+        autoComplete={isKnown ? 'current-password' : 'new-password'}
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+      <Button type="submit" size="sm" loading={redeem.isPending}>
+        {isInvitation ? t.accept : t.setPassword}
+      </Button>
+    </Card>
+  )
+}

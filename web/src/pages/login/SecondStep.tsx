@@ -1,0 +1,77 @@
+import { Button, Text, TextInput } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, ok, type Shape } from '../../api/client'
+import { RecoveryCodes } from '../../ui/RecoveryCodes'
+import { TotpPicture } from '../../ui/TotpPicture'
+import { Card } from './Card'
+import { useText } from './text'
+
+/** What the password alone did not open: what is still asked for, and the ticket to bring. */
+export interface Asked {
+  what: 'totp' | 'setup'
+  ticket: string
+}
+
+/** Whether an answer to a sign-in asks for more. */
+export function askedBy(answer: Shape<'LoginAnswer'>): Asked | null {
+  if (!answer.second_factor || !answer.ticket) return null
+  return { what: answer.second_factor === 'setup' ? 'setup' : 'totp', ticket: answer.ticket }
+}
+
+interface Props {
+  asked: Asked
+  onIn: () => void
+  onOver: () => void
+}
+
+/** After the password: a code, or first an app to make codes with. */
+export function SecondStep({ asked, onIn, onOver }: Props) {
+  const t = useText()
+  const { ticket } = asked
+  const isNew = asked.what === 'setup'
+  const [code, setCode] = useState('')
+  const [codes, setCodes] = useState<string[] | null>(null)
+  const begun = useQuery({
+    queryKey: ['factor-setup', ticket],
+    queryFn: () => ok(api.POST('/api/auth/login/second-factor/setup', { body: { ticket } })),
+    enabled: isNew,
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  const enter = useMutation({
+    mutationFn: () => ok(api.POST('/api/auth/login/second-factor', { body: { ticket, code } })),
+    onSuccess: (it) => (it.recovery_codes?.length ? setCodes(it.recovery_codes) : onIn()),
+  })
+  return (
+    <Card
+      title={isNew ? t.factorTitle : t.codeTitle}
+      error={enter.error ?? begun.error}
+      onSubmit={() => enter.mutate()}
+    >
+      {begun.data ? (
+        <>
+          <Text size="sm">{t.factorBody}</Text>
+          <TotpPicture qr={begun.data.qr} secret={begun.data.secret} />
+        </>
+      ) : null}
+      <TextInput
+        required
+        autoFocus
+        label={t.code}
+        description={isNew ? undefined : t.codeHelp}
+        autoComplete="one-time-code"
+        value={code}
+        onChange={(event) => setCode(event.currentTarget.value)}
+      />
+      <Button type="submit" size="sm" loading={enter.isPending}>
+        {t.goOn}
+      </Button>
+      <Button variant="subtle" color="gray" onClick={onOver}>
+        {t.startOver}
+      </Button>
+      <RecoveryCodes codes={codes} onClose={onIn} />
+    </Card>
+  )
+}

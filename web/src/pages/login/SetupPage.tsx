@@ -1,0 +1,46 @@
+import { Button, PasswordInput, Text, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, ok, UI } from '../../api/client'
+import { byField } from '../../api/errors'
+import { Card } from './Card'
+import { useText } from './text'
+
+export function SetupPage() {
+  const t = useText()
+  const [it, setIt] = useState({ code: '', organization: '', email: '', password: '' })
+  const setup = useMutation({
+    mutationFn: () => ok(api.POST('/-/setup', { body: it })),
+    onSuccess: () => location.assign(UI),
+  })
+  const faults = byField(setup.error)
+  const field = (name: keyof typeof it) => ({
+    required: true,
+    value: it[name],
+    error: faults[name],
+    onChange: (event: React.ChangeEvent<HTMLInputElement>) =>
+      setIt({ ...it, [name]: event.currentTarget.value }),
+  })
+  return (
+    <Card title={t.setupTitle} error={setup.error} onSubmit={() => setup.mutate()}>
+      <Text size="sm">{t.setupBody}</Text>
+      <TextInput autoFocus label={t.setupCode} autoComplete="off" {...field('code')} />
+      <TextInput
+        label={t.organization}
+        description={t.organizationHelp}
+        autoComplete="organization"
+        {...field('organization')}
+      />
+      <TextInput label={t.mail} type="email" autoComplete="username" {...field('email')} />
+      <PasswordInput
+        label={t.password}
+        minLength={12}
+        autoComplete="new-password"
+        {...field('password')}
+      />
+      <Button type="submit" size="sm" loading={setup.isPending}>
+        {t.setup}
+      </Button>
+    </Card>
+  )
+}

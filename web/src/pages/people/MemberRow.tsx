@@ -1,0 +1,173 @@
+import { ActionIcon, Avatar, Badge, Box, Menu, Select, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Crown, Ellipsis, KeyRound, ShieldOff, UserCheck, UserMinus, UserX } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok, type Shape } from '../../api/client'
+import { LEVELS, reaches } from '../../app/can'
+import { useCan, useProfile } from '../../app/session'
+import { Confirm } from '../../ui/Confirm'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { useText } from './text'
+
+type Member = Shape<'MemberRecord'>
+
+function useChange(member: Member) {
+  const client = useQueryClient()
+  const t = useText()
+  const params = { path: { id: member.id } }
+  return useMutation({
+    mutationFn: (body: Shape<'Patch'>) => ok(api.PATCH('/api/member/{id}', { params, body })),
+    onError: failed,
+    onSuccess: () => done(t.changed),
+    onSettled: () => client.invalidateQueries({ queryKey: ['member'] }),
+  })
+}
+
+export function MemberRow({
+  member,
+  onLink,
+}: {
+  member: Member
+  onLink: (link: Shape<'LinkRecord'>) => void
+}) {
+  const t = useText()
+  const profile = useProfile()
+  const change = useChange(member)
+  const isMe = member.user_id === profile.id
+  // Nobody edits above the own level, and an owner is changed only by handing over.
+  const mayEdit =
+    useCan()('member.edit') &&
+    !isMe &&
+    member.credential !== 'owner' &&
+    reaches(profile.credential, member.credential as 'viewer')
+  const name = member.user.name || member.user.username
+  return (
+    <div role="listitem" className="row people-row">
+      <Avatar size={28} radius="xl" color="initials" name={name} aria-hidden="true" />
+      <Box miw={0}>
+        <Text size="sm" fw={550} className="clip">
+          {name} {isMe ? <Badge size="xs">{t.you}</Badge> : null}
+        </Text>
+        <Text size="xs" c="dimmed" className="clip">
+          {member.user.email}
+        </Text>
+      </Box>
+      <Text size="xs" c="dimmed" className="clip hide-sm">
+        {member.tags.map((tag) => (tag.v ? `${tag.k}:${tag.v}` : tag.k)).join(', ')}
+      </Text>
+      <Text size="xs" className="hide-sm">
+        {member.disabled ? t.disabled : member.invited ? t.invited : t.active}
+      </Text>
+      {mayEdit ? (
+        <Select
+          size="xs"
+          aria-label={t.levelOf(name)}
+          allowDeselect={false}
+          disabled={change.isPending}
+          data={LEVELS.filter((one) => one !== 'owner' && reaches(profile.credential, one))}
+          value={member.credential}
+          onChange={(credential) =>
+            credential && credential !== member.credential && change.mutate({ credential })
+          }
+        />
+      ) : (
+        <Text size="sm">{member.credential}</Text>
+      )}
+      <MemberMenu member={member} onLink={onLink} change={change.mutate} mayEdit={mayEdit} />
+    </div>
+  )
+}
+
+interface MenuProps {
+  member: Member
+  mayEdit: boolean
+  onLink: (link: Shape<'LinkRecord'>) => void
+  change: (body: Shape<'Patch'>) => void
+}
+
+function MemberMenu({ member, mayEdit, onLink, change }: MenuProps) {
+  const t = useText()
+  const w = useWords()
+  const client = useQueryClient()
+  const can = useCan()
+  const [asked, ask] = useState<'remove' | 'hand' | null>(null)
+  const params = { path: { id: member.id } }
+  const name = member.user.name || member.user.username
+  const settled = () => client.invalidateQueries({ queryKey: ['member'] })
+  const link = () => ok(api.POST('/api/member/{id}/reset', { params })).then(onLink, failed)
+  const remove = useMutation({
+    mutationFn: () => ok(api.DELETE('/api/member/{id}', { params })),
+    onError: failed,
+    onSuccess: () => ask(null),
+    onSettled: settled,
+  })
+  const hand = useMutation({
+    mutationFn: () => ok(api.PUT('/api/customer/owner', { body: { member_id: member.id } })),
+    onError: failed,
+    onSuccess: () => location.reload(),
+  })
+  const dropFactor = () =>
+    ok(api.DELETE('/api/member/{id}/second-factor', { params })).then(settled, failed)
+  if (!mayEdit) return <span />
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon aria-label={`${w.actions}: ${name}`}>
+            <Ellipsis size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<KeyRound size={14} />} onClick={link}>
+            {member.invited ? t.newInvitation : t.resetLink}
+          </Menu.Item>
+          {member.second_factor && can('token.edit') ? (
+            <Menu.Item leftSection={<ShieldOff size={14} />} onClick={dropFactor}>
+              {t.resetFactor}
+            </Menu.Item>
+          ) : null}
+          <Menu.Item
+            leftSection={member.disabled ? <UserCheck size={14} /> : <UserX size={14} />}
+            onClick={() => change({ disabled: !member.disabled })}
+          >
+            {member.disabled ? t.enable : t.disable}
+          </Menu.Item>
+          {can('organization.edit') && !member.invited ? (
+            <Menu.Item leftSection={<Crown size={14} />} onClick={() => ask('hand')}>
+              {t.handOver}
+            </Menu.Item>
+          ) : null}
+          <Menu.Item
+            color="red"
+            leftSection={<UserMinus size={14} />}
+            onClick={() => ask('remove')}
+          >
+            {t.remove}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Confirm
+        opened={asked === 'remove'}
+        title={`${t.remove}: ${name}`}
+        action={t.remove}
+        busy={remove.isPending}
+        onClose={() => ask(null)}
+        onConfirm={remove.mutate}
+      >
+        {t.removeBody}
+      </Confirm>
+      <Confirm
+        opened={asked === 'hand'}
+        title={t.handOver}
+        word={name}
+        action={t.handOver}
+        busy={hand.isPending}
+        onClose={() => ask(null)}
+        onConfirm={hand.mutate}
+      >
+        {t.handOverBody(name)}
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,72 @@
+import { Button, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { UserPlus } from 'lucide-react'
+import { useState } from 'react'
+import type { Shape } from '../../api/client'
+import { membersQuery } from '../../api/queries/access'
+import { LEVELS } from '../../app/can'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { useText as useAppText } from '../../app/text'
+import { usePageTitle } from '../../app/title'
+import { Loaded } from '../../ui/Loaded'
+import { OnceLink } from '../../ui/OnceLink'
+import { Section } from '../../ui/Section'
+import { InviteDialog } from './InviteDialog'
+import { MemberRow } from './MemberRow'
+import { useText } from './text'
+import './people.css'
+
+export function PeoplePage() {
+  usePageTitle(useAppText().people)
+  const t = useText()
+  const members = useQuery(membersQuery)
+  const mayEdit = useCan()('member.edit')
+  const [inviting, { open, close }] = useDisclosure()
+  const [link, setLink] = useState<Shape<'LinkRecord'> | null>(null)
+  useKeys(mayEdit ? { c: open } : {})
+  return (
+    <Stack gap="md">
+      <Section
+        title={useAppText().people}
+        aside={members.data ? t.members(members.data.length) : null}
+        right={
+          mayEdit ? (
+            <Button leftSection={<UserPlus size={14} />} onClick={open}>
+              {t.invite}
+            </Button>
+          ) : null
+        }
+      >
+        <Loaded query={members}>
+          {(all) => (
+            <div role="list">
+              {all.map((one) => (
+                <MemberRow key={one.id} member={one} onLink={setLink} />
+              ))}
+            </div>
+          )}
+        </Loaded>
+      </Section>
+      <Section title={t.levels} padded>
+        <SimpleGrid cols={{ base: 1, sm: 2, lg: 5 }}>
+          {LEVELS.map((level) => (
+            <div key={level}>
+              <Text size="sm" fw={600}>
+                {level}
+              </Text>
+              <Text size="sm" c="dimmed">
+                {t.may[level]}
+              </Text>
+            </div>
+          ))}
+        </SimpleGrid>
+      </Section>
+      <InviteDialog opened={inviting} onClose={close} onLink={setLink} />
+      <OnceLink title={t.linkTitle} value={link?.link ?? null} onClose={() => setLink(null)}>
+        {t.linkBody}
+      </OnceLink>
+    </Stack>
+  )
+}

@@ -1,0 +1,63 @@
+import { Anchor, Group, Stack, Table } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api, ok, ROOT } from '../../api/client'
+import { dateTime, duration } from '../../lib/format'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { useText } from './text'
+
+export function About() {
+  const t = useText()
+  const about = useQuery({ queryKey: ['about'], queryFn: () => ok(api.GET('/api/about')) })
+  return (
+    <Loaded query={about}>
+      {(it) => (
+        <Stack gap="md">
+          <Section title="Belvedere" padded>
+            <Table withRowBorders={false} variant="vertical" layout="fixed">
+              <Table.Tbody>
+                <Row name={t.version} value={it.version} />
+                <Row name={t.engine} value={it.engine} />
+                <Row name={t.schema} value={String(it.schema)} />
+                <Row name={t.uptime} value={duration(it.uptime_s * 1000)} />
+                <Row name={t.serverTime} value={dateTime(it.time)} />
+                <Row name={t.agents} value={String(it.agents)} />
+                <Row name="Python" value={it.python} />
+              </Table.Tbody>
+            </Table>
+            <Group mt="sm">
+              <Anchor size="sm" href={`${ROOT}-/docs`}>
+                {t.docs}
+              </Anchor>
+              <Anchor size="sm" href={`${ROOT}-/openapi.json`}>
+                {t.openapi}
+              </Anchor>
+            </Group>
+          </Section>
+          <Section title={t.licences} padded>
+            <Table>
+              <Table.Tbody>
+                {it.licences.map((one) => (
+                  <Table.Tr key={one.name}>
+                    <Table.Td>{one.name}</Table.Td>
+                    <Table.Td>{one.version}</Table.Td>
+                    <Table.Td>{one.licence}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </Section>
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function Row({ name, value }: { name: string; value: string }) {
+  return (
+    <Table.Tr>
+      <Table.Th w={180}>{name}</Table.Th>
+      <Table.Td>{value}</Table.Td>
+    </Table.Tr>
+  )
+}

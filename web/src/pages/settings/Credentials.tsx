@@ -1,0 +1,243 @@
+import { Button, Group, Modal, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { KeyRound, Plus, ServerCog } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok, type Shape } from '../../api/client'
+import { enrolmentsQuery, tokensQuery } from '../../api/queries/access'
+import { Confirm } from '../../ui/Confirm'
+import { Empty } from '../../ui/Empty'
+import { Loaded } from '../../ui/Loaded'
+import { OnceLink } from '../../ui/OnceLink'
+import { Section } from '../../ui/Section'
+import { Ago } from '../../ui/Time'
+import { useWords } from '../../ui/text'
+import { failed } from '../../ui/toast'
+import { useText } from './text'
+import './settings.css'
+
+type Token = Shape<'TokenRecord'>
+const DAY = 86_400
+
+const KINDS = {
+  token: {
+    query: tokensQuery,
+    make: (name: string, expires_in: number | null) =>
+      ok<Token>(api.POST('/api/token', { body: { name, expires_in } })),
+    drop: (id: string) => ok(api.DELETE('/api/token/{id}', { params: { path: { id } } })),
+  },
+  enrolment: {
+    query: enrolmentsQuery,
+    make: (name: string, expires_in: number | null, uses: number) =>
+      ok<Token>(
+        api.POST('/api/enrolment', { body: { name, uses, ...(expires_in ? { expires_in } : {}) } }),
+      ),
+    drop: (id: string) => ok(api.DELETE('/api/enrolment/{id}', { params: { path: { id } } })),
+  },
+} as const
+type Kind = keyof typeof KINDS
+
+export function Credentials() {
+  return (
+    <Stack gap="md">
+      <Tokens kind="token" />
+      <Tokens kind="enrolment" />
+    </Stack>
+  )
+}
+
+function Tokens({ kind }: { kind: Kind }) {
+  const t = useText()
+  const client = useQueryClient()
+  const tokens = useQuery(KINDS[kind].query)
+  const [making, setMaking] = useState(false)
+  const [shown, setShown] = useState<string | null>(null)
+  const [leaving, setLeaving] = useState<Token | null>(null)
+  const settled = () => client.invalidateQueries({ queryKey: [kind] })
+  const drop = useMutation({
+    mutationFn: (one: Token) => KINDS[kind].drop(one.id),
+    onError: failed,
+    onSuccess: () => setLeaving(null),
+    onSettled: settled,
+  })
+  const w =
+    kind === 'token'
+      ? {
+          title: t.tokens,
+          help: t.tokensHelp,
+          make: t.newToken,
+          none: t.noTokens,
+          noneBody: t.noTokensBody,
+          icon: KeyRound,
+        }
+      : {
+          title: t.enrolments,
+          help: t.enrolmentsHelp,
+          make: t.newEnrolment,
+          none: t.noEnrolments,
+          noneBody: t.noEnrolmentsBody,
+          icon: ServerCog,
+        }
+  return (
+    <Section
+      title={w.title}
+      aside={w.help}
+      right={
+        <Button leftSection={<Plus size={14} />} onClick={() => setMaking(true)}>
+          {w.make}
+        </Button>
+      }
+    >
+      <Loaded query={tokens} lines={2}>
+        {(all) =>
+          all.length ? (
+            <div role="list">
+              {all.map((one) => (
+                <TokenRow key={one.id} token={one} onRevoke={() => setLeaving(one)} />
+              ))}
+            </div>
+          ) : (
+            <Empty icon={w.icon} title={w.none}>
+              {w.noneBody}
+            </Empty>
+          )
+        }
+      </Loaded>
+      <MakeDialog
+        kind={kind}
+        opened={making}
+        title={w.make}
+        onClose={() => setMaking(false)}
+        onMade={(made) => {
+          setMaking(false)
+          setShown(made.token ?? null)
+          void settled()
+        }}
+      />
+      <OnceLink title={w.make} value={shown} onClose={() => setShown(null)}>
+        {t.tokenOnce}
+      </OnceLink>
+      <Confirm
+        opened={leaving !== null}
+        title={`${t.revoke}: ${leaving?.name ?? ''}`}
+        action={t.revoke}
+        busy={drop.isPending}
+        onClose={() => setLeaving(null)}
+        onConfirm={() => leaving && drop.mutate(leaving)}
+      >
+        {t.revokeBody}
+      </Confirm>
+    </Section>
+  )
+}
+
+function TokenRow({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
+  const t = useText()
+  return (
+    <div role="listitem" className="row settings-token">
+      <div className="clip">
+        <Text size="sm" fw={550} className="clip">
+          {token.name || '—'}
+        </Text>
+        <Text size="xs" c="dimmed" className="clip">
+          <code>{token.prefix}…</code> · {t.createdBy} {token.created_by} ·{' '}
+          <Ago at={token.creation_date} />
+        </Text>
+      </div>
+      <Text size="xs" c="dimmed" className="hide-sm" component="div">
+        {t.lastUse}: <Ago at={token.last_use} />
+      </Text>
+      <Text size="xs" c="dimmed" className="hide-sm" component="div">
+        {t.expires}: {token.expires ? <Ago at={token.expires} /> : t.never}{' '}
+        {t.usesLeft(token.uses_left)}
+      </Text>
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={onRevoke}
+        aria-label={`${t.revoke}: ${token.name}`}
+      >
+        {t.revoke}
+      </Button>
+    </div>
+  )
+}
+
+interface MakeProps {
+  kind: Kind
+  opened: boolean
+  title: string
+  onClose: () => void
+  onMade: (made: Token) => void
+}
+
+function MakeDialog({ kind, opened, title, onClose, onMade }: MakeProps) {
+  const t = useText()
+  const w = useWords()
+  const isToken = kind === 'token'
+  const [name, setName] = useState('')
+  const [life, setLife] = useState(String(isToken ? 365 * DAY : DAY))
+  const [uses, setUses] = useState(1)
+  const make = useMutation({
+    mutationFn: () => KINDS[kind].make(name, Number(life) || null, uses),
+    onError: failed,
+    onSuccess: (made) => {
+      setName('')
+      onMade(made)
+    },
+  })
+  const lives = [
+    { value: String(DAY), label: t.day },
+    { value: String(30 * DAY), label: t.month },
+    { value: String(365 * DAY), label: t.year },
+    ...(isToken ? [{ value: '0', label: t.never }] : []),
+  ]
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={title}
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          make.mutate()
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            data-autofocus
+            required={isToken}
+            label={isToken ? t.tokenName : t.enrolmentName}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Select
+            label={t.expires}
+            data={lives}
+            value={life}
+            allowDeselect={false}
+            onChange={(value) => value && setLife(value)}
+          />
+          {isToken ? null : (
+            <NumberInput
+              label={t.uses}
+              min={1}
+              max={10000}
+              value={uses}
+              onChange={(value) => setUses(Number(value) || 1)}
+            />
+          )}
+          <Group justify="flex-end" gap={8}>
+            <Button variant="default" onClick={onClose}>
+              {w.cancel}
+            </Button>
+            <Button type="submit" loading={make.isPending}>
+              {w.create}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

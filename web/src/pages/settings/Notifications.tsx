@@ -1,0 +1,116 @@
+import { Button, SegmentedControl, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { MailX } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok, type Shape } from '../../api/client'
+import { messagesQuery } from '../../api/queries/notify'
+import type { Look } from '../../lib/state'
+import { Empty } from '../../ui/Empty'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago } from '../../ui/Time'
+import { failed } from '../../ui/toast'
+import { Channels } from './Channels'
+import { useText } from './notifyText'
+import { Rules } from './Rules'
+import './settings.css'
+
+export function Notifications() {
+  return (
+    <Stack gap="md">
+      <Channels />
+      <Rules />
+      <Messages />
+    </Stack>
+  )
+}
+
+const LOOKS: Record<string, Look> = { sent: 'ok', dead: 'fail', waiting: 'queue' }
+
+function Messages() {
+  const t = useText()
+  const [state, setState] = useState('')
+  const messages = useQuery(messagesQuery(state))
+  const choices = [
+    { value: '', label: t.all },
+    { value: 'waiting', label: t.waiting },
+    { value: 'sent', label: t.sent },
+    { value: 'dead', label: t.dead },
+  ]
+  return (
+    <Section
+      title={t.messages}
+      aside={t.messagesHelp}
+      right={
+        <SegmentedControl
+          size="xs"
+          aria-label={t.messages}
+          data={choices}
+          value={state}
+          onChange={setState}
+        />
+      }
+    >
+      <Loaded query={messages} lines={3}>
+        {(all) =>
+          all.length ? (
+            <div role="list">
+              {all.map((one) => (
+                <MessageRow key={one.id} message={one} />
+              ))}
+            </div>
+          ) : (
+            <Empty icon={MailX} title={t.noMessages}>
+              {t.noMessagesBody}
+            </Empty>
+          )
+        }
+      </Loaded>
+    </Section>
+  )
+}
+
+function MessageRow({ message }: { message: Shape<'MessageRecord'> }) {
+  const t = useText()
+  const client = useQueryClient()
+  const again = useMutation({
+    mutationFn: () =>
+      ok(api.POST('/notify/message/{id}/retry', { params: { path: { id: message.id } } })),
+    onError: failed,
+    onSettled: () => client.invalidateQueries({ queryKey: ['message'] }),
+  })
+  const word = { sent: t.sent, dead: t.dead, waiting: t.waiting }[message.state] ?? message.state
+  return (
+    <div role="listitem" className="row settings-message">
+      <StateIcon look={LOOKS[message.state] ?? 'queue'} title={word} />
+      <div className="clip">
+        <Text size="sm" className="clip">
+          {message.events[0]?.title}{' '}
+          {message.more || message.events.length > 1
+            ? t.more(message.events.length - 1 + message.more)
+            : ''}
+        </Text>
+        <Text size="xs" c="dimmed" className="clip">
+          {message.recipient} · {t.tries(message.attempts)}{' '}
+          {message.tries[message.tries.length - 1]?.fault}
+        </Text>
+      </div>
+      <Text size="xs" c="dimmed" component="div">
+        <Ago at={message.creation_date} />
+      </Text>
+      {message.state === 'dead' ? (
+        <Button
+          size="compact-xs"
+          variant="default"
+          loading={again.isPending}
+          onClick={() => again.mutate()}
+        >
+          {t.again}
+        </Button>
+      ) : (
+        <span />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,109 @@
+import { Button, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, ok, type Shape, UI } from '../../api/client'
+import { customerQuery } from '../../api/queries/access'
+import { LEVELS } from '../../app/can'
+import { useCan } from '../../app/session'
+import { Confirm } from '../../ui/Confirm'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { Providers } from './Providers'
+import { useText } from './text'
+
+export function Organization() {
+  const customer = useQuery(customerQuery)
+  return (
+    <Stack gap="md">
+      <Loaded query={customer}>{(it) => <Fields key={it.last_update} customer={it} />}</Loaded>
+      <Providers />
+    </Stack>
+  )
+}
+
+function Fields({ customer }: { customer: Shape<'CustomerRecord'> }) {
+  const t = useText()
+  const w = useWords()
+  const client = useQueryClient()
+  const isOwner = useCan()('organization.edit')
+  const [name, setName] = useState(customer.name)
+  const [closing, setClosing] = useState(false)
+  const change = useMutation({
+    mutationFn: (body: Shape<'CustomerChange'>) => ok(api.PUT('/api/customer', { body })),
+    onError: failed,
+    onSuccess: (next) => {
+      done(t.changed)
+      // The name is part of every address: start over under the new one.
+      if (next.name !== customer.name) location.assign(UI)
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: customerQuery.queryKey }),
+  })
+  const close = useMutation({
+    mutationFn: () =>
+      ok(api.DELETE('/api/customer', { params: { query: { confirm: customer.name } } })),
+    onError: failed,
+    onSuccess: () => location.assign(UI),
+  })
+  return (
+    <Section title={t.tabs.organization} aside={isOwner ? null : t.owner} padded>
+      <Stack gap="md">
+        <Group align="flex-end" gap={8}>
+          <TextInput
+            label={t.orgName}
+            description={t.orgNameHelp}
+            value={name}
+            disabled={!isOwner}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Button
+            disabled={!isOwner || name === customer.name}
+            loading={change.isPending}
+            onClick={() => change.mutate({ name })}
+          >
+            {w.save}
+          </Button>
+        </Group>
+        <Switch
+          label={t.inner}
+          description={t.innerHelp}
+          disabled={!isOwner}
+          checked={customer.inner_checks}
+          onChange={(event) => change.mutate({ inner_checks: event.currentTarget.checked })}
+        />
+        <Select
+          maw={360}
+          label={t.factorLevel}
+          description={t.factorHelp}
+          disabled={!isOwner}
+          allowDeselect={false}
+          data={[
+            { value: '', label: t.factorOff },
+            ...LEVELS.map((level) => ({ value: level, label: level })),
+          ]}
+          value={customer.second_factor_level ?? ''}
+          onChange={(level) => change.mutate({ second_factor_level: level ?? '' })}
+        />
+        {isOwner ? (
+          <Group>
+            <Button variant="outline" color="red.9" onClick={() => setClosing(true)}>
+              {t.closeOrg}
+            </Button>
+          </Group>
+        ) : null}
+        <Confirm
+          opened={closing}
+          title={t.closeOrg}
+          word={customer.name}
+          action={t.closeOrg}
+          busy={close.isPending}
+          onClose={() => setClosing(false)}
+          onConfirm={close.mutate}
+        >
+          <Text size="sm">{t.closeOrgBody}</Text>
+        </Confirm>
+      </Stack>
+    </Section>
+  )
+}

@@ -1,0 +1,241 @@
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  Group,
+  Menu,
+  Modal,
+  Select,
+  Stack,
+  Switch,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Ellipsis, LogIn, Plus } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok, type Shape } from '../../api/client'
+import { byField } from '../../api/errors'
+import { useCan } from '../../app/session'
+import { Confirm } from '../../ui/Confirm'
+import { CopyField } from '../../ui/CopyField'
+import { Empty } from '../../ui/Empty'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { useWords } from '../../ui/text'
+import { failed } from '../../ui/toast'
+import { useText } from './text'
+import './settings.css'
+
+type Provider = Shape<'ProviderRecord'>
+const KEY = ['provider', 'list']
+
+/** Sign-in through OpenID Connect: any number of providers of the organization. */
+export function Providers() {
+  const t = useText()
+  const isOwner = useCan()('organization.edit')
+  const providers = useQuery({ queryKey: KEY, queryFn: () => ok(api.GET('/api/provider')) })
+  const [editing, setEditing] = useState<Provider | 'new' | null>(null)
+  return (
+    <Section
+      title={t.providers}
+      aside={t.providersHelp}
+      right={
+        <Button
+          leftSection={<Plus size={14} />}
+          disabled={!isOwner}
+          onClick={() => setEditing('new')}
+        >
+          {t.newProvider}
+        </Button>
+      }
+    >
+      <Loaded query={providers} lines={2}>
+        {(all) =>
+          all.length ? (
+            <div role="list">
+              {all.map((one) => (
+                <ProviderRow
+                  key={one.id}
+                  provider={one}
+                  mayEdit={isOwner}
+                  onEdit={() => setEditing(one)}
+                />
+              ))}
+            </div>
+          ) : (
+            <Empty icon={LogIn} title={t.noProviders}>
+              {t.noProvidersBody}
+            </Empty>
+          )
+        }
+      </Loaded>
+      {editing ? (
+        <ProviderDialog
+          provider={editing === 'new' ? null : editing}
+          onClose={() => setEditing(null)}
+        />
+      ) : null}
+    </Section>
+  )
+}
+
+function ProviderRow({
+  provider,
+  mayEdit,
+  onEdit,
+}: {
+  provider: Provider
+  mayEdit: boolean
+  onEdit: () => void
+}) {
+  const t = useText()
+  const w = useWords()
+  const client = useQueryClient()
+  const [leaving, setLeaving] = useState(false)
+  const drop = useMutation({
+    mutationFn: () =>
+      ok(api.DELETE('/api/provider/{id}', { params: { path: { id: provider.id } } })),
+    onError: failed,
+    onSettled: () => client.invalidateQueries({ queryKey: KEY }),
+  })
+  return (
+    <div role="listitem" className="row settings-session">
+      <div className="clip">
+        <Text size="sm" fw={550} className="clip">
+          {provider.name} {provider.enabled ? null : <Badge size="xs">{w.no}</Badge>}
+        </Text>
+        <Text size="xs" c="dimmed" className="clip">
+          {provider.issuer}
+        </Text>
+      </div>
+      <Text size="xs" c="dimmed">
+        {provider.level || t.mustInvite}
+      </Text>
+      {mayEdit ? (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon aria-label={`${w.actions}: ${provider.name}`}>
+              <Ellipsis size={16} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={onEdit}>{w.edit}</Menu.Item>
+            <Menu.Item color="red" onClick={() => setLeaving(true)}>
+              {w.delete}
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      ) : null}
+      <Confirm
+        opened={leaving}
+        title={w.reallyDelete(provider.name)}
+        action={w.delete}
+        busy={drop.isPending}
+        onClose={() => setLeaving(false)}
+        onConfirm={drop.mutate}
+      />
+    </div>
+  )
+}
+
+function ProviderDialog({ provider, onClose }: { provider: Provider | null; onClose: () => void }) {
+  const t = useText()
+  const w = useWords()
+  const client = useQueryClient()
+  const [it, setIt] = useState({
+    name: provider?.name ?? '',
+    issuer: provider?.issuer ?? '',
+    client_id: provider?.client_id ?? '',
+    client_secret: '',
+    domains: provider?.domains ?? [],
+    level: provider?.level ?? '',
+    enabled: provider?.enabled ?? true,
+  })
+  const set = (change: Partial<typeof it>) => setIt({ ...it, ...change })
+  const save = useMutation({
+    mutationFn: () => {
+      const { client_secret, ...rest } = it
+      const body = client_secret ? it : rest
+      return provider
+        ? ok(api.PATCH('/api/provider/{id}', { params: { path: { id: provider.id } }, body }))
+        : ok(api.POST('/api/provider', { body }))
+    },
+    onError: failed,
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: KEY })
+      onClose()
+    },
+  })
+  const faults = byField(save.error)
+  const field = (name: 'name' | 'issuer' | 'client_id') => ({
+    required: true,
+    value: it[name],
+    error: faults[name],
+    onChange: (event: React.ChangeEvent<HTMLInputElement>) =>
+      set({ [name]: event.currentTarget.value }),
+  })
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={provider?.name ?? t.newProvider}
+      size="lg"
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          save.mutate()
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput data-autofocus label={w.name} {...field('name')} />
+          <TextInput label={t.issuer} description={t.issuerHelp} type="url" {...field('issuer')} />
+          <TextInput label={t.clientId} {...field('client_id')} />
+          <TextInput
+            label={t.clientSecret}
+            placeholder={provider ? t.keepSecret : ''}
+            type="password"
+            autoComplete="off"
+            value={it.client_secret}
+            onChange={(event) => set({ client_secret: event.currentTarget.value })}
+          />
+          <TagsInput
+            label={t.domains}
+            description={t.domainsHelp}
+            value={it.domains}
+            onChange={(domains) => set({ domains })}
+          />
+          <Select
+            label={t.firstLevel}
+            allowDeselect={false}
+            data={[{ value: '', label: t.mustInvite }, 'viewer', 'user', 'manager', 'admin']}
+            value={it.level}
+            onChange={(level) => set({ level: level ?? '' })}
+          />
+          <Switch
+            label={t.enabled}
+            checked={it.enabled}
+            onChange={(event) => set({ enabled: event.currentTarget.checked })}
+          />
+          {provider ? (
+            <div>
+              <Text size="sm">{t.callback}</Text>
+              <CopyField value={provider.callback} label={t.callback} />
+            </div>
+          ) : null}
+          <Group justify="flex-end" gap={8}>
+            <Button variant="default" onClick={onClose}>
+              {w.cancel}
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {w.save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,122 @@
+import { Badge, Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import { byField } from '../../api/errors'
+import { sessionsQuery } from '../../api/queries/access'
+import { useProfile } from '../../app/session'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { Ago } from '../../ui/Time'
+import { done, failed } from '../../ui/toast'
+import { SecondFactor } from './SecondFactor'
+import { useText } from './text'
+import './settings.css'
+
+export function Security() {
+  const { protocol } = useProfile()
+  return (
+    <Stack gap="md">
+      {protocol === 'local' ? <Password /> : null}
+      <SecondFactor />
+      <Sessions />
+    </Stack>
+  )
+}
+
+function Password() {
+  const t = useText()
+  const client = useQueryClient()
+  const [current, setCurrent] = useState('')
+  const [password, setPassword] = useState('')
+  const change = useMutation({
+    mutationFn: () => ok(api.POST('/api/auth/password/change', { body: { current, password } })),
+    onError: failed,
+    onSuccess: () => {
+      setCurrent('')
+      setPassword('')
+      done(t.changed)
+      void client.invalidateQueries({ queryKey: sessionsQuery.queryKey })
+    },
+  })
+  return (
+    <Section title={t.password} padded>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          change.mutate()
+        }}
+      >
+        <Stack gap="sm" maw={360}>
+          <PasswordInput
+            required
+            label={t.currentPassword}
+            autoComplete="current-password"
+            value={current}
+            onChange={(event) => setCurrent(event.currentTarget.value)}
+          />
+          <PasswordInput
+            required
+            minLength={12}
+            label={t.newPassword}
+            description={t.passwordHelp}
+            autoComplete="new-password"
+            value={password}
+            error={byField(change.error).password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+          <Group>
+            <Button type="submit" loading={change.isPending}>
+              {t.change}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  )
+}
+
+function Sessions() {
+  const t = useText()
+  const client = useQueryClient()
+  const sessions = useQuery(sessionsQuery)
+  const end = useMutation({
+    mutationFn: (id: string) => ok(api.DELETE('/api/session/{id}', { params: { path: { id } } })),
+    onError: failed,
+    onSettled: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
+  })
+  return (
+    <Section title={t.sessions} aside={t.sessionsHelp}>
+      <Loaded query={sessions} lines={3}>
+        {(all) => (
+          <div role="list">
+            {all.map((one) => (
+              <div role="listitem" key={one.id} className="row settings-session">
+                <div className="clip">
+                  <Text size="sm" className="clip">
+                    {one.agent || '—'} {one.current ? <Badge size="xs">{t.thisOne}</Badge> : null}
+                  </Text>
+                  <Text size="xs" c="dimmed">
+                    {one.address} {one.method ? `· ${t.method[one.method] ?? one.method}` : ''}
+                  </Text>
+                </div>
+                <Text size="xs" c="dimmed" component="div">
+                  <Ago at={one.last_use} />
+                </Text>
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  disabled={one.current}
+                  onClick={() => end.mutate(one.id)}
+                  aria-label={`${t.end}: ${one.agent}`}
+                >
+                  {t.end}
+                </Button>
+              </div>
+            ))}
+          </div>
+        )}
+      </Loaded>
+    </Section>
+  )
+}

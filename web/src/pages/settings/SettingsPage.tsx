@@ -1,0 +1,60 @@
+import { Stack, Tabs } from '@mantine/core'
+import { type ComponentType, lazy, Suspense } from 'react'
+import { type Level, reaches } from '../../app/can'
+import { useProfile } from '../../app/session'
+import { Missing } from '../../app/Trouble'
+import { useText as useAppText } from '../../app/text'
+import { usePageTitle } from '../../app/title'
+import { useGo } from '../../ui/Go'
+import { settingsRoute, TABS, type Tab } from './routes'
+import { useText } from './text'
+
+const part = <N extends string>(load: () => Promise<Record<N, ComponentType>>, name: N) =>
+  lazy(() => load().then((found) => ({ default: found[name] })))
+
+const PARTS: Record<Tab, ComponentType> = {
+  organization: part(() => import('./Organization'), 'Organization'),
+  credentials: part(() => import('./Credentials'), 'Credentials'),
+  notifications: part(() => import('./Notifications'), 'Notifications'),
+  retention: part(() => import('./Retention'), 'Retention'),
+  appearance: part(() => import('./Appearance'), 'Appearance'),
+  security: part(() => import('./Security'), 'Security'),
+  about: part(() => import('./About'), 'About'),
+}
+const LEVEL: Partial<Record<Tab, Level>> = {
+  organization: 'admin',
+  credentials: 'admin',
+  notifications: 'admin',
+  retention: 'admin',
+}
+
+export function SettingsPage() {
+  const t = useText()
+  const go = useGo()
+  const { tab } = settingsRoute.useParams()
+  const { credential } = useProfile()
+  const mine = TABS.filter((one) => reaches(credential, LEVEL[one] ?? 'viewer'))
+  const here = mine.find((one) => one === tab)
+  const { settings } = useAppText()
+  usePageTitle(here ? `${settings}: ${t.tabs[here]}` : settings)
+  if (!here) return <Missing />
+  const Part = PARTS[here]
+  return (
+    <Stack gap="md" maw={960}>
+      <Tabs value={here} onChange={(next) => next && go(`/settings/${next}`)}>
+        <Tabs.List>
+          {mine.map((one) => (
+            <Tabs.Tab key={one} value={one}>
+              {t.tabs[one]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={here} pt="md">
+          <Suspense fallback={null}>
+            <Part />
+          </Suspense>
+        </Tabs.Panel>
+      </Tabs>
+    </Stack>
+  )
+}

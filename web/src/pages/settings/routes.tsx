@@ -1,0 +1,29 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { orgRoute } from '../../app/root'
+
+export const TABS = [
+  'organization',
+  'credentials',
+  'notifications',
+  'retention',
+  'appearance',
+  'security',
+  'about',
+] as const
+export type Tab = (typeof TABS)[number]
+
+const indexRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/settings',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/$customer/settings/$tab', params: { ...params, tab: 'appearance' } })
+  },
+})
+
+export const settingsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/settings/$tab',
+  component: lazyRouteComponent(() => import('./SettingsPage'), 'SettingsPage'),
+})
+
+export const settingsRoutes = [indexRoute, settingsRoute] as const
