@@ -405,7 +405,7 @@ def answers(server: FakeServer) -> None:
         ("POST", "/api/member", {**MEMBER, "invitation": LINK}),
         ("GET", "/api/session/profile", {"customers": [{"id": "1", "name": "acme"}]}),
         ("GET", "/api/audit", [AUDIT]),
-        ("GET", f"{JOB}/log/search", [{"line": 3, "text": "it went oops"}]),
+        ("GET", f"{JOB}/log/search", {"lines": [{"line": 3, "text": "it went oops"}]}),
         ("PATCH", f"{TASK}/acl", ACL),
         ("DELETE", "/api/demo", REMOVAL),
         ("GET", "/monitor", [clicast.monitor()]),

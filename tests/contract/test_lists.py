@@ -196,3 +196,31 @@ async def test_other_lists_are_whole_and_oldest_first(world: World, ada: Client)
 async def test_the_originals_filter_wraps_once_more(ada: Client) -> None:
     found = await ada.get("/acme/host?filter[where][hostname]=web-2")
     assert [one["hostname"] for one in found.json] == ["web-2"]
+
+
+async def test_a_text_finds_jobs(world: World, uma: Client) -> None:
+    job = await create(uma, await world.task("Nightly backup"))
+    other = await create(uma, await world.task("other"))
+    assert await ids(uma, "q=BACKUP") == [job["id"]]
+    assert await ids(uma, f"q={other['id']}") == [other["id"]]
+    assert await ids(uma, "q=uma@acme") == [other["id"], job["id"]]
+    assert await ids(uma, "q=100%25") == []
+
+
+async def test_it_counts_as_far_as_it_is_asked(world: World, uma: Client) -> None:
+    task = await world.task()
+    for _ in range(3):
+        await create(uma, task)
+    few = await uma.get("/job?limit=1&count_most=2")
+    assert (few.headers["x-total-count"], few.headers["x-total-more"]) == ("2", "true")
+    all_ = await uma.get("/job?limit=1&count_most=3")
+    assert all_.headers["x-total-count"] == "3" and "x-total-more" not in all_.headers
+    for bad in ("0", "x", "100001"):
+        assert (await uma.get(f"/job?count_most={bad}")).code == "bad_query"
+
+
+async def test_pages_go_both_ways(world: World, uma: Client) -> None:
+    task = await world.task()
+    jobs = [(await create(uma, task))["id"] for _ in range(4)]
+    assert await ids(uma, f"limit=2&after={jobs[3]}") == [jobs[2], jobs[1]]
+    assert await ids(uma, f"limit=2&sort[id]=1&after={jobs[1]}") == [jobs[2], jobs[3]]

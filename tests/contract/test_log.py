@@ -117,22 +117,81 @@ async def test_a_cut_is_marked_and_offsets_stay(world: World, uma: Client) -> No
     tail = await uma.get(f"/acme/job/{job['id']}/log", headers={"range": "bytes=1005-"})
     assert tail.body == b"tail\n" and tail.headers["content-range"] == "bytes 1005-1009/1010"
     hits = await uma.get(f"/acme/job/{job['id']}/log/search?q=TAIL")
-    assert hits.json == [{"line": 202, "text": "tail"}]
+    tail_line = {"line": 202, "offset": 1005, "text": "tail"}
+    assert hits.json == {"matches": 1, "lines": [tail_line], "complete": False}
+    lines = await uma.get(f"/acme/job/{job['id']}/log/lines?from=100")
+    assert (lines.json["first"], lines.json["offset"], lines.json["lines"]) == (202, 1005, ["tail"])
 
 
 async def test_search_gives_line_numbers(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await streamed(world, uma, agent)
-    hits = (await uma.get(f"/acme/job/{job_id}/log/search?q=LINE%20222")).json
-    assert hits[0] == {"line": 223, "text": "line 222"}
+    found = (await uma.get(f"/acme/job/{job_id}/log/search?q=LINE%20222")).json
+    hits = found["lines"]
+    offset = LINES.index(b"line 222\n")
+    assert hits[0] == {"line": 223, "offset": offset, "text": "line 222"}
     assert [one["line"] for one in hits[1:]] == list(range(2_221, 2_231))
+    assert (found["matches"], found["complete"]) == (11, True)
+    for hit in hits:
+        at = {"range": f"bytes={hit['offset']}-{hit['offset'] + len(hit['text']) - 1}"}
+        assert (await uma.get(f"/job/{job_id}/log", headers=at)).text == hit["text"]
+
+
+async def test_search_counts_more_than_it_gives(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job_id = await streamed(world, uma, agent)
+    found = (await uma.get(f"/job/{job_id}/log/search?q=line&limit=2")).json
+    assert (found["matches"], [one["line"] for one in found["lines"]]) == (3_000, [1, 2])
+    for bad in ("limit=0", "limit=1001", "limit=x"):
+        assert (await uma.get(f"/job/{job_id}/log/search?q=line&{bad}")).code == "invalid_query"
+
+
+async def test_lines_are_read_by_their_number(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job_id = await streamed(world, uma, agent)
+    found = (await uma.get(f"/job/{job_id}/log/lines?from=2000&count=3")).json
+    assert found["lines"] == ["line 1999", "line 2000", "line 2001"]
+    assert (found["first"], found["total_lines"]) == (2_000, 3_000)
+    assert found["offset"] == LINES.index(b"line 1999\n")
+    assert found["next"] == LINES.index(b"line 2002\n")
+    last = (await uma.get(f"/job/{job_id}/log/lines?from=3000")).json
+    assert (last["lines"], last["next"]) == (["line 2999"], len(LINES))
+    beyond = (await uma.get(f"/job/{job_id}/log/lines?from=3001")).json
+    assert (beyond["lines"], beyond["total_lines"]) == ([], 3_000)
+    first = (await uma.get(f"/job/{job_id}/log/lines")).json
+    assert (first["first"], first["offset"], len(first["lines"])) == (1, 0, 500)
+
+
+async def test_lines_of_a_small_log_are_numbered_too(world: World, uma: Client) -> None:
+    job = await _ended_with(world, uma, "one\ntwo\nthree")
+    found = (await uma.get(f"/job/{job}/log/lines?from=2")).json
+    assert found == {
+        "first": 2,
+        "offset": 4,
+        "next": 13,
+        "total_lines": 3,
+        "lines": ["two", "three"],
+    }
+    for bad in ("from=0", "from=x", "count=5001", "attempt=9"):
+        assert (await uma.get(f"/job/{job}/log/lines?{bad}")).status == 400
+
+
+async def _ended_with(world: World, client: Client, log: str) -> str:
+    async with world.agent() as agent:
+        job = await run(client, agent, await world.task(), log=log)
+    job_id: str = job["id"]
+    return job_id
 
 
 async def test_search_needs_a_text(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
     assert (await uma.get(f"/acme/job/{job['id']}/log/search")).status == 400
     assert (await uma.get(f"/acme/job/{job['id']}/log/search?q=")).status == 400
-    assert (await uma.get(f"/acme/job/{job['id']}/log/search?q=x")).json == []
+    assert (await uma.get(f"/acme/job/{job['id']}/log/search?q=x")).json == {
+        "matches": 0,
+        "lines": [],
+        "complete": True,
+    }
 
 
 async def test_an_earlier_attempt_has_its_own_log(world: World, uma: Client) -> None:
@@ -156,5 +215,5 @@ async def test_the_record_holds_the_end_of_a_long_log(world: World, uma: Client)
 
 async def test_who_may_not_see_the_job_sees_no_log(world: World, ada: Client, vic: Client) -> None:
     job = await create(ada, await world.task(acl=[]))
-    for tail in ("log", "log?follow=true", "log/search?q=x"):
+    for tail in ("log", "log?follow=true", "log/search?q=x", "log/lines"):
         assert (await vic.get(f"/acme/job/{job['id']}/{tail}")).status == 404

@@ -51,7 +51,7 @@ def _with_hostnames(client: Client, jobs: list[Any]) -> list[Any]:
 def log(args: Args) -> Any:
     client = connect(args)
     if args.search:
-        return client.get(f"/job/{args.job}/log/search", {"q": args.search})
+        return client.get(f"/job/{args.job}/log/search", {"q": args.search})["lines"]
     if args.follow:
         return follow.to_the_end(client, {"id": args.job}, is_live=True, is_json=args.json)
     if args.json:

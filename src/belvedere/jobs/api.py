@@ -13,11 +13,12 @@ from belvedere.jobs.create import Created, NewJob, create
 from belvedere.jobs.model import Lifecycle
 from belvedere.jobs.original import OldJobs
 from belvedere.jobs.record import JobRecord
-from belvedere.rest import filters, lists
+from belvedere.rest import filters, lists, values
 from belvedere.rest.arguments import Given
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
 FILES = 32 << 20
+MOST_COUNTED = 100_000
 # A body with one of these speaks to us, not to the script.
 OWN_NAMES = frozenset({"task", "customer", "task_arguments", "lifecycle", "wait_result"})
 
@@ -140,12 +141,34 @@ async def list_jobs(ask: Ask) -> Reply:
     if ask.actor.level is Level.AGENT:
         # Their agents ask for work under the same address.
         return Reply(await ask.house.poll(ask))
-    listing = filters.read(ask.query, pages.listable(ask.house.db.sql.engine))
-    records, total = await ask.house.db.read(pages.page, ask.actor, listing)
+    query = dict(ask.query)
+    if "q" in query:
+        query["where[text][$text]"] = query["q"]
+    listing = filters.read(query, pages.listable(ask.house.db.sql.engine))
+    most = _count_most(ask)
+    records, total = await ask.house.db.read(pages.page, ask.actor, listing, most)
     if pages.LOG in listing.include:
         for found in records:
             await asking.with_log(ask, found, found.id)
-    return lists.answer(ask, listing, records, total)
+    answered = lists.answer(ask, listing, records, None if most is not None else total)
+    if most is not None:
+        answered.headers |= _counted(total, most)
+    return answered
+
+
+def _count_most(ask: Ask) -> int | None:
+    text = ask.first("count_most")
+    if text is None:
+        return None
+    most = values.whole("count_most", text)
+    if not 1 <= most <= MOST_COUNTED:
+        raise values.bad("count_most", f"count_most takes 1 to {MOST_COUNTED}.")
+    return most
+
+
+def _counted(total: int, most: int) -> dict[str, str]:
+    more = {"X-Total-More": "true"} if total > most else {}
+    return {"X-Total-Count": str(min(total, most)), **more}
 
 
 async def show(ask: Ask) -> JobRecord:
@@ -292,6 +315,8 @@ def _delete(path: str, handler: Handler, summary: str, query: Any = ()) -> Route
 
 
 _NARROW = (("type", "Task or Workflow"), ("id", "only this task's or workflow's"))
+_TEXT = ("q", "a text in the name, the id, or the name or e-mail of who started it")
+_MOST = ("count_most", "count so far: X-Total-Count, and X-Total-More when there are more")
 _INCLUDE = ("include[field]", "1: also task, task_arguments_values, output, result.log, attempts")
 
 ROUTES: tuple[Route, ...] = (
@@ -314,7 +339,13 @@ ROUTES: tuple[Route, ...] = (
         "Jobs, newest first, at most 1,000. For an agent of the original: its work.",
         answer=list[JobRecord] | OldJobs,
         codes=("not_registered",),
-        query=(*lists.QUERY, _INCLUDE, ("hostname", "of the agent that asks for work")),
+        query=(
+            *lists.QUERY,
+            _INCLUDE,
+            _TEXT,
+            _MOST,
+            ("hostname", "of the agent that asks for work"),
+        ),
         also_agent=True,
     ),
     _read("/job/{id}", "viewer", show, "One job.", JobRecord),

@@ -1,23 +1,16 @@
 """A job's log over HTTP."""
 
 import re
-from typing import Any
-
-import msgspec
 
 from belvedere.base.errors import Invalid
-from belvedere.jobs import follow
+from belvedere.jobs import follow, loglines
 from belvedere.jobs import log as joblog
+from belvedere.jobs.loglines import Hits, Lines
 from belvedere.rest.route import Ask, Reply, Route
 
 _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")
 PLAIN = "text/plain; charset=utf-8"
 STREAM = {"x-accel-buffering": "no"}
-
-
-class Hit(msgspec.Struct):
-    line: int
-    text: str
 
 
 async def show(ask: Ask) -> Reply:
@@ -79,12 +72,28 @@ async def _total(ask: Ask, found: follow.Source) -> int:
     return log.bytes_seen if log is not None else 0
 
 
-async def search(ask: Ask) -> list[dict[str, Any]]:
+async def search(ask: Ask) -> Hits:
     wanted = ask.first("q")
     if not wanted:
         raise Invalid("Say what to look for: ?q=<text>.", code="invalid_query")
-    return await follow.search(ask.house, await _source(ask, None), wanted)
+    most = _within(ask, "limit", loglines.MOST_FOUND, loglines.MOST_FOUND)
+    return await loglines.search(ask.house, await _source(ask, _attempt(ask)), wanted, most)
 
+
+async def lines(ask: Ask) -> Lines:
+    first = _within(ask, "from", 1, 10**15)
+    count = _within(ask, "count", 500, loglines.MOST_LINES)
+    return await loglines.lines(ask.house, await _source(ask, _attempt(ask)), first, count)
+
+
+def _within(ask: Ask, name: str, usual: int, most: int) -> int:
+    number = _number(name, ask.first(name) or str(usual))
+    if not 1 <= number <= most:
+        raise Invalid(f"{name} is 1 to {most}.", code="invalid_query")
+    return number
+
+
+_ATTEMPT = ("attempt", "the log of an earlier attempt, by number")
 
 ROUTES = (
     Route(
@@ -100,7 +109,7 @@ ROUTES = (
         query=(
             ("follow", "true: server-sent events until the job is over"),
             ("offset", "begin at this byte of the stream as produced"),
-            ("attempt", "the log of an earlier attempt, by number"),
+            _ATTEMPT,
         ),
     ),
     Route(
@@ -109,8 +118,26 @@ ROUTES = (
         "viewer",
         search,
         "Lines of the output that hold a text.",
-        answer=list[Hit],
+        answer=Hits,
         known=False,
-        query=(("q", "the text, without regard to case"),),
+        query=(
+            ("q", "the text, without regard to case"),
+            ("limit", f"give so many lines, 1 to {loglines.MOST_FOUND}; all are counted"),
+            _ATTEMPT,
+        ),
+    ),
+    Route(
+        "GET",
+        "/job/{id}/log/lines",
+        "viewer",
+        lines,
+        "Lines of the output by their number.",
+        answer=Lines,
+        known=False,
+        query=(
+            ("from", "the number of the first, from 1 on"),
+            ("count", f"so many, 1 to {loglines.MOST_LINES}; 500 unless told"),
+            _ATTEMPT,
+        ),
     ),
 )

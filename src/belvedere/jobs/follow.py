@@ -1,4 +1,4 @@
-"""A job's log over HTTP: as text, by range, by search, or live as server-sent events."""
+"""A job's log over HTTP: as text, by range, or live as server-sent events."""
 
 import asyncio
 import codecs
@@ -19,7 +19,6 @@ encode = msgspec.json.Encoder().encode
 LOOK_S = 1.0
 # Proxies close what is silent for a minute.
 PULSE_S = 15.0
-MOST_FOUND = 1_000
 
 
 class Source(msgspec.Struct):
@@ -188,40 +187,3 @@ async def _end(house: Any, found: Source, at: int) -> bytes:
         "complete": found.small is not None or bool(log and log.is_complete) or total == 0,
     }
     return f"id: {_id(found, at)}\nevent: end\ndata: ".encode() + encode(told) + b"\n\n"
-
-
-async def search(house: Any, found: Source, wanted: str) -> list[dict[str, Any]]:
-    """Lines that hold the text, with their numbers in the stream as produced."""
-    needle = wanted.lower().encode()
-    hits: list[dict[str, Any]] = []
-    rest, line = b"", 0
-    async for at_line, data in _lines_source(house, found):
-        if at_line is not None:
-            line, rest = at_line, b""
-        lines = (rest + data).split(b"\n")
-        rest = lines.pop()[-65_536:]
-        for text_line in lines:
-            line += 1
-            if needle in text_line.lower():
-                hits.append(_hit(line, text_line))
-            if len(hits) >= MOST_FOUND:
-                return hits
-    if rest and needle in rest.lower():
-        hits.append(_hit(line + 1, rest))
-    return hits
-
-
-def _hit(line: int, text_line: bytes) -> dict[str, Any]:
-    return {"line": line, "text": text_line[:1_000].decode("utf-8", "replace")}
-
-
-async def _lines_source(house: Any, found: Source) -> AsyncIterator[tuple[int | None, bytes]]:
-    """Data in order; with a line number where a cut makes counting start anew."""
-    if found.small is not None:
-        yield 0, found.small
-        return
-    at = 0
-    while chunks := await house.logs.read(joblog.chunks, found.fence, at):
-        for chunk in chunks:
-            yield chunk.at_line if chunk.at_byte > at or at == 0 else None, chunk.data
-            at = chunk.at_byte + chunk.size

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access.model import Actor
+from belvedere.base.clock import HOUR
 from belvedere.db import Tx, columns
 from belvedere.jobs import reading, record, sight, specs, store
 from belvedere.jobs.model import JobRow
@@ -36,13 +37,17 @@ class Running(msgspec.Struct):
     count: int
 
 
-def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int | None]:
-    """Jobs that the actor may see, newest first unless asked otherwise; the total if asked."""
+def page(
+    tx: Tx, actor: Actor, listing: Listing, most: int | None = None
+) -> tuple[list[JobRecord], int | None]:
+    """Jobs that the actor may see, newest first unless asked otherwise; the total if asked, or as
+    far as one more than `most`."""
     seen, seen_params = sight.visible(actor, tx.sql.engine)
     until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
     asked = clauses(listing)
-    of = f"from jobs j where j.customer_id = ? and {_THERE} and {seen}{asked.where}"
-    params = (actor.customer_id, until, *seen_params, *asked.params)
+    span, span_params = _span(listing)
+    of = f"from jobs j where j.customer_id = ? and {_THERE}{span} and {seen}{asked.where}"
+    params = (actor.customer_id, until, *span_params, *seen_params, *asked.params)
     jobs = tx.all(
         JobRow,
         f"select {columns(JobRow, 'j.')} {of}{asked.page}",
@@ -50,10 +55,31 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int |
         *asked.page_params,
     )
     total = int(tx.value(f"select count(*) {of}", *params)) if listing.count else None
+    if most is not None:
+        counted = f"select count(*) from (select 1 as one {of} limit ?) o"
+        total = int(tx.value(counted, *params, most + 1))
     heavy = listing.include & (HEAVY | {LOG})
     if heavy:
         return [_heavy(tx, actor, job, heavy) for job in jobs], total
     return reading.named(tx, _light(tx, actor, jobs)), total
+
+
+def _span(listing: Listing) -> tuple[str, list[str]]:
+    """A time of creation as a range of ids, so that no other history is read; an id may be a
+    little younger or older than its row, where clocks disagree."""
+    text, params = "", list[str]()
+    for one in listing.conditions:
+        if one.field == "creation_date" and one.operator in _SPAN:
+            sign, margin = _SPAN[one.operator]
+            text += f" and j.id {sign} ?"
+            params.append(f"{max(int(one.values[0]) + margin, 0):012x}")
+    return text, params
+
+
+_SPAN = {
+    **dict.fromkeys(("$gt", "$gte"), (">=", -HOUR)),
+    **dict.fromkeys(("$lt", "$lte"), ("<", HOUR)),
+}
 
 
 def running(tx: Tx, actor: Actor, listing: Listing) -> list[Running]:
@@ -124,7 +150,7 @@ def listable(engine: str) -> Listable:
     texts = (
         *("id", "task_id", "name", "lifecycle", "state", "host_id", "workflow_id"),
         *("workflow_job_id", "user_id", "origin", "trigger_name", "script_id"),
-        *("reason", "restarted_from"),
+        *("reason", "restarted_from", "username", "email"),
     )
     times = {
         "creation_date": "created_at",
@@ -142,6 +168,8 @@ def listable(engine: str) -> Listable:
                 "(case when j.lifecycle = 'assigned' and j.ran = 'no' then 'maybe' else j.ran end)"
             ),
             "notify": Field("j.notify", Kind.BOOL),
+            # What a person types to find one.
+            "text": Field("(j.name || ' ' || j.id || ' ' || j.username || ' ' || j.email)"),
             "acl": Field(acl),
             "task_arguments_values.N": Field(nth),
         },

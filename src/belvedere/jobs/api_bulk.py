@@ -1,0 +1,76 @@
+"""Many jobs at once over HTTP, each with an answer of its own."""
+
+import asyncio
+
+import msgspec
+
+from belvedere.base.errors import Refused
+from belvedere.base.ids import is_id
+from belvedere.jobs import service
+from belvedere.jobs.model import JobRow
+from belvedere.rest import words
+from belvedere.rest.route import Ask, Reply, Route
+
+MOST = 1_000
+
+
+class CancelMany(msgspec.Struct, forbid_unknown_fields=True):
+    """Ids of jobs, each at most once."""
+
+    ids: list[str]
+
+
+class Canceled(msgspec.Struct):
+    """What became of one. `done`: it is cancelled, or its agent was told to stop it; else `code`
+    and `message` say why not, as the refusal of a single cancel would."""
+
+    id: str
+    done: bool
+    lifecycle: str = ""
+    state: str = ""
+    code: str = ""
+    message: str = ""
+
+
+class CanceledMany(msgspec.Struct):
+    """In the order of the request."""
+
+    results: list[Canceled]
+
+
+async def cancel(ask: Ask) -> Reply:
+    job_ids = list(dict.fromkeys(ask.body.ids))
+    if not 1 <= len(job_ids) <= MOST:
+        raise words.bad("ids", f"Give 1 to {MOST} ids.")
+    for job_id in job_ids:
+        if not is_id(job_id):
+            raise words.bad("ids", f"{job_id[:32]!r} is no id.")
+    # One transaction each: what is refused for one must not undo the others.
+    ended = await asyncio.gather(
+        *(ask.house.db.write(service.cancel, ask.actor, job_id) for job_id in job_ids),
+        return_exceptions=True,
+    )
+    told = [_told(job_id, end) for job_id, end in zip(job_ids, ended, strict=True)]
+    return Reply(CanceledMany(told), status=200)
+
+
+def _told(job_id: str, end: JobRow | BaseException) -> Canceled:
+    if isinstance(end, Refused):
+        return Canceled(job_id, done=False, code=end.code, message=end.message)
+    if isinstance(end, BaseException):
+        raise end
+    return Canceled(job_id, True, end.lifecycle, end.state)
+
+
+ROUTES = (
+    Route(
+        "POST",
+        "/job/cancel",
+        "user",
+        cancel,
+        "Cancel many jobs; each has its own answer",
+        body=CancelMany,
+        answer=CanceledMany,
+        known=False,
+    ),
+)

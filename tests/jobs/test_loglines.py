@@ -1,0 +1,84 @@
+"""Walking through a log piece by piece says the same as looking at all of it."""
+
+import hypothesis
+import hypothesis.strategies as st
+
+from belvedere.jobs.log import Chunk
+from belvedere.jobs.loglines import LONGEST_HIT, Search, _read
+
+
+def chunks(data: bytes, cuts: list[int]) -> list[Chunk]:
+    places = sorted({0, len(data), *(min(cut, len(data)) for cut in cuts)})
+    return [
+        Chunk(a, data[:a].count(b"\n"), b - a, data[a:b])
+        for a, b in zip(places, places[1:], strict=False)
+    ]
+
+
+def found(data: bytes, cuts: list[int], wanted: str) -> list[tuple[int, int, str]]:
+    looking = Search(wanted, 1_000)
+    for chunk in chunks(data, cuts):
+        looking.feed(chunk)
+    looking.end_line()
+    assert looking.found.matches == len(looking.found.lines)
+    return [(hit.line, hit.offset, hit.text) for hit in looking.found.lines]
+
+
+def test_it_works() -> None:
+    data = b"one\ntwo\nthree\nTwo and two"
+    assert found(data, [5, 9], "TWO") == [(2, 4, "two"), (4, 14, "Two and two")]
+
+
+@hypothesis.given(
+    st.text(alphabet="abA\n\u00e4\u00c4", max_size=60),
+    st.lists(st.integers(0, 90), max_size=8),
+    st.text(alphabet="abA\u00e4", min_size=1, max_size=3),
+)
+def test_it_finds_what_is_there_wherever_it_was_cut(
+    text: str, cuts: list[int], wanted: str
+) -> None:
+    data = text.encode()
+    wanted_lines, at = [], 0
+    for n, line in enumerate(text.split("\n"), 1):
+        if wanted.lower() in line.lower():
+            wanted_lines.append((n, at, line))
+        at += len(line.encode()) + 1
+    assert found(data, cuts, wanted) == wanted_lines
+
+
+@hypothesis.given(
+    st.text(alphabet="ab\n", max_size=60),
+    st.lists(st.integers(0, 90), max_size=8),
+    st.integers(1, 12),
+    st.integers(1, 5),
+)
+def test_it_reads_the_lines_that_are_there(
+    text: str, cuts: list[int], first: int, count: int
+) -> None:
+    data = text.encode()
+    lines = text.split("\n")
+    lines = lines[:-1] if lines[-1] == "" else lines
+    read = _read(iter(chunks(data, cuts)), first, count, 0)
+    assert read.lines == lines[first - 1 : first - 1 + count]
+    if read.lines:
+        kept = data[read.offset : read.next].decode()
+        assert kept.removesuffix("\n").split("\n") == read.lines
+
+
+def test_a_line_without_an_end_takes_no_memory() -> None:
+    looking = Search("needle", 10)
+    for n in range(200):
+        looking.feed(Chunk(n * 65_536, 0, 65_536, b"x" * 65_536))
+    looking.feed(Chunk(200 * 65_536, 0, 6, b"needle"))
+    looking.end_line()
+    assert looking.found.matches == 1
+    assert len(looking.found.lines[0].text) == LONGEST_HIT
+
+
+def test_what_is_missing_ends_a_line() -> None:
+    looking = Search("ab", 10)
+    looking.feed(Chunk(0, 0, 3, b"xxa"))
+    looking.feed(Chunk(100, 7, 5, b"b\nab\n"))
+    looking.end_line()
+    assert [(hit.line, hit.offset) for hit in looking.found.lines] == [(9, 102)]
+    assert not looking.walk.is_whole
