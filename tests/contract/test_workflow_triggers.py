@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from belvedere.db import Tx
 from belvedere.server import loops
+from belvedere.workflows import advance
 from contract.client import Client
 from contract.flowing import made, run, step
 from contract.test_triggers import indicator, react
@@ -97,6 +99,61 @@ async def test_the_end_of_a_workflow_starts_others(world: World, ada: Client) ->
     await react(world)
     started = [job["name"] for job in await jobs(ada, "ScriptJob") if job["name"] not in "ab"]
     assert started == ["success", "failure", "canceled"]
+
+
+async def test_they_get_what_its_last_steps_gave(world: World, ada: Client) -> None:
+    tasks = [await world.task(name) for name in "abc"]
+    graph = {
+        "nodes": [{"id": n, "task_id": t} for n, t in zip("abc", tasks, strict=True)],
+        "edges": [
+            {"source": "a", "target": "b"},
+            {"source": "a", "target": "c"},
+            {"source": "b", "target": "c", "on": "never"},
+        ],
+    }
+    flow = await made(world, ada, graph=graph)
+    two = [*ONE, {"type": "input", "label": "y", "required": False}]
+    for name in ("success", "failure"):
+        await world.task(
+            name,
+            hostname="web-2",
+            task_arguments=two,
+            triggers=[f"workflow:{flow['id']}:{name}"],
+        )
+    async with world.agent() as agent:
+        await run(ada, flow)
+        await step(world, agent, lastline='["from a"]')
+        for _ in range(2):
+            order = await agent.order()
+            name = order.filename.removesuffix(".sh")
+            await agent.end(order, lastline=f'["from {name}"]')
+        await react(world)
+        await run(ada, flow)
+        await step(world, agent, code=1, lastline='["what went wrong"]')
+    await react(world)
+    found = [job for job in await jobs(ada, "ScriptJob") if job["name"] not in "abc"]
+    assert [(job["name"], job["task_arguments_values"]) for job in found] == [
+        ("success", ["from b", "from c"]),
+        ("failure", ["what went wrong", ""]),
+    ]
+
+
+def _forget(tx: Tx, job_id: str) -> None:
+    tx.run("delete from workflow_steps where workflow_job_id = ?", job_id)
+    tx.run("delete from workflow_jobs where job_id = ?", job_id)
+
+
+async def test_a_history_that_is_gone_gives_nothing(world: World, ada: Client) -> None:
+    flow = await made(world, ada, graph={"nodes": [{"id": "a", "task_id": await world.task("a")}]})
+    await world.task("t", hostname="web-2", triggers=[f"workflow:{flow['id']}:success"])
+    async with world.agent() as agent:
+        job = await run(ada, flow)
+        await agent.end(await agent.order(), lastline='["x"]')
+    await world.house.db.write(advance.advance, job["id"])
+    # Before anybody has looked at its end.
+    await world.house.db.write(_forget, job["id"])
+    await react(world)
+    assert [one["name"] for one in await jobs(ada, "ScriptJob")] == ["a", "t"]
 
 
 async def test_a_monitor_of_workflows_events_is_listed(world: World, ada: Client) -> None:

@@ -14,6 +14,7 @@ from belvedere.events import Event, triggers
 from belvedere.events.triggers import Trigger
 from belvedere.jobs import create, plan
 from belvedere.jobs.create import NewJob
+from belvedere.workflows import outcome
 from belvedere.workflows import start as workflows
 from belvedere.workflows.start import NewWorkflowJob
 
@@ -38,10 +39,12 @@ def start(tx: Tx, event: Event) -> None:
 
 
 def _arguments(tx: Tx, data: dict[str, Any]) -> list[Any]:
-    """What the event brings, or the output of the job that ended."""
+    """What the event brings, or the output of what ended."""
     if "job_id" not in data:
         given: list[Any] = data["arguments"]
         return given
+    if data["source"] == "workflow":
+        return outcome.output_of(tx, data["job_id"])
     output = tx.value("select output from jobs where id = ?", data["job_id"])
     found: list[Any] = msgspec.json.decode(output or "[]")
     return found

@@ -4,8 +4,6 @@ Each call is one transaction under the lock of the workflow job, and looks only 
 called twice, by two servers, or after a crash, and does what is still to be done.
 """
 
-from typing import Any
-
 import msgspec
 
 from belvedere.base.clock import DAY, Millis
@@ -17,7 +15,7 @@ from belvedere.jobs import store as jobs
 from belvedere.jobs.create import Tasks
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
 from belvedere.tasks.model import Retry
-from belvedere.workflows import children, rule, steps, store, turns
+from belvedere.workflows import children, outcome, rule, steps, store, turns
 from belvedere.workflows.model import Graph, Node, Step, StepState, WorkflowSpec
 from belvedere.workflows.rule import End
 
@@ -143,7 +141,7 @@ def _go_on(tx: Tx, job: JobRow, graph: Graph, taken: list[Step]) -> None:
     made = []
     for node_id, feeds in todo.start:
         node = graph.node(node_id)
-        given = [value for feed in feeds for value in _values(outputs[feed])]
+        given = [value for feed in feeds for value in outcome.values(outputs[feed])]
         item = children.wanted(job, node, given)
         made.append((node, given, children.prepare_anyhow(tx, node, item, tasks)))
     if made:
@@ -151,11 +149,6 @@ def _go_on(tx: Tx, job: JobRow, graph: Graph, taken: list[Step]) -> None:
     if todo.is_over:
         state, name = (State.FAILURE, "failure") if todo.has_failed else (State.NORMAL, "success")
         _end(tx, job, Lifecycle.FINISHED, state, name)
-
-
-def _values(output: str | None) -> list[Any]:
-    found: list[Any] = msgspec.json.decode(output or "[]")
-    return found
 
 
 def _begin(tx: Tx, job: JobRow) -> None:

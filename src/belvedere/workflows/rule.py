@@ -51,6 +51,12 @@ def unhandled(graph: Graph, ended: Mapping[str, End]) -> set[str]:
     return {node_id for node_id, end in ended.items() if not end.is_good} - handled
 
 
+def last(graph: Graph, ended: Mapping[str, End]) -> list[str]:
+    """Nodes that no edge was followed from, in the order of the graph."""
+    left = {edge.source for edge in _arrived(graph, ended)}
+    return [node.id for node in graph.nodes if node.id in ended and node.id not in left]
+
+
 def supported(graph: Graph, start: str, ended: Mapping[str, End]) -> dict[str, End]:
     """Those of the ended nodes that would have begun if only these had ended, from `start` on."""
     kept = dict(ended)

@@ -24,6 +24,11 @@ def workflow_job(tx: Tx, job_id: str) -> WorkflowJobRow:
     return found
 
 
+def is_forgotten(tx: Tx, job_id: str) -> bool:
+    """Its history was deleted."""
+    return tx.row("select 1 from workflow_jobs where job_id = ?", job_id) is None
+
+
 def lock(tx: Tx, job_id: str) -> JobRow | None:
     """The job itself, held: whoever moves a workflow job on does it under this lock."""
     return jobs.lock_many(tx, [job_id]).get(job_id)
