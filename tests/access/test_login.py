@@ -178,6 +178,20 @@ async def test_a_profile_tells_who_and_where(doors: Doors, cast: Cast) -> None:
     }
 
 
+async def test_a_profile_comes_in_parts_too(doors: Doors, cast: Cast) -> None:
+    """As programs of the original ask for it."""
+    both = {"scopes[]": ["principal", "member"]}
+    answer = await doors.knock("GET /api/session/profile", cast.vic, query=both)
+    found = answer.body
+    assert found["principal"]["email"] == "vic@acme.test"
+    assert (found["member"]["id"], found["member"]["credential"]) == (cast.vic.member_id, "viewer")
+    assert "organization" not in found
+    one = {"scopes": ["organization,nothing"]}
+    answer = await doors.knock("GET /api/session/profile", cast.vic, query=one)
+    here = {"id": cast.acme.id, "name": "acme"}
+    assert answer.body["organization"] == here and "member" not in answer.body
+
+
 async def test_a_token_has_a_profile_too(doors: Doors, keys: Keys, cast: Cast) -> None:
     made, text = await doors.house.db.write(create_token, keys, cast.ada, "ci")
     token = await doors.house.db.read(authenticate, keys, text)

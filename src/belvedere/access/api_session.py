@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 
-from belvedere.access import cookies, entrance, records, sessions, users
+from belvedere.access import cookies, entrance, records, scopes, sessions, users
 from belvedere.access.doors import plain
 from belvedere.access.entrance import Entered
 from belvedere.access.model import Actor
@@ -68,6 +68,10 @@ class Profile(msgspec.Struct):
     protocol: str
     member_id: str
     notifications: dict[str, str] = {}
+    # Parts that `scopes[]` asks for.
+    principal: scopes.Principal | msgspec.UnsetType = msgspec.UNSET
+    organization: scopes.Organization | msgspec.UnsetType = msgspec.UNSET
+    member: scopes.Membership | msgspec.UnsetType = msgspec.UNSET
 
 
 class Done(msgspec.Struct):
@@ -103,6 +107,8 @@ async def logout(ask: Ask) -> Reply:
 
 async def profile(ask: Ask) -> Profile:
     shown: Profile = await ask.house.db.read(profile_of, ask.actor)
+    for scope in scopes.asked(ask.query):
+        setattr(shown, scope, scopes.PARTS[scope](ask.actor, shown.name))
     return shown
 
 
@@ -131,9 +137,8 @@ async def refresh(ask: Ask) -> Reply:
 def profile_of(tx: Tx, actor: Actor) -> Profile:
     here = Place(actor.customer_id, actor.customer_name)
     user = users.find(tx, actor.user_id)
-    places = [
-        Place(one.customer_id, one.customer_name) for one in sessions.memberships(tx, actor.user_id)
-    ]
+    known = [] if actor.provider_id else sessions.memberships(tx, actor.user_id)
+    places = [Place(one.customer_id, one.customer_name) for one in known]
     return Profile(
         actor.user_id,
         actor.username if user is None else user.name,
@@ -142,7 +147,7 @@ def profile_of(tx: Tx, actor: Actor) -> Profile:
         places or [here],
         here,
         actor.level,
-        "local" if actor.kind == "member" else actor.kind,
+        "oidc" if actor.provider_id else "local" if actor.kind == "member" else actor.kind,
         actor.member_id,
     )
 
@@ -206,6 +211,7 @@ ROUTES = (
         profile,
         "Who am I",
         answer=Profile,
+        query=(("scopes[]", "principal, organization or member: this part as well"),),
     ),
     plain("POST", "/api/session/logout", "viewer", logout, "Sign out", answer=Done, people=True),
     plain("GET", "/api/session/logout", "viewer", logout, "Sign out", answer=Done, people=True),
