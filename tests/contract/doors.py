@@ -137,6 +137,8 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "PUT /indicator/{id}/acl": acl,
         "PATCH /indicator/{id}/acl": acl,
         "POST /monitor": {"name": "new", "type": "push"},
+        "POST /monitor/nested": {"name": "new", "monitors": [here.ids["monitor"]]},
+        "PUT /monitor/nested/{id}": {"name": "new", "monitors": [here.ids["monitor"]]},
         "PATCH /resource/{id}/state": {"state": "success"},
         "PUT /resource/{id}": {"state": "success"},
         "PUT /monitor/{id}": {"name": "new"},

@@ -185,6 +185,8 @@ def _monitor(tx: Tx, house: House, place: Place) -> None:
         name=f"secret of {place.host}", type="dstat", host_id=place.ids["host"], acl=place.acl
     )
     place.ids["resource"] = monitors.create(tx, house.keys, place.by, watched, None)[0].id
+    of = MonitorBody(name=f"secret of {place.host}", type="nested", monitors=[found], acl=place.acl)
+    place.ids["nested"] = monitors.create(tx, house.keys, place.by, of, None)[0].id
 
 
 def _webhook(tx: Tx, house: House, place: Place) -> None:

@@ -17,6 +17,7 @@ from belvedere.jobs.api_log import ROUTES as JOB_LOGS
 from belvedere.jobs.api_result import ROUTES as JOB_RESULTS
 from belvedere.jobs.api_vote import ROUTES as VOTES
 from belvedere.monitors.api import ROUTES as MONITORS
+from belvedere.monitors.api_nested import ROUTES as NESTED
 from belvedere.notifications.api import ROUTES as NOTIFY
 from belvedere.notifications.api_inbox import ROUTES as INBOX
 from belvedere.rest.route import Route
@@ -65,6 +66,7 @@ ROUTES: tuple[Route, ...] = (
     *WEBHOOKS,
     *CALLS,
     *MONITORS,
+    *NESTED,
     *DEFINITIONS,
     *NOTIFY,
     *INBOX,

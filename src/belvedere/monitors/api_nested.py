@@ -1,0 +1,93 @@
+"""Nested monitors under the address that the original gave them."""
+
+from dataclasses import replace
+
+from belvedere.access import Actor
+from belvedere.db import Tx
+from belvedere.monitors import api, store
+from belvedere.monitors.given import MonitorBody
+from belvedere.monitors.model import Type
+from belvedere.monitors.record import MonitorRecord
+from belvedere.rest import lists
+from belvedere.rest.route import Ask, Handler, Reply, Route
+
+PLACE = "/monitor/nested"
+
+
+async def list_nested(ask: Ask) -> Reply:
+    ask.query = {**ask.query, "where[type]": [Type.NESTED.value]}
+    return await api.list_monitors(ask)
+
+
+async def create(ask: Ask) -> MonitorRecord:
+    ask.body.type = Type.NESTED.value
+    return await api.create(ask)
+
+
+async def show(ask: Ask) -> MonitorRecord:
+    return await _with(ask, api.show)
+
+
+async def change(ask: Ask) -> MonitorRecord:
+    return await _with(ask, api.replace)
+
+
+async def delete(ask: Ask) -> MonitorRecord:
+    return await _with(ask, api.delete)
+
+
+async def _with(ask: Ask, handler: Handler) -> MonitorRecord:
+    """Others are not there under this address."""
+    await ask.house.db.read(_check, ask.actor, ask.path["id"])
+    found: MonitorRecord = await handler(ask)
+    return found
+
+
+def _check(tx: Tx, actor: Actor, monitor_id: str) -> None:
+    if store.find(tx, actor.customer_id, monitor_id).type != Type.NESTED:
+        raise store.missing()
+
+
+_LIST = Route(
+    "GET",
+    PLACE,
+    "viewer",
+    list_nested,
+    "List nested monitors",
+    answer=list[MonitorRecord],
+    query=lists.QUERY,
+)
+_SHOW = replace(
+    _LIST,
+    path=f"{PLACE}/{{id}}",
+    handler=show,
+    summary="Show a nested monitor",
+    answer=MonitorRecord,
+    query=(),
+)
+_CREATE = replace(
+    _SHOW,
+    method="POST",
+    path=PLACE,
+    level="admin",
+    handler=create,
+    summary="Make a monitor of monitors",
+    body=MonitorBody,
+)
+_CHANGE = replace(
+    _CREATE,
+    method="PUT",
+    path=_SHOW.path,
+    handler=change,
+    summary="Replace a nested monitor's definition",
+    codes=("stale",),
+)
+_DELETE = replace(
+    _CHANGE,
+    method="DELETE",
+    handler=delete,
+    summary="Delete a nested monitor",
+    body=None,
+    codes=(),
+)
+ROUTES: tuple[Route, ...] = (_LIST, _SHOW, _CREATE, _CHANGE, _DELETE)

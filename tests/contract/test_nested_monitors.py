@@ -1,0 +1,43 @@
+"""/monitor/nested: monitors of monitors under the original's own address."""
+
+from contract.client import Client
+from contract.world import World
+
+NESTED = "/acme/monitor/nested"
+
+
+async def pushed(ada: Client, name: str) -> str:
+    made: str = (await ada.post("/acme/monitor", {"name": name, "type": "push"})).json["id"]
+    return made
+
+
+async def test_it_works(ada: Client, vic: Client) -> None:
+    one, other = await pushed(ada, "one"), await pushed(ada, "other")
+    made = await ada.post(NESTED, {"name": "both", "monitors": [one, {"_id": other}]})
+    assert (made.status, made.json["type"]) == (200, "nested"), made.body
+    path = f"{NESTED}/{made.json['id']}"
+    assert (await vic.get(path)).json == (await vic.get(f"/acme/monitor/{made.json['id']}")).json
+    assert [found["name"] for found in (await vic.get(NESTED)).json] == ["both"]
+    changed = await ada.put(path, {"name": "just one", "monitors": [one]})
+    assert (changed.status, changed.json["name"]) == (200, "just one")
+    v2 = f"/monitor/nested/{made.json['id']}?customer=acme"
+    assert (await ada.delete(v2)).status == 200
+    assert (await ada.get(path)).status == 404
+
+
+async def test_other_monitors_are_not_there(ada: Client) -> None:
+    one = await pushed(ada, "one")
+    for answer in (
+        await ada.get(f"{NESTED}/{one}"),
+        await ada.put(f"{NESTED}/{one}", {"name": "x", "monitors": [one]}),
+        await ada.delete(f"{NESTED}/{one}"),
+    ):
+        assert (answer.status, answer.code) == (404, "monitor_not_found")
+    assert (await ada.get(NESTED)).json == []
+
+
+async def test_its_members_are_checked(ada: Client, world: World) -> None:
+    for members in ([], ["0" * 24], ["x"], "x"):
+        assert (await ada.post(NESTED, {"name": "x", "monitors": members})).status == 400
+    for who in ("vic", "uma", "max"):
+        assert (await world.client(who).post(NESTED, {"name": "x"})).status == 403
