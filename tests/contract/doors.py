@@ -122,6 +122,8 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "POST /job": {"task": here.ids["task"]},
         "POST /task/{id}/job": {},
         "POST /job/secret/{secret}": {},
+        "POST /view": {"name": "new", "page": "jobs"},
+        "PATCH /view/{id}": {"name": "new"},
         "POST /job/cancel": {"ids": [here.ids["job"]]},
         "POST /task/{id}/secret/{secret}/job": {},
         "PUT /job/{id}/input": {"args": []},

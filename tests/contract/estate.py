@@ -256,6 +256,16 @@ def _notify(tx: Tx, house: House, place: Place) -> None:
     )
 
 
+def _views(tx: Tx, house: House, place: Place) -> None:
+    """Everybody's own, by the id of a session, too."""
+    tx.run(
+        "insert into views (id, customer_id, user_id, name, page, query, shared, version,"
+        " created_at, updated_at) select id, customer_id, user_id, ?, 'jobs', '', 0, 1, created_at,"
+        " created_at from sessions where customer_id = ?",
+        *(f"secret of {place.host}", place.by.customer_id),
+    )
+
+
 def _secret(tx: Tx, house: House, place: Place) -> None:
     name = f"OF_{place.name.upper()}"
     secrets.put(tx, house.keys, place.by, name, SecretBody(value="hush-hush"))
@@ -277,6 +287,7 @@ MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _webhook,
     _definition,
     _notify,
+    _views,
     _workflow,
     _schedule,
     _secret,

@@ -122,5 +122,6 @@ KINDS = {
     "rule.changed": "Something of it changed.",
     "rule.deleted": "It was deleted.",
     "message.dead": "A message was tried as often as we do, or refused for good.",
+    "view.changed": "A saved view was made, changed or deleted.",
     "notification.created": "Somebody's inbox has something new.",
 }

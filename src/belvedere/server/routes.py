@@ -33,6 +33,7 @@ from belvedere.server.console.api import ROUTES as CONSOLE
 from belvedere.server.original.api import ROUTES as ORIGINAL
 from belvedere.server.stream import ROUTES as STREAM
 from belvedere.tasks.api import ROUTES as TASKS
+from belvedere.views.api import ROUTES as VIEWS
 from belvedere.webhooks.api import ROUTES as WEBHOOKS
 from belvedere.webhooks.api_call import ROUTES as CALLS
 from belvedere.workflows.api import ROUTES as WORKFLOWS
@@ -75,6 +76,7 @@ ROUTES: tuple[Route, ...] = (
     *RECIPES,
     *SCHEDULES,
     *SECRETS,
+    *VIEWS,
 )
 # For browsers, and no part of the interface: neither described nor promised.
 PAGES: tuple[Route, ...] = CONSOLE

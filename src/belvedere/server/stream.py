@@ -155,6 +155,8 @@ def _may_see(tx: Tx, actor: Actor, event: Event, seen: dict[tuple[str, str], boo
     data = msgspec.json.decode(event.data)
     if data.get("user_id") and data["user_id"] == actor.user_id:
         return True
+    if event.object == "view":
+        return bool(data["shared"])
     if event.object == "monitor":
         acl = access.acl_of(tx, actor.customer_id, "monitor", event.object_id)
         return access.may_see(actor, acl, open_when_empty=True)

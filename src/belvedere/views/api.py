@@ -1,0 +1,60 @@
+"""Saved views over HTTP. They are people's: a token has none."""
+
+from functools import partial
+
+from belvedere.rest.route import Ask, Reply, Route
+from belvedere.views import service
+from belvedere.views.model import ViewBody, ViewRecord
+
+
+async def listing(ask: Ask) -> list[ViewRecord]:
+    return await ask.house.db.read(service.listed, ask.actor)  # type: ignore[no-any-return]
+
+
+async def create(ask: Ask) -> Reply:
+    made = await ask.house.db.write(service.create, ask.actor, ask.body)
+    return Reply(made, status=201)
+
+
+async def change(ask: Ask) -> ViewRecord:
+    return await ask.house.db.write(  # type: ignore[no-any-return]
+        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match
+    )
+
+
+async def delete(ask: Ask) -> ViewRecord:
+    return await ask.house.db.write(  # type: ignore[no-any-return]
+        service.delete, ask.actor, ask.path["id"]
+    )
+
+
+_view = partial(Route, level="viewer", known=False, people=True)
+
+ROUTES: tuple[Route, ...] = (
+    _view(
+        "GET",
+        "/view",
+        handler=listing,
+        summary="My saved views, then those that others share",
+        answer=list[ViewRecord],
+    ),
+    _view(
+        "POST",
+        "/view",
+        handler=create,
+        summary="Save a view: a page with its filters",
+        body=ViewBody,
+        answer=ViewRecord,
+        codes=("too_many_views",),
+    ),
+    _view(
+        "PATCH",
+        "/view/{id}",
+        handler=change,
+        summary="Change parts of a view",
+        body=ViewBody,
+        answer=ViewRecord,
+        codes=("stale",),
+    ),
+    _view("DELETE", "/view/{id}", handler=delete, summary="Delete a view", answer=ViewRecord),
+)

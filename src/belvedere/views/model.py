@@ -1,0 +1,85 @@
+"""What a view is: a page with its filters, under a name."""
+
+import re
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from belvedere.base.clock import Millis, iso
+from belvedere.rest import words
+
+MOST = 100
+MAX_NAME, MAX_QUERY = 64, 4_000
+_PAGE = re.compile(r"[a-z][a-z0-9/_-]{0,63}")
+
+
+class ViewRow(msgspec.Struct):
+    """A row of `views`, in the order of the select."""
+
+    id: str
+    customer_id: str
+    user_id: str
+    name: str
+    page: str
+    query: str
+    shared: int
+    version: int
+    created_at: Millis
+    updated_at: Millis
+
+
+class ViewBody(msgspec.Struct, forbid_unknown_fields=True):
+    """What is left out stays, or is not shared."""
+
+    name: str | UnsetType = UNSET
+    page: str | UnsetType = UNSET
+    # As it stands in the address, without the question mark.
+    query: str | UnsetType = UNSET
+    shared: bool | UnsetType = UNSET
+
+
+class ViewRecord(msgspec.Struct):
+    """A view; `mine`: the asker made it, `user` is the e-mail of who did."""
+
+    id: str
+    name: str
+    page: str
+    query: str
+    shared: bool
+    mine: bool
+    user: str
+    version: int
+    creation_date: str
+    last_update: str
+
+
+def write(row: ViewRow, body: ViewBody) -> None:
+    """Put what was given into a row, all of it checked."""
+    if body.name is not UNSET:
+        row.name = words.line("name", body.name, least=1, most=MAX_NAME)
+    if body.page is not UNSET:
+        if not _PAGE.fullmatch(body.page):
+            raise words.bad("page", "Give a page such as jobs, in small letters.")
+        row.page = body.page
+    if body.query is not UNSET:
+        row.query = words.line("query", body.query, most=MAX_QUERY)
+    if body.shared is not UNSET:
+        row.shared = int(body.shared)
+    for field in ("name", "page"):
+        if not getattr(row, field):
+            raise words.bad(field, "This is required.")
+
+
+def record(row: ViewRow, email: str, asker: str) -> ViewRecord:
+    return ViewRecord(
+        row.id,
+        row.name,
+        row.page,
+        row.query,
+        bool(row.shared),
+        row.user_id == asker,
+        email,
+        row.version,
+        iso(row.created_at),
+        iso(row.updated_at),
+    )

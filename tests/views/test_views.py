@@ -1,0 +1,94 @@
+"""Saved views: kept, shared, changed, dropped."""
+
+from typing import Any
+
+import pytest
+
+from contract.client import Client
+from contract.world import World
+
+FAILED = {"name": "Failed", "page": "jobs", "query": "state=failure&q=%C3%A4"}
+
+
+async def save(client: Client, **more: Any) -> dict[str, Any]:
+    made = await client.post("/view", {**FAILED, **more})
+    assert made.status == 201, made.body
+    record: dict[str, Any] = made.json
+    return record
+
+
+async def names(client: Client) -> list[tuple[str, bool]]:
+    return [(one["name"], one["mine"]) for one in (await client.get("/acme/view")).json]
+
+
+async def test_it_works(uma: Client) -> None:
+    made = await save(uma)
+    assert {name: made[name] for name in FAILED} == FAILED
+    assert (made["mine"], made["shared"], made["user"]) == (True, False, "uma@acme.test")
+    assert (await uma.get("/view")).json == [made]
+    changed = await uma.patch(f"/view/{made['id']}", {"name": "Bad ones"})
+    assert (changed.json["name"], changed.json["version"]) == ("Bad ones", 2)
+    assert (await uma.delete(f"/view/{made['id']}")).status == 200
+    assert (await uma.get("/view")).json == []
+
+
+async def test_it_is_private_until_it_is_shared(uma: Client, vic: Client, eve: Client) -> None:
+    made = await save(uma)
+    assert (await vic.get("/view")).json == []
+    assert (await vic.patch(f"/view/{made['id']}", {"name": "x"})).code == "view_not_found"
+    await uma.patch(f"/view/{made['id']}", {"shared": True})
+    await save(vic, name="zz")
+    assert await names(vic) == [("zz", True), ("Failed", False)]
+    assert (await eve.get("/view")).json == []
+    assert (await eve.delete(f"/view/{made['id']}")).code == "view_not_found"
+
+
+async def test_what_is_shared_is_changed_by_its_maker_or_a_manager(
+    world: World, uma: Client, vic: Client
+) -> None:
+    made = await save(uma, shared=True)
+    assert (await vic.delete(f"/view/{made['id']}")).code == "not_your_view"
+    kept = await world.client("max").patch(f"/view/{made['id']}", {"name": "Tidy"})
+    assert (kept.json["name"], kept.json["mine"], kept.json["user"]) == (
+        *("Tidy", False, "uma@acme.test"),
+    )
+    assert (await world.client("max").delete(f"/view/{made['id']}")).status == 200
+
+
+async def test_a_stale_edit_is_refused(uma: Client) -> None:
+    made = await save(uma)
+    stale = {"if-match": "7"}
+    refused = await uma.patch(f"/view/{made['id']}", {"name": "x"}, headers=stale)
+    assert (refused.status, refused.code) == (412, "stale")
+
+
+async def test_nobody_keeps_more_than_a_hundred(uma: Client, vic: Client) -> None:
+    for n in range(100):
+        await save(uma, name=f"v{n}")
+    refused = await uma.post("/view", FAILED)
+    assert (refused.status, refused.code) == (409, "too_many_views")
+    await save(vic)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": ""},
+        {"name": "x" * 65},
+        {"name": "a\nb"},
+        {"page": ""},
+        {"page": "Jobs"},
+        {"page": "../x"},
+        {"query": "x" * 4_001},
+        {"query": "a\0"},
+        {"color": "red"},
+        {"shared": "perhaps"},
+    ],
+)
+async def test_it_refuses_what_is_no_view(uma: Client, wrong: dict[str, Any]) -> None:
+    assert (await uma.post("/view", {**FAILED, **wrong})).code == "invalid_body"
+    assert (await uma.get("/view")).json == []
+
+
+async def test_a_token_has_none(world: World) -> None:
+    assert (await world.client("token").get("/view")).code == "person_only"
