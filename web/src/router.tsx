@@ -6,15 +6,24 @@ import { Missing } from './app/Trouble'
 import { auditRoutes } from './pages/audit/routes'
 import { dashboardRoutes } from './pages/dashboard/routes'
 import { loginRoutes } from './pages/login/routes'
+import { monitorRoutes } from './pages/monitors/routes'
 import { peopleRoutes } from './pages/people/routes'
 import { settingsRoutes } from './pages/settings/routes'
+import { workflowsRoutes } from './pages/workflows/routes'
 
 const tree = rootRoute.addChildren([
   doorRoute,
   loginRoute,
   switchRoute,
   ...loginRoutes,
-  orgRoute.addChildren([...dashboardRoutes, ...peopleRoutes, ...auditRoutes, ...settingsRoutes]),
+  orgRoute.addChildren([
+    ...dashboardRoutes,
+    ...monitorRoutes,
+    ...peopleRoutes,
+    ...auditRoutes,
+    ...settingsRoutes,
+    ...workflowsRoutes,
+  ]),
 ])
 
 export function makeRouter(client: QueryClient) {

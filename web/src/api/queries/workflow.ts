@@ -1,0 +1,54 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, loose, ok, type Shape } from '../client'
+
+export type Workflow = Shape<'WorkflowRecord'>
+
+export const workflowLinesQuery = queryOptions({
+  queryKey: ['workflow', 'list'],
+  queryFn: () =>
+    ok(
+      api.GET('/-/board/workflows', { params: { query: loose({ 'sort[name]': 1, limit: 200 }) } }),
+    ),
+  meta: { after: ['job'] },
+})
+
+export const workflowQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['workflow', id],
+    queryFn: () => ok<Workflow>(api.GET('/workflows/{id}', { params: { path: { id } } })),
+  })
+
+/** The runs of a workflow, newest first, without those of its steps. */
+export const runsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['job', 'runs', id],
+    queryFn: () =>
+      ok<Shape<'JobRecord'>[]>(
+        api.GET('/workflows/{id}/job', {
+          params: { path: { id }, query: loose({ limit: 50, 'where[_type]': 'WorkflowJob' }) },
+        }),
+      ),
+  })
+
+export const stepsQuery = (id: string, job: string) =>
+  queryOptions({
+    queryKey: ['job', 'steps', job],
+    queryFn: () =>
+      ok<Shape<'StepRecord'>[]>(
+        api.GET('/workflows/{id}/job/{workflow_job_id}/steps', {
+          params: { path: { id, workflow_job_id: job } },
+        }),
+      ),
+  })
+
+/** The jobs of a run's steps: their lifecycles are the truth of what happens now. */
+export const stepJobsQuery = (id: string, job: string) =>
+  queryOptions({
+    queryKey: ['job', 'step-jobs', job],
+    queryFn: () =>
+      ok<Shape<'JobRecord'>[]>(
+        api.GET('/workflows/{id}/job/{workflow_job_id}/jobs', {
+          params: { path: { id, workflow_job_id: job } },
+        }),
+      ),
+  })

@@ -1,0 +1,134 @@
+import { Button, Group, Paper, SegmentedControl, Select, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Pencil } from 'lucide-react'
+import { runsQuery, type Workflow } from '../../api/queries/workflow'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { dateTime } from '../../lib/format'
+import { isOver, jobWord } from '../../lib/state'
+import { Go } from '../../ui/Go'
+import { FlowTable } from '../../ui/graph/FlowTable'
+import { FlowView } from '../../ui/graph/FlowView'
+import { draftOf, tasksOf, useSteps } from '../../ui/graph/RunGraph'
+import { Editor } from './Editor'
+import { useText } from './text'
+import { useAddress } from './WorkflowPage'
+
+/** The graph: to look at, with a run drawn over it, or to edit. */
+export function GraphTab({ workflow }: { workflow: Workflow }) {
+  const t = useText()
+  const { search, go } = useAddress()
+  const mayEdit = useCan()('workflow.edit')
+  const home = `/workflows/${workflow.id}/graph`
+  const set = (change: Partial<typeof search>) => {
+    const next = { ...search, ...change }
+    go(home, Object.fromEntries(Object.entries(next).filter(([, value]) => value)))
+  }
+  useKeys(mayEdit ? { e: () => set({ edit: !search.edit }) } : {})
+  if (search.edit && mayEdit)
+    return (
+      <Editor
+        workflow={workflow}
+        onLeave={() => set({ edit: false })}
+        isTable={!!search.table}
+        onTable={(table) => set({ table })}
+      />
+    )
+  return (
+    <Paper withBorder className="flow-board fill">
+      <Group className="head" wrap="wrap">
+        <RunPicker workflow={workflow} job={search.job} onPick={(job) => set({ job })} />
+        <Group ml="auto" gap={8}>
+          <SegmentedControl
+            size="xs"
+            aria-label={t.tabs.graph}
+            value={search.table ? 'table' : 'graph'}
+            onChange={(value) => set({ table: value === 'table' })}
+            data={[
+              { value: 'graph', label: t.graph },
+              { value: 'table', label: t.table },
+            ]}
+          />
+          <Button
+            variant="default"
+            leftSection={<Pencil size={14} />}
+            disabled={!mayEdit}
+            onClick={() => set({ edit: true, job: undefined })}
+          >
+            {t.edit}
+          </Button>
+        </Group>
+      </Group>
+      <Picture workflow={workflow} job={search.job} isTable={!!search.table} />
+    </Paper>
+  )
+}
+
+function RunPicker({
+  workflow,
+  job,
+  onPick,
+}: {
+  workflow: Workflow
+  job?: string
+  onPick: (job: string | undefined) => void
+}) {
+  const t = useText()
+  const { data: runs = [] } = useQuery(runsQuery(workflow.id))
+  const options = runs.map((run) => ({
+    value: run.id,
+    label: `${dateTime(run.creation_date)} · ${jobWord(run)}`,
+  }))
+  return (
+    <Select
+      size="xs"
+      w={280}
+      aria-label={t.runOf}
+      placeholder={t.latest}
+      clearable
+      data={options}
+      value={job ?? runs.find((run) => !isOver(run))?.id ?? null}
+      onChange={(value) => onPick(value ?? undefined)}
+    />
+  )
+}
+
+function Picture({
+  workflow,
+  job,
+  isTable,
+}: {
+  workflow: Workflow
+  job?: string
+  isTable: boolean
+}) {
+  const t = useText()
+  const { go } = useAddress()
+  const { data: runs = [] } = useQuery(runsQuery(workflow.id))
+  // A run that is under way shows itself.
+  const shown = job ?? runs.find((run) => !isOver(run))?.id ?? null
+  const { states, jobOf } = useSteps(workflow.id, shown)
+  const common = {
+    draft: draftOf(workflow),
+    tasks: tasksOf(workflow),
+    steps: shown ? states : undefined,
+  }
+  const taskOf = new Map(workflow.graph.nodes?.map((node) => [node.id, node.task_id]))
+  const open = (node: string | null) => {
+    if (!node) return
+    const run = jobOf.get(node)
+    if (shown && !run) return
+    go(run ? `/jobs/${run}` : `/tasks/${taskOf.get(node)}`)
+  }
+  if (!isTable) return <FlowView {...common} onSelect={open} />
+  return (
+    <FlowTable
+      {...common}
+      actions={(node) => {
+        const run = jobOf.get(node)
+        if (run) return <Go to={`/jobs/${run}`}>{t.openJob}</Go>
+        return shown ? <Text size="xs">{t.notRun}</Text> : null
+      }}
+    />
+  )
+}

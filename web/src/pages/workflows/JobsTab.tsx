@@ -1,0 +1,102 @@
+import { Button, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Ban, ListChecks, RotateCcw } from 'lucide-react'
+import { api, ok, type Shape } from '../../api/client'
+import { runsQuery, type Workflow } from '../../api/queries/workflow'
+import { useCan } from '../../app/session'
+import { isOver, jobLook, jobWord } from '../../lib/state'
+import { Empty } from '../../ui/Empty'
+import { Go } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago, Lasting } from '../../ui/Time'
+import { done, failed } from '../../ui/toast'
+import { useText } from './text'
+
+export function JobsTab({ workflow }: { workflow: Workflow }) {
+  const t = useText()
+  const runs = useQuery(runsQuery(workflow.id))
+  return (
+    <Section title={t.jobs}>
+      <Loaded query={runs}>
+        {(all) =>
+          all.length ? (
+            <div role="list">
+              {all.map((run) => (
+                <RunRow key={run.id} workflow={workflow} run={run} />
+              ))}
+            </div>
+          ) : (
+            <Empty icon={ListChecks} title={t.noJobs}>
+              {t.noJobsBody}
+            </Empty>
+          )
+        }
+      </Loaded>
+    </Section>
+  )
+}
+
+function RunRow({ workflow, run }: { workflow: Workflow; run: Shape<'JobRecord'> }) {
+  const t = useText()
+  const client = useQueryClient()
+  const mayAct = useCan()('job.act')
+  const params = { path: { id: workflow.id, workflow_job_id: run.id } }
+  const settle = () => client.invalidateQueries({ queryKey: ['job'] })
+  const cancel = useMutation({
+    mutationFn: () => ok(api.PUT('/workflows/{id}/job/{workflow_job_id}/cancel', { params })),
+    onError: failed,
+    onSettled: settle,
+  })
+  const restart = useMutation({
+    mutationFn: () => ok(api.PUT('/workflows/{id}/job/{workflow_job_id}/restart', { params })),
+    onError: failed,
+    onSuccess: () => done(t.restarted),
+    onSettled: settle,
+  })
+  const isBad = isOver(run) && run.state !== 'normal' && run.state !== 'success'
+  return (
+    <div role="listitem" className="row flow-runs" data-row>
+      <StateIcon look={jobLook(run)} title={jobWord(run)} />
+      <div className="clip">
+        <Go
+          to={`/workflows/${workflow.id}/graph`}
+          search={{ job: run.id }}
+          className="flow-name clip"
+        >
+          {jobWord(run)} · {run.user.username || run.origin}
+        </Go>
+        <Text size="xs" c="dimmed" component="div">
+          <Ago at={run.creation_date} /> · <code>{run.id.slice(-6)}</code>
+        </Text>
+      </div>
+      <Lasting from={run.creation_date} to={run.ended_at} />
+      {!isOver(run) ? (
+        <Button
+          size="compact-xs"
+          variant="default"
+          leftSection={<Ban size={12} />}
+          disabled={!mayAct}
+          loading={cancel.isPending}
+          onClick={() => cancel.mutate()}
+        >
+          {t.cancelRun}
+        </Button>
+      ) : isBad ? (
+        <Button
+          size="compact-xs"
+          variant="default"
+          leftSection={<RotateCcw size={12} />}
+          disabled={!mayAct}
+          loading={restart.isPending}
+          onClick={() => restart.mutate()}
+        >
+          {t.restart}
+        </Button>
+      ) : (
+        <span />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,90 @@
+import { Alert, Button, Group, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, ok, type Shape } from '../../api/client'
+import { byField } from '../../api/errors'
+import { taskNamesQuery } from '../../api/queries/task'
+import { usePageTitle } from '../../app/title'
+import { useGo } from '../../ui/Go'
+import { type Draft, withEdge, withNode } from '../../ui/graph/draft'
+import { Section } from '../../ui/Section'
+import { failed } from '../../ui/toast'
+import { useText } from './text'
+
+/** Tasks one after the other: the simplest graph, to be changed in the editor. */
+function chain(tasks: Shape<'TaskRecord'>[]): Draft {
+  return tasks.reduce<Draft>(
+    (draft, task) => {
+      const next = withNode(draft, task)
+      const before = draft.nodes[draft.nodes.length - 1]
+      const added = next.nodes[next.nodes.length - 1]!
+      return before ? withEdge(next, { source: before.id, target: added.id, on: 'success' }) : next
+    },
+    { start: '', nodes: [], edges: [] },
+  )
+}
+
+export function NewPage() {
+  const t = useText()
+  usePageTitle(t.newTitle)
+  const go = useGo()
+  const client = useQueryClient()
+  const { data: tasks } = useQuery(taskNamesQuery)
+  const [name, setName] = useState('')
+  const [chosen, setChosen] = useState<string[]>([])
+  const make = useMutation({
+    mutationFn: () => {
+      const { start, nodes, edges } = chain(
+        chosen.map((id) => tasks!.find((task) => task.id === id)!),
+      )
+      return ok(api.POST('/workflows', { body: { name, start, graph: { nodes, edges } } }))
+    },
+    onError: failed,
+    onSuccess: (made) => {
+      void client.invalidateQueries({ queryKey: ['workflow', 'list'] })
+      go(`/workflows/${made.id}/graph`, { edit: true })
+    },
+  })
+  const faults = byField(make.error)
+  return (
+    <Section title={t.newTitle} padded>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          make.mutate()
+        }}
+      >
+        <Stack gap="sm" maw={560}>
+          <Text size="sm" c="dimmed">
+            {t.newBody}
+          </Text>
+          {tasks?.length === 0 ? <Alert color="orange">{t.noTasks}</Alert> : null}
+          <TextInput
+            required
+            autoFocus
+            label={t.nameField}
+            value={name}
+            error={faults.name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <MultiSelect
+            required
+            searchable
+            label={t.firstTasks}
+            data={(tasks ?? []).map((task) => ({
+              value: task.id,
+              label: task.hostname ? `${task.name} · ${task.hostname}` : task.name,
+            }))}
+            value={chosen}
+            onChange={setChosen}
+          />
+          <Group>
+            <Button type="submit" loading={make.isPending} disabled={!chosen.length}>
+              {t.makeIt}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  )
+}

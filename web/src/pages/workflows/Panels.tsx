@@ -1,0 +1,139 @@
+import {
+  Autocomplete,
+  Button,
+  NumberInput,
+  SegmentedControl,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core'
+import {
+  type Draft,
+  type Edge,
+  faultOf,
+  type Node,
+  withChange,
+  withOn,
+  withoutEdge,
+  withoutNode,
+} from '../../ui/graph/draft'
+import { failed } from '../../ui/toast'
+import { EVENTS } from './ConnectDialog'
+import { useText } from './text'
+
+interface StepProps {
+  node: Node
+  draft: Draft
+  onChange: (draft: Draft) => void
+  onRemove: () => void
+}
+
+/** What can be changed of one step. */
+export function StepPanel({ node, draft, onChange, onRemove }: StepProps) {
+  const t = useText()
+  const waysIn = draft.edges.filter((edge) => edge.target === node.id).length
+  const retry = node.retry ?? { times: 0, delay: 0, backoff: 1, on_lost: false }
+  const setRetry = (change: Partial<typeof retry>) => {
+    const next = { ...retry, ...change }
+    onChange(withChange(draft, node.id, { retry: next.times ? next : null }))
+  }
+  return (
+    <Stack gap="sm">
+      <Title order={3} size="h6">
+        {t.step}: {node.id}
+      </Title>
+      <Button
+        variant="default"
+        disabled={draft.start === node.id}
+        onClick={() => onChange({ ...draft, start: node.id })}
+      >
+        {t.makeStart}
+      </Button>
+      {waysIn > 1 ? (
+        <div>
+          <Text size="sm" id="join-label">
+            {t.join}
+          </Text>
+          <SegmentedControl
+            size="xs"
+            fullWidth
+            aria-labelledby="join-label"
+            value={node.join ?? 'any'}
+            onChange={(join) =>
+              onChange(withChange(draft, node.id, { join: join as Node['join'] }))
+            }
+            data={[
+              { value: 'any', label: t.joinAny },
+              { value: 'all', label: t.joinAll },
+            ]}
+          />
+        </div>
+      ) : null}
+      <NumberInput
+        size="xs"
+        label={`${t.retry}: ${t.retryTimes}`}
+        min={0}
+        max={20}
+        value={retry.times ?? 0}
+        onChange={(times) => setRetry({ times: Number(times) || 0 })}
+      />
+      {retry.times ? (
+        <NumberInput
+          size="xs"
+          label={t.retryDelay}
+          min={0}
+          value={(retry.delay ?? 0) / 1000}
+          onChange={(s) => setRetry({ delay: (Number(s) || 0) * 1000 })}
+        />
+      ) : null}
+      <Button
+        variant="outline"
+        color="red.9"
+        onClick={() => {
+          onChange(withoutNode(draft, node.id))
+          onRemove()
+        }}
+      >
+        {t.removeStep}
+      </Button>
+    </Stack>
+  )
+}
+
+interface EdgeProps {
+  edge: Edge
+  draft: Draft
+  /** The next graph, and what became of the edge. */
+  onChange: (draft: Draft, edge: Edge | null) => void
+}
+
+export function EdgePanel({ edge, draft, onChange }: EdgeProps) {
+  const t = useText()
+  const setOn = (on: string) => {
+    const next = { ...edge, on }
+    if (faultOf(draft, next) === 'twice') failed(new Error(t.faults.twice))
+    else onChange(withOn(draft, edge, on), next)
+  }
+  return (
+    <Stack gap="sm">
+      <Title order={3} size="h6">
+        {t.edge}: {edge.source} → {edge.target}
+      </Title>
+      <Autocomplete
+        size="xs"
+        label={t.on}
+        description={t.onHelp}
+        data={EVENTS}
+        value={edge.on ?? 'success'}
+        onChange={setOn}
+      />
+      <Button
+        variant="outline"
+        color="red.9"
+        onClick={() => onChange(withoutEdge(draft, edge), null)}
+      >
+        {t.removeEdge}
+      </Button>
+    </Stack>
+  )
+}

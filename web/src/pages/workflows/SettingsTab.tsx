@@ -1,0 +1,129 @@
+import { Button, Group, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import { byField } from '../../api/errors'
+import { type Workflow, workflowQuery } from '../../api/queries/workflow'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { Confirm } from '../../ui/Confirm'
+import { useGo } from '../../ui/Go'
+import { Section } from '../../ui/Section'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { useText } from './text'
+
+export function SettingsTab({ workflow }: { workflow: Workflow }) {
+  const t = useText()
+  const w = useWords()
+  const client = useQueryClient()
+  const mayEdit = useCan()('workflow.edit')
+  const { name, description, tags, enable, multitasking } = workflow
+  const [it, setIt] = useState({ name, description, tags, enable, multitasking })
+  const set = (change: Partial<typeof it>) => setIt({ ...it, ...change })
+  const save = useMutation({
+    mutationFn: () =>
+      ok(
+        api.PATCH('/workflows/{id}', {
+          params: { path: { id: workflow.id } },
+          headers: { 'If-Match': String(workflow.version) },
+          body: it,
+        }),
+      ),
+    onError: failed,
+    onSuccess: (next) => {
+      client.setQueryData(workflowQuery(workflow.id).queryKey, next)
+      done(t.saved)
+    },
+  })
+  useKeys(mayEdit ? { 'mod+s': () => save.mutate() } : {})
+  const faults = byField(save.error)
+  return (
+    <Section title={t.tabs.settings} padded>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          save.mutate()
+        }}
+      >
+        <Stack gap="sm" maw={640}>
+          <TextInput
+            required
+            label={t.nameField}
+            disabled={!mayEdit}
+            value={it.name}
+            error={faults.name}
+            onChange={(event) => set({ name: event.currentTarget.value })}
+          />
+          <Textarea
+            autosize
+            minRows={2}
+            label={t.descriptionField}
+            disabled={!mayEdit}
+            value={it.description}
+            onChange={(event) => set({ description: event.currentTarget.value })}
+          />
+          <TagsInput
+            label={t.tags}
+            disabled={!mayEdit}
+            value={it.tags}
+            onChange={(next) => set({ tags: next })}
+          />
+          <Switch
+            label={t.enabled}
+            description={t.enabledHelp}
+            disabled={!mayEdit}
+            checked={it.enable}
+            onChange={(event) => set({ enable: event.currentTarget.checked })}
+          />
+          <Switch
+            label={t.multitasking}
+            description={t.multitaskingHelp}
+            disabled={!mayEdit}
+            checked={it.multitasking}
+            onChange={(event) => set({ multitasking: event.currentTarget.checked })}
+          />
+          <Group>
+            <Button type="submit" disabled={!mayEdit} loading={save.isPending}>
+              {w.save}
+            </Button>
+            {mayEdit ? <Remove workflow={workflow} /> : null}
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  )
+}
+
+function Remove({ workflow }: { workflow: Workflow }) {
+  const t = useText()
+  const w = useWords()
+  const go = useGo()
+  const client = useQueryClient()
+  const [asked, setAsked] = useState(false)
+  const remove = useMutation({
+    mutationFn: () => ok(api.DELETE('/workflows/{id}', { params: { path: { id: workflow.id } } })),
+    onError: failed,
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: ['workflow', 'list'] })
+      go('/workflows')
+    },
+  })
+  return (
+    <>
+      <Button variant="outline" color="red.9" onClick={() => setAsked(true)}>
+        {t.deleteIt}
+      </Button>
+      <Confirm
+        opened={asked}
+        title={w.reallyDelete(workflow.name)}
+        action={t.deleteIt}
+        busy={remove.isPending}
+        onClose={() => setAsked(false)}
+        onConfirm={remove.mutate}
+      >
+        {t.deleteBody}
+      </Confirm>
+    </>
+  )
+}

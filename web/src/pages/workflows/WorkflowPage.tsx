@@ -1,0 +1,99 @@
+import { Badge, Button, Group, Tabs, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams, useSearch } from '@tanstack/react-router'
+import { Play } from 'lucide-react'
+import { type Workflow, workflowQuery } from '../../api/queries/workflow'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { AclPanel } from '../../ui/acl/AclPanel'
+import { useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { ApiPanel } from '../../ui/run/ApiPanel'
+import { RunDialog } from '../../ui/run/RunDialog'
+import { Section } from '../../ui/Section'
+import { GraphTab } from './GraphTab'
+import { JobsTab } from './JobsTab'
+import { TABS, type Tab } from './routes'
+import { SettingsTab } from './SettingsTab'
+import { TriggersTab } from './TriggersTab'
+import { useText } from './text'
+import './workflows.css'
+
+export function WorkflowPage() {
+  const { id, tab } = useParams({ strict: false }) as { id: string; tab?: string }
+  const workflow = useQuery(workflowQuery(id))
+  usePageTitle(workflow.data?.name ?? '')
+  const here = TABS.find((one) => one === tab) ?? 'graph'
+  return <Loaded query={workflow}>{(it) => <Page workflow={it} tab={here} />}</Loaded>
+}
+
+/** The typed parameters of the address, whichever of the two addresses it is. */
+export function useAddress() {
+  const go = useGo()
+  const search = useSearch({ strict: false }) as {
+    job?: string
+    run?: boolean
+    edit?: boolean
+    table?: boolean
+  }
+  return { search, go }
+}
+
+function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
+  const t = useText()
+  const { search, go } = useAddress()
+  const can = useCan()
+  const home = `/workflows/${workflow.id}`
+  const mayRun = can('workflow.run') && workflow.enable
+  const { run, ...rest } = search
+  const openRun = () => go(`${home}/${tab}`, { ...rest, run: true })
+  useKeys(mayRun ? { r: openRun } : {})
+  const tabs = TABS.filter((one) =>
+    one === 'api' ? can('task.run') : one === 'access' ? can('task.access') : true,
+  )
+  return (
+    <div className="flow-page">
+      <Group gap={10}>
+        <Title order={2} size="h4" className="clip">
+          {workflow.name}
+        </Title>
+        <Text size="xs" c="dimmed">
+          {t.steps(workflow.graph.nodes?.length ?? 0)}
+        </Text>
+        {workflow.enable ? null : <Badge>{t.disabled}</Badge>}
+        <Button ml="auto" leftSection={<Play size={14} />} disabled={!mayRun} onClick={openRun}>
+          {t.run}
+        </Button>
+      </Group>
+      <Tabs value={tab} onChange={(next) => next && go(`${home}/${next}`)}>
+        <Tabs.List>
+          {tabs.map((one) => (
+            <Tabs.Tab key={one} value={one}>
+              {t.tabs[one]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+      </Tabs>
+      {tab === 'graph' ? <GraphTab workflow={workflow} /> : null}
+      {tab === 'jobs' ? <JobsTab workflow={workflow} /> : null}
+      {tab === 'triggers' ? <TriggersTab key={workflow.version} workflow={workflow} /> : null}
+      {tab === 'access' ? (
+        <Section title={t.tabs.access} padded>
+          <AclPanel object="workflow" id={workflow.id} />
+        </Section>
+      ) : null}
+      {tab === 'api' ? (
+        <Section title={t.tabs.api} padded>
+          <ApiPanel target={{ kind: 'workflow', id: workflow.id, name: workflow.name }} />
+        </Section>
+      ) : null}
+      {tab === 'settings' ? <SettingsTab key={workflow.version} workflow={workflow} /> : null}
+      <RunDialog
+        target={{ kind: 'workflow', id: workflow.id, name: workflow.name }}
+        opened={!!run && mayRun}
+        onClose={() => go(`${home}/${tab}`, rest)}
+      />
+    </div>
+  )
+}

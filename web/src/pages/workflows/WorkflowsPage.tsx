@@ -1,0 +1,141 @@
+import { Badge, Box, Button, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Workflow as Icon, Play, Plus, Search } from 'lucide-react'
+import { useState } from 'react'
+import type { Shape } from '../../api/client'
+import { workflowLinesQuery } from '../../api/queries/workflow'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { useText as useAppText } from '../../app/text'
+import { usePageTitle } from '../../app/title'
+import { jobLook, jobWord, type Look } from '../../lib/state'
+import { Beats } from '../../ui/Beats'
+import { Empty } from '../../ui/Empty'
+import { Go, useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { useRowKeys } from '../../ui/rowKeys'
+import { RunDialog } from '../../ui/run/RunDialog'
+import { Section } from '../../ui/Section'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago } from '../../ui/Time'
+import { workflowsRoute } from './routes'
+import { useText } from './text'
+import './workflows.css'
+
+type Line = Shape<'WorkflowLine'>
+
+/** Letters of the board to looks. */
+const BEATS: Record<string, Look> = { n: 'ok', f: 'fail', x: 'cancel', l: 'lost', r: 'run' }
+
+export function WorkflowsPage() {
+  const t = useText()
+  const { workflows: title } = useAppText()
+  usePageTitle(title)
+  const go = useGo()
+  const lines = useQuery(workflowLinesQuery)
+  const mayEdit = useCan()('workflow.edit')
+  const { q = '' } = workflowsRoute.useSearch()
+  const navigate = workflowsRoute.useNavigate()
+  const [running, setRunning] = useState<Line | null>(null)
+  useKeys(mayEdit ? { c: () => go('/workflows/new') } : {})
+  useRowKeys()
+  const create = (
+    <Button
+      leftSection={<Plus size={14} />}
+      disabled={!mayEdit}
+      onClick={() => go('/workflows/new')}
+    >
+      {t.create}
+    </Button>
+  )
+  const fits = (line: Line) =>
+    `${line.name} ${line.tags.join(' ')}`.toLowerCase().includes(q.toLowerCase())
+  return (
+    <Section
+      title={title}
+      aside={lines.data?.length}
+      right={
+        <>
+          <TextInput
+            size="xs"
+            className="hide-sm"
+            leftSection={<Search size={14} />}
+            placeholder={t.find}
+            aria-label={t.find}
+            value={q}
+            onChange={(event) =>
+              void navigate({
+                search: event.currentTarget.value ? { q: event.currentTarget.value } : {},
+                replace: true,
+              })
+            }
+          />
+          {create}
+        </>
+      }
+    >
+      <Loaded query={lines}>
+        {(all) =>
+          all.length ? (
+            <div role="list">
+              {all.filter(fits).map((line) => (
+                <Row key={line.id} line={line} onRun={() => setRunning(line)} />
+              ))}
+            </div>
+          ) : (
+            <Empty icon={Icon} title={t.none}>
+              <p>{t.noneBody}</p>
+              {create}
+            </Empty>
+          )
+        }
+      </Loaded>
+      {running ? (
+        <RunDialog
+          target={{ kind: 'workflow', id: running.id, name: running.name }}
+          opened
+          onClose={() => setRunning(null)}
+        />
+      ) : null}
+    </Section>
+  )
+}
+
+function Row({ line, onRun }: { line: Line; onRun: () => void }) {
+  const t = useText()
+  const last = line.last_job
+  return (
+    <div role="listitem" className="row flow-row" data-row>
+      {last ? <StateIcon look={jobLook(last)} title={jobWord(last)} /> : <span />}
+      <Box miw={0}>
+        <Go to={`/workflows/${line.id}`} className="clip flow-name">
+          {line.name}
+        </Go>
+        <Text size="xs" c="dimmed" className="clip">
+          {t.steps(line.steps)} {line.enable ? null : <Badge size="xs">{t.disabled}</Badge>}{' '}
+          {line.tags.join(', ')}
+        </Text>
+      </Box>
+      <Box className="hide-sm">
+        <Beats
+          data={[...line.beats].map((letter) => BEATS[letter] ?? 'stop')}
+          label={t.beats(line.name)}
+        />
+      </Box>
+      <Text size="xs" c="dimmed" className="hide-sm" component="div">
+        {last ? <Ago at={last.created} /> : t.never}
+      </Text>
+      <Button
+        size="compact-xs"
+        variant="default"
+        data-act="run"
+        leftSection={<Play size={12} />}
+        disabled={!line.may_run || !line.enable}
+        aria-label={`${t.run}: ${line.name}`}
+        onClick={onRun}
+      >
+        {t.run}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,61 @@
+import { Table } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { StateIcon } from '../StateIcon'
+import type { Draft } from './draft'
+import type { StepState } from './FlowView'
+import { useText } from './text'
+
+interface Props {
+  draft: Draft
+  tasks: Map<string, { name: string; detail: string }>
+  steps?: Map<string, StepState>
+  /** Buttons at the end of a row. */
+  actions?: (node: string) => ReactNode
+}
+
+/** The same graph for readers and keyboards: one row per step, with what follows it. */
+export function FlowTable({ draft, tasks, steps, actions }: Props) {
+  const t = useText()
+  return (
+    <Table.ScrollContainer minWidth={420}>
+      <Table aria-label={t.graph} verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t.node}</Table.Th>
+            <Table.Th>{t.task}</Table.Th>
+            <Table.Th>{t.follows}</Table.Th>
+            {actions ? <Table.Th /> : null}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {draft.nodes.map((node) => {
+            const step = steps?.get(node.id)
+            const out = draft.edges.filter((edge) => edge.source === node.id)
+            return (
+              <Table.Tr key={node.id}>
+                <Table.Td>
+                  <span className="flow-cell">
+                    {steps ? (
+                      <StateIcon look={step?.look ?? 'queue'} title={step?.word ?? t.notReached} />
+                    ) : null}
+                    {node.id}
+                    {node.id === draft.start ? ` (${t.start})` : ''}
+                  </span>
+                </Table.Td>
+                <Table.Td>{tasks.get(node.task_id)?.name ?? t.gone}</Table.Td>
+                <Table.Td>
+                  {out.length
+                    ? out
+                        .map((edge) => `${t.on[edge.on ?? 'success'] ?? edge.on} → ${edge.target}`)
+                        .join(', ')
+                    : t.nothing}
+                </Table.Td>
+                {actions ? <Table.Td>{actions(node.id)}</Table.Td> : null}
+              </Table.Tr>
+            )
+          })}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}

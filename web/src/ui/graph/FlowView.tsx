@@ -1,0 +1,144 @@
+import '@xyflow/react/dist/style.css'
+import './graph.css'
+import { useComputedColorScheme } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import {
+  Background,
+  type Connection,
+  Controls,
+  type Edge as Line,
+  MarkerType,
+  MiniMap,
+  ReactFlow,
+} from '@xyflow/react'
+import { useMemo } from 'react'
+import type { Look } from '../../lib/state'
+import type { Draft, Edge } from './draft'
+import { FlowNode, type FlowNodeType } from './FlowNode'
+import { laidOut, type Place } from './layout'
+import { useText } from './text'
+
+/** How far a step of a run is. */
+export interface StepState {
+  look: Look
+  word: string
+}
+
+interface Props {
+  draft: Draft
+  /** Names and small print of tasks, by id. */
+  tasks: Map<string, { name: string; detail: string }>
+  /** The states of a run, by node. */
+  steps?: Map<string, StepState>
+  selected?: string | null
+  onSelect?: (node: string | null) => void
+  onEdge?: (edge: Edge) => void
+  /** All three: the graph can be edited. */
+  onConnect?: (source: string, target: string) => void
+  onMove?: (node: string, place: Place) => void
+  onDelete?: (nodes: string[], edges: Edge[]) => void
+}
+
+const TYPES = { step: FlowNode }
+const keyOf = (edge: Edge) => `${edge.source} → ${edge.target} · ${edge.on ?? 'success'}`
+
+/** A workflow as a picture. Everything that it shows is in FlowTable too. */
+export function FlowView({
+  draft,
+  tasks,
+  steps,
+  selected,
+  onSelect,
+  onEdge,
+  onConnect,
+  onMove,
+  onDelete,
+}: Props) {
+  const t = useText()
+  const isDark = useComputedColorScheme('light') === 'dark'
+  const { ref, width, height } = useElementSize()
+  const shape = JSON.stringify([draft.nodes.map((node) => node.id), draft.edges])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the shape and the frame move nodes
+  const laid = useMemo(
+    () => laidOut(draft.nodes, draft.edges, { width: width || 900, height: height || 600 }),
+    [shape, width > height],
+  )
+  const nodes = draft.nodes.map((node): FlowNodeType => {
+    const task = tasks.get(node.task_id)
+    const step = steps?.get(node.id)
+    return {
+      id: node.id,
+      type: 'step',
+      position: placeOf(node.position) ?? laid.places.get(node.id) ?? { x: 0, y: 0 },
+      selected: node.id === selected,
+      ariaLabel: t.step(node.id, step?.word ?? task?.name ?? t.gone),
+      data: {
+        name: node.id,
+        detail: task ? (task.name === node.id ? task.detail : task.name) : t.gone,
+        isStart: node.id === draft.start,
+        joinsAll: node.join === 'all',
+        look: steps ? (step?.look ?? 'queue') : undefined,
+        word: steps ? (step?.word ?? t.notReached) : undefined,
+        direction: laid.direction,
+      },
+    }
+  })
+  const lines = draft.edges.map((edge): Line => {
+    const on = edge.on ?? 'success'
+    const isBad = on === 'failure' || on === 'timeout' || on === 'canceled'
+    return {
+      id: keyOf(edge),
+      source: edge.source,
+      target: edge.target,
+      label: on === 'success' ? undefined : (t.on[on] ?? on),
+      type: 'smoothstep',
+      animated: steps?.get(edge.target)?.look === 'run',
+      style: isBad ? { stroke: 'var(--st-fail)' } : undefined,
+      markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
+    }
+  })
+  const edgeOf = (line: { id: string }) => draft.edges.find((edge) => keyOf(edge) === line.id)
+  return (
+    <section className="flow" ref={ref} aria-label={t.graph}>
+      <ReactFlow
+        key={laid.direction}
+        nodes={nodes}
+        edges={lines}
+        nodeTypes={TYPES}
+        nodesDraggable={!!onMove}
+        nodesConnectable={!!onConnect}
+        edgesFocusable={!!onEdge}
+        onNodeClick={(_, node) => onSelect?.(node.id)}
+        onPaneClick={() => onSelect?.(null)}
+        onEdgeClick={(_, line) => {
+          const edge = edgeOf(line)
+          if (edge) onEdge?.(edge)
+        }}
+        onConnect={({ source, target }: Connection) => onConnect?.(source, target)}
+        onNodeDragStop={(_, node) => onMove?.(node.id, node.position)}
+        onDelete={({ nodes: gone, edges }) =>
+          onDelete?.(
+            gone.map((node) => node.id),
+            edges.map(edgeOf).filter((edge) => edge !== undefined),
+          )
+        }
+        deleteKeyCode={onDelete ? ['Delete', 'Backspace'] : null}
+        fitView
+        fitViewOptions={{ padding: 0.1, maxZoom: 1.25 }}
+        minZoom={0.1}
+        colorMode={isDark ? 'dark' : 'light'}
+        proOptions={{ hideAttribution: true }}
+      >
+        <Background gap={18} />
+        <Controls showInteractive={false} />
+        {draft.nodes.length > 12 ? <MiniMap pannable zoomable /> : null}
+      </ReactFlow>
+    </section>
+  )
+}
+
+function placeOf(position: { x?: number; y?: number } | null | undefined): Place | null {
+  return position?.x !== undefined && position.y !== undefined
+    ? { x: position.x, y: position.y }
+    : null
+}

@@ -1,0 +1,59 @@
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { stepJobsQuery, stepsQuery, type Workflow, workflowQuery } from '../../api/queries/workflow'
+import { jobLook, jobWord } from '../../lib/state'
+import { useGo } from '../Go'
+import { Loaded } from '../Loaded'
+import type { Draft } from './draft'
+import { FlowView, type StepState } from './FlowView'
+import { useText } from './text'
+
+/** How far each node of a run is, from the jobs of its steps. */
+export function useSteps(workflow: string, job: string | null) {
+  const steps = useQuery({ ...stepsQuery(workflow, job ?? ''), enabled: job !== null })
+  const jobs = useQuery({ ...stepJobsQuery(workflow, job ?? ''), enabled: job !== null })
+  return useMemo(() => {
+    const byId = new Map(jobs.data?.map((one) => [one.id, one]))
+    const states = new Map<string, StepState>()
+    const jobOf = new Map<string, string>()
+    for (const step of steps.data ?? []) {
+      const found = byId.get(step.job_id)
+      jobOf.set(step.node_id, step.job_id)
+      if (found) states.set(step.node_id, { look: jobLook(found), word: jobWord(found) })
+    }
+    return { states, jobOf }
+  }, [steps.data, jobs.data])
+}
+
+export function draftOf(workflow: Workflow): Draft {
+  return {
+    start: workflow.start,
+    nodes: workflow.graph.nodes ?? [],
+    edges: workflow.graph.edges ?? [],
+  }
+}
+
+export function tasksOf(workflow: Workflow): Map<string, { name: string; detail: string }> {
+  return new Map(workflow.tasks.map((task) => [task.id, { name: task.name, detail: task.type }]))
+}
+
+/** A run of a workflow, live; a click on a step opens its job. */
+export function RunGraph({ workflowId, jobId }: { workflowId: string; jobId: string }) {
+  const workflow = useQuery(workflowQuery(workflowId))
+  return <Loaded query={workflow}>{(it) => <Picture workflow={it} jobId={jobId} />}</Loaded>
+}
+
+function Picture({ workflow, jobId }: { workflow: Workflow; jobId: string }) {
+  const t = useText()
+  const go = useGo()
+  const { states, jobOf } = useSteps(workflow.id, jobId)
+  const open = (node: string | null) => {
+    const job = node && jobOf.get(node)
+    if (job) go(`/jobs/${job}`)
+  }
+  if (!workflow.graph.nodes?.length) return <Text size="sm">{t.gone}</Text>
+  return (
+    <FlowView draft={draftOf(workflow)} tasks={tasksOf(workflow)} steps={states} onSelect={open} />
+  )
+}

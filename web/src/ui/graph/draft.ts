@@ -1,0 +1,86 @@
+import type { Shape } from '../../api/client'
+
+export type Node = Shape<'Node'>
+export type Edge = Shape<'Edge'>
+
+/** A graph in the making: what the editor changes and the server gets. */
+export interface Draft {
+  start: string
+  nodes: Node[]
+  edges: Edge[]
+}
+
+export type Fault = 'circle' | 'twice' | 'self'
+
+/** What is wrong with a new edge, if anything. */
+export function faultOf(draft: Draft, edge: Edge): Fault | null {
+  if (edge.source === edge.target) return 'self'
+  if (draft.edges.some((one) => sameEdge(one, edge))) return 'twice'
+  return reaches(draft, edge.target, edge.source) ? 'circle' : null
+}
+
+export function sameEdge(a: Edge, b: Edge): boolean {
+  return (
+    a.source === b.source && a.target === b.target && (a.on ?? 'success') === (b.on ?? 'success')
+  )
+}
+
+/** Whether one can come from one node to another along the edges. */
+export function reaches(draft: Draft, from: string, to: string): boolean {
+  const seen = new Set<string>()
+  const open = [from]
+  while (open.length) {
+    const here = open.pop()!
+    if (here === to) return true
+    if (seen.has(here)) continue
+    seen.add(here)
+    for (const edge of draft.edges) if (edge.source === here) open.push(edge.target)
+  }
+  return false
+}
+
+/** A new node for a task, named like it; a second one of the same task gets a number. */
+export function withNode(
+  draft: Draft,
+  task: { id: string; name: string },
+  position?: { x: number; y: number },
+): Draft {
+  const base = task.name.slice(0, 120) || 'step'
+  let id = base
+  for (let n = 2; draft.nodes.some((node) => node.id === id); n++) id = `${base} ${n}`
+  const node: Node = { id, task_id: task.id, ...(position ? { position } : {}) }
+  return { ...draft, start: draft.start || id, nodes: [...draft.nodes, node] }
+}
+
+export function withEdge(draft: Draft, edge: Edge): Draft {
+  return { ...draft, edges: [...draft.edges, edge] }
+}
+
+export function withoutNode(draft: Draft, id: string): Draft {
+  const nodes = draft.nodes.filter((node) => node.id !== id)
+  return {
+    start: draft.start === id ? (nodes[0]?.id ?? '') : draft.start,
+    nodes,
+    edges: draft.edges.filter((edge) => edge.source !== id && edge.target !== id),
+  }
+}
+
+export function withoutEdge(draft: Draft, edge: Edge): Draft {
+  return { ...draft, edges: draft.edges.filter((one) => !sameEdge(one, edge)) }
+}
+
+export function withOn(draft: Draft, edge: Edge, on: string): Draft {
+  return { ...draft, edges: draft.edges.map((one) => (sameEdge(one, edge) ? { ...one, on } : one)) }
+}
+
+export function withChange(draft: Draft, id: string, change: Partial<Node>): Draft {
+  return {
+    ...draft,
+    nodes: draft.nodes.map((node) => (node.id === id ? { ...node, ...change } : node)),
+  }
+}
+
+/** Nodes that no way from the start leads to: the server would refuse them. */
+export function unreached(draft: Draft): string[] {
+  return draft.nodes.filter((node) => !reaches(draft, draft.start, node.id)).map((node) => node.id)
+}

@@ -1,0 +1,57 @@
+import dagre from '@dagrejs/dagre'
+import type { Edge, Node } from './draft'
+
+export const WIDTH = 184
+export const HEIGHT = 52
+
+export interface Place {
+  x: number
+  y: number
+}
+
+interface Laid {
+  places: Map<string, Place>
+  direction: 'TB' | 'LR'
+}
+
+/** Where the nodes stand: of both directions, the one that is shown larger in this frame. */
+export function laidOut(
+  nodes: Node[],
+  edges: Edge[],
+  frame: { width: number; height: number },
+): Laid {
+  const across = lay(nodes, edges, 'LR')
+  const down = lay(nodes, edges, 'TB')
+  const zoom = (one: ReturnType<typeof lay>) =>
+    Math.min(frame.width / one.width, frame.height / one.height)
+  const better = zoom(across) >= zoom(down) ? across : down
+  return { places: better.places, direction: better.direction }
+}
+
+function lay(nodes: Node[], edges: Edge[], direction: 'TB' | 'LR') {
+  const graph = new dagre.graphlib.Graph({ multigraph: true })
+  graph.setGraph({ rankdir: direction, nodesep: 24, ranksep: direction === 'TB' ? 44 : 64 })
+  graph.setDefaultEdgeLabel(() => ({}))
+  for (const node of nodes) graph.setNode(node.id, { width: WIDTH, height: HEIGHT })
+  edges.forEach((edge, i) => {
+    // The label has a size of its own, so that it never hides behind a node.
+    const word = edge.on ?? 'success'
+    graph.setEdge(
+      edge.source,
+      edge.target,
+      { width: word === 'success' ? 0 : word.length * 7, height: 14 },
+      String(i),
+    )
+  })
+  dagre.layout(graph)
+  const places = new Map<string, Place>()
+  let width = WIDTH
+  let height = HEIGHT
+  for (const id of graph.nodes()) {
+    const { x, y } = graph.node(id) as Place
+    places.set(id, { x: x - WIDTH / 2, y: y - HEIGHT / 2 })
+    width = Math.max(width, x + WIDTH / 2)
+    height = Math.max(height, y + HEIGHT / 2)
+  }
+  return { places, direction, width, height }
+}

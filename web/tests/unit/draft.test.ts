@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import {
+  type Draft,
+  faultOf,
+  unreached,
+  withEdge,
+  withNode,
+  withOn,
+  withoutNode,
+} from '../../src/ui/graph/draft'
+
+const empty: Draft = { start: '', nodes: [], edges: [] }
+const task = (name: string) => ({ id: `task of ${name}`, name })
+const three = ['a', 'b', 'c'].reduce((draft, name) => withNode(draft, task(name)), empty)
+const line = withEdge(withEdge(three, { source: 'a', target: 'b' }), { source: 'b', target: 'c' })
+
+test('the first step is the start, and a second one of a task gets a number', () => {
+  const draft = withNode(withNode(empty, task('a')), task('a'))
+  expect(draft.start).toBe('a')
+  expect(draft.nodes.map((node) => node.id)).toEqual(['a', 'a 2'])
+})
+
+test('a circle is refused however long it is', () => {
+  expect(faultOf(line, { source: 'c', target: 'a' })).toBe('circle')
+  expect(faultOf(line, { source: 'a', target: 'a' })).toBe('self')
+  expect(faultOf(line, { source: 'a', target: 'c' })).toBeNull()
+})
+
+test('the same connection counts once, another event is another connection', () => {
+  expect(faultOf(line, { source: 'a', target: 'b', on: 'success' })).toBe('twice')
+  expect(faultOf(line, { source: 'a', target: 'b', on: 'failure' })).toBeNull()
+})
+
+test('what the start does not lead to is named', () => {
+  expect(unreached(three)).toEqual(['b', 'c'])
+  expect(unreached(line)).toEqual([])
+})
+
+test('a removed step takes its connections along, and the start moves on', () => {
+  const draft = withoutNode(line, 'a')
+  expect(draft.start).toBe('b')
+  expect(draft.edges).toEqual([{ source: 'b', target: 'c' }])
+})
+
+test('the event of one connection changes, not of the others', () => {
+  const draft = withOn(line, { source: 'a', target: 'b' }, 'always')
+  expect(draft.edges.map((edge) => edge.on ?? 'success')).toEqual(['always', 'success'])
+})
