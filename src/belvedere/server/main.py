@@ -167,6 +167,7 @@ def _announce(house: House, welcome: Welcome | None) -> None:
     with contextlib.suppress(BrokenPipeError):
         print(f"Belvedere is ready at {url}", flush=True)
         if welcome is not None:
+            print(f"  console       {url}/ui/")
             print(f"  organization  {welcome.customer}\n  e-mail        {welcome.email}")
             if welcome.password is not None:
                 print(f"  password      {welcome.password}   (shown only now)")
