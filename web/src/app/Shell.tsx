@@ -1,15 +1,13 @@
 import { AppShell, Burger, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useQueryClient } from '@tanstack/react-query'
-import { Outlet, useLocation, useRouter } from '@tanstack/react-router'
+import { Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
-import { startLive } from '../api/live'
 import { useGo } from '../ui/Go'
 import { useKeys } from './keys'
 import { Nav } from './Nav'
 import { PAGES } from './pages'
 import { openPalette, useAsked } from './palette'
-import { profileQuery } from './session'
+import { useStream } from './stream'
 import { TopBar } from './TopBar'
 import { useText } from './text'
 import { useTitle } from './title'
@@ -64,19 +62,5 @@ export function Shell() {
         {sheet ? <KeySheet opened onClose={closeSheet} /> : null}
       </Suspense>
     </AppShell>
-  )
-}
-
-/** One event stream while anybody is signed in; a session that ended leads to the sign-in page. */
-function useStream(): void {
-  const client = useQueryClient()
-  const router = useRouter()
-  useEffect(
-    () =>
-      startLive(client, () => {
-        client.removeQueries({ queryKey: profileQuery.queryKey })
-        void router.invalidate()
-      }),
-    [client, router],
   )
 }

@@ -16,24 +16,33 @@ export const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({
   errorComponent: Broken,
 })
 
+interface Entering {
+  context: { client: QueryClient }
+  params: { customer: string }
+  location: { href: string }
+}
+
+/** Lets in who is signed in to this organization; all others are led to where they can be. */
+export async function enter({ context, params, location }: Entering): Promise<void> {
+  const to = location.href
+  const profile = await context.client.ensureQueryData(profileQuery).catch((fault) => {
+    if (fault instanceof ApiError && (fault.status === 401 || fault.status === 403))
+      throw redirect({ to: '/login', search: { to } })
+    throw fault
+  })
+  const { current_customer: here } = profile
+  if (params.customer.toLowerCase() !== here.name.toLowerCase()) {
+    throw redirect({ to: '/switch', search: { to } })
+  }
+  actFor(here.name)
+}
+
 /** Everything below needs a person and an organization: /ui/acme/… */
 export const orgRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/$customer',
   component: Shell,
-  beforeLoad: async ({ context, params, location }) => {
-    const to = location.href
-    const profile = await context.client.ensureQueryData(profileQuery).catch((fault) => {
-      if (fault instanceof ApiError && (fault.status === 401 || fault.status === 403))
-        throw redirect({ to: '/login', search: { to } })
-      throw fault
-    })
-    const { current_customer: here } = profile
-    if (params.customer.toLowerCase() !== here.name.toLowerCase()) {
-      throw redirect({ to: '/switch', search: { to } })
-    }
-    actFor(here.name)
-  },
+  beforeLoad: enter,
 })
 
 /** The door: to the dashboard of the organization that the session is in. */

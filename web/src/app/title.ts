@@ -1,6 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react'
 
 let title = ''
+let heading = ''
 let alarm = ''
 const tellers = new Set<() => void>()
 
@@ -9,12 +10,14 @@ function show(): void {
   for (const tell of tellers) tell()
 }
 
-/** The page's name: its heading and, first, the tab's. */
-export function usePageTitle(name: string): void {
+/** The page's name in the browser's tab, and its heading where that is another: a record's page
+ * is headed by its kind. */
+export function usePageTitle(name: string, head = name): void {
   useEffect(() => {
     title = name
+    heading = head
     show()
-  }, [name])
+  }, [name, head])
 }
 
 /** What stands before the name in the tab while something is wrong: "2 failing". */
@@ -31,6 +34,6 @@ export function useTitle(): string {
       tellers.add(tell)
       return () => tellers.delete(tell)
     },
-    () => title,
+    () => heading,
   )
 }

@@ -14,7 +14,15 @@ interface Props extends Omit<ComponentPropsWithoutRef<'a'>, 'href'> {
 /** A link to a page of this organization. */
 export function Go({ to, search, hash, ...rest }: Props) {
   const place = usePlace()
-  return <Link to={place(to) as '/'} search={(search ?? {}) as never} hash={hash} {...rest} />
+  return (
+    <Link
+      activeOptions={{ exact: true, includeSearch: false }}
+      to={place(to) as '/'}
+      search={(search ?? {}) as never}
+      hash={hash}
+      {...rest}
+    />
+  )
 }
 
 /** The whole path of a page of this organization. */

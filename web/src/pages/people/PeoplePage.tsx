@@ -29,8 +29,7 @@ export function PeoplePage() {
   return (
     <Stack gap="md">
       <Section
-        title={useAppText().people}
-        aside={members.data ? t.members(members.data.length) : null}
+        title={t.members(members.data?.length ?? 0)}
         right={
           mayEdit ? (
             <Button leftSection={<UserPlus size={14} />} onClick={open}>

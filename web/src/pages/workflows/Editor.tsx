@@ -98,7 +98,7 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
     setEdge(null)
   }
   return (
-    <Paper withBorder className="flow-board fill">
+    <Paper withBorder className="flow-board">
       <Unsaved when={isChanged} />
       <Group className="head" wrap="wrap">
         <Button variant="default" leftSection={<Plus size={14} />} onClick={() => setAdding(true)}>

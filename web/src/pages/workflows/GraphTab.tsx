@@ -35,7 +35,7 @@ export function GraphTab({ workflow }: { workflow: Workflow }) {
       />
     )
   return (
-    <Paper withBorder className="flow-board fill">
+    <Paper withBorder className="flow-board">
       <Group className="head" wrap="wrap">
         <RunPicker workflow={workflow} job={search.job} onPick={(job) => set({ job })} />
         <Group ml="auto" gap={8}>

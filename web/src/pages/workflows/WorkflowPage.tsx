@@ -5,6 +5,7 @@ import { Play } from 'lucide-react'
 import { type Workflow, workflowQuery } from '../../api/queries/workflow'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
+import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { AclPanel } from '../../ui/acl/AclPanel'
 import { useGo } from '../../ui/Go'
@@ -23,7 +24,8 @@ import './workflows.css'
 export function WorkflowPage() {
   const { id, tab } = useParams({ strict: false }) as { id: string; tab?: string }
   const workflow = useQuery(workflowQuery(id))
-  usePageTitle(workflow.data?.name ?? '')
+  const { workflows } = useAppText()
+  usePageTitle(workflow.data?.name ?? workflows, workflows)
   const here = TABS.find((one) => one === tab) ?? 'graph'
   return <Loaded query={workflow}>{(it) => <Page workflow={it} tab={here} />}</Loaded>
 }

@@ -52,8 +52,7 @@ export function WorkflowsPage() {
     `${line.name} ${line.tags.join(' ')}`.toLowerCase().includes(q.toLowerCase())
   return (
     <Section
-      title={title}
-      aside={lines.data?.length}
+      title={t.count(lines.data?.length ?? 0)}
       right={
         <>
           <TextInput

@@ -14,7 +14,8 @@ interface Laid {
   direction: 'TB' | 'LR'
 }
 
-/** Where the nodes stand: of both directions, the one that is shown larger in this frame. */
+/** Where the nodes stand: of both directions, the one that is shown larger in this frame. Nodes
+ * that somebody placed by hand say themselves which way they run. */
 export function laidOut(
   nodes: Node[],
   edges: Edge[],
@@ -24,8 +25,18 @@ export function laidOut(
   const down = lay(nodes, edges, 'TB')
   const zoom = (one: ReturnType<typeof lay>) =>
     Math.min(frame.width / one.width, frame.height / one.height)
-  const better = zoom(across) >= zoom(down) ? across : down
+  const better = (placedAcross(nodes) ?? zoom(across) >= zoom(down)) ? across : down
   return { places: better.places, direction: better.direction }
+}
+
+function placedAcross(nodes: Node[]): boolean | null {
+  const placed = nodes.flatMap((node) => (node.position ? [node.position] : []))
+  if (placed.length < 2) return null
+  const spread = (of: 'x' | 'y') => {
+    const all = placed.map((one) => one[of] ?? 0)
+    return Math.max(...all) - Math.min(...all)
+  }
+  return spread('x') >= spread('y')
 }
 
 function lay(nodes: Node[], edges: Edge[], direction: 'TB' | 'LR') {
