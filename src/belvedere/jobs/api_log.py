@@ -1,11 +1,12 @@
-"""A job's log over HTTP."""
+"""What a job ran and said, over HTTP."""
 
 import re
 
 from belvedere.base.errors import Invalid
-from belvedere.jobs import follow, loglines
+from belvedere.jobs import follow, loglines, provenance
 from belvedere.jobs import log as joblog
 from belvedere.jobs.loglines import Hits, Lines
+from belvedere.jobs.provenance import Provenance
 from belvedere.rest.route import Ask, Reply, Route
 
 _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")
@@ -86,6 +87,12 @@ async def lines(ask: Ask) -> Lines:
     return await loglines.lines(ask.house, await _source(ask, _attempt(ask)), first, count)
 
 
+async def script(ask: Ask) -> Provenance:
+    return await ask.house.db.read(  # type: ignore[no-any-return]
+        provenance.provenance, ask.actor, ask.path["id"]
+    )
+
+
 def _within(ask: Ask, name: str, usual: int, most: int) -> int:
     number = _number(name, ask.first(name) or str(usual))
     if not 1 <= number <= most:
@@ -139,5 +146,14 @@ ROUTES = (
             ("count", f"so many, 1 to {loglines.MOST_LINES}; 500 unless told"),
             _ATTEMPT,
         ),
+    ),
+    Route(
+        "GET",
+        "/job/{id}/script",
+        "viewer",
+        script,
+        "The script that it ran, beside that of the task's last good job.",
+        answer=Provenance,
+        known=False,
     ),
 )

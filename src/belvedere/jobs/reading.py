@@ -11,6 +11,9 @@ from belvedere.jobs import plan, record, sight, specs, store
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
 from belvedere.jobs.record import JobRecord
 
+# As far as jobs ahead are counted.
+LONGEST_QUEUE = 10_000
+
 
 def show(tx: Tx, actor: Actor, job_id: str) -> JobRecord:
     """One job with everything but its log, which lives in the log store."""
@@ -70,7 +73,8 @@ def explain(tx: Tx, job: JobRow, found: JobRecord) -> None:
         job.host_id,
     )
     if host is not None:
-        found.waiting_reason, found.waiting_detail = _held_up(tx, job, host)
+        found.waiting_reason, detail = _held_up(tx, job, host)
+        found.waiting_detail = {**detail, "ahead": _ahead(tx, job)}
 
 
 def _steps_wait(tx: Tx, job: JobRow) -> tuple[str | None, dict[str, Any] | None]:
@@ -88,7 +92,15 @@ def _steps_wait(tx: Tx, job: JobRow) -> tuple[str | None, dict[str, Any] | None]
     return newest.waiting_reason, {**(newest.waiting_detail or {}), "job_id": newest.id}
 
 
-def _held_up(tx: Tx, job: JobRow, host: tuple[Any, ...]) -> tuple[str, dict[str, Any] | None]:
+def _ahead(tx: Tx, job: JobRow) -> int:
+    """How many wait for the same host and came before; a long queue is only called long."""
+    ahead = "select 1 as one from jobs where host_id = ? and lifecycle = 'ready' and id < ? limit ?"
+    return int(
+        tx.value(f"select count(*) from ({ahead}) a", job.host_id, job.id, LONGEST_QUEUE) or 0
+    )
+
+
+def _held_up(tx: Tx, job: JobRow, host: tuple[Any, ...]) -> tuple[str, dict[str, Any]]:
     connected, seen, gone, enabled, draining, slots, _, hostname = host
     if not enabled or draining:
         return "host_disabled" if not enabled else "host_draining", {"hostname": hostname}

@@ -1,0 +1,76 @@
+"""GET /job/{id}/script, and the place in a queue."""
+
+from typing import Any
+
+from contract.client import Client
+from contract.running import create, run, show
+from contract.world import SOURCE, World
+
+NEW = "#!/bin/sh\nexit 1\n"
+
+
+async def script(client: Client, job_id: str) -> dict[str, Any]:
+    found = await client.get(f"/acme/job/{job_id}/script")
+    assert found.status == 200, found.body
+    told: dict[str, Any] = found.json
+    return told
+
+
+async def test_it_works(world: World, ada: Client) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        good = await run(ada, agent, task, code=0)
+        await ada.put(f"/file/{good['script_id']}/upload", {"source": NEW})
+        bad = await run(ada, agent, task, code=1)
+    told = await script(ada, bad["id"])
+    assert (told["job"]["source"], told["last_good"]["source"]) == (NEW, SOURCE)
+    assert (told["job"]["version"], told["last_good"]["version"]) == (2, 1)
+    assert (told["last_good"]["job_id"], told["same"]) == (good["id"], False)
+    assert told["job"]["sha256"] == bad["script_sha256"]
+
+
+async def test_without_a_good_one_there_is_nothing_to_compare(world: World, ada: Client) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        bad = await run(ada, agent, task, code=1)
+        again = await run(ada, agent, task, code=0)
+        last = await run(ada, agent, task, code=0)
+    assert (await script(ada, bad["id"]))["last_good"] is None
+    assert (await script(ada, again["id"]))["last_good"] is None
+    assert (await script(ada, last["id"]))["same"]
+
+
+async def test_below_a_manager_nobody_reads_scripts(world: World, uma: Client) -> None:
+    job = await create(uma, await world.task())
+    for who, wanted in (("uma", None), ("vic", None), ("max", SOURCE)):
+        assert (await script(world.client(who), job["id"]))["job"]["source"] == wanted
+
+
+async def test_what_is_no_text_is_not_shown(world: World, ada: Client) -> None:
+    task = await world.task()
+    file = (await ada.get(f"/task/{task}")).json["script_id"]
+    await ada.put(f"/file/{file}/upload", {"data": "/wD+"})
+    job = await create(ada, task)
+    told = await script(ada, job["id"])
+    assert told["job"]["source"] is None and told["job"]["version"] == 2
+
+
+async def test_a_job_without_a_script_has_none(world: World, ada: Client) -> None:
+    job = await create(ada, await world.task("nothing", type="dummy"))
+    told = await script(ada, job["id"])
+    assert (told["job"]["sha256"], told["job"]["version"], told["last_good"]) == (None, None, None)
+
+
+async def test_who_may_not_see_the_job_sees_no_script(
+    world: World, ada: Client, vic: Client
+) -> None:
+    job = await create(ada, await world.task(acl=[]))
+    assert (await vic.get(f"/job/{job['id']}/script")).status == 404
+    assert (await world.client("eve").get(f"/job/{job['id']}/script")).status == 404
+
+
+async def test_a_queued_job_knows_its_place(world: World, uma: Client) -> None:
+    task = await world.task()
+    jobs = [(await create(uma, task))["id"] for _ in range(3)]
+    details = [(await show(uma, job))["waiting_detail"] for job in jobs]
+    assert [one["ahead"] for one in details] == [0, 1, 2]
