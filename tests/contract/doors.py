@@ -112,6 +112,7 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "POST /file": file,
         "PUT /file/{id}": file,
         "PUT /file/{id}/upload": {"source": "y"},
+        "POST /script/check": {"source": "", "filename": "a.txt"},
         "POST /task": {"name": "new", "type": "dummy"},
         "PUT /task/{id}": {"name": "new"},
         "PATCH /task/{id}": {"description": "new"},

@@ -41,6 +41,8 @@ class House:
     # Hosts that do not speak and attempts past their deadline, and for how long already.
     silent: Observed[str] = field(default_factory=Observed)
     overdue: Observed[int] = field(default_factory=Observed)
+    # Scripts that are looked at before they are saved.
+    checks: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     # Set when the server goes: endless streams end.
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     # Requests per secret key within a second.

@@ -5,6 +5,7 @@ from belvedere.access.model import Level
 from belvedere.board.api import ROUTES as BOARD
 from belvedere.definitions.api import ROUTES as DEFINITIONS
 from belvedere.files.api import ROUTES as FILES
+from belvedere.files.api_check import ROUTES as CHECKS
 from belvedere.hosts.api import ROUTES as HOSTS
 from belvedere.indicators.api import ROUTES as INDICATORS
 from belvedere.indicators.api_badge import ROUTES as BADGES
@@ -49,6 +50,7 @@ ROUTES: tuple[Route, ...] = (
     *ACCESS,
     *HOSTS,
     *FILES,
+    *CHECKS,
     *TASKS,
     *JOBS,
     *MANY_JOBS,
