@@ -9,11 +9,14 @@ from __future__ import annotations
 import os
 import stat
 
+from belvedere.agent.door import complain
 from belvedere.agent.workplace import Workplace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from belvedere.base.masking import Masker
 
     Found = dict[str, Any]
 
@@ -23,12 +26,15 @@ MOST_BYTES = 64 * 1024 * 1024
 LONGEST_NAME = 200
 # A script that fills the folder cannot hold up the keeper: so many names are looked at.
 MOST_NAMES = 1_000
+# So many occurrences of secrets are hidden: a script cannot hold up the keeper with more.
+MOST_SECRETS = 10_000
 # So many of those that stay behind are named.
 NAMED = 20
 
 
-def harvest(place: Workplace, target: str) -> Found:
-    """Name and size of what goes, and what does not; nothing when the folder was not touched."""
+def harvest(place: Workplace, target: str, masker: Masker | None = None) -> Found:
+    """Name and size of what goes, and what does not; nothing when the folder was not touched.
+    What must not be seen is hidden in what goes."""
     if not place.has_files():
         return {}
     os.rename(place.files, target)
@@ -38,10 +44,43 @@ def harvest(place: Workplace, target: str) -> Found:
         os.unlink(target)
         return {"files_skipped": [["", "link"]]}
     os.chmod(target, 0o700)
-    return _sorted(target)
+    return _sorted(target, masker)
 
 
-def _sorted(folder: str) -> Found:
+class _Hider:
+    """Lets no secret go, in a name or in a file."""
+
+    def __init__(self, folder: str, masker: Masker | None) -> None:
+        self._folder = folder
+        self._masker = masker
+        self._left = MOST_SECRETS
+
+    def hide(self, name: str, size: int) -> str:
+        """Why the file cannot go, or nothing: it shows no secret any more."""
+        if self._masker is None:
+            return ""
+        from belvedere.agent.blotting import TooMany, blot
+
+        if self._masker.places(name.encode()):
+            return "secret"
+        try:
+            self._left -= blot(self._folder, name, size, self._masker, self._left)
+        except TooMany:
+            return "secret"
+        except OSError as fault:
+            complain(f"Secrets in a file cannot be hidden, so it stays: {fault.strerror}")
+            return "unreadable"
+        return ""
+
+    def shown(self, name: str) -> str:
+        said = name.encode("utf-8", "replace")
+        if self._masker is not None and self._masker.places(said):
+            return "***"
+        return said.decode()[:LONGEST_NAME]
+
+
+def _sorted(folder: str, masker: Masker | None) -> Found:
+    hider = _Hider(folder, masker)
     taken: list[tuple[str, int]] = []
     skipped: list[list[str]] = []
     room = MOST_BYTES
@@ -55,11 +94,14 @@ def _sorted(folder: str) -> Found:
                 reason = "size"
             if not reason and len(taken) == MOST_FILES:
                 reason = "count"
+            if not reason:
+                # Whatever comes of it: so many bytes are searched, and no more.
+                room -= size
+                reason = hider.hide(entry.name, size)
             if reason:
-                skipped.append([_shown(entry.name), reason])
+                skipped.append([hider.shown(entry.name), reason])
             else:
                 taken.append((entry.name, size))
-                room -= size
     found: Found = {"files": [list(one) for one in sorted(taken)]} if taken else {}
     if skipped:
         found["files_skipped"] = skipped[:NAMED]
@@ -89,10 +131,6 @@ def is_name(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return 0 < size <= LONGEST_NAME and name.isprintable() and name not in (".", "..")
-
-
-def _shown(name: str) -> str:
-    return name.encode("utf-8", "replace").decode()[:LONGEST_NAME]
 
 
 def open_file(folder: str, name: str) -> int:

@@ -46,9 +46,9 @@ class Output:
         "_inline",
         "_is_quick",
         "_last",
-        "_masker",
         "_newlines",
         "_partial",
+        "masker",
         "spool",
         "taken",
         "total",
@@ -56,12 +56,12 @@ class Output:
 
     def __init__(self, inline: int, masks: list[str] | None = None) -> None:
         self._inline = inline
-        self._masker: Masker | None = None
+        self.masker: Masker | None = None
         if masks:
             # Only scripts with something to hide pay for it.
             from belvedere.base.masking import Masker
 
-            self._masker = Masker(masks)
+            self.masker = Masker(masks)
         # Bytes that the script wrote.
         self.taken = 0
         self._held = bytearray()
@@ -75,12 +75,12 @@ class Output:
 
     def feed(self, data: bytes, root: str, fence: int) -> None:
         self.taken += len(data)
-        self._add(data if self._masker is None else self._masker.feed(data), root, fence)
+        self._add(data if self.masker is None else self.masker.feed(data), root, fence)
 
     def finish(self, root: str, fence: int) -> None:
         """Nothing follows: what was held back as the possible beginning of a secret is none."""
-        if self._masker is not None:
-            self._add(self._masker.finish(), root, fence)
+        if self.masker is not None:
+            self._add(self.masker.finish(), root, fence)
 
     def _add(self, data: bytes, root: str, fence: int) -> None:
         line = self._newlines

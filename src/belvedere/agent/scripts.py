@@ -206,7 +206,7 @@ class Scripts:
         """What it left for the server lies apart from now on, until the server has it."""
         found: Message = {}
         try:
-            found = harvest(script.place, f"{self._files}/{script.fence}")
+            found = harvest(script.place, f"{self._files}/{script.fence}", script.output.masker)
         except OSError as fault:
             # It removed the folder, or the disk is in trouble: then there are none.
             complain(f"Files of fence {script.fence} cannot be had: {fault}")

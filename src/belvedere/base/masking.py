@@ -27,13 +27,17 @@ HEAD = 8
 class Masker:
     """One stream. `feed` and `finish` give what may leave."""
 
-    __slots__ = ("_beginnings", "_covered", "_patience", "_plain", "_sieve", "_tail", "_tried")
+    __slots__ = (
+        *("_beginnings", "_covered", "_patience", "_plain", "_sieve", "_tail", "_tried"),
+        "longest",
+    )
 
     def __init__(self, values: Iterable[str]) -> None:
         forms = sorted({form for value in values for form in disguises(value)})
         # Looked for one by one; long ones of many go through the sieve once it is worth its making.
         self._tried = forms
         self._sieve: dict[int, list[bytes]] = {}
+        self.longest = max(map(len, forms), default=0)
         self._patience = MUCH if len(forms) > FEW else -1
         # How forms begin: in a few bytes, to compare with the end of the stream at once, and those
         # that are longer with their heads.
@@ -51,10 +55,6 @@ class Masker:
         return not self._tried and not self._sieve
 
     def feed(self, data: bytes) -> bytes:
-        if self._patience >= 0:
-            self._patience -= len(data)
-            if self._patience < 0:
-                self._make_sieve()
         stream = self._tail + data if self._tail else data
         cut = self._open_end(stream)
         shown, self._covered = self._hidden(stream, cut)
@@ -72,7 +72,7 @@ class Masker:
 
     def _hidden(self, stream: bytes, cut: int) -> tuple[bytes, int]:
         """The stream up to the cut without what is hidden; how far that goes beyond the cut."""
-        places = self._places(stream)
+        places = self.places(stream)
         if not places and not self._covered:
             return (stream[:cut] if cut < len(stream) else stream), 0
         shown: list[bytes] = []
@@ -86,8 +86,12 @@ class Masker:
         shown.append(stream[end:cut])
         return b"".join(shown), max(0, end - cut)
 
-    def _places(self, stream: bytes) -> list[tuple[int, int]]:
+    def places(self, stream: bytes) -> list[tuple[int, int]]:
         """Where forms begin and end, in order; of one form's that overlap, their union."""
+        if self._patience >= 0:
+            self._patience -= len(stream)
+            if self._patience < 0:
+                self._make_sieve()
         found: list[tuple[int, int]] = []
         for form in self._tried:
             if form in stream:
