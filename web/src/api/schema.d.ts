@@ -68,6 +68,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/-/board/hosts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The hosts as rows of a page, 200 at most
+         * @description Level: viewer.
+         */
+        get: operations["get_board_hosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/board/indicators": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The indicators as rows of a page, 200 at most
+         * @description Level: viewer.
+         */
+        get: operations["get_board_indicators"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/board/monitors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The monitors as rows of a page, 200 at most
+         * @description Level: viewer.
+         */
+        get: operations["get_board_monitors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/board/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The tasks as rows of a page, 200 at most
+         * @description Level: viewer.
+         */
+        get: operations["get_board_tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/board/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The workflows as rows of a page, 200 at most
+         * @description Level: viewer.
+         */
+        get: operations["get_board_workflows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many monitors, jobs, hosts and indicators are how, and what waits for me
+         * @description Level: viewer.
+         */
+        get: operations["get_counts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/-/docs": {
         parameters: {
             query?: never;
@@ -160,6 +280,66 @@ export interface paths {
          * @description Level: anonymous.
          */
         get: operations["get_install_sh"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/needs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Approvals and inputs that wait for me, newest first
+         * @description Level: viewer.
+         */
+        get: operations["get_needs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/oidc/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Come back from a provider, signed in
+         * @description Level: anonymous.
+         */
+        get: operations["get_oidc_callback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/oidc/{id}/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Go to a provider to sign in
+         * @description Level: anonymous.
+         */
+        get: operations["get_oidc_id_begin"];
         put?: never;
         post?: never;
         delete?: never;
@@ -368,6 +548,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/login/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in: the ticket of the password, and a code
+         * @description Level: anonymous.
+         */
+        post: operations["post_api_auth_login_second_factor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/login/second-factor/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set up a second factor where the organization requires one
+         * @description Level: anonymous.
+         */
+        post: operations["post_api_auth_login_second_factor_setup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How one can sign in
+         * @description Level: anonymous.
+         */
+        get: operations["get_api_auth_methods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/password/change": {
         parameters: {
             query?: never;
@@ -428,6 +668,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * My second factor
+         * @description Level: viewer. People only.
+         */
+        get: operations["get_api_auth_second_factor"];
+        /**
+         * Confirm it with a code; the recovery codes are shown once
+         * @description Level: viewer. People only.
+         */
+        put: operations["put_api_auth_second_factor"];
+        /**
+         * Begin to set up a second factor; the secret is shown once
+         * @description Level: viewer. People only.
+         */
+        post: operations["post_api_auth_second_factor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/second-factor/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable my second factor
+         * @description Level: viewer. People only.
+         */
+        post: operations["post_api_auth_second_factor_disable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/second-factor/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * New recovery codes; the old ones are dead
+         * @description Level: viewer. People only.
+         */
+        post: operations["post_api_auth_second_factor_recovery_codes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/customer": {
         parameters: {
             query?: never;
@@ -441,7 +749,7 @@ export interface paths {
          */
         get: operations["get_api_customer"];
         /**
-         * Rename the organization, or forbid its monitors inner addresses
+         * Rename the organization, forbid its monitors inner addresses, require a second factor
          * @description Level: owner. People only.
          */
         put: operations["put_api_customer"];
@@ -612,6 +920,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/member/{id}/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Reset a member's second factor; the member's sessions end
+         * @description Level: admin. People only.
+         */
+        delete: operations["delete_api_member_id_second_factor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/provider": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Providers
+         * @description Level: admin.
+         */
+        get: operations["get_api_provider"];
+        put?: never;
+        /**
+         * Let members sign in at an OpenID provider
+         * @description Level: owner. People only.
+         */
+        post: operations["post_api_provider"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/provider/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One provider
+         * @description Level: admin.
+         */
+        get: operations["get_api_provider_id"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a provider; sessions through it end
+         * @description Level: owner. People only.
+         */
+        delete: operations["delete_api_provider_id"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a provider; its issuer is looked up again
+         * @description Level: owner. People only.
+         */
+        patch: operations["patch_api_provider_id"];
+        trace?: never;
+    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -731,6 +1111,26 @@ export interface paths {
          * @description Level: viewer. People only.
          */
         delete: operations["delete_api_session_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The server runs.
+         * @description Level: anonymous.
+         */
+        get: operations["get_api_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1524,6 +1924,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/job/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel many jobs; each has its own answer
+         * @description Level: user.
+         */
+        post: operations["post_job_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/job/finished": {
         parameters: {
             query?: never;
@@ -1539,6 +1959,46 @@ export interface paths {
          * @description Level: admin.
          */
         delete: operations["delete_job_finished"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/job/running": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Jobs that are not over, newest first.
+         * @description Level: viewer.
+         */
+        get: operations["get_job_running"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/job/running_count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many of each task and workflow are not over.
+         * @description Level: viewer.
+         */
+        get: operations["get_job_running_count"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1675,7 +2135,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * The values that it was given.
+         * @description Level: viewer.
+         */
+        get: operations["get_job_id_input"];
         /**
          * Give the input it waits for.
          * @description Level: user.
@@ -1728,6 +2192,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/job/{id}/log/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lines of the output by their number.
+         * @description Level: viewer.
+         */
+        get: operations["get_job_id_log_lines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/job/{id}/log/search": {
         parameters: {
             query?: never;
@@ -1740,6 +2224,26 @@ export interface paths {
          * @description Level: viewer.
          */
         get: operations["get_job_id_log_search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/job/{id}/output": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The values that it gave.
+         * @description Level: viewer.
+         */
+        get: operations["get_job_id_output"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1808,6 +2312,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/job/{id}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What came of it, once it is over.
+         * @description Level: viewer.
+         */
+        get: operations["get_job_id_result"];
+        put?: never;
+        /**
+         * What came of it, once it is over.
+         * @description Level: viewer.
+         */
+        post: operations["post_job_id_result"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/job/{id}/script": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The script that it ran, beside that of the task's last good job.
+         * @description Level: viewer.
+         */
+        get: operations["get_job_id_script"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/job/{id}/synced": {
         parameters: {
             query?: never;
@@ -1847,6 +2395,58 @@ export interface paths {
          */
         post: operations["post_monitor"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/monitor/nested": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List nested monitors
+         * @description Level: viewer.
+         */
+        get: operations["get_monitor_nested"];
+        put?: never;
+        /**
+         * Make a monitor of monitors
+         * @description Level: admin.
+         */
+        post: operations["post_monitor_nested"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/monitor/nested/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a nested monitor
+         * @description Level: viewer.
+         */
+        get: operations["get_monitor_nested_id"];
+        /**
+         * Replace a nested monitor's definition
+         * @description Level: admin.
+         */
+        put: operations["put_monitor_nested_id"];
+        post?: never;
+        /**
+         * Delete a nested monitor
+         * @description Level: admin.
+         */
+        delete: operations["delete_monitor_nested_id"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2716,6 +3316,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/script/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say where a script does not parse; nothing is run
+         * @description Level: admin.
+         */
+        post: operations["post_script_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/script/{id}": {
         parameters: {
             query?: never;
@@ -2795,6 +3415,26 @@ export interface paths {
          * @description Level: admin.
          */
         delete: operations["delete_secret_name"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tag": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every tag of what you may see
+         * @description Level: viewer.
+         */
+        get: operations["get_tag"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3076,6 +3716,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/view": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * My saved views, then those that others share
+         * @description Level: viewer. People only.
+         */
+        get: operations["get_view"];
+        put?: never;
+        /**
+         * Save a view: a page with its filters
+         * @description Level: viewer. People only.
+         */
+        post: operations["post_view"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/view/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a view
+         * @description Level: viewer. People only.
+         */
+        delete: operations["delete_view_id"];
+        options?: never;
+        head?: never;
+        /**
+         * Change parts of a view
+         * @description Level: viewer. People only.
+         */
+        patch: operations["patch_view_id"];
+        trace?: never;
+    };
     "/webhook": {
         parameters: {
             query?: never;
@@ -3336,6 +4024,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/triggers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What starts what, as a graph
+         * @description Level: viewer.
+         */
+        get: operations["get_workflows_triggers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflows/{id}": {
         parameters: {
             query?: never;
@@ -3588,6 +4296,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/{id}/jobs/input": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What its jobs were started with, newest first
+         * @description Level: viewer.
+         */
+        get: operations["get_workflows_id_jobs_input"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflows/{id}/schedule": {
         parameters: {
             query?: never;
@@ -3774,6 +4502,37 @@ export interface components {
             user: string;
             user_id: string;
         };
+        /**
+         * CancelMany
+         * @description Ids of jobs, each at most once.
+         */
+        CancelMany: {
+            ids: string[];
+        };
+        /**
+         * Canceled
+         * @description What became of one. `done`: it is cancelled, or its agent was told to stop it; else `code`
+         *         and `message` say why not, as the refusal of a single cancel would.
+         */
+        Canceled: {
+            /** @default  */
+            code: string;
+            done: boolean;
+            id: string;
+            /** @default  */
+            lifecycle: string;
+            /** @default  */
+            message: string;
+            /** @default  */
+            state: string;
+        };
+        /**
+         * CanceledMany
+         * @description In the order of the request.
+         */
+        CanceledMany: {
+            results: components["schemas"]["Canceled"][];
+        };
         /** Change */
         Change: {
             current: string;
@@ -3805,11 +4564,49 @@ export interface components {
             version: number;
         };
         /**
+         * CheckBody
+         * @description The text as it stands in an editor; the rest tells its language.
+         */
+        CheckBody: {
+            /** @default  */
+            filename?: string;
+            /** @default  */
+            runas?: string;
+            source: string;
+        };
+        /**
+         * Checked
+         * @description `checked`: somebody here can read that language; without, no faults mean nothing.
+         */
+        Checked: {
+            checked: boolean;
+            faults: components["schemas"]["ScriptFault"][];
+            language: string;
+        };
+        /** Code */
+        Code: {
+            code: string;
+        };
+        /**
          * Config
          * @description The answer to the agent's question what to check.
          */
         Config: {
             workers: Record<string, unknown>[];
+        };
+        /**
+         * Counts
+         * @description Of what the asker may see. `needs`: approvals and inputs that wait for the asker, 200 at
+         *         most. `capped`: there are more open jobs than were counted.
+         */
+        Counts: {
+            capped: boolean;
+            hosts: components["schemas"]["HostCounts"];
+            indicators: components["schemas"]["IndicatorCounts"];
+            jobs: components["schemas"]["JobCounts"];
+            monitors: components["schemas"]["MonitorCounts"];
+            needs: number;
+            unread: number;
         };
         /**
          * CreateJob
@@ -3836,6 +4633,8 @@ export interface components {
             inner_checks?: boolean | null;
             /** @default null */
             name?: string | null;
+            /** @default null */
+            second_factor_level?: string | null;
         };
         /** CustomerRecord */
         CustomerRecord: {
@@ -3845,6 +4644,7 @@ export interface components {
             inner_checks: boolean;
             last_update: string;
             name: string;
+            second_factor_level: string;
         };
         /**
          * DefinitionBody
@@ -3896,6 +4696,15 @@ export interface components {
         /** Done */
         Done: {
             message: string;
+        };
+        /**
+         * DoorRecord
+         * @description A provider as the sign-in page shows it: its name, and where its button leads.
+         */
+        DoorRecord: {
+            begin: string;
+            id: string;
+            name: string;
         };
         /** Dstat */
         Dstat: {
@@ -4086,6 +4895,16 @@ export interface components {
             /** @default [] */
             nodes: components["schemas"]["Node"][];
         };
+        /** GraphEdge */
+        GraphEdge: {
+            v: string;
+            w: string;
+        };
+        /** GraphNode */
+        GraphNode: {
+            v: string;
+            value: components["schemas"]["Thing"];
+        };
         /** HandOver */
         HandOver: {
             member_id: string;
@@ -4096,10 +4915,24 @@ export interface components {
             time: string;
             version: string;
         };
-        /** Hit */
+        /**
+         * Hit
+         * @description A line that holds the text; `offset` is the byte where it begins.
+         */
         Hit: {
             line: number;
+            offset: number;
             text: string;
+        };
+        /**
+         * Hits
+         * @description `matches` counts all lines that hold the text, `lines` are the first of them. Not complete:
+         *         a part of the output is not there, and was not searched.
+         */
+        Hits: {
+            complete: boolean;
+            lines: components["schemas"]["Hit"][];
+            matches: number;
         };
         /**
          * HostChange
@@ -4111,11 +4944,51 @@ export interface components {
             hostname?: string;
             tags?: string[];
         };
+        /** HostCounts */
+        HostCounts: {
+            /** @default 0 */
+            disabled: number;
+            /** @default 0 */
+            draining: number;
+            /** @default 0 */
+            offline: number;
+            /** @default 0 */
+            online: number;
+            /** @default 0 */
+            unreachable: number;
+        };
         /** HostInTask */
         HostInTask: {
             _id: string;
             hostname: string;
             id: string;
+        };
+        /**
+         * HostLine
+         * @description A host as a row shows it. Figures are percents of its newest statistics (`disk`: of the
+         *         fullest one); null where no monitor of kind dstat measures them.
+         */
+        HostLine: {
+            agent_version: string;
+            cpu: number | null;
+            disk: number | null;
+            draining: boolean;
+            enable: boolean;
+            failing: number;
+            figures_at: string | null;
+            hostname: string;
+            id: string;
+            ip: string;
+            last_seen: string | null;
+            mem: number | null;
+            monitors: number;
+            os_name: string;
+            os_version: string;
+            running: number;
+            slots: number;
+            state: string;
+            tags: string[];
+            version: number;
         };
         /**
          * HostRecord
@@ -4190,6 +5063,38 @@ export interface components {
             /** @default null */
             width?: number | null;
         };
+        /** IndicatorCounts */
+        IndicatorCounts: {
+            /** @default 0 */
+            failing: number;
+            /** @default 0 */
+            total: number;
+        };
+        /**
+         * IndicatorLine
+         * @description An indicator as a tile shows it; `spark`: its last numbers, 24 at most, oldest first.
+         */
+        IndicatorLine: {
+            description: string;
+            enable: boolean;
+            height: number;
+            id: string;
+            last_push: string;
+            may_dismiss: boolean;
+            order: number;
+            read_only: boolean;
+            severity: string;
+            spark: number[];
+            stale: boolean;
+            state: string;
+            sticky: boolean;
+            tags: string[];
+            title: string;
+            type: string;
+            value: string | number;
+            version: number;
+            width: number;
+        };
         /** IndicatorRecord */
         IndicatorRecord: {
             _type: string;
@@ -4223,6 +5128,16 @@ export interface components {
             width: number;
         };
         /**
+         * InputRecord
+         * @description The values that a job was given, with their definitions.
+         */
+        InputRecord: {
+            creation_date: string;
+            id: string;
+            task?: components["schemas"]["TaskInJob"] | null;
+            task_arguments_values: unknown[];
+        };
+        /**
          * InstanceRecord
          * @description The task or monitor on one host.
          */
@@ -4238,6 +5153,18 @@ export interface components {
             /** @default [] */
             tags?: (string | components["schemas"]["Tag"])[];
             user: components["schemas"]["Person"];
+        };
+        /**
+         * JobCounts
+         * @description Running: assigned or started. Queued: ready or syncing.
+         */
+        JobCounts: {
+            /** @default 0 */
+            onhold: number;
+            /** @default 0 */
+            queued: number;
+            /** @default 0 */
+            running: number;
         };
         /**
          * JobData
@@ -4336,6 +5263,31 @@ export interface components {
             reason: string;
         };
         /**
+         * LineJob
+         * @description As much of a job as a row shows; `duration` in milliseconds, once it is over.
+         */
+        LineJob: {
+            created: string;
+            duration: number | null;
+            ended: string | null;
+            id: string;
+            lifecycle: string;
+            state: string;
+        };
+        /**
+         * Lines
+         * @description Lines from `first` on. `offset`: the byte where it begins, `next`: where the line after the
+         *         last of these begins. Where the middle of the output was cut out, `first` may be later than
+         *         asked for, and the lines end before the cut.
+         */
+        Lines: {
+            first: number;
+            lines: string[];
+            next: number;
+            offset: number;
+            total_lines: number;
+        };
+        /**
          * LinkRecord
          * @description Shown once: whoever holds it may use it.
          */
@@ -4378,6 +5330,20 @@ export interface components {
             /** @default  */
             username?: string;
         };
+        /**
+         * LoginAnswer
+         * @description A session; or what is still asked for (`totp`: a code, `setup`: an app first) and the ticket
+         *         to bring along.
+         */
+        LoginAnswer: {
+            access_token?: string;
+            customer_id?: string;
+            expires?: string;
+            recovery_codes?: string[];
+            second_factor?: string;
+            session_id?: string;
+            ticket?: string;
+        };
         /** Look */
         Look: {
             token: string;
@@ -4404,10 +5370,21 @@ export interface components {
             invitation?: components["schemas"]["LinkRecord"] | null;
             invited: boolean;
             last_update: string;
+            /** @default null */
+            second_factor?: boolean | null;
             tags: components["schemas"]["Tag"][];
             user: components["schemas"]["AccessUserRecord"];
             user_id: string;
             version: number;
+        };
+        /** Membership */
+        Membership: {
+            credential: string;
+            customer_id: string;
+            customer_name: string;
+            id: string;
+            tags: string[];
+            user_id: string;
         };
         /**
          * MessageRecord
@@ -4427,6 +5404,11 @@ export interface components {
             severity: string;
             state: string;
             tries: components["schemas"]["TryRecord"][];
+        };
+        /** MethodsRecord */
+        MethodsRecord: {
+            password: boolean;
+            providers: components["schemas"]["DoorRecord"][];
         };
         /**
          * Metric
@@ -4551,6 +5533,19 @@ export interface components {
             /** @default null */
             url?: string | null;
         };
+        /** MonitorCounts */
+        MonitorCounts: {
+            /** @default 0 */
+            failure: number;
+            /** @default 0 */
+            normal: number;
+            /** @default 0 */
+            paused: number;
+            /** @default 0 */
+            unknown: number;
+            /** @default 0 */
+            updates_stopped: number;
+        };
         /**
          * MonitorInMonitor
          * @description What is checked, where clients of the original look for it.
@@ -4563,6 +5558,45 @@ export interface components {
             looptime: number;
             name: string;
             type: string;
+        };
+        /**
+         * MonitorLine
+         * @description A monitor as a row shows it.
+         *
+         *         `beats`: its last checks, at most 30, oldest first: `n` good, `f` failed, `m` both within one
+         *         span, `-` no word. `spark`: `metric` over the last day from `spark_from` on. Uptime in percent;
+         *         a host and a nested monitor have none, since they are noted only when they change.
+         */
+        MonitorLine: {
+            alerts: boolean;
+            beats: string;
+            beats_from: string | null;
+            beats_to: string | null;
+            enable: boolean;
+            flapping: boolean;
+            host_id: string | null;
+            hostname: string;
+            id: string;
+            last_check: string | null;
+            looptime: number;
+            message: string;
+            metric: string | null;
+            muted_until: string | null;
+            name: string;
+            paused_until: string | null;
+            severity: string;
+            spark: (number | null)[];
+            spark_from: string | null;
+            spark_step: number;
+            state: string;
+            state_since: string;
+            tags: string[];
+            type: string;
+            unit: string;
+            uptime_day: number | null;
+            uptime_month: number | null;
+            value: number | null;
+            version: number;
         };
         /**
          * MonitorRecord
@@ -4643,6 +5677,19 @@ export interface components {
         MonitorsRotateBody: {
             /** @default 0 */
             overlap?: number;
+        };
+        /**
+         * Need
+         * @description An approval or an input. `arguments`: what an input asks for; `will_run`: what an approval
+         *         lets run.
+         */
+        Need: {
+            arguments: unknown[];
+            job: components["schemas"]["JobRecord"];
+            kind: string;
+            question: string;
+            until: string;
+            will_run: components["schemas"]["Planned"][];
         };
         /** NewEnrolment */
         NewEnrolment: {
@@ -4761,12 +5808,24 @@ export interface components {
             /** @default 0 */
             order: number;
         };
+        /** Organization */
+        Organization: {
+            id: string;
+            name: string;
+        };
         /**
          * Overlap
          * @description What happens at an instant while an earlier job is still open.
          * @enum {unknown}
          */
         Overlap: "queue" | "skip";
+        /**
+         * PasswordAgain
+         * @description Whoever found a screen unlocked does not know it.
+         */
+        PasswordAgain: {
+            password: string;
+        };
         /**
          * Patch
          * @description Any subset; what is absent or null stays.
@@ -4886,6 +5945,13 @@ export interface components {
             /** @default null */
             timezone?: string | null;
         };
+        /** Principal */
+        Principal: {
+            email: string;
+            id: string;
+            name: string;
+            username: string;
+        };
         /**
          * Profile
          * @description Who asks, and where else this person could go.
@@ -4896,14 +5962,75 @@ export interface components {
             customers: components["schemas"]["Place"][];
             email: string;
             id: string;
+            member?: components["schemas"]["Membership"];
             member_id: string;
             name: string;
             /** @default {} */
             notifications: {
                 [key: string]: string;
             };
+            organization?: components["schemas"]["Organization"];
+            principal?: components["schemas"]["Principal"];
             protocol: string;
             username: string;
+        };
+        /**
+         * Provenance
+         * @description `last_good`: the last job of the task before this one that ended well. `same`: both ran the
+         *         same bytes.
+         */
+        Provenance: {
+            job: components["schemas"]["Ran"];
+            last_good: components["schemas"]["Ran"] | null;
+            same: boolean;
+        };
+        /**
+         * ProviderBody
+         * @description What is left out stays; of a new one it is as written here.
+         */
+        ProviderBody: {
+            /** @default null */
+            client_id?: string | null;
+            /** @default null */
+            client_secret?: string | null;
+            /** @default null */
+            domains?: string[] | null;
+            /** @default null */
+            enabled?: boolean | null;
+            /** @default null */
+            issuer?: string | null;
+            /** @default null */
+            level?: string | null;
+            /** @default null */
+            level_claim?: string | null;
+            /** @default null */
+            level_map?: {
+                [key: string]: string;
+            } | null;
+            /** @default null */
+            name?: string | null;
+            /** @default null */
+            scopes?: string[] | null;
+        };
+        /** ProviderRecord */
+        ProviderRecord: {
+            callback: string;
+            client_id: string;
+            creation_date: string;
+            domains: string[];
+            enabled: boolean;
+            has_client_secret: boolean;
+            id: string;
+            issuer: string;
+            last_update: string;
+            level: string;
+            level_claim: string;
+            level_map: {
+                [key: string]: string;
+            };
+            name: string;
+            scopes: string[];
+            version: number;
         };
         /** Psaux */
         Psaux: {
@@ -4960,6 +6087,21 @@ export interface components {
             zone: string;
         };
         /**
+         * Ran
+         * @description The script of one job. `source` only for managers and above, and only of a text up to
+         *         256 KiB.
+         */
+        Ran: {
+            ended_at: string | null;
+            filename: string | null;
+            job_id: string;
+            script_id: string | null;
+            sha256: string | null;
+            source: string | null;
+            task_version: number | null;
+            version: number | null;
+        };
+        /**
          * Read
          * @description How many notifications were new.
          */
@@ -5000,6 +6142,13 @@ export interface components {
             identifier?: string;
             /** @default  */
             username?: string;
+        };
+        /**
+         * RecoveryCodes
+         * @description Shown once; each works once.
+         */
+        RecoveryCodes: {
+            recovery_codes: string[];
         };
         /** Redeem */
         Redeem: {
@@ -5210,6 +6359,22 @@ export interface components {
             wait_result?: boolean | null;
         };
         /**
+         * Running
+         * @description How many jobs of a task or workflow are not over.
+         */
+        Running: {
+            _id: components["schemas"]["Runs"];
+            count: number;
+        };
+        /**
+         * Runs
+         * @description What a job is of.
+         */
+        Runs: {
+            task: string | null;
+            workflow: string | null;
+        };
+        /**
          * ScheduleBody
          * @description A schedule, or any part of it: a date, a cron text or an interval, in a time zone.
          */
@@ -5298,11 +6463,28 @@ export interface components {
             id?: string | null;
             source?: string;
         };
+        /**
+         * ScriptFault
+         * @description Where it does not parse; lines and columns count from 1.
+         */
+        ScriptFault: {
+            column: number;
+            line: number;
+            message: string;
+        };
         /** ScriptInTask */
         ScriptInTask: {
             _id: string;
             filename: string;
             id: string;
+        };
+        /** SecondFactorRecord */
+        SecondFactorRecord: {
+            available: boolean;
+            enabled: boolean;
+            recovery_codes: number;
+            required: boolean;
+            since: string | null;
         };
         /**
          * SecretBody
@@ -5336,6 +6518,15 @@ export interface components {
             value?: string;
             version: number;
         };
+        /**
+         * SecretShown
+         * @description Shown once: the secret, its otpauth address, and that as a QR code in SVG.
+         */
+        SecretShown: {
+            qr: string;
+            secret: string;
+            uri: string;
+        };
         /** SessionRecord */
         SessionRecord: {
             address: string;
@@ -5346,6 +6537,7 @@ export interface components {
             expires: string;
             id: string;
             last_use: string;
+            method: string;
         };
         /** SignedIn */
         SignedIn: {
@@ -5420,6 +6612,15 @@ export interface components {
         Tag: {
             k: string;
             v: string;
+        };
+        /**
+         * TagRecord
+         * @description A tag is its name; it is there while something carries it.
+         */
+        TagRecord: {
+            _id: string;
+            id: string;
+            name: string;
         };
         /**
          * TaskBody
@@ -5510,6 +6711,32 @@ export interface components {
             task_arguments: unknown[];
             /** @default  */
             type: string;
+        };
+        /**
+         * TaskLine
+         * @description A task as a row shows it, with its last jobs (20 at most, newest first).
+         *
+         *         `beats` are the same, oldest first: `n` good, `f` failed, `x` cancelled or expired, `l` lost,
+         *         `r` not over.
+         */
+        TaskLine: {
+            beats: string;
+            description: string;
+            enable: boolean;
+            has_arguments: boolean;
+            host_id: string | null;
+            hostname: string;
+            id: string;
+            last_job: components["schemas"]["LineJob"] | null;
+            last_update: string;
+            may_run: boolean;
+            name: string;
+            runs: components["schemas"]["LineJob"][];
+            script_id: string | null;
+            script_name: string;
+            tags: string[];
+            type: string;
+            version: number;
         };
         /**
          * TaskName
@@ -5619,6 +6846,26 @@ export interface components {
             id?: string | null;
         };
         /**
+         * Thing
+         * @description What stands at a node: a task, a workflow, …, or an event between two of them.
+         */
+        Thing: {
+            _type: string;
+            id: string;
+            name: string;
+            /** @default  */
+            type: string;
+        };
+        /** TicketAndCode */
+        TicketAndCode: {
+            code: string;
+            ticket: string;
+        };
+        /** TicketOnly */
+        TicketOnly: {
+            ticket: string;
+        };
+        /**
          * TimeoutBody
          * @description Milliseconds; null is the default of ten minutes.
          */
@@ -5671,6 +6918,17 @@ export interface components {
             times?: unknown;
         };
         /**
+         * TriggerGraph
+         * @description As graphlib writes it: what has events points to them, and they to what they start.
+         */
+        TriggerGraph: {
+            edges: components["schemas"]["GraphEdge"][];
+            nodes: components["schemas"]["GraphNode"][];
+            options: {
+                [key: string]: boolean;
+            };
+        };
+        /**
          * TriggerRecord
          * @description What one of its events starts.
          */
@@ -5714,6 +6972,32 @@ export interface components {
             creation_date: string;
             sha256: string;
             size: number;
+            version: number;
+        };
+        /**
+         * ViewBody
+         * @description What is left out stays, or is not shared.
+         */
+        ViewBody: {
+            name?: string;
+            page?: string;
+            query?: string;
+            shared?: boolean;
+        };
+        /**
+         * ViewRecord
+         * @description A view; `mine`: the asker made it, `user` is the e-mail of who did.
+         */
+        ViewRecord: {
+            creation_date: string;
+            id: string;
+            last_update: string;
+            mine: boolean;
+            name: string;
+            page: string;
+            query: string;
+            shared: boolean;
+            user: string;
             version: number;
         };
         /**
@@ -5813,6 +7097,36 @@ export interface components {
             tags?: string[] | null;
             /** @default null */
             triggers?: (string | components["schemas"]["EventBody"])[] | null;
+        };
+        /**
+         * WorkflowInput
+         * @description The values of a workflow job's first step; `id` is that step's job.
+         */
+        WorkflowInput: {
+            creation_date: string;
+            id: string;
+            task?: components["schemas"]["TaskInJob"] | null;
+            task_arguments_values: unknown[];
+            /** @default  */
+            workflow_job_id: string;
+        };
+        /**
+         * WorkflowLine
+         * @description A workflow as a row shows it; `runs` and `beats` as of a task.
+         */
+        WorkflowLine: {
+            beats: string;
+            description: string;
+            enable: boolean;
+            id: string;
+            last_job: components["schemas"]["LineJob"] | null;
+            last_update: string;
+            may_run: boolean;
+            name: string;
+            runs: components["schemas"]["LineJob"][];
+            steps: number;
+            tags: string[];
+            version: number;
         };
         /** WorkflowRecord */
         WorkflowRecord: {
@@ -5982,6 +7296,251 @@ export interface operations {
             };
         };
     };
+    get_board_hosts: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description at most so many */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description leave out so many from the start, in any order */
+                skip?: string;
+                /** @description 1: what wants to be seen comes first */
+                "sort[rank]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostLine"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_board_indicators: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description at most so many */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description leave out so many from the start, in any order */
+                skip?: string;
+                /** @description 1: what wants to be seen comes first */
+                "sort[rank]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IndicatorLine"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_board_monitors: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description at most so many */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description leave out so many from the start, in any order */
+                skip?: string;
+                /** @description 1: what wants to be seen comes first */
+                "sort[rank]"?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorLine"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_board_tasks: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description at most so many */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description leave out so many from the start, in any order */
+                skip?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskLine"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_board_workflows: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description at most so many */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description leave out so many from the start, in any order */
+                skip?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowLine"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_counts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Counts"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     get_docs: {
         parameters: {
             query?: never;
@@ -6130,6 +7689,124 @@ export interface operations {
                 };
                 content: {
                     "text/x-shellscript": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_needs: {
+        parameters: {
+            query?: {
+                /** @description 1 to 200 */
+                limit?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Need"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_oidc_callback: {
+        parameters: {
+            query?: {
+                /** @description from the provider */
+                code?: string;
+                /** @description from the provider */
+                state?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description It is elsewhere. */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_oidc_id_begin: {
+        parameters: {
+            query?: {
+                /** @description a page under /ui/ for afterwards */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description It is elsewhere. */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
                 };
             };
             /** @description Refused. */
@@ -6367,7 +8044,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignedIn"];
+                    "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
             /** @description Made. */
@@ -6376,7 +8053,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignedIn"];
+                    "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
             /** @description Refused. */
@@ -6451,7 +8128,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignedIn"];
+                    "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
             /** @description Refused. */
@@ -6484,7 +8161,123 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignedIn"];
+                    "application/json": components["schemas"]["LoginAnswer"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_api_auth_login_second_factor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TicketAndCode"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginAnswer"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginAnswer"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_api_auth_login_second_factor_setup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TicketOnly"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretShown"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretShown"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_api_auth_methods: {
+        parameters: {
+            query?: {
+                /** @description the organization's name; may be left out where there is only one */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MethodsRecord"];
                 };
             };
             /** @description Refused. */
@@ -6584,6 +8377,194 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_api_auth_second_factor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    put_api_auth_second_factor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Code"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_api_auth_second_factor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PasswordAgain"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretShown"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretShown"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_api_auth_second_factor_disable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PasswordAgain"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_api_auth_second_factor_recovery_codes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PasswordAgain"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
                 };
             };
             /** @description Refused. */
@@ -7057,6 +9038,205 @@ export interface operations {
             };
         };
     };
+    delete_api_member_id_second_factor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_api_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_api_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ProviderBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderRecord"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_api_provider_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    delete_api_provider_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    patch_api_provider_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ProviderBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     get_api_session: {
         parameters: {
             query?: never;
@@ -7177,7 +9357,10 @@ export interface operations {
     };
     get_api_session_profile: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description principal, organization or member: this part as well */
+                "scopes[]"?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7251,6 +9434,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_api_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
                 };
             };
             /** @description Refused. */
@@ -9278,6 +11490,10 @@ export interface operations {
                 count?: string;
                 /** @description 1: also task, task_arguments_values, output, result.log, attempts */
                 "include[field]"?: string;
+                /** @description a text in the name, the id, or the name or e-mail of who started it */
+                q?: string;
+                /** @description count so far: X-Total-Count, and X-Total-More when there are more */
+                count_most?: string;
                 /** @description of the agent that asks for work */
                 hostname?: string;
                 /** @description the organization's name */
@@ -9361,6 +11577,51 @@ export interface operations {
             };
         };
     };
+    post_job_cancel: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CancelMany"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CanceledMany"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CanceledMany"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     delete_job_finished: {
         parameters: {
             query?: {
@@ -9386,6 +11647,90 @@ export interface operations {
                     "application/json": {
                         [key: string]: number;
                     };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_job_running: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description at most so many */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_job_running_count: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description at most so many */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Running"][];
                 };
             };
             /** @description Refused. */
@@ -9669,6 +12014,42 @@ export interface operations {
             };
         };
     };
+    get_job_id_input: {
+        parameters: {
+            query?: {
+                /** @description also the definitions of the arguments */
+                include_definitions?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown[] | components["schemas"]["InputRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     put_job_id_input: {
         parameters: {
             query?: {
@@ -9792,11 +12173,15 @@ export interface operations {
             };
         };
     };
-    get_job_id_log_search: {
+    get_job_id_log_lines: {
         parameters: {
             query?: {
-                /** @description the text, without regard to case */
-                q?: string;
+                /** @description the number of the first, from 1 on */
+                from?: string;
+                /** @description so many, 1 to 5000; 500 unless told */
+                count?: string;
+                /** @description the log of an earlier attempt, by number */
+                attempt?: string;
                 /** @description the organization's name */
                 customer?: string;
             };
@@ -9814,7 +12199,81 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Hit"][];
+                    "application/json": components["schemas"]["Lines"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_job_id_log_search: {
+        parameters: {
+            query?: {
+                /** @description the text, without regard to case */
+                q?: string;
+                /** @description give so many lines, 1 to 1000; all are counted */
+                limit?: string;
+                /** @description the log of an earlier attempt, by number */
+                attempt?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Hits"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_job_id_output: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown[] | null;
                 };
             };
             /** @description Refused. */
@@ -9938,6 +12397,146 @@ export interface operations {
             };
         };
     };
+    get_job_id_result: {
+        parameters: {
+            query?: {
+                /** @description seconds to wait for its end, 60 unless told, at most 300 */
+                timeout?: string;
+                /** @description the whole job */
+                full?: string;
+                /** @description its result */
+                result?: string;
+                /** @description all values of its output */
+                output?: string;
+                /** @description the number of one value of its output, decoded; the first unless told */
+                parse?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Not over yet. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_job_id_result: {
+        parameters: {
+            query?: {
+                /** @description seconds to wait for its end, 60 unless told, at most 300 */
+                timeout?: string;
+                /** @description the whole job */
+                full?: string;
+                /** @description its result */
+                result?: string;
+                /** @description all values of its output */
+                output?: string;
+                /** @description the number of one value of its output, decoded; the first unless told */
+                parse?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Not over yet. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_job_id_script: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Provenance"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     put_job_id_synced: {
         parameters: {
             query?: {
@@ -10031,6 +12630,190 @@ export interface operations {
                 "application/json": components["schemas"]["MonitorBody"];
             };
         };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_monitor_nested: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description at most so many */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_monitor_nested: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["MonitorBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_monitor_nested_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    put_monitor_nested_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["MonitorBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonitorRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    delete_monitor_nested_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description Done. */
             200: {
@@ -12171,6 +14954,51 @@ export interface operations {
             };
         };
     };
+    post_script_check: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CheckBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checked"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checked"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     get_script_id: {
         parameters: {
             query?: {
@@ -12342,6 +15170,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SecretRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_tag: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagRecord"][];
                 };
             };
             /** @description Refused. */
@@ -13163,6 +16023,155 @@ export interface operations {
             };
         };
     };
+    get_view: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_view: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ViewBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewRecord"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    delete_view_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    patch_view_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ViewBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     get_webhook: {
         parameters: {
             query?: {
@@ -13820,6 +16829,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Imported"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_workflows_triggers: {
+        parameters: {
+            query?: {
+                /** @description only what leads to this id or follows from it */
+                node?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerGraph"];
                 };
             };
             /** @description Refused. */
@@ -14542,6 +17585,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StepRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_workflows_id_jobs_input: {
+        parameters: {
+            query?: {
+                /** @description only records whose field has this value; also [$in][], [$ne], [$gt], [$text], … */
+                "where[field]"?: string;
+                /** @description 1 or -1 */
+                "sort[field]"?: string;
+                /** @description at most so many */
+                limit?: string;
+                /** @description the id of the last record that you have; in the order of the ids only */
+                after?: string;
+                /** @description true: the total in X-Total-Count */
+                count?: string;
+                /** @description also the definitions of the arguments */
+                include_definitions?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowInput"][];
                 };
             };
             /** @description Refused. */
