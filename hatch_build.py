@@ -92,19 +92,25 @@ def install(root: Path, *options: str) -> None:
 
 
 def _must(root: Path, *words: str) -> None:
-    if run(root, *words) != 0:
+    command, env = _command(*words)
+    if subprocess.call(command, cwd=root / "web", env=env) != 0:
         sys.exit(f"{' '.join(words[:4])} failed; {SKIP}=1 goes on without the console.")
 
 
-def run(root: Path, name: str, *words: str) -> int:
-    """`node` or `npm` in web/."""
+def become(root: Path, *words: str) -> None:
+    """`node` or `npm` in web/, in place of this process: Ctrl-C is then theirs alone."""
+    command, env = _command(*words)
+    os.chdir(root / "web")
+    os.execve(command[0], command, env)
+
+
+def _command(name: str, *words: str) -> tuple[list[str], dict[str, str]]:
     found = programs()
     if found is None:
         sys.exit("The console is built with Node 22.12 or newer, and there is none: use make.")
     # Scripts of packages look for `node` themselves.
     path = f"{Path(found['node'][0]).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    command = [*found[name], *words]
-    return subprocess.call(command, cwd=root / "web", env={**os.environ, "PATH": path})
+    return [*found[name], *words], {**os.environ, "PATH": path}
 
 
 def programs() -> dict[str, list[str]] | None:
@@ -149,7 +155,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "has-node": lambda root: sys.exit(programs() is None),
     "build": build,
     "install": install,
-    "run": lambda root, *words: sys.exit(run(root, *words)),
+    "run": become,
 }
 
 if __name__ == "__main__":

@@ -140,7 +140,7 @@ def test_node_from_pypi_is_used_before_an_old_one(
     node.chmod(0o755)
     monkeypatch.setattr(hook, "_of_wheel", OF_WHEEL)
     monkeypatch.syspath_prepend(str(checkout.root / "lib"))
-    assert hook.run(checkout.root, "node") == 0
+    hook._must(checkout.root, "node")
     assert capfd.readouterr().out == f"{node}\n"
     assert hook.programs()["npm"][0] == str(node)
 
