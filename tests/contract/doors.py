@@ -89,6 +89,18 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "POST /api/enrolment": {},
         "PUT /api/customer": {"name": "renamed"},
         "PUT /api/customer/owner": {"member_id": estate.texts["member"]},
+        "POST /api/provider": {
+            "name": "new",
+            "issuer": "https://id.example.com",
+            "client_id": "belvedere",
+        },
+        "PATCH /api/provider/{id}": {"name": "new"},
+        "POST /-/setup": {
+            "code": "x",
+            "organization": "new",
+            "email": "new@new.test",
+            "password": PASSWORD,
+        },
         "POST /-/enrol": {
             "token": estate.texts["enrolment"],
             "hostname": "new-1",

@@ -4,6 +4,7 @@ import secrets
 from dataclasses import dataclass
 
 from belvedere.access import customers, passwords, tokens
+from belvedere.access.customers import Founded
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.events import Event
@@ -35,28 +36,27 @@ def set_up(house: House) -> Welcome | None:
         passwords.check(given)
     password = given or secrets.token_urlsafe(15)
     try:
-        house.db.write_now(_found, house, passwords.digest(password))
+        house.db.write_now(
+            found, house, settings.customer, settings.admin_email, passwords.digest(password)
+        )
     except Conflict:
         # Another server of the same database was faster.
         return None
     return Welcome(settings.customer, settings.admin_email, None if given else password)
 
 
-def _found(tx: Tx, house: House, password_hash: str) -> None:
+def found(tx: Tx, house: House, name: str, email: str, password_hash: str) -> Founded:
+    """The first organization and its owner, with whatever the settings want there."""
     settings = house.settings
     made = customers.create_organization(
-        tx,
-        house.keys,
-        settings.customer,
-        settings.admin_email,
-        reserved=house.table.reserved,
-        password_hash=password_hash,
+        tx, house.keys, name, email, reserved=house.table.reserved, password_hash=password_hash
     )
     if settings.demo:
         tx.run("insert into meta (name, value) values ('demo', ?)", made.customer.id)
     if settings.access_token:
         actor = customers.operator(made.customer)
         tokens.adopt_token(tx, house.keys, actor, "set-up", settings.access_token)
+    return made
 
 
 def show_demo(tx: Tx, house: House, event: Event) -> None:

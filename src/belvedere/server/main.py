@@ -12,7 +12,7 @@ from collections.abc import Callable
 import uvicorn
 
 from belvedere.base.errors import Refused
-from belvedere.server import first_start, local_agent, loops, operator, reactions
+from belvedere.server import first_start, local_agent, loops, operator, reactions, setting_up
 from belvedere.server.app import App
 from belvedere.server.build import build, connect_doorbell
 from belvedere.server.first_start import Welcome
@@ -48,10 +48,21 @@ def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
         _check_tls(settings)
         listening = _listen(settings)
         welcome = first_start.set_up(house) if must_set_up else None
+        _offer_set_up(house)
         return _loop()(_serve(house, listening, welcome, with_agent=with_agent))
     except Refused as refusal:
         print(f"belvedere: {refusal.message}", file=sys.stderr)
         return 3
+
+
+def _offer_set_up(house: House) -> None:
+    """An empty server that nobody set up by variables waits for whoever reads its log."""
+    code = house.db.write_now(setting_up.offer, house.keys)
+    if code is not None:
+        url = f"{house.settings.base_url}/ui/setup"
+        log.warning(
+            "this server belongs to nobody yet; set it up at %s with the code %s", url, code
+        )
 
 
 def _loop() -> "Callable[..., int]":

@@ -27,6 +27,7 @@ from belvedere.secrets.api import ROUTES as SECRETS
 from belvedere.server.api import ROUTES as OWN
 from belvedere.server.api_demo import ROUTES as DEMO
 from belvedere.server.api_event import ROUTES as EVENTS
+from belvedere.server.api_setup import ROUTES as SETUP
 from belvedere.server.api_tag import ROUTES as TAGS
 from belvedere.server.api_triggers import ROUTES as TRIGGERS
 from belvedere.server.bundle import ROUTES as BUNDLE
@@ -46,6 +47,7 @@ ROUTES: tuple[Route, ...] = (
     *STREAM,
     *BUNDLE,
     *DEMO,
+    *SETUP,
     *BOARD,
     *ACCESS,
     *HOSTS,

@@ -1,0 +1,113 @@
+"""A server that belongs to nobody yet."""
+
+import asyncio
+import re
+from typing import Any
+
+import pytest
+
+from belvedere.db import Database
+from belvedere.server import setting_up
+from belvedere.server.app import App
+from belvedere.server.house import House
+from belvedere.server.socket import serve
+from cast import PASSWORD
+from contract.client import Answer, Client
+from contract.conformity import Conformity
+from contract.world import World
+
+
+@pytest.fixture
+def nobody(house: House) -> Client:
+    """A stranger at an empty server."""
+    return Client(App(house, house.table, serve), check=Conformity(house.table))
+
+
+def offer(house: House) -> str:
+    code = house.db.write_now(setting_up.offer, house.keys)
+    assert code is not None
+    return code
+
+
+async def set_up(client: Client, code: str, **more: Any) -> Answer:
+    body = {"organization": "initech", "email": "bill@initech.test", "password": PASSWORD}
+    return await client.post("/-/setup", {"code": code, **body, **more})
+
+
+async def needed(client: Client) -> bool:
+    told: bool = (await client.get("/-/setup")).json["needed"]
+    return told
+
+
+async def test_it_works(nobody: Client, house: House, quick_passwords: None) -> None:
+    assert await needed(nobody)
+    code = offer(house)
+    assert re.fullmatch(r"([A-Z2-9]{4}-){3}[A-Z2-9]{4}", code)
+    done = await set_up(nobody, code)
+    assert done.status == 201, done.body
+    assert "set-cookie" in done.headers
+    owner = Client(nobody.app, done.json["access_token"])
+    profile = (await owner.get("/api/session/profile")).json
+    assert (profile["email"], profile["credential"]) == ("bill@initech.test", "owner")
+    assert profile["current_customer"]["name"] == "initech"
+    assert not await needed(nobody)
+
+
+async def test_the_code_is_read_as_people_type_it(
+    nobody: Client, house: House, quick_passwords: None
+) -> None:
+    code = offer(house)
+    assert (await set_up(nobody, f" {code.lower().replace('-', ' ')} ")).status == 201
+
+
+async def test_it_works_only_once(nobody: Client, house: House, quick_passwords: None) -> None:
+    first, second = offer(house), offer(house)
+    assert (await set_up(nobody, first)).status == 201
+    for code in (first, second):
+        late = await set_up(nobody, code, organization="other", email="eve@other.test")
+        assert (late.status, late.code) == (409, "already_set_up")
+    assert house.db.write_now(setting_up.offer, house.keys) is None
+
+
+async def test_of_two_at_once_one_wins(nobody: Client, house: House, quick_passwords: None) -> None:
+    codes = offer(house), offer(house)
+    done = await asyncio.gather(
+        *(
+            set_up(nobody, code, organization=f"org{n}", email=f"a@org{n}.test")
+            for n, code in enumerate(codes)
+        )
+    )
+    assert sorted(one.status for one in done) == [201, 409]
+
+
+async def test_a_wrong_code_opens_nothing(nobody: Client, house: House) -> None:
+    for code in ("", "AAAA-AAAA-AAAA-AAAA"):
+        refused = await set_up(nobody, code)
+        assert (refused.status, refused.code) == (403, "bad_code")
+    offer(house)
+    assert (await set_up(nobody, "AAAA-AAAA-AAAA-AAAA")).code == "bad_code"
+    assert await needed(nobody)
+
+
+async def test_a_guesser_is_stopped(nobody: Client, house: House) -> None:
+    offer(house)
+    codes = [(await set_up(nobody, "AAAA-AAAA-AAAA-AAAA")).status for _ in range(25)]
+    assert codes[-1] == 429
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"password": "short"}, {"organization": "api"}, {"organization": ""}, {"email": "nobody"}],
+)
+async def test_what_is_refused_uses_no_code_up(
+    nobody: Client, house: House, quick_passwords: None, wrong: dict[str, str]
+) -> None:
+    code = offer(house)
+    assert (await set_up(nobody, code, **wrong)).status == 400
+    assert await needed(nobody)
+    assert (await set_up(nobody, code)).status == 201
+
+
+async def test_a_server_of_somebody_needs_none(world: World, db: Database) -> None:
+    assert not await needed(world.client())
+    assert (await set_up(world.client(), "x")).code == "already_set_up"
