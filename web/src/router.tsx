@@ -5,12 +5,15 @@ import { doorRoute, loginRoute, orgRoute, rootRoute, switchRoute } from './app/r
 import { Missing } from './app/Trouble'
 import { auditRoutes } from './pages/audit/routes'
 import { dashboardRoutes } from './pages/dashboard/routes'
+import { hostRoutes } from './pages/hosts/routes'
+import { indicatorRoutes } from './pages/indicators/routes'
 import { loginRoutes } from './pages/login/routes'
 import { monitorRoutes } from './pages/monitors/routes'
 import { peopleRoutes } from './pages/people/routes'
 import { settingsRoutes } from './pages/settings/routes'
 import { workflowsRoutes } from './pages/workflows/routes'
 
+import { wallRoutes } from './pages/wall/routes'
 const tree = rootRoute.addChildren([
   doorRoute,
   loginRoute,
@@ -19,12 +22,15 @@ const tree = rootRoute.addChildren([
   orgRoute.addChildren([
     ...dashboardRoutes,
     ...monitorRoutes,
+  ...wallRoutes,
     ...peopleRoutes,
     ...auditRoutes,
     ...settingsRoutes,
     ...workflowsRoutes,
   ]),
 ])
+    ...hostRoutes,
+    ...indicatorRoutes,
 
 export function makeRouter(client: QueryClient) {
   return createRouter({

@@ -1,0 +1,80 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { api, counted, loose, ok, type Shape } from '../client'
+
+export type MonitorLine = Shape<'MonitorLine'>
+export type Monitor = Shape<'MonitorRecord'>
+
+export interface MonitorFilter {
+  q?: string
+  state?: string
+  kind?: string
+  host?: string
+  tag?: string
+}
+
+/** As many as the server gives at once; a long list is read page by page as it comes into view. */
+export const PAGE = 200
+// Checks make no events, only turns do: between them the rows are looked at again now and then.
+const CHECKS_MS = 15_000
+export const PROBLEMS = ['failure', 'updates_stopped', 'unknown']
+
+function where(filter: MonitorFilter): Record<string, unknown> {
+  return {
+    'where[name][$text]': filter.q || undefined,
+    'where[type]': filter.kind || undefined,
+    'where[host_id]': filter.host || undefined,
+    'where[tags]': filter.tag || undefined,
+    ...(filter.state === 'problems'
+      ? { 'where[state][$in][]': PROBLEMS }
+      : { 'where[state]': filter.state || undefined }),
+  }
+}
+
+/** One page of monitors, worst first, with the total. */
+export function monitorsQuery(filter: MonitorFilter, page = 0, limit = PAGE) {
+  return queryOptions({
+    queryKey: ['monitor', 'board', filter, page, limit],
+    queryFn: ({ signal }) => {
+      const asked = { ...where(filter), 'sort[rank]': 1, 'sort[name]': 1, limit, count: true }
+      const query = loose({ ...asked, skip: page * limit || undefined })
+      return counted(api.GET('/-/board/monitors', { params: { query }, signal }))
+    },
+    refetchInterval: CHECKS_MS,
+    placeholderData: page === 0 ? keepPreviousData : undefined,
+  })
+}
+
+export function monitorQuery(id: string) {
+  return queryOptions({
+    queryKey: ['monitor', id],
+    queryFn: () => ok(api.GET('/monitor/{id}', { params: { path: { id } } })),
+    refetchInterval: CHECKS_MS,
+  })
+}
+
+/** All monitors by name, to choose from. */
+export const monitorNamesQuery = queryOptions({
+  queryKey: ['monitor', 'names'],
+  queryFn: () => ok(api.GET('/monitor', { params: { query: loose({ 'sort[name]': 1 }) } })),
+})
+
+export interface Span {
+  from: string
+  to?: string
+  step?: number
+}
+
+export function monitorHistoryQuery(id: string, span: Span, every = CHECKS_MS) {
+  return queryOptions({
+    queryKey: ['monitor', id, 'history', span],
+    queryFn: ({ signal }) =>
+      ok(
+        api.GET('/monitor/{id}/history', {
+          params: { path: { id }, query: loose({ ...span }) },
+          signal,
+        }),
+      ),
+    refetchInterval: span.to ? false : every,
+    placeholderData: keepPreviousData,
+  })
+}

@@ -1,0 +1,76 @@
+import { Button, Group, Paper, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { countsQuery } from '../../api/queries/counts'
+import { type HostLine, hostsQuery } from '../../api/queries/host'
+import { Go } from '../../ui/Go'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago } from '../../ui/Time'
+import { Figures } from '../../ui/watch/Figures'
+import { hostLook, hostWord } from '../../ui/watch/host'
+import { useText } from './text'
+
+const SHOWN = 6
+
+export function HostsCard() {
+  const t = useText()
+  const { data } = useQuery(hostsQuery({}, SHOWN))
+  const { data: counts } = useQuery(countsQuery)
+  if (!data?.rows.length) return null
+  return (
+    <Paper withBorder component="section" aria-label={t.hosts}>
+      <Group className="head" wrap="nowrap">
+        <Title order={2} size="h6">
+          {t.hosts}
+        </Title>
+        <Text size="xs" c="dimmed">
+          {counts ? t.online(counts.hosts.online) : null}
+        </Text>
+        <Button
+          component={Go}
+          to="/hosts"
+          ml="auto"
+          size="compact-xs"
+          variant="subtle"
+          color="gray"
+          className="dash-link"
+        >
+          {t.allHosts}
+        </Button>
+      </Group>
+      {data.rows.map((host) => (
+        <Row key={host.id} host={host} />
+      ))}
+    </Paper>
+  )
+}
+
+function Row({ host }: { host: HostLine }) {
+  const t = useText()
+  const word = hostWord(host)
+  return (
+    <Go to={`/hosts/${host.id}`} className="row dash-host">
+      <StateIcon look={hostLook(host)} title={word} />
+      <div className="clip">
+        <Text size="sm" fw={550} className="clip">
+          {host.hostname}
+        </Text>
+        <Text size="xs" c="dimmed" className="clip">
+          {word}
+          {host.state === 'online' ? (
+            host.running ? (
+              ` · ${t.running1(host.running)}`
+            ) : null
+          ) : (
+            <>
+              {` · ${t.seen} `}
+              <Ago at={host.last_seen} />
+            </>
+          )}
+        </Text>
+      </div>
+      <div className="hide-sm">
+        <Figures cpu={host.cpu} mem={host.mem} disk={host.disk} />
+      </div>
+    </Go>
+  )
+}

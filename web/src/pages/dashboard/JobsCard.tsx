@@ -1,0 +1,116 @@
+import { Button, Group, Paper, Progress, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Play } from 'lucide-react'
+import { countsQuery } from '../../api/queries/counts'
+import { useCan } from '../../app/session'
+import { duration } from '../../lib/format'
+import { isOver, jobLook, jobWord } from '../../lib/state'
+import { Empty } from '../../ui/Empty'
+import { Go } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago, Lasting, useNow } from '../../ui/Time'
+import { type Job, recentJobsQuery } from './queries'
+import { useText } from './text'
+
+export function JobsCard() {
+  const t = useText()
+  const query = useQuery(recentJobsQuery)
+  return (
+    <Paper withBorder component="section" aria-label={t.jobs}>
+      <Group className="head" wrap="nowrap">
+        <Title order={2} size="h6">
+          {t.jobs}
+        </Title>
+        <Summary />
+        <Button
+          component={Go}
+          to="/jobs"
+          ml="auto"
+          size="compact-xs"
+          variant="subtle"
+          color="gray"
+          className="dash-link"
+        >
+          {t.allJobs}
+        </Button>
+      </Group>
+      <Loaded query={query}>
+        {(jobs) =>
+          jobs.length === 0 ? <First /> : jobs.map((job) => <Row key={job.id} job={job} />)
+        }
+      </Loaded>
+    </Paper>
+  )
+}
+
+function Summary() {
+  const t = useText()
+  const { data } = useQuery(countsQuery)
+  if (!data) return null
+  const { running, queued } = data.jobs
+  const parts = [running && t.running(running), queued && t.queued(queued)]
+  return (
+    <Text size="xs" c="dimmed" className="clip">
+      {parts.filter(Boolean).join(' · ')}
+    </Text>
+  )
+}
+
+function Row({ job }: { job: Job }) {
+  const t = useText()
+  const who = t.origins[job.origin] ?? job.user.username
+  return (
+    <Go to={`/jobs/${job.id}`} className="row dash-job" data-lifecycle={job.lifecycle}>
+      <StateIcon look={jobLook(job)} title={jobWord(job)} />
+      <div className="clip">
+        <Text size="sm" fw={550} className="clip">
+          {job.name}{' '}
+          <Text span size="xs" c="dimmed" className="mono">
+            #{job.id.slice(-5)}
+          </Text>
+        </Text>
+        <Text size="xs" c="dimmed" className="clip">
+          {[who, job.hostname].filter(Boolean).join(' · ')}
+        </Text>
+        {job.started_at && !isOver(job) ? <Elapsed job={job} /> : null}
+      </div>
+      <div className="dash-when">
+        <Text size="sm" component="div">
+          {job.started_at ? <Lasting from={job.started_at} to={job.ended_at} /> : '—'}
+        </Text>
+        <Text size="xs" c="dimmed" component="div">
+          <Ago at={job.ended_at ?? job.creation_date} />
+        </Text>
+      </div>
+    </Go>
+  )
+}
+
+/** How much of its allowed time a running job has used. */
+function Elapsed({ job }: { job: Job }) {
+  const t = useText()
+  const spent = useNow() - Date.parse(job.started_at!)
+  return (
+    <Progress
+      value={Math.min(100, Math.max(1, (100 * spent) / job.timeout))}
+      size={3}
+      mt={4}
+      color="var(--st-run)"
+      aria-label={t.limit(duration(job.timeout))}
+    />
+  )
+}
+
+function First() {
+  const t = useText()
+  const may = useCan()('task.edit')
+  return (
+    <Empty icon={Play} title={t.firstJob}>
+      <p>{t.firstJobBody}</p>
+      <Button component={Go} to={may ? '/tasks/new' : '/tasks'}>
+        {may ? t.newTask : t.toTasks}
+      </Button>
+    </Empty>
+  )
+}

@@ -1,0 +1,161 @@
+import { Button, Group, Paper, SegmentedControl, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Activity, Server } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { countsQuery } from '../../api/queries/counts'
+import { hostsQuery } from '../../api/queries/host'
+import { type MonitorLine, monitorsQuery } from '../../api/queries/monitor'
+import { useCan } from '../../app/session'
+import { watchLook, watchWord } from '../../lib/state'
+import { Empty } from '../../ui/Empty'
+import { Go } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { StateIcon } from '../../ui/StateIcon'
+import { useWords } from '../../ui/text'
+import {
+  MonitorBeats,
+  MonitorMarks,
+  MonitorSub,
+  MonitorTrend,
+  MonitorValue,
+} from '../../ui/watch/MonitorRow'
+import { uptime } from '../../ui/watch/show'
+import { useText } from './text'
+
+const InstallLine = lazy(() =>
+  import('../../ui/watch/InstallLine').then((found) => ({ default: found.InstallLine })),
+)
+const SHOWN = 12
+
+export function MonitorsCard() {
+  const t = useText()
+  const w = useWords()
+  const [which, setWhich] = useState('all')
+  const filter = which === 'all' ? {} : { state: 'problems' }
+  const query = useQuery(monitorsQuery(filter, 0, SHOWN))
+  return (
+    <Paper withBorder component="section" aria-label={t.monitors}>
+      <Group className="head" wrap="nowrap">
+        <Title order={2} size="h6">
+          {t.monitors}
+        </Title>
+        <Summary />
+        <SegmentedControl
+          ml="auto"
+          size="xs"
+          className="dash-which"
+          aria-label={t.show}
+          value={which}
+          onChange={setWhich}
+          data={[
+            { value: 'all', label: w.all },
+            { value: 'problems', label: t.problems },
+          ]}
+        />
+      </Group>
+      <Loaded query={query}>
+        {({ rows, total }) =>
+          rows.length === 0 ? (
+            <Nothing filtered={which !== 'all'} />
+          ) : (
+            <>
+              {rows.map((line) => (
+                <Row key={line.id} line={line} />
+              ))}
+              {total !== null && total > rows.length ? (
+                <Go
+                  to="/monitors"
+                  search={which === 'all' ? {} : { state: 'problems' }}
+                  className="row dash-more"
+                >
+                  {t.allMonitors(total)}
+                </Go>
+              ) : null}
+            </>
+          )
+        }
+      </Loaded>
+    </Paper>
+  )
+}
+
+function Row({ line }: { line: MonitorLine }) {
+  const word = watchWord(line)
+  return (
+    <Go to={`/monitors/${line.id}`} className="row dash-mon" data-state={line.state}>
+      <StateIcon look={watchLook(line)} title={word} />
+      <div className="clip">
+        <Text size="sm" fw={550} className="clip">
+          {line.name}
+          <MonitorMarks line={line} />
+        </Text>
+        <MonitorSub line={line} />
+      </div>
+      <div className="hide-sm">
+        <MonitorBeats line={line} />
+      </div>
+      <div className="hide-md">
+        <MonitorTrend line={line} />
+      </div>
+      <MonitorValue line={line} />
+      <Text size="xs" c="dimmed" ta="right" className="num hide-sm">
+        {uptime(line.uptime_day)}
+      </Text>
+    </Go>
+  )
+}
+
+function Summary() {
+  const t = useText()
+  const { data } = useQuery(countsQuery)
+  if (!data) return null
+  const { failure, updates_stopped, unknown, paused, normal } = data.monitors
+  if (normal > 0 && failure + updates_stopped + unknown === 0)
+    return (
+      <Group gap={6} wrap="nowrap" className="dash-well" role="status">
+        <StateIcon look="ok" size={14} />
+        <span className="clip">{t.allWell}</span>
+      </Group>
+    )
+  const parts = [
+    failure && t.failing(failure),
+    updates_stopped && t.silent(updates_stopped),
+    unknown && t.unknown(unknown),
+    paused && t.paused(paused),
+    normal && t.normal(normal),
+  ]
+  return (
+    <Text size="xs" c="dimmed" className="clip">
+      {parts.filter(Boolean).join(' · ')}
+    </Text>
+  )
+}
+
+/** No monitors: the first step, which is a host where there is none. */
+function Nothing({ filtered }: { filtered: boolean }) {
+  const t = useText()
+  const may = useCan()('monitor.edit')
+  const { data: counts } = useQuery(countsQuery)
+  const hosts = useQuery(hostsQuery())
+  if (filtered)
+    return <Empty title={t.allWell}>{counts ? t.allWellBody(counts.monitors.normal) : null}</Empty>
+  if (hosts.data?.rows.length)
+    return (
+      <Empty icon={Activity} title={t.addMonitor}>
+        <p>{t.addMonitorBody}</p>
+        {may ? (
+          <Button component={Go} to="/monitors/new">
+            {t.newMonitor}
+          </Button>
+        ) : null}
+      </Empty>
+    )
+  return (
+    <Empty icon={Server} title={t.addHost}>
+      <p>{t.addHostBody}</p>
+      <Suspense>
+        <InstallLine />
+      </Suspense>
+    </Empty>
+  )
+}

@@ -1,0 +1,110 @@
+import { Button, Group, Loader, Paper, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { PartyPopper } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { hear } from '../../api/live'
+import { type Host, hostNamesQuery } from '../../api/queries/host'
+import { usePageTitle } from '../../app/title'
+import { Empty } from '../../ui/Empty'
+import { Go } from '../../ui/Go'
+import { InstallLine } from '../../ui/watch/InstallLine'
+import { useText } from './text'
+import './hosts.css'
+
+/** Makes the line, waits for the machine on which it is run, and is glad. */
+export function AddPage() {
+  const t = useText()
+  usePageTitle(t.add)
+  const [round, setRound] = useState(0)
+  return <Enrol key={round} onAgain={() => setRound(round + 1)} />
+}
+
+function Enrol({ onAgain }: { onAgain: () => void }) {
+  const t = useText()
+  const [madeAt, setMadeAt] = useState<string | null>(null)
+  const came = useNewcomer(madeAt)
+  if (came)
+    return (
+      <Paper withBorder role="status">
+        <Empty icon={PartyPopper} title={t.welcome(came.hostname)}>
+          <p>{t.welcomeBody}</p>
+          <Group justify="center" gap={8}>
+            <Button component={Go} to={`/hosts/${came.id}`}>
+              {t.open(came.hostname)}
+            </Button>
+            <Button variant="default" onClick={onAgain}>
+              {t.another}
+            </Button>
+          </Group>
+        </Empty>
+      </Paper>
+    )
+  return (
+    <Paper withBorder p="lg" maw={760}>
+      <Stack component="ol" gap="lg" className="host-steps">
+        <li>
+          <Title order={2} size="h6">
+            {t.step1}
+          </Title>
+          <Text size="sm" c="dimmed" mb={8}>
+            {t.step1Body} {t.needsPython}
+          </Text>
+          <InstallLine onMade={(made) => setMadeAt(made.creation_date)} />
+        </li>
+        <li>
+          <Title order={2} size="h6">
+            {t.step2}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {t.step2Body}
+          </Text>
+        </li>
+        <li>
+          <Title order={2} size="h6">
+            {t.step3}
+          </Title>
+          {madeAt ? (
+            <Group gap={10} role="status">
+              <Loader size="xs" />
+              <Text size="sm">
+                {t.watching} {t.watchingBody}
+              </Text>
+            </Group>
+          ) : (
+            <Text size="sm" c="dimmed">
+              {t.watchingBody}
+            </Text>
+          )}
+        </li>
+      </Stack>
+    </Paper>
+  )
+}
+
+/** The first host that came in, or came back, after the line was made. */
+function useNewcomer(madeAt: string | null): Host | undefined {
+  const { data = [] } = useQuery({
+    ...hostNamesQuery,
+    enabled: madeAt !== null,
+    // Events bring it at once; this is for when they cannot.
+    refetchInterval: 5_000,
+  })
+  const back = useRebound(madeAt !== null)
+  if (madeAt === null) return undefined
+  return data.find(
+    (host) => host.state === 'online' && (host.creation_date >= madeAt || host.id === back),
+  )
+}
+
+/** A machine that was a host before keeps its host; only an event tells that it came in again. */
+function useRebound(isOn: boolean): string {
+  const [id, setId] = useState('')
+  useEffect(() => {
+    if (!isOn) return
+    return hear((happened) => {
+      const one = happened.find(({ kind }) => kind === 'host.rebound')
+      if (one) setId(one.object_id)
+    })
+  }, [isOn])
+  return id
+}

@@ -1,0 +1,141 @@
+import {
+  Button,
+  Group,
+  Modal,
+  MultiSelect,
+  NumberInput,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { api, ok } from '../../api/client'
+import { byField } from '../../api/errors'
+import { hostNamesQuery } from '../../api/queries/host'
+import { jobLook, jobWord } from '../../lib/state'
+import { Go } from '../../ui/Go'
+import { StateIcon } from '../../ui/StateIcon'
+import { useWords } from '../../ui/text'
+import { useText } from './text'
+import { wordsOf } from './words'
+
+/** One command on many hosts; each answers as a job of its own. */
+export function ExecDialog({ onClose, host }: { onClose: () => void; host?: string }) {
+  const t = useText()
+  const w = useWords()
+  const form = useRef<HTMLFormElement>(null)
+  const [line, setLine] = useState('')
+  const [hosts, setHosts] = useState<string[]>(host ? [host] : [])
+  const [tags, setTags] = useState<string[]>([])
+  const [limit, setLimit] = useState<number | string>(60)
+  const { data = [] } = useQuery(hostNamesQuery)
+  const words = wordsOf(line)
+  const client = useQueryClient()
+  // The same words sent twice by a nervous finger run once.
+  const [key] = useState(() => crypto.randomUUID())
+  const run = useMutation({
+    mutationFn: () =>
+      ok(
+        api.POST('/exec', {
+          body: { command: words ?? [], hosts, tags, timeout: Number(limit) * 1000 },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
+    onSuccess: () => void client.invalidateQueries({ queryKey: ['job'] }),
+  })
+  const errors = byField(run.error)
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t.exec}
+      size="lg"
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      {run.data ? (
+        <Stack gap="sm">
+          <Text size="sm" role="status">
+            {t.started(run.data.jobs.length)}
+          </Text>
+          {run.data.jobs.map((job) => (
+            <Go key={job.id} to={`/jobs/${job.id}`} className="row host-job">
+              <StateIcon look={jobLook(job)} title={jobWord(job)} />
+              <span className="clip">{job.hostname}</span>
+            </Go>
+          ))}
+        </Stack>
+      ) : (
+        <form
+          ref={form}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
+              form.current?.requestSubmit()
+          }}
+          onSubmit={(event) => {
+            event.preventDefault()
+            run.mutate()
+          }}
+        >
+          <Stack gap="sm">
+            <Text size="sm" c="dimmed">
+              {t.execBody}
+            </Text>
+            <TextInput
+              data-autofocus
+              required
+              label={t.words}
+              description={t.wordsHelp}
+              placeholder="uptime"
+              classNames={{ input: 'mono' }}
+              value={line}
+              onChange={(event) => setLine(event.currentTarget.value)}
+              error={errors.command}
+            />
+            <MultiSelect
+              searchable
+              label={t.onHosts}
+              data={data.map((one) => ({ value: one.hostname, label: one.hostname }))}
+              value={hosts}
+              onChange={setHosts}
+              error={errors.hosts}
+            />
+            <MultiSelect
+              searchable
+              label={t.onTags}
+              data={[...new Set(data.flatMap((one) => one.tags))].toSorted()}
+              value={tags}
+              onChange={setTags}
+              error={errors.tags}
+            />
+            <NumberInput
+              label={t.timeLimit}
+              min={1}
+              value={limit}
+              onChange={setLimit}
+              error={errors.timeout}
+            />
+            {run.error && Object.keys(errors).length === 0 ? (
+              <Text c="red.9" size="sm" role="alert">
+                {run.error.message}
+              </Text>
+            ) : null}
+            <Group justify="flex-end" gap={8}>
+              <Button variant="default" onClick={onClose}>
+                {w.cancel}
+              </Button>
+              <Button
+                type="submit"
+                loading={run.isPending}
+                disabled={!words?.length || hosts.length + tags.length === 0}
+                title={hosts.length + tags.length === 0 ? t.where : undefined}
+              >
+                {t.run}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  )
+}

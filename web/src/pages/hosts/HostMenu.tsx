@@ -1,0 +1,191 @@
+import { ActionIcon, Button, Group, Menu, Modal, Stack, TagsInput, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Ban, Ellipsis, Pencil, PlugZap, Tags, Timer, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok, type Shape } from '../../api/client'
+import { ApiError, byField } from '../../api/errors'
+import type { HostLine } from '../../api/queries/host'
+import { Confirm } from '../../ui/Confirm'
+import { useGo } from '../../ui/Go'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { useText } from './text'
+
+type Known = Pick<HostLine, 'id' | 'hostname' | 'tags' | 'enable' | 'draining' | 'version'>
+type Change = Shape<'HostChange'>
+
+function useChange(host: Known, onDone: () => void) {
+  const t = useText()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (body: Change) =>
+      ok(
+        api.PATCH('/host/{id}', {
+          params: { path: { id: host.id } },
+          body,
+          headers: { 'If-Match': String(host.version) },
+        }),
+      ),
+    onSuccess: () => {
+      done(t.changed)
+      onDone()
+    },
+    onError: (fault) => {
+      if (!(fault instanceof ApiError) || fault.faults.length === 0) failed(fault)
+    },
+    onSettled: () => void client.invalidateQueries({ queryKey: ['host'] }),
+  })
+}
+
+/** Everything that can be done to one host. */
+export function HostMenu({ host, away }: { host: Known; away?: boolean }) {
+  const t = useText()
+  const w = useWords()
+  const [asks, setAsks] = useState<'rename' | 'tags' | 'delete' | null>(null)
+  const close = () => setAsks(null)
+  const change = useChange(host, close)
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon aria-label={t.menu(host.hostname)}>
+            <Ellipsis size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<Pencil size={14} />} onClick={() => setAsks('rename')}>
+            {t.rename}
+          </Menu.Item>
+          <Menu.Item leftSection={<Tags size={14} />} onClick={() => setAsks('tags')}>
+            {t.editTags}
+          </Menu.Item>
+          <Menu.Item
+            leftSection={<Timer size={14} />}
+            onClick={() => change.mutate({ draining: !host.draining })}
+          >
+            {host.draining ? t.undrain : t.drain}
+          </Menu.Item>
+          <Menu.Item
+            leftSection={host.enable ? <Ban size={14} /> : <PlugZap size={14} />}
+            onClick={() => change.mutate({ enable: !host.enable })}
+          >
+            {host.enable ? t.disable : t.enable}
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Item leftSection={<Trash2 size={14} />} onClick={() => setAsks('delete')}>
+            {w.delete}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {asks === 'rename' || asks === 'tags' ? (
+        <Ask
+          what={asks}
+          host={host}
+          onClose={close}
+          busy={change.isPending}
+          error={byField(change.error)[asks === 'tags' ? 'tags' : 'hostname']}
+          onSave={(body) => change.mutate(body)}
+        />
+      ) : null}
+      <Delete host={host} opened={asks === 'delete'} onClose={close} away={away} />
+    </>
+  )
+}
+
+interface AskProps {
+  what: 'rename' | 'tags'
+  host: Known
+  busy: boolean
+  error?: string
+  onClose: () => void
+  onSave: (change: Change) => void
+}
+
+function Ask({ what, host, busy, error, onClose, onSave }: AskProps) {
+  const t = useText()
+  const w = useWords()
+  const [hostname, setHostname] = useState(host.hostname)
+  const [tags, setTags] = useState(host.tags)
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`${host.hostname}: ${what === 'tags' ? t.editTags : t.rename}`}
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          onSave(what === 'tags' ? { tags } : { hostname })
+        }}
+      >
+        <Stack gap="sm">
+          {what === 'tags' ? (
+            <TagsInput
+              data-autofocus
+              label={t.editTags}
+              description={t.tagsHelp}
+              value={tags}
+              onChange={setTags}
+              error={error}
+            />
+          ) : (
+            <TextInput
+              data-autofocus
+              required
+              label={t.newName}
+              value={hostname}
+              onChange={(event) => setHostname(event.currentTarget.value)}
+              error={error}
+            />
+          )}
+          <Group justify="flex-end" gap={8}>
+            <Button variant="default" onClick={onClose}>
+              {w.cancel}
+            </Button>
+            <Button type="submit" loading={busy}>
+              {w.save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
+
+interface DeleteProps {
+  host: Known
+  opened: boolean
+  onClose: () => void
+  away?: boolean
+}
+
+function Delete({ host, opened, onClose, away }: DeleteProps) {
+  const t = useText()
+  const w = useWords()
+  const go = useGo()
+  const client = useQueryClient()
+  const remove = useMutation({
+    mutationFn: () => ok(api.DELETE('/host/{id}', { params: { path: { id: host.id } } })),
+    onSuccess: () => {
+      done(t.deleted(host.hostname))
+      onClose()
+      if (away) go('/hosts')
+      void client.invalidateQueries({ queryKey: ['host'] })
+    },
+    onError: failed,
+  })
+  return (
+    <Confirm
+      opened={opened}
+      title={w.reallyDelete(host.hostname)}
+      word={host.hostname}
+      action={w.delete}
+      busy={remove.isPending}
+      onClose={onClose}
+      onConfirm={() => remove.mutate()}
+    >
+      {t.deleteBody} {w.cannotUndo}
+    </Confirm>
+  )
+}

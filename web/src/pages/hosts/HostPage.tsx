@@ -1,0 +1,120 @@
+import { Alert, Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { Terminal } from 'lucide-react'
+import { lazy, Suspense } from 'react'
+import { type Host, hostQuery } from '../../api/queries/host'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { dateTime } from '../../lib/format'
+import { Loaded } from '../../ui/Loaded'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago } from '../../ui/Time'
+import { hostLook, hostWord } from '../../ui/watch/host'
+import { HostMenu } from './HostMenu'
+import { Jobs, Monitors, Tasks } from './Parts'
+import { hostRoute } from './routes'
+import { Statistics } from './Statistics'
+import { useText } from './text'
+import './hosts.css'
+
+const ExecDialog = lazy(() =>
+  import('./ExecDialog').then((found) => ({ default: found.ExecDialog })),
+)
+
+export function HostPage() {
+  const { id } = hostRoute.useParams()
+  const query = useQuery(hostQuery(id))
+  usePageTitle(query.data?.hostname ?? '')
+  return (
+    <Loaded query={query}>
+      {(host) => (
+        <Stack gap="md">
+          <Head host={host} />
+          <div className="host-cols">
+            <Stack gap="md">
+              <Statistics host={host} />
+              <Monitors host={host} />
+            </Stack>
+            <Stack gap="md">
+              <Facts host={host} />
+              <Tasks host={host} />
+              <Jobs host={host} />
+            </Stack>
+          </div>
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function Head({ host }: { host: Host }) {
+  const t = useText()
+  const may = useCan()
+  const [opened, { open, close }] = useDisclosure()
+  const isGone = host.enable && host.state !== 'online' && !host.draining
+  return (
+    <>
+      <Group justify="space-between">
+        <Group gap={10} wrap="nowrap" miw={0}>
+          <StateIcon look={hostLook(host)} size={22} />
+          <div className="clip">
+            <Text fw={600} size="md" role="status">
+              {hostWord(host)}
+            </Text>
+            <Text size="xs" c="dimmed" component="div">
+              {t.seen} <Ago at={host.last_seen} />
+            </Text>
+          </div>
+          {host.tags.map((tag) => (
+            <Badge key={tag}>{tag}</Badge>
+          ))}
+        </Group>
+        <Group gap={8}>
+          {may('host.exec') ? (
+            <Button variant="default" leftSection={<Terminal size={14} />} onClick={open}>
+              {t.command}
+            </Button>
+          ) : null}
+          {may('host.edit') ? <HostMenu host={host} away /> : null}
+        </Group>
+      </Group>
+      {isGone ? (
+        <Alert p="xs" color="yellow" variant="light">
+          {host.last_seen ? (
+            <>
+              {t.silentSince} {dateTime(host.last_seen)}.
+            </>
+          ) : (
+            t.neverSeen
+          )}{' '}
+          {t.offlineBody}
+        </Alert>
+      ) : null}
+      <Suspense>{opened ? <ExecDialog host={host.hostname} onClose={close} /> : null}</Suspense>
+    </>
+  )
+}
+
+function Facts({ host }: { host: Host }) {
+  const t = useText()
+  const rows: [string, string][] = [
+    [t.address, host.ip],
+    [t.system, [host.os_name, host.os_version].filter(Boolean).join(' ')],
+    [t.agent, host.agent_version],
+    [t.slots, String(host.slots)],
+    [t.since, dateTime(host.creation_date, { dateStyle: 'medium' })],
+  ]
+  return (
+    <Paper withBorder>
+      <dl className="host-facts">
+        {rows.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value || '—'}</dd>
+          </div>
+        ))}
+      </dl>
+    </Paper>
+  )
+}

@@ -1,0 +1,65 @@
+import { Badge, Text } from '@mantine/core'
+import { memo } from 'react'
+import type { HostLine } from '../../api/queries/host'
+import { useCan } from '../../app/session'
+import { Go } from '../../ui/Go'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago } from '../../ui/Time'
+import { Figures } from '../../ui/watch/Figures'
+import { hostLook, hostWord } from '../../ui/watch/host'
+import { HostMenu } from './HostMenu'
+import { useText } from './text'
+
+export const HostRow = memo(function HostRow({
+  host,
+  isActive,
+}: {
+  host: HostLine
+  isActive: boolean
+}) {
+  const t = useText()
+  const may = useCan()('host.edit')
+  const word = hostWord(host)
+  return (
+    <div className="row host-row" data-active={isActive} data-host={host.hostname}>
+      <StateIcon look={hostLook(host)} title={word} />
+      <div className="clip">
+        <Go to={`/hosts/${host.id}`} className="host-link">
+          {host.hostname}
+        </Go>
+        {host.tags.map((tag) => (
+          <Badge key={tag} size="xs" ml={6}>
+            {tag}
+          </Badge>
+        ))}
+        <Text size="xs" c="dimmed" className="clip">
+          {[word, host.ip, [host.os_name, host.os_version].filter(Boolean).join(' ')]
+            .filter(Boolean)
+            .join(' · ')}
+        </Text>
+      </div>
+      <Text size="xs" c="dimmed" component="div" className="host-agent clip">
+        {host.agent_version ? `${t.agent} ${host.agent_version}` : null}
+        <div>
+          {t.seen} <Ago at={host.last_seen} />
+        </div>
+      </Text>
+      <div className="host-figures">
+        <Figures cpu={host.cpu} mem={host.mem} disk={host.disk} />
+      </div>
+      <div className="host-marks">
+        {host.failing ? (
+          <Badge size="sm" className="badge-fail">
+            {t.failing(host.failing)}
+          </Badge>
+        ) : null}
+        {host.running ? (
+          <Badge size="sm" className="badge-run">
+            {t.running(host.running)}
+          </Badge>
+        ) : null}
+      </div>
+      <div className="host-menu">{may ? <HostMenu host={host} /> : null}</div>
+    </div>
+  )
+})

@@ -1,0 +1,132 @@
+import { Button, Group, Paper, Select, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { FilterX, Plus, Search, Server, Terminal } from 'lucide-react'
+import { lazy, Suspense, useRef, useState } from 'react'
+import { type HostFilter, hostNamesQuery, hostsQuery } from '../../api/queries/host'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { useText as useAppText } from '../../app/text'
+import { usePageTitle } from '../../app/title'
+import { Empty } from '../../ui/Empty'
+import { Go, useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { HostRow } from './HostRow'
+import { hostsRoute } from './routes'
+import { useText } from './text'
+import './hosts.css'
+
+const ExecDialog = lazy(() =>
+  import('./ExecDialog').then((found) => ({ default: found.ExecDialog })),
+)
+
+export function HostsPage() {
+  const t = useText()
+  usePageTitle(useAppText().hosts)
+  const go = useGo()
+  const may = useCan()('host.edit')
+  const filter = hostsRoute.useSearch()
+  const query = useQuery(hostsQuery(filter))
+  const isFiltered = Boolean(filter.q || filter.tag)
+  const [active, setActive] = useState(-1)
+  const rows = query.data?.rows ?? []
+  const move = (by: number) => setActive(Math.max(0, Math.min(rows.length - 1, active + by)))
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    ...(rows[active] ? { Enter: () => go(`/hosts/${rows[active]!.id}`) } : {}),
+    ...(may ? { c: () => go('/hosts/add') } : {}),
+  })
+  if (query.data?.rows.length === 0 && !isFiltered) return <First />
+  return (
+    <Paper withBorder>
+      <Bar filter={filter} total={query.data?.total ?? null} />
+      <Loaded query={query}>
+        {({ rows }) =>
+          rows.length === 0 ? (
+            <Empty icon={FilterX} title={t.none}>
+              {t.noneBody}
+            </Empty>
+          ) : (
+            rows.map((host, i) => <HostRow key={host.id} host={host} isActive={i === active} />)
+          )
+        }
+      </Loaded>
+    </Paper>
+  )
+}
+
+function Bar({ filter, total }: { filter: HostFilter; total: number | null }) {
+  const t = useText()
+  const may = useCan()
+  const navigate = useNavigate({ from: hostsRoute.fullPath })
+  const set = (change: HostFilter) =>
+    void navigate({ search: (now) => ({ ...now, ...change }), replace: true })
+  const settle = useDebouncedCallback((q: string) => set({ q: q || undefined }), 200)
+  const field = useRef<HTMLInputElement>(null)
+  useKeys({ '/': () => field.current?.focus() })
+  const { data: hosts = [] } = useQuery(hostNamesQuery)
+  const tags = [...new Set(hosts.flatMap((host) => host.tags))].toSorted()
+  const [opened, { open, close }] = useDisclosure()
+  return (
+    <Group className="head" gap={8}>
+      <TextInput
+        ref={field}
+        size="xs"
+        w={220}
+        leftSection={<Search size={14} />}
+        placeholder={t.find}
+        aria-label={t.find}
+        defaultValue={filter.q}
+        onChange={(event) => settle(event.currentTarget.value)}
+      />
+      {tags.length ? (
+        <Select
+          size="xs"
+          w={140}
+          clearable
+          searchable
+          aria-label={t.tag}
+          placeholder={t.tag}
+          data={tags}
+          value={filter.tag ?? null}
+          onChange={(tag) => set({ tag: tag ?? undefined })}
+        />
+      ) : null}
+      <Text size="xs" c="dimmed" className="num" role="status">
+        {total === null ? '' : t.count(total)}
+      </Text>
+      <Group gap={8} ml="auto">
+        {may('host.exec') ? (
+          <Button variant="default" leftSection={<Terminal size={14} />} onClick={open}>
+            {t.command}
+          </Button>
+        ) : null}
+        {may('host.edit') ? (
+          <Button component={Go} to="/hosts/add" leftSection={<Plus size={14} />}>
+            {t.add}
+          </Button>
+        ) : null}
+      </Group>
+      <Suspense>{opened ? <ExecDialog onClose={close} /> : null}</Suspense>
+    </Group>
+  )
+}
+
+function First() {
+  const t = useText()
+  const may = useCan()('host.edit')
+  return (
+    <Paper withBorder>
+      <Empty icon={Server} title={t.first}>
+        <p>{t.firstBody}</p>
+        {may ? (
+          <Button component={Go} to="/hosts/add">
+            {t.add}
+          </Button>
+        ) : null}
+      </Empty>
+    </Paper>
+  )
+}

@@ -1,0 +1,133 @@
+import { Button, Group, Paper, Text, Title } from '@mantine/core'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { api, loose, ok, type Shape } from '../../api/client'
+import type { Host } from '../../api/queries/host'
+import { monitorsQuery } from '../../api/queries/monitor'
+import { jobLook, jobWord, watchLook, watchWord } from '../../lib/state'
+import { Go } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago, Lasting } from '../../ui/Time'
+import { MonitorBeats, MonitorSub, MonitorValue } from '../../ui/watch/MonitorRow'
+import { useText } from './text'
+
+interface CardProps<T> {
+  title: string
+  none: string
+  query: UseQueryResult<T[]>
+  more?: ReactNode
+  children: (one: T) => ReactNode
+}
+
+function Card<T>({ title, none, query, more, children }: CardProps<T>) {
+  return (
+    <Paper withBorder component="section" aria-label={title}>
+      <Group className="head" justify="space-between">
+        <Title order={2} size="h6">
+          {title}
+        </Title>
+        {more}
+      </Group>
+      <Loaded query={query} lines={3}>
+        {(rows) =>
+          rows.length ? (
+            rows.map(children)
+          ) : (
+            <Text size="sm" c="dimmed" p="md">
+              {none}
+            </Text>
+          )
+        }
+      </Loaded>
+    </Paper>
+  )
+}
+
+export function Monitors({ host }: { host: Host }) {
+  const t = useText()
+  const query = useQuery({
+    ...monitorsQuery({ host: host.id }),
+    select: ({ rows }) => rows,
+  })
+  return (
+    <Card title={t.monitors} none={t.noMonitors} query={query}>
+      {(line) => (
+        <Go key={line.id} to={`/monitors/${line.id}`} className="row host-monitor">
+          <StateIcon look={watchLook(line)} title={watchWord(line)} />
+          <div className="clip">
+            <Text size="sm" fw={550} className="clip">
+              {line.name}
+            </Text>
+            <MonitorSub line={line} />
+          </div>
+          <div className="hide-sm">
+            <MonitorBeats line={line} />
+          </div>
+          <MonitorValue line={line} />
+        </Go>
+      )}
+    </Card>
+  )
+}
+
+export function Tasks({ host }: { host: Host }) {
+  const t = useText()
+  const query = useQuery({
+    queryKey: ['task', 'list', 'of-host', host.id],
+    queryFn: () =>
+      ok(
+        api.GET('/-/board/tasks', {
+          params: { query: loose({ 'where[host_id]': host.id, 'sort[name]': 1, limit: 50 }) },
+        }),
+      ),
+  })
+  return (
+    <Card title={t.tasks} none={t.noTasks} query={query}>
+      {(task) => (
+        <Go key={task.id} to={`/tasks/${task.id}`} className="row host-task">
+          <span className="clip">{task.name}</span>
+          {task.last_job ? (
+            <StateIcon look={jobLook(task.last_job)} title={jobWord(task.last_job)} />
+          ) : null}
+        </Go>
+      )}
+    </Card>
+  )
+}
+
+export function Jobs({ host }: { host: Host }) {
+  const t = useText()
+  const query = useQuery({
+    queryKey: ['job', 'list', 'of-host', host.id],
+    queryFn: async () => {
+      const query = loose({ 'where[host_id]': host.id, limit: 8 })
+      return (await ok(api.GET('/job', { params: { query } }))) as Shape<'JobRecord'>[]
+    },
+  })
+  const more = (
+    <Button
+      component={Go}
+      to="/jobs"
+      search={{ host: host.id }}
+      size="compact-xs"
+      variant="subtle"
+      color="gray"
+    >
+      {t.allJobs}
+    </Button>
+  )
+  return (
+    <Card title={t.jobs} none={t.noJobs} query={query} more={more}>
+      {(job) => (
+        <Go key={job.id} to={`/jobs/${job.id}`} className="row host-job">
+          <StateIcon look={jobLook(job)} title={jobWord(job)} />
+          <span className="clip">{job.name}</span>
+          <Text size="xs" c="dimmed" component="div" ta="right">
+            <Lasting from={job.started_at} to={job.ended_at} /> · <Ago at={job.creation_date} />
+          </Text>
+        </Go>
+      )}
+    </Card>
+  )
+}

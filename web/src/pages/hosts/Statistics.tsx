@@ -1,0 +1,96 @@
+import { Button, Group, Paper, SegmentedControl, Stack, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Gauge } from 'lucide-react'
+import { lazy, Suspense } from 'react'
+import type { Host } from '../../api/queries/host'
+import { monitorHistoryQuery, monitorsQuery } from '../../api/queries/monitor'
+import { useCan } from '../../app/session'
+import { metricsOf, seriesOf } from '../../ui/chart/series'
+import { Empty } from '../../ui/Empty'
+import { Go } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { hostRoute, RANGES, type Range } from './routes'
+import { useText } from './text'
+
+const TimeChart = lazy(() =>
+  import('../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
+)
+const HOUR = 3_600_000
+const LENGTH: Record<Range, number> = {
+  '1h': HOUR,
+  '24h': 24 * HOUR,
+  '7d': 168 * HOUR,
+  '30d': 720 * HOUR,
+}
+
+/** What the host's statistics monitor measured. */
+export function Statistics({ host }: { host: Host }) {
+  const t = useText()
+  const navigate = useNavigate({ from: hostRoute.fullPath })
+  const { range = '24h' } = hostRoute.useSearch()
+  const monitors = useQuery(monitorsQuery({ host: host.id, kind: 'dstat' }))
+  const monitor = monitors.data?.rows[0]
+  return (
+    <Paper withBorder component="section" aria-label={t.statistics}>
+      <Group className="head" justify="space-between">
+        <Title order={2} size="h6">
+          {t.statistics}
+        </Title>
+        {monitor ? (
+          <SegmentedControl
+            size="xs"
+            aria-label={t.range}
+            value={range}
+            onChange={(next) =>
+              void navigate({
+                search: { range: next as Range },
+                replace: true,
+                resetScroll: false,
+              })
+            }
+            data={RANGES.map((one) => ({ value: one, label: t.ranges[one] }))}
+          />
+        ) : null}
+      </Group>
+      <Loaded query={monitors}>
+        {() => (monitor ? <Chart id={monitor.id} range={range} /> : <None host={host} />)}
+      </Loaded>
+    </Paper>
+  )
+}
+
+function Chart({ id, range }: { id: string; range: Range }) {
+  const from = Math.floor(Date.now() / 60_000) * 60_000 - LENGTH[range]
+  const single = range === '1h' ? { step: 0 } : {}
+  const query = useQuery(monitorHistoryQuery(id, { from: new Date(from).toISOString(), ...single }))
+  return (
+    <Loaded query={query}>
+      {({ points, step }) => (
+        <Stack p="md">
+          <Suspense>
+            <TimeChart
+              series={seriesOf(points, step, metricsOf(points))}
+              from={from / 1000}
+              to={Date.now() / 1000}
+            />
+          </Suspense>
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function None({ host }: { host: Host }) {
+  const t = useText()
+  const may = useCan()('monitor.edit')
+  return (
+    <Empty icon={Gauge} title={t.noStatistics}>
+      {may ? (
+        <Button component={Go} to="/monitors/new" search={{ kind: 'dstat', host: host.id }}>
+          {t.addStatistics}
+        </Button>
+      ) : null}
+    </Empty>
+  )
+}

@@ -1,0 +1,28 @@
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { Indicator } from '../../api/queries/indicator'
+import { AclDrawer } from '../../ui/acl/AclDrawer'
+import { useText } from './text'
+
+export function Access({ one }: { one: Indicator }) {
+  const t = useText()
+  const [opened, { open, close }] = useDisclosure()
+  return (
+    <Paper withBorder p="md">
+      <Stack gap={8}>
+        <Title order={2} size="h6">
+          {t.access}
+        </Title>
+        <Text size="sm" className="ind-words">
+          {one.acl.length ? one.acl.join(', ') : t.accessAll}
+        </Text>
+        <Group>
+          <Button variant="default" onClick={open}>
+            {t.editAccess}
+          </Button>
+        </Group>
+      </Stack>
+      <AclDrawer object="indicator" id={one.id} name={one.title} opened={opened} onClose={close} />
+    </Paper>
+  )
+}

@@ -1,0 +1,306 @@
+import {
+  Alert,
+  Button,
+  Group,
+  NumberInput,
+  Paper,
+  Select,
+  Stack,
+  Switch,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Trash2 } from 'lucide-react'
+import { type ReactNode, useRef, useState } from 'react'
+import { api, ok } from '../../api/client'
+import { ApiError, byField } from '../../api/errors'
+import { type Indicator, indicatorQuery } from '../../api/queries/indicator'
+import { useKeys } from '../../app/keys'
+import { usePageTitle } from '../../app/title'
+import { Confirm } from '../../ui/Confirm'
+import { Go, useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { bodyOf, FRESH, ofKind, type Values, valuesOf } from './form'
+import { editIndicatorRoute } from './routes'
+import { useText } from './text'
+
+export function NewIndicatorPage() {
+  const t = useText()
+  const w = useWords()
+  usePageTitle(t.new)
+  const go = useGo()
+  const client = useQueryClient()
+  const [values, setValues] = useState(FRESH)
+  const make = useMutation({
+    mutationFn: () => ok(api.POST('/indicator', { body: bodyOf(values) })),
+    onSuccess: (made) => {
+      done(t.made(made.title))
+      void client.invalidateQueries({ queryKey: ['indicator'] })
+      go(`/indicators/${made.id}`)
+    },
+  })
+  return (
+    <Form values={values} onChange={setValues} error={make.error} onSubmit={() => make.mutate()}>
+      <Button type="submit" loading={make.isPending}>
+        {t.make}
+      </Button>
+      <Button component={Go} to="/indicators" variant="default">
+        {w.cancel}
+      </Button>
+    </Form>
+  )
+}
+
+export function EditIndicatorPage() {
+  const { id } = editIndicatorRoute.useParams()
+  const query = useQuery(indicatorQuery(id))
+  usePageTitle(query.data?.title ?? '')
+  return <Loaded query={query}>{(one) => <Edit one={one} key={one.id} />}</Loaded>
+}
+
+function Edit({ one }: { one: Indicator }) {
+  const w = useWords()
+  const go = useGo()
+  const client = useQueryClient()
+  const [base, setBase] = useState(one)
+  const [values, setValues] = useState(() => valuesOf(one))
+  const save = useMutation({
+    mutationFn: () =>
+      ok(
+        api.PATCH('/indicator/{id}', {
+          params: { path: { id: one.id } },
+          body: bodyOf(values, valuesOf(base)),
+          headers: { 'If-Match': String(base.version) },
+        }),
+      ),
+    onSuccess: () => {
+      done(w.saved)
+      void client.invalidateQueries({ queryKey: ['indicator'] })
+      go(`/indicators/${one.id}`)
+    },
+  })
+  const isStale = save.error instanceof ApiError && save.error.status === 412
+  const again = () => {
+    setBase(one)
+    setValues(valuesOf(one))
+    save.reset()
+  }
+  return (
+    <>
+      {isStale ? (
+        <Alert color="yellow" maw={640} mb="sm">
+          <Group>
+            {w.stale}
+            <Button variant="default" onClick={again}>
+              {w.reload}
+            </Button>
+          </Group>
+        </Alert>
+      ) : null}
+      <Form
+        values={values}
+        onChange={setValues}
+        error={isStale ? null : save.error}
+        onSubmit={() => save.mutate()}
+        isOld
+      >
+        <Button type="submit" loading={save.isPending}>
+          {w.save}
+        </Button>
+        <Button component={Go} to={`/indicators/${one.id}`} variant="default">
+          {w.cancel}
+        </Button>
+        <Delete one={one} />
+      </Form>
+    </>
+  )
+}
+
+interface FormProps {
+  values: Values
+  error: Error | null
+  isOld?: boolean
+  onChange: (values: Values) => void
+  onSubmit: () => void
+  children: ReactNode
+}
+
+function Form({ values, error, isOld, onChange, onSubmit, children }: FormProps) {
+  const t = useText()
+  const form = useRef<HTMLFormElement>(null)
+  const errors = byField(error)
+  const set = <Name extends keyof Values>(name: Name, value: Values[Name]) =>
+    onChange({ ...values, [name]: value })
+  useKeys({
+    'mod+s': () => form.current?.requestSubmit(),
+    'mod+Enter': () => form.current?.requestSubmit(),
+  })
+  return (
+    <Paper withBorder p="md" maw={640}>
+      <form
+        ref={form}
+        onSubmit={(event) => {
+          event.preventDefault()
+          onSubmit()
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label={t.title}
+            description={t.titleHelp}
+            required
+            value={values.title}
+            error={errors.title}
+            onChange={(event) => set('title', event.currentTarget.value)}
+          />
+          {isOld ? null : (
+            <Select
+              label={t.kind}
+              description={t.kindHelp[values.type]}
+              allowDeselect={false}
+              data={Object.entries(t.kinds).map(([value, label]) => ({ value, label }))}
+              value={values.type}
+              onChange={(type) => type && onChange(ofKind(values, type))}
+            />
+          )}
+          {values.type === 'text' ? (
+            <TextInput
+              label={t.value}
+              value={String(values.value)}
+              error={errors.value}
+              onChange={(event) => set('value', event.currentTarget.value)}
+            />
+          ) : (
+            <NumberInput
+              label={t.value}
+              value={values.value}
+              error={errors.value}
+              onChange={(value) => set('value', value)}
+            />
+          )}
+          <Group grow align="flex-start">
+            <Select
+              label={t.state}
+              allowDeselect={false}
+              data={Object.entries(t.states).map(([value, label]) => ({ value, label }))}
+              value={values.state}
+              onChange={(state) => set('state', state ?? 'normal')}
+            />
+            <Select
+              label={t.severity}
+              allowDeselect={false}
+              data={Object.entries(t.severities).map(([value, label]) => ({ value, label }))}
+              value={values.severity}
+              onChange={(severity) => set('severity', severity ?? 'HIGH')}
+            />
+          </Group>
+          <TextInput
+            label={t.description}
+            value={values.description}
+            onChange={(event) => set('description', event.currentTarget.value)}
+          />
+          <Group grow align="flex-start">
+            <NumberInput
+              label={t.order}
+              description={t.orderHelp}
+              value={values.order}
+              error={errors.order}
+              onChange={(order) => set('order', order)}
+            />
+            <NumberInput
+              label={t.ttl}
+              description={t.ttlHelp}
+              min={0}
+              value={values.ttl}
+              error={errors.ttl}
+              onChange={(ttl) => set('ttl', ttl)}
+            />
+          </Group>
+          <TagsInput
+            label={t.tags}
+            description={t.tagsHelp}
+            value={values.tags}
+            error={errors.tags}
+            onChange={(tags) => set('tags', tags)}
+          />
+          <Switches values={values} set={set} />
+          {error && Object.keys(errors).length === 0 ? (
+            <Text c="red.9" size="sm" role="alert">
+              {error.message}
+            </Text>
+          ) : null}
+          <Group gap={8}>{children}</Group>
+        </Stack>
+      </form>
+    </Paper>
+  )
+}
+
+function Switches({
+  values,
+  set,
+}: {
+  values: Values
+  set: (name: 'sticky' | 'read_only' | 'enable' | 'alerts', on: boolean) => void
+}) {
+  const t = useText()
+  const all = [
+    ['sticky', t.sticky],
+    ['read_only', t.readOnly],
+    ['enable', t.enable],
+    ['alerts', t.alerts],
+  ] as const
+  return all.map(([name, label]) => (
+    <Switch
+      key={name}
+      label={label}
+      checked={values[name]}
+      onChange={(event) => set(name, event.currentTarget.checked)}
+    />
+  ))
+}
+
+function Delete({ one }: { one: Indicator }) {
+  const t = useText()
+  const w = useWords()
+  const go = useGo()
+  const client = useQueryClient()
+  const [asks, { open, close }] = useDisclosure()
+  const remove = useMutation({
+    mutationFn: () => ok(api.DELETE('/indicator/{id}', { params: { path: { id: one.id } } })),
+    onSuccess: () => {
+      done(t.deleted(one.title))
+      go('/indicators')
+      void client.invalidateQueries({ queryKey: ['indicator'] })
+    },
+    onError: failed,
+    onSettled: close,
+  })
+  return (
+    <>
+      <Button
+        variant="default"
+        ml="auto"
+        leftSection={<Trash2 size={14} />}
+        onClick={open}
+        disabled={one.read_only}
+        title={one.read_only ? t.readOnlyNow : undefined}
+      >
+        {w.delete}
+      </Button>
+      <Confirm
+        opened={asks}
+        title={w.reallyDelete(one.title)}
+        action={w.delete}
+        busy={remove.isPending}
+        onClose={close}
+        onConfirm={() => remove.mutate()}
+      />
+    </>
+  )
+}

@@ -1,0 +1,156 @@
+import { ActionIcon, Badge, Button, Group, Paper, Text } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { ArrowDown, ArrowUp, Gauge, Pencil, Plus } from 'lucide-react'
+import { api, ok } from '../../api/client'
+import { type Indicator, indicatorsQuery } from '../../api/queries/indicator'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { useText as useAppText } from '../../app/text'
+import { usePageTitle } from '../../app/title'
+import { watchLook, watchWord } from '../../lib/state'
+import { Empty } from '../../ui/Empty'
+import { Go, useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago } from '../../ui/Time'
+import { useWords } from '../../ui/text'
+import { failed } from '../../ui/toast'
+import { useText } from './text'
+import './indicators.css'
+
+export function IndicatorsPage() {
+  const t = useText()
+  usePageTitle(useAppText().indicators)
+  const go = useGo()
+  const may = useCan()('indicator.edit')
+  const query = useQuery(indicatorsQuery)
+  useKeys(may ? { c: () => go('/indicators/new') } : {})
+  return (
+    <Paper withBorder>
+      <Loaded query={query}>
+        {(found) =>
+          found.length === 0 ? (
+            <First may={may} />
+          ) : (
+            <>
+              <Group className="head" justify="space-between">
+                <Text size="xs" c="dimmed" role="status">
+                  {t.count(found.length)}
+                </Text>
+                {may ? <New /> : null}
+              </Group>
+              <Rows rows={found.toSorted(byOrder)} may={may} />
+            </>
+          )
+        }
+      </Loaded>
+    </Paper>
+  )
+}
+
+function byOrder(a: Indicator, b: Indicator): number {
+  return a.order - b.order || a.title.localeCompare(b.title)
+}
+
+function New() {
+  const t = useText()
+  return (
+    <Button component={Go} to="/indicators/new" leftSection={<Plus size={14} />}>
+      {t.new}
+    </Button>
+  )
+}
+
+function First({ may }: { may: boolean }) {
+  const t = useText()
+  return (
+    <Empty icon={Gauge} title={may ? t.first : t.nobody}>
+      <p>{t.firstBody}</p>
+      {may ? <New /> : null}
+    </Empty>
+  )
+}
+
+function Rows({ rows, may }: { rows: Indicator[]; may: boolean }) {
+  const client = useQueryClient()
+  /** Numbers them by their new places; only those that move are written. */
+  const move = async (from: number, to: number) => {
+    const next = rows.toSpliced(from, 1).toSpliced(to, 0, rows[from]!)
+    const moved = next
+      .map((one, i) => ({ one, order: (i + 1) * 10 }))
+      .filter(({ one, order }) => one.order !== order)
+    client.setQueryData(
+      indicatorsQuery.queryKey,
+      next.map((one, i) => ({ ...one, order: (i + 1) * 10 })),
+    )
+    try {
+      for (const { one, order } of moved)
+        await ok(
+          api.PATCH('/indicator/{id}', { params: { path: { id: one.id } }, body: { order } }),
+        )
+    } catch (fault) {
+      failed(fault)
+    }
+    void client.invalidateQueries({ queryKey: ['indicator'] })
+  }
+  return rows.map((one, i) => (
+    <Row
+      key={one.id}
+      one={one}
+      onUp={may && i > 0 ? () => void move(i, i - 1) : undefined}
+      onDown={may && i < rows.length - 1 ? () => void move(i, i + 1) : undefined}
+      may={may}
+    />
+  ))
+}
+
+interface RowProps {
+  one: Indicator
+  may: boolean
+  onUp?: () => void
+  onDown?: () => void
+}
+
+function Row({ one, may, onUp, onDown }: RowProps) {
+  const t = useText()
+  const w = useWords()
+  const value = one.type === 'progress' ? `${one.value} %` : String(one.value)
+  return (
+    <div className="row ind-row">
+      <StateIcon look={watchLook(one)} title={watchWord(one)} />
+      <div className="clip">
+        <Go to={`/indicators/${one.id}`} className="ind-link">
+          {one.title}
+        </Go>
+        <Text size="xs" c="dimmed" className="clip" component="div">
+          {t.kinds[one.type]} · {t.pushed} <Ago at={one.last_push} />
+        </Text>
+      </div>
+      <Text fw={600} className="clip num ind-value">
+        {value}
+      </Text>
+      <Group gap={6} className="hide-sm">
+        {one.stale ? <Badge size="sm">{t.silent}</Badge> : null}
+        {one.sticky ? <Badge size="sm">{t.sticky}</Badge> : null}
+        {one.public ? <Badge size="sm">{t.isPublic}</Badge> : null}
+      </Group>
+      {may ? (
+        <Group gap={2} wrap="nowrap" className="ind-acts">
+          <ActionIcon aria-label={t.up(one.title)} disabled={!onUp} onClick={onUp}>
+            <ArrowUp size={14} />
+          </ActionIcon>
+          <ActionIcon aria-label={t.down(one.title)} disabled={!onDown} onClick={onDown}>
+            <ArrowDown size={14} />
+          </ActionIcon>
+          <ActionIcon
+            component={Go}
+            to={`/indicators/${one.id}/edit`}
+            aria-label={`${w.edit}: ${one.title}`}
+          >
+            <Pencil size={14} />
+          </ActionIcon>
+        </Group>
+      ) : null}
+    </div>
+  )
+}

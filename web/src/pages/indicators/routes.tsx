@@ -1,0 +1,40 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { orgRoute } from '../../app/root'
+
+export const indicatorsRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/indicators',
+  component: lazyRouteComponent(() => import('./IndicatorsPage'), 'IndicatorsPage'),
+})
+
+export const newIndicatorRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/indicators/new',
+  component: lazyRouteComponent(() => import('./EditPage'), 'NewIndicatorPage'),
+})
+
+export const RANGES = ['1h', '24h', '7d', '30d'] as const
+export type Range = (typeof RANGES)[number]
+
+export const indicatorRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/indicators/$id',
+  validateSearch: (search: Record<string, unknown>): { range?: Range } => {
+    const range = RANGES.find((one) => one === search.range)
+    return range ? { range } : {}
+  },
+  component: lazyRouteComponent(() => import('./IndicatorPage'), 'IndicatorPage'),
+})
+
+export const editIndicatorRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/indicators/$id/edit',
+  component: lazyRouteComponent(() => import('./EditPage'), 'EditIndicatorPage'),
+})
+
+export const indicatorRoutes = [
+  indicatorsRoute,
+  newIndicatorRoute,
+  indicatorRoute,
+  editIndicatorRoute,
+] as const

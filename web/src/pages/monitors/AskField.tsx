@@ -1,0 +1,154 @@
+import {
+  MultiSelect,
+  NumberInput,
+  Select,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api, loose, ok } from '../../api/client'
+import { monitorNamesQuery } from '../../api/queries/monitor'
+import { HeadersInput } from './HeadersInput'
+import type { Field } from './kinds'
+import { useKindText } from './kindText'
+
+interface Props {
+  field: Field
+  value: unknown
+  error?: string
+  onChange: (value: unknown) => void
+  /** A group cannot hold itself. */
+  self?: string
+}
+
+/** One field of a monitor's form, asked for as its kind says. */
+export function AskField({ field, value, error, onChange, self }: Props) {
+  const t = useKindText()
+  const words = t.field[field.name]!
+  const common = {
+    label: words.label,
+    description: words.help,
+    error,
+    required: field.required,
+    name: field.name,
+  }
+  if (typeof field.ask !== 'string')
+    return (
+      <Select
+        {...common}
+        allowDeselect={false}
+        data={field.ask.map((one) => ({ value: one, label: t.severities[one] ?? one }))}
+        value={String(value)}
+        onChange={onChange}
+      />
+    )
+  switch (field.ask) {
+    case 'number':
+    case 'percent':
+      return (
+        <NumberInput
+          {...common}
+          min={0}
+          max={field.ask === 'percent' ? 100 : undefined}
+          value={value as number | string}
+          onChange={onChange}
+        />
+      )
+    case 'seconds':
+      return (
+        <NumberInput
+          {...common}
+          min={0}
+          decimalScale={1}
+          value={value === '' ? '' : Number(value) / 1000}
+          onChange={(s) => onChange(s === '' ? '' : Math.round(Number(s) * 1000))}
+        />
+      )
+    case 'switch':
+      return (
+        <Switch
+          label={words.label}
+          description={words.help}
+          checked={Boolean(value)}
+          onChange={(event) => onChange(event.currentTarget.checked)}
+        />
+      )
+    case 'words':
+      return <TagsInput {...common} value={value as string[]} onChange={onChange} allowDuplicates />
+    case 'headers':
+      return <HeadersInput {...common} value={value} onChange={onChange} />
+    case 'script':
+      return <ScriptSelect {...common} value={String(value)} onChange={onChange} />
+    case 'monitors':
+      return <MemberSelect {...common} value={value as string[]} onChange={onChange} self={self} />
+    case 'long':
+      return (
+        <Textarea
+          {...common}
+          autosize
+          minRows={2}
+          classNames={{ input: 'mono' }}
+          value={String(value)}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )
+    case 'text':
+      return (
+        <TextInput
+          {...common}
+          value={String(value)}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )
+  }
+}
+
+interface Common {
+  label: string
+  description?: string
+  error?: string
+  required?: boolean
+  name: string
+}
+
+function ScriptSelect({
+  value,
+  ...rest
+}: Common & { value: string; onChange: (value: string | null) => void }) {
+  const t = useKindText()
+  const { data = [] } = useQuery({
+    queryKey: ['file', 'names'],
+    queryFn: () => ok(api.GET('/file', { params: { query: loose({ 'sort[filename]': 1 }) } })),
+  })
+  return (
+    <Select
+      {...rest}
+      searchable
+      nothingFoundMessage={t.noScripts}
+      data={data.map((file) => ({ value: file.id, label: file.filename }))}
+      value={value || null}
+    />
+  )
+}
+
+function MemberSelect({
+  self,
+  ...rest
+}: Common & { value: string[]; onChange: (value: string[]) => void; self?: string }) {
+  const { data = [] } = useQuery(monitorNamesQuery)
+  return (
+    <MultiSelect
+      {...rest}
+      searchable
+      data={data
+        .filter((one) => one.id !== self)
+        .map((one) => ({
+          value: one.id,
+          label:
+            one.hostname && one.hostname !== one.name ? `${one.name} · ${one.hostname}` : one.name,
+        }))}
+    />
+  )
+}

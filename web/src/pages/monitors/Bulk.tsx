@@ -1,0 +1,72 @@
+import { ActionIcon, Button, Group, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { BellOff, Pause, Play, Trash2, Volume2, X } from 'lucide-react'
+import { Confirm } from '../../ui/Confirm'
+import { useWords } from '../../ui/text'
+import { done } from '../../ui/toast'
+import { type Act, useMonitorActs } from './acts'
+import { LastingMenu } from './LastingMenu'
+import { useText } from './text'
+
+/** What can be done to the chosen monitors at once. */
+export function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
+  const t = useText()
+  const w = useWords()
+  const acts = useMonitorActs()
+  const [asks, { open, close }] = useDisclosure()
+  const run = async (act: Act, ms: number | null = null) => {
+    close()
+    const good = await acts(act, ids, ms)
+    if (good) done(t.doneFor(good))
+    onDone()
+  }
+  return (
+    <Group className="head mon-bulk" gap={8}>
+      <Text size="sm" fw={600}>
+        {t.selected(ids.length)}
+      </Text>
+      <LastingMenu
+        label={t.mute}
+        icon={<BellOff size={14} />}
+        onPick={(ms) => void run('mute', ms)}
+      />
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<Volume2 size={14} />}
+        onClick={() => void run('unmute')}
+      >
+        {t.unmute}
+      </Button>
+      <LastingMenu
+        label={t.pause}
+        icon={<Pause size={14} />}
+        onPick={(ms) => void run('pause', ms)}
+      />
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<Play size={14} />}
+        onClick={() => void run('resume')}
+      >
+        {t.resume}
+      </Button>
+      <Button size="compact-sm" variant="default" leftSection={<Trash2 size={14} />} onClick={open}>
+        {w.delete}
+      </Button>
+      <ActionIcon ml="auto" aria-label={t.clear} onClick={onDone}>
+        <X size={14} />
+      </ActionIcon>
+      <Confirm
+        opened={asks}
+        title={t.deleteMany(ids.length)}
+        action={w.delete}
+        word={ids.length > 1 ? String(ids.length) : undefined}
+        onClose={close}
+        onConfirm={() => void run('delete')}
+      >
+        {t.deleteBody} {w.cannotUndo}
+      </Confirm>
+    </Group>
+  )
+}

@@ -1,0 +1,238 @@
+import { Alert, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Trash2 } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { api, ok, type Shape } from '../../api/client'
+import { ApiError, byField } from '../../api/errors'
+import { hostNamesQuery } from '../../api/queries/host'
+import { type Monitor, monitorQuery } from '../../api/queries/monitor'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { Confirm } from '../../ui/Confirm'
+import { Go, useGo } from '../../ui/Go'
+import { useWords } from '../../ui/text'
+import { done } from '../../ui/toast'
+import { useWatchWords } from '../../ui/watch/text'
+import { useMonitorActs } from './acts'
+import { Frame } from './Frame'
+import { bodyOf, freshValues, MAKEABLE, needsHost, type Values, valuesOf } from './kinds'
+import { useKindText } from './kindText'
+import { MonitorForm } from './MonitorForm'
+import { PushUrl } from './PushUrl'
+import { monitorSettingsRoute, newMonitorRoute } from './routes'
+import { useText } from './text'
+import './monitors.css'
+
+export function NewMonitorPage() {
+  usePageTitle(useText().new)
+  const { kind } = newMonitorRoute.useSearch()
+  return kind && MAKEABLE.includes(kind) ? <Make kind={kind} key={kind} /> : <Choose />
+}
+
+function Choose() {
+  const t = useKindText()
+  const kinds = useWatchWords().kinds
+  const { host } = newMonitorRoute.useSearch()
+  return (
+    <Stack gap="md">
+      <Title order={2} size="h5">
+        {t.choose}
+      </Title>
+      <div className="mon-kinds">
+        {MAKEABLE.map((kind) => (
+          <Go key={kind} to="/monitors/new" search={{ kind, host }} className="mon-kind">
+            <Text fw={600} size="sm">
+              {kinds[kind]}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {t.about[kind]}
+            </Text>
+          </Go>
+        ))}
+      </div>
+    </Stack>
+  )
+}
+
+function Make({ kind }: { kind: string }) {
+  const t = useKindText()
+  const w = useWords()
+  const go = useGo()
+  const client = useQueryClient()
+  const kinds = useWatchWords().kinds
+  const { host } = newMonitorRoute.useSearch()
+  const { data: hosts } = useQuery(hostNamesQuery)
+  const [values, setValues] = useState<Values>(() => ({ ...freshValues(kind), host_id: host }))
+  // The only host there is need not be chosen.
+  const only = host ?? (hosts?.length === 1 ? hosts[0]!.id : null)
+  const shown = needsHost(kind) && !values.host_id ? { ...values, host_id: only } : values
+  const make = useMutation({
+    mutationFn: () =>
+      ok(api.POST('/monitor', { body: { ...bodyOf(kind, shown), type: kind } as Body })),
+    onSuccess: (made) => {
+      done(t.made(made.name))
+      void client.invalidateQueries({ queryKey: ['monitor'] })
+      go(`/monitors/${made.id}${kind === 'push' ? '/settings' : ''}`)
+    },
+  })
+  return (
+    <Stack gap="md">
+      <Group gap={10}>
+        <Title order={2} size="h5">
+          {t.kind(kinds[kind]!)}
+        </Title>
+        <Go to="/monitors/new" search={{ host }}>
+          {t.otherKind}
+        </Go>
+      </Group>
+      <Text size="sm" c="dimmed">
+        {t.about[kind]} {kind === 'push' ? t.push : null}
+      </Text>
+      <MonitorForm
+        kind={kind}
+        values={shown}
+        errors={byField(make.error)}
+        onChange={setValues}
+        onSubmit={() => make.mutate()}
+      >
+        <Button type="submit" loading={make.isPending}>
+          {t.make}
+        </Button>
+        <Button component={Go} to="/monitors" variant="default">
+          {w.cancel}
+        </Button>
+      </MonitorForm>
+      <Refusal error={make.error} />
+    </Stack>
+  )
+}
+
+type Body = Shape<'MonitorBody'>
+
+export function EditMonitorPage() {
+  const { id } = monitorSettingsRoute.useParams()
+  return (
+    <Frame id={id} tab="settings">
+      {(monitor) => (
+        <Stack gap="md">
+          {monitor.type === 'push' ? <PushUrl monitor={monitor} /> : null}
+          <Edit monitor={monitor} key={monitor.id} />
+        </Stack>
+      )}
+    </Frame>
+  )
+}
+
+function Edit({ monitor }: { monitor: Monitor }) {
+  const w = useWords()
+  const may = useCan()('monitor.edit')
+  const client = useQueryClient()
+  // What is typed counts against the version that it was typed over.
+  const [base, setBase] = useState(monitor)
+  const [values, setValues] = useState<Values>(() => valuesOf(monitor))
+  const start = (from: Monitor) => {
+    setBase(from)
+    setValues(valuesOf(from))
+  }
+  const save = useMutation({
+    mutationFn: () =>
+      ok(
+        api.PATCH('/monitor/{id}', {
+          params: { path: { id: monitor.id } },
+          body: bodyOf(monitor.type, values) as Body,
+          headers: { 'If-Match': String(base.version) },
+        }),
+      ),
+    onSuccess: (saved) => {
+      done(w.saved)
+      client.setQueryData(monitorQuery(monitor.id).queryKey, saved)
+      void client.invalidateQueries({ queryKey: ['monitor'] })
+      start(saved)
+    },
+  })
+  const isStale = save.error instanceof ApiError && save.error.status === 412
+  // Fresh words of the server replace what nobody has touched.
+  const isTouched = JSON.stringify(values) !== JSON.stringify(valuesOf(base))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a newer version counts
+  useEffect(() => {
+    if (!isTouched && monitor.version > base.version) start(monitor)
+  }, [monitor.version])
+  return (
+    <>
+      <MonitorForm
+        kind={monitor.type}
+        values={values}
+        errors={byField(save.error)}
+        onChange={setValues}
+        onSubmit={() => save.mutate()}
+        self={monitor.id}
+      >
+        <Button type="submit" loading={save.isPending} disabled={!may}>
+          {w.save}
+        </Button>
+        {may && monitor.type !== 'host' ? <Delete monitor={monitor} /> : null}
+      </MonitorForm>
+      {isStale ? (
+        <Alert color="yellow" maw={720}>
+          <Group>
+            {w.stale}
+            <Button
+              variant="default"
+              onClick={async () => {
+                start(await client.fetchQuery({ ...monitorQuery(monitor.id), staleTime: 0 }))
+                save.reset()
+              }}
+            >
+              {w.reload}
+            </Button>
+          </Group>
+        </Alert>
+      ) : (
+        <Refusal error={save.error} />
+      )}
+    </>
+  )
+}
+
+function Delete({ monitor }: { monitor: Monitor }) {
+  const t = useText()
+  const w = useWords()
+  const go = useGo()
+  const act = useMonitorActs()
+  const [asks, { open, close }] = useDisclosure()
+  const remove = async () => {
+    close()
+    if (!(await act('delete', [monitor.id]))) return
+    done(t.deleted(monitor.name))
+    go('/monitors')
+  }
+  return (
+    <>
+      <Button variant="default" ml="auto" leftSection={<Trash2 size={14} />} onClick={open}>
+        {w.delete}
+      </Button>
+      <Confirm
+        opened={asks}
+        title={w.reallyDelete(monitor.name)}
+        action={w.delete}
+        onClose={close}
+        onConfirm={() => void remove()}
+      >
+        {t.deleteBody} {w.cannotUndo}
+      </Confirm>
+    </>
+  )
+}
+
+/** What the server said, where no field is at fault. */
+function Refusal({ error }: { error: Error | null }) {
+  if (!error) return null
+  return (
+    <Paper maw={720} role="alert">
+      <Text c="red.9" size="sm">
+        {error.message}
+      </Text>
+    </Paper>
+  )
+}

@@ -1,0 +1,119 @@
+import { Group, Select, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Search } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { hostNamesQuery } from '../../api/queries/host'
+import { type MonitorFilter, monitorsQuery } from '../../api/queries/monitor'
+import { useKeys } from '../../app/keys'
+import { watchWord } from '../../lib/state'
+import { useWords } from '../../ui/text'
+import { useWatchWords } from '../../ui/watch/text'
+import { monitorsRoute } from './routes'
+import { useText } from './text'
+
+const STATES = ['failure', 'updates_stopped', 'unknown', 'normal', 'paused']
+
+export function useFilter(): (change: MonitorFilter) => void {
+  const navigate = useNavigate({ from: monitorsRoute.fullPath })
+  return (change) =>
+    void navigate({ search: (now) => ({ ...now, ...change }), replace: true, resetScroll: false })
+}
+
+export function Filters({ filter, total }: { filter: MonitorFilter; total: number | null }) {
+  const t = useText()
+  const w = useWords()
+  const kinds = useWatchWords().kinds
+  const set = useFilter()
+  const { data: hosts = [] } = useQuery(hostNamesQuery)
+  const tags = useTags(filter)
+  return (
+    <Group className="head mon-filters" gap={8}>
+      <Find filter={filter} />
+      <Select
+        size="xs"
+        w={150}
+        clearable
+        aria-label={w.state}
+        placeholder={t.any}
+        value={filter.state ?? null}
+        onChange={(state) => set({ state: state ?? undefined })}
+        data={[
+          { value: 'problems', label: t.problems },
+          ...STATES.map((state) => ({ value: state, label: watchWord({ state }) })),
+        ]}
+      />
+      <Select
+        size="xs"
+        w={130}
+        clearable
+        aria-label={t.kind}
+        placeholder={t.kind}
+        value={filter.kind ?? null}
+        onChange={(kind) => set({ kind: kind ?? undefined })}
+        data={Object.entries(kinds).map(([value, label]) => ({ value, label }))}
+      />
+      <Select
+        size="xs"
+        w={150}
+        clearable
+        searchable
+        aria-label={w.host}
+        placeholder={w.host}
+        value={filter.host ?? null}
+        onChange={(host) => set({ host: host ?? undefined })}
+        data={hosts.map((host) => ({ value: host.id, label: host.hostname }))}
+      />
+      {tags.length ? (
+        <Select
+          size="xs"
+          w={130}
+          clearable
+          searchable
+          aria-label={w.tags}
+          placeholder={w.tags}
+          value={filter.tag ?? null}
+          onChange={(tag) => set({ tag: tag ?? undefined })}
+          data={tags}
+        />
+      ) : null}
+      <Text size="xs" c="dimmed" ml="auto" className="num" role="status">
+        {total === null ? '' : t.count(total)}
+      </Text>
+    </Group>
+  )
+}
+
+function Find({ filter }: { filter: MonitorFilter }) {
+  const t = useText()
+  const set = useFilter()
+  const field = useRef<HTMLInputElement>(null)
+  const [typed, setTyped] = useState(filter.q ?? '')
+  useEffect(() => setTyped(filter.q ?? ''), [filter.q])
+  const settle = useDebouncedCallback((q: string) => set({ q: q || undefined }), 200)
+  useKeys({ '/': () => field.current?.focus() })
+  return (
+    <TextInput
+      ref={field}
+      size="xs"
+      className="mon-find"
+      leftSection={<Search size={14} />}
+      placeholder={t.find}
+      aria-label={t.find}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value)
+        settle(event.currentTarget.value)
+      }}
+    />
+  )
+}
+
+/** The tags of the first page without a tag filter, and the one that is chosen. */
+function useTags(filter: MonitorFilter): string[] {
+  const { data } = useQuery(monitorsQuery({ ...filter, tag: undefined }))
+  const found = new Set(data?.rows.flatMap((line) => line.tags))
+  if (filter.tag) found.add(filter.tag)
+  return [...found].toSorted()
+}

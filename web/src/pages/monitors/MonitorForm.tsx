@@ -1,0 +1,154 @@
+import {
+  Button,
+  Collapse,
+  Group,
+  Paper,
+  Select,
+  Stack,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useRef } from 'react'
+import { hostNamesQuery } from '../../api/queries/host'
+import { useKeys } from '../../app/keys'
+import { AskField } from './AskField'
+import { COMMON, fieldsOf, needsHost, type Values } from './kinds'
+import { useKindText } from './kindText'
+import { type Window, Windows } from './Windows'
+
+interface Props {
+  kind: string
+  values: Values
+  errors: Record<string, string>
+  onChange: (values: Values) => void
+  onSubmit: () => void
+  self?: string
+  /** Buttons at the end. */
+  children: ReactNode
+}
+
+/** Everything that a monitor of a kind can be told; what is seldom wanted is folded away. */
+export function MonitorForm({ kind, values, errors, onChange, onSubmit, self, children }: Props) {
+  const t = useKindText()
+  const form = useRef<HTMLFormElement>(null)
+  const fields = fieldsOf(kind)
+  const seldom = fields.filter((field) => field.seldom)
+  // A field that the server refused must be seen.
+  const isNeeded = seldom.some((field) => errors[field.name])
+  const [opened, { toggle }] = useDisclosure(false)
+  const set = (name: string) => (value: unknown) => onChange({ ...values, [name]: value })
+  useKeys({
+    'mod+s': () => form.current?.requestSubmit(),
+    'mod+Enter': () => form.current?.requestSubmit(),
+  })
+  const show = (list: typeof fields) =>
+    list.map((field) => (
+      <AskField
+        key={field.name}
+        field={field}
+        value={values[field.name]}
+        error={errors[field.name]}
+        onChange={set(field.name)}
+        self={self}
+      />
+    ))
+  return (
+    <form
+      ref={form}
+      className="mon-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      <Paper withBorder p="md">
+        <Stack gap="sm">
+          <TextInput
+            label={t.field.name!.label}
+            required
+            value={String(values.name)}
+            error={errors.name}
+            onChange={(event) => set('name')(event.currentTarget.value)}
+          />
+          {needsHost(kind) ? (
+            <HostSelect
+              value={values.host_id as string | null}
+              error={errors.host_id ?? errors.host}
+              onChange={set('host_id')}
+            />
+          ) : null}
+          {show(fields.filter((field) => !field.seldom))}
+          <Group grow align="flex-start">
+            {show(COMMON)}
+          </Group>
+          {seldom.length ? (
+            <>
+              <Group>
+                <Button
+                  variant="subtle"
+                  size="compact-sm"
+                  onClick={toggle}
+                  aria-expanded={opened || isNeeded}
+                >
+                  {opened || isNeeded ? t.fewer : t.more}
+                </Button>
+              </Group>
+              <Collapse expanded={opened || isNeeded}>
+                <Stack gap="sm">{show(seldom)}</Stack>
+              </Collapse>
+            </>
+          ) : null}
+          <TagsInput
+            label={t.field.tags!.label}
+            description={t.field.tags!.help}
+            value={values.tags as string[]}
+            error={errors.tags}
+            onChange={set('tags')}
+          />
+          <Textarea
+            label={t.field.description!.label}
+            autosize
+            minRows={1}
+            value={String(values.description)}
+            onChange={(event) => set('description')(event.currentTarget.value)}
+          />
+          <Windows
+            value={values.maintenance as Window[]}
+            onChange={set('maintenance')}
+            errors={errors}
+          />
+          <Group gap={8}>{children}</Group>
+        </Stack>
+      </Paper>
+    </form>
+  )
+}
+
+function HostSelect({
+  value,
+  error,
+  onChange,
+}: {
+  value: string | null
+  error?: string
+  onChange: (value: string | null) => void
+}) {
+  const t = useKindText()
+  const { data = [] } = useQuery(hostNamesQuery)
+  return (
+    <Select
+      label={t.field.host_id!.label}
+      description={t.field.host_id!.help}
+      required
+      searchable
+      allowDeselect={false}
+      error={error}
+      data={data.map((host) => ({ value: host.id, label: host.hostname }))}
+      value={value}
+      onChange={onChange}
+    />
+  )
+}

@@ -1,0 +1,112 @@
+import { Group, Paper, Stack, Text, Title, Tooltip } from '@mantine/core'
+import { lazy, Suspense } from 'react'
+import type { Shape } from '../../api/client'
+import type { Monitor } from '../../api/queries/monitor'
+import { StateStrip } from '../../ui/chart/StateStrip'
+import { metricsOf, seriesOf } from '../../ui/chart/series'
+import { Loaded } from '../../ui/Loaded'
+import { Ago, useNow } from '../../ui/Time'
+import { uptime } from '../../ui/watch/show'
+import { Frame } from './Frame'
+import { RangeControl, useRange } from './range'
+import { monitorRoute } from './routes'
+import { Side } from './Side'
+import { useText } from './text'
+
+const TimeChart = lazy(() =>
+  import('../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
+)
+
+export function MonitorPage() {
+  const { id } = monitorRoute.useParams()
+  return (
+    <Frame id={id} tab="overview">
+      {(monitor) => (
+        <div className="mon-page">
+          <Seen monitor={monitor} />
+          <Side monitor={monitor} />
+        </div>
+      )}
+    </Frame>
+  )
+}
+
+function Seen({ monitor }: { monitor: Monitor }) {
+  const t = useText()
+  const { range = '24h' } = monitorRoute.useSearch()
+  const { query, from, to } = useRange(monitor.id, range)
+  return (
+    <Stack gap="md">
+      <Paper withBorder component="section" aria-label={t.strip}>
+        <Group className="head" justify="space-between">
+          <Title order={2} size="h6">
+            {t.strip}
+          </Title>
+          <RangeControl value={range} />
+        </Group>
+        <Loaded query={query} lines={2}>
+          {(history) => (
+            <>
+              <Stack px="md" pt="sm">
+                <StateStrip points={history.points} from={from} to={to} />
+              </Stack>
+              <Facts monitor={monitor} history={history} />
+            </>
+          )}
+        </Loaded>
+      </Paper>
+      {query.data && metricsOf(query.data.points).length ? (
+        <Paper withBorder component="section" aria-label={t.charts}>
+          <Group className="head">
+            <Title order={2} size="h6">
+              {t.charts}
+            </Title>
+          </Group>
+          <Stack p="md">
+            <Suspense>
+              <TimeChart
+                series={seriesOf(query.data.points, query.data.step, metricsOf(query.data.points))}
+                from={from / 1000}
+                to={to / 1000}
+              />
+            </Suspense>
+          </Stack>
+        </Paper>
+      ) : null}
+    </Stack>
+  )
+}
+
+function Facts({ monitor, history }: { monitor: Monitor; history: Shape<'MonitorsHistory'> }) {
+  const t = useText()
+  return (
+    <div className="mon-facts">
+      <div className="mon-fact">
+        <div>{t.uptime}</div>
+        <div className="num">{uptime(history.uptime)}</div>
+      </div>
+      <div className="mon-fact">
+        <Tooltip label={t.knownHelp} multiline maw={260}>
+          <div>{t.known}</div>
+        </Tooltip>
+        <div className="num">{uptime(history.known)}</div>
+      </div>
+      <div className="mon-fact">
+        <div>{t.lastCheck}</div>
+        <div>
+          {monitor.last_check ? <Ago at={monitor.last_check} /> : <Countdown monitor={monitor} />}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+/** Nobody has looked yet: when somebody will. */
+function Countdown({ monitor }: { monitor: Monitor }) {
+  const t = useText()
+  const now = useNow()
+  if (!monitor.enable) return <Text size="sm">{t.notChecked}</Text>
+  const due = Date.parse(monitor.creation_date) + monitor.looptime
+  const left = Math.ceil((due - now) / 1000)
+  return <span role="timer">{left > 0 ? t.firstIn(left) : t.firstSoon}</span>
+}

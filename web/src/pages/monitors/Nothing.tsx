@@ -1,0 +1,117 @@
+import { Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Activity, FilterX } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import { byField } from '../../api/errors'
+import { hostNamesQuery } from '../../api/queries/host'
+import type { MonitorFilter } from '../../api/queries/monitor'
+import { useCan } from '../../app/session'
+import { Empty } from '../../ui/Empty'
+import { Go, useGo } from '../../ui/Go'
+import { InstallLine } from '../../ui/watch/InstallLine'
+import { useFilter } from './Filters'
+import { useText } from './text'
+
+export function NoneFits({ filter }: { filter: MonitorFilter }) {
+  const t = useText()
+  const set = useFilter()
+  const clear = () => set(Object.fromEntries(Object.keys(filter).map((name) => [name, undefined])))
+  return (
+    <Empty icon={FilterX} title={filter.state === 'problems' ? t.noTrouble : t.none}>
+      <p>{t.noneBody}</p>
+      <Button variant="default" onClick={clear}>
+        {t.clearFilter}
+      </Button>
+    </Empty>
+  )
+}
+
+/** No monitor yet: one field makes the first. */
+export function First() {
+  const t = useText()
+  const may = useCan()('monitor.edit')
+  const { data: hosts } = useQuery(hostNamesQuery)
+  const host = hosts?.find((one) => one.state === 'online') ?? hosts?.[0]
+  if (!may)
+    return (
+      <Paper withBorder>
+        <Empty icon={Activity} title={t.none}>
+          {t.nobody}
+        </Empty>
+      </Paper>
+    )
+  return (
+    <Paper withBorder>
+      <Empty icon={Activity} title={t.first}>
+        <p>{t.firstBody}</p>
+        {hosts && !host ? (
+          <>
+            <p>{t.noHost}</p>
+            <InstallLine />
+          </>
+        ) : host ? (
+          <PageForm host={host} />
+        ) : null}
+      </Empty>
+    </Paper>
+  )
+}
+
+function PageForm({ host }: { host: { id: string; hostname: string } }) {
+  const t = useText()
+  const go = useGo()
+  const client = useQueryClient()
+  const [url, setUrl] = useState('https://')
+  const make = useMutation({
+    mutationFn: () =>
+      ok(
+        api.POST('/monitor', {
+          body: { name: nameOf(url), type: 'scraper', host_id: host.id, url },
+        }),
+      ),
+    onSuccess: (made) => {
+      void client.invalidateQueries({ queryKey: ['monitor'] })
+      go(`/monitors/${made.id}`)
+    },
+  })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        make.mutate()
+      }}
+    >
+      <Stack gap={8} ta="left">
+        <Group gap={8} align="flex-end" wrap="nowrap">
+          <TextInput
+            flex={1}
+            type="url"
+            required
+            label={t.url}
+            value={url}
+            onChange={(event) => setUrl(event.currentTarget.value)}
+            error={make.error ? (byField(make.error).url ?? make.error.message) : undefined}
+          />
+          <Button type="submit" loading={make.isPending}>
+            {t.watch}
+          </Button>
+        </Group>
+        <Text size="xs" c="dimmed">
+          {t.checkedBy(host.hostname)}
+        </Text>
+        <Go to="/monitors/new">{t.other}</Go>
+      </Stack>
+    </form>
+  )
+}
+
+/** The site's name is a good first name of its monitor. */
+export function nameOf(url: string): string {
+  try {
+    const { host, pathname } = new URL(url)
+    return host + (pathname === '/' ? '' : pathname)
+  } catch {
+    return url
+  }
+}

@@ -1,0 +1,93 @@
+import { Checkbox, Skeleton, Text } from '@mantine/core'
+import { memo } from 'react'
+import type { MonitorLine } from '../../api/queries/monitor'
+import { watchLook, watchWord } from '../../lib/state'
+import { Go } from '../../ui/Go'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago } from '../../ui/Time'
+import {
+  MonitorBeats,
+  MonitorMarks,
+  MonitorSub,
+  MonitorTrend,
+  MonitorValue,
+} from '../../ui/watch/MonitorRow'
+import { uptime } from '../../ui/watch/show'
+import { useText } from './text'
+
+interface Props {
+  line: MonitorLine | undefined
+  index: number
+  top: number
+  isActive: boolean
+  isChosen: boolean
+  onToggle?: (id: string) => void
+}
+
+export const Row = memo(function Row({ line, index, top, isActive, isChosen, onToggle }: Props) {
+  const t = useText()
+  const place = { transform: `translateY(${top}px)` }
+  if (!line)
+    return (
+      <div
+        role="row"
+        tabIndex={-1}
+        aria-rowindex={index + 2}
+        className="mon-row mon-line"
+        style={place}
+      >
+        <span role="cell">
+          <Skeleton height={14} width="60%" />
+        </span>
+      </div>
+    )
+  return (
+    <div
+      role="row"
+      tabIndex={-1}
+      aria-rowindex={index + 2}
+      className="mon-row mon-line"
+      style={place}
+      data-active={isActive}
+      data-state={line.state}
+    >
+      <div role="cell" className="mon-monitor">
+        {onToggle ? (
+          <Checkbox
+            size="xs"
+            className="mon-pick"
+            checked={isChosen}
+            onChange={() => onToggle(line.id)}
+            aria-label={t.select(line.name)}
+          />
+        ) : null}
+        <StateIcon look={watchLook(line)} title={watchWord(line)} />
+        <div className="clip">
+          <Go to={`/monitors/${line.id}`} className="mon-link clip">
+            {line.name}
+          </Go>
+          <MonitorMarks line={line} />
+          <MonitorSub line={line} />
+        </div>
+      </div>
+      <div role="cell" className="mon-checks">
+        <MonitorBeats line={line} />
+      </div>
+      <div role="cell" className="mon-trend">
+        <MonitorTrend line={line} />
+      </div>
+      <div role="cell" className="mon-value">
+        <MonitorValue line={line} />
+      </div>
+      <Text role="cell" size="xs" c="dimmed" component="div" className="mon-since clip">
+        <Ago at={line.state_since} />
+      </Text>
+      <div role="cell" className="mon-day num">
+        {uptime(line.uptime_day)}
+      </div>
+      <div role="cell" className="mon-month num">
+        {uptime(line.uptime_month)}
+      </div>
+    </div>
+  )
+})

@@ -1,0 +1,52 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { api, ok } from '../../api/client'
+import { failed } from '../../ui/toast'
+
+export type Act = 'mute' | 'unmute' | 'pause' | 'resume' | 'delete'
+
+/** Requests in flight at once when many monitors are changed. */
+const AT_ONCE = 6
+const HOUR = 3_600_000
+
+/** How long a mute or a pause may last; null: until it is ended. */
+export const LASTING = [HOUR, 8 * HOUR, 24 * HOUR, 168 * HOUR, null] as const
+
+function call(act: Act, id: string, ms: number | null): Promise<unknown> {
+  const path = { params: { path: { id } } }
+  const body = ms === null ? {} : { until: new Date(Date.now() + ms).toISOString() }
+  switch (act) {
+    case 'mute':
+      return ok(api.PUT('/monitor/{id}/mute', { ...path, body }))
+    case 'pause':
+      return ok(api.PUT('/monitor/{id}/pause', { ...path, body }))
+    case 'unmute':
+      return ok(api.PUT('/monitor/{id}/unmute', path))
+    case 'resume':
+      return ok(api.PUT('/monitor/{id}/resume', path))
+    case 'delete':
+      return ok(api.DELETE('/monitor/{id}', path))
+  }
+}
+
+/** Does one thing to one or many monitors; tells how many it worked for. */
+export function useMonitorActs() {
+  const client = useQueryClient()
+  return async (act: Act, ids: string[], ms: number | null = null): Promise<number> => {
+    let good = 0
+    const waiting = [...ids]
+    const worker = async () => {
+      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+        try {
+          await call(act, id, ms)
+          good += 1
+        } catch (fault) {
+          failed(fault)
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, worker))
+    void client.invalidateQueries({ queryKey: ['monitor'] })
+    void client.invalidateQueries({ queryKey: ['counts'] })
+    return good
+  }
+}

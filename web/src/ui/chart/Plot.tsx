@@ -1,0 +1,113 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { useEffect, useRef } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { dateTime } from '../../lib/format'
+import { prefs } from '../../lib/prefs'
+import type { Series } from './series'
+import { COLORS, shown } from './TimeChart'
+import { metricName } from './text'
+
+interface Props {
+  series: Series
+  from: number
+  to: number
+  height: number
+}
+
+/** uPlot in React: made once per look, fed with data in place. */
+export function Plot({ series, from, to, height }: Props) {
+  const { ref: box, width } = useElementSize()
+  const place = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot | null>(null)
+  const scheme = useComputedColorScheme('light')
+  const names = series.lines.map((line) => line.name).join('\n')
+  const now = useRef({ series, from, to })
+  now.current = { series, from, to }
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read anew with the scheme
+  useEffect(() => {
+    if (!place.current || !width) return
+    const made = new uPlot(
+      optionsOf(names.split('\n'), width, height, () => now.current),
+      dataOf(now.current.series),
+      place.current,
+    )
+    plot.current = made
+    return () => {
+      plot.current = null
+      made.destroy()
+    }
+  }, [names, width, height, scheme])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the range moves the axis too
+  useEffect(() => plot.current?.setData(dataOf(series)), [series, from, to])
+
+  return (
+    <div ref={box}>
+      <div ref={place} />
+    </div>
+  )
+}
+
+function dataOf({ times, lines }: Series): uPlot.AlignedData {
+  return [times, ...lines.map((line) => line.values)]
+}
+
+/** A canvas cannot resolve var(): the colour is read from the page. */
+function colour(value: string): string {
+  const name = /var\((--[\w-]+)\)/.exec(value)?.[1]
+  return name ? getComputedStyle(document.documentElement).getPropertyValue(name).trim() : value
+}
+
+function optionsOf(
+  names: string[],
+  width: number,
+  height: number,
+  now: () => { from: number; to: number },
+): uPlot.Options {
+  const text = colour('var(--mantine-color-dimmed)')
+  const grid = { stroke: colour('var(--line)'), width: 1 }
+  const axis = { stroke: text, grid, ticks: grid, font: '11px Inter Variable, sans-serif' }
+  const isPercent = names.every((name) => /^(cpu|mem|cache|disk )/.test(name))
+  return {
+    width,
+    height,
+    padding: [8, 8, 0, 0],
+    // Times stand in the reader's zone.
+    tzDate: (at) => {
+      const zone = prefs().zone
+      return zone ? uPlot.tzDate(new Date(at * 1000), zone) : new Date(at * 1000)
+    },
+    legend: { show: true, live: true },
+    cursor: { drag: { x: false, y: false } },
+    scales: {
+      x: { time: true, range: () => [now().from, now().to] },
+      y: isPercent ? { range: [0, 100] } : { range: (_u, low, high) => roomy(low, high) },
+    },
+    axes: [
+      axis,
+      { ...axis, size: 56, values: (_u, ticks) => ticks.map((v) => shown(names[0]!, v)) },
+    ],
+    series: [
+      { value: (_u, at) => (at === null ? '—' : dateTime(at * 1000)) },
+      ...names.map((name, i) => ({
+        label: metricName(name),
+        stroke: colour(COLORS[i % COLORS.length]!),
+        width: 1.5,
+        dash: i >= COLORS.length ? [4, 3] : undefined,
+        spanGaps: false,
+        points: { size: 4 },
+        fill: names.length === 1 ? `${colour(COLORS[0]!)}1a` : undefined,
+        value: (_u: uPlot, value: number | null) => (value === null ? '—' : shown(name, value)),
+      })),
+    ],
+  }
+}
+
+/** From zero where that is near, and with air above. */
+function roomy(low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null) return [0, 1]
+  return [Math.min(0, low), high === 0 ? 1 : high * 1.1]
+}

@@ -1,0 +1,131 @@
+import { Box, ScrollArea, SegmentedControl, Table, Text } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
+import { bytes, dateTime } from '../../lib/format'
+import { number } from '../../lib/i18n'
+import type { Line, Series } from './series'
+import { metricName, useText } from './text'
+import './chart.css'
+
+const Plot = lazy(() => import('./Plot').then((found) => ({ default: found.Plot })))
+const ROWS = 200
+/** Told apart by eye and in forced colours; each line also has its name below the chart. */
+export const COLORS = [
+  'var(--st-run)',
+  'var(--st-ok)',
+  'var(--st-wait)',
+  'var(--st-warn)',
+  'var(--st-stop)',
+  'var(--st-fail)',
+]
+
+interface Props {
+  series: Series
+  /** Seconds: what the time axis shows. */
+  from: number
+  to: number
+  height?: number
+}
+
+/** Values over time, as a chart and, word for word, as a table. */
+export function TimeChart({ series, from, to, height = 240 }: Props) {
+  const t = useText()
+  const [as, setAs] = useState('chart')
+  if (series.lines.length === 0)
+    return (
+      <Text size="sm" c="dimmed" p="md">
+        {t.noPoints}
+      </Text>
+    )
+  return (
+    <Box className="chart">
+      <div className="chart-top">
+        <ul className="chart-keys">
+          {series.lines.map((line, i) => (
+            <li key={line.name}>
+              <i className="chart-key" data-color={i % COLORS.length} aria-hidden="true" />
+              {metricName(line.name)}
+            </li>
+          ))}
+        </ul>
+        <SegmentedControl
+          size="xs"
+          aria-label={t.showAs}
+          value={as}
+          onChange={setAs}
+          data={[
+            { value: 'chart', label: t.chart },
+            { value: 'table', label: t.table },
+          ]}
+        />
+      </div>
+      {as === 'table' ? (
+        <Values series={series} />
+      ) : (
+        <div
+          role="img"
+          aria-label={series.lines.map(summary).join('; ')}
+          style={{ minHeight: height }}
+        >
+          <Suspense>
+            <Plot series={series} from={from} to={to} height={height} />
+          </Suspense>
+        </div>
+      )}
+    </Box>
+  )
+}
+
+export function shown(name: string, value: number): string {
+  if (name === 'bytes') return bytes(value)
+  return number(value, Math.abs(value) < 100 ? 1 : 0)
+}
+
+function summary(line: Line): string {
+  const known = line.values.filter((one): one is number => one !== null)
+  const t = useText.now()
+  if (known.length === 0) return `${metricName(line.name)}: ${t.noPoints}`
+  const [low, high, last] = [Math.min(...known), Math.max(...known), known.at(-1)!]
+  return t.summary(
+    metricName(line.name),
+    shown(line.name, low),
+    shown(line.name, high),
+    shown(line.name, last),
+  )
+}
+
+function Values({ series }: { series: Series }) {
+  const t = useText()
+  const places = series.times.map((_, i) => i).filter((i) => has(series, i))
+  const last = places.slice(-ROWS).toReversed()
+  return (
+    <ScrollArea.Autosize mah={320} viewportProps={{ tabIndex: 0 }}>
+      <Table stickyHeader fz="xs" verticalSpacing={4}>
+        <Table.Caption>{t.rows(last.length, places.length)}</Table.Caption>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t.time}</Table.Th>
+            {series.lines.map((line) => (
+              <Table.Th key={line.name}>{metricName(line.name)}</Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody className="num">
+          {last.map((i) => (
+            <Table.Tr key={i}>
+              <Table.Td>{dateTime(series.times[i]! * 1000)}</Table.Td>
+              {series.lines.map((line) => (
+                <Table.Td key={line.name}>
+                  {line.values[i] == null ? '—' : shown(line.name, line.values[i])}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollArea.Autosize>
+  )
+}
+
+function has(series: Series, i: number): boolean {
+  return series.lines.some((line) => line.values[i] !== null)
+}

@@ -1,0 +1,55 @@
+import { catalogue } from '../../lib/i18n'
+
+export const useText = catalogue(
+  {
+    chart: 'Chart',
+    table: 'Table',
+    showAs: 'Show as',
+    time: 'Time',
+    noPoints: 'Nothing was measured in this time.',
+    summary: (name: string, low: string, high: string, last: string) =>
+      `${name}: lowest ${low}, highest ${high}, last ${last}`,
+    checks: (good: number, checks: number) => `${good} of ${checks} checks good`,
+    noChecks: 'no checks',
+    strip: 'State over time',
+    names: {
+      ms: 'Response time, ms',
+      cpu: 'CPU, %',
+      mem: 'Memory, %',
+      cache: 'Swap, %',
+      days: 'Days left',
+      count: 'Processes',
+      bytes: 'Size',
+    } as Record<string, string>,
+    disk: (name: string) => `Disk ${name}, %`,
+    rows: (shown: number, all: number) => `The last ${shown} of ${all} points`,
+  },
+  {
+    chart: 'Gráfico',
+    table: 'Tabla',
+    showAs: 'Mostrar como',
+    time: 'Hora',
+    noPoints: 'No se midió nada en este tiempo.',
+    summary: (name, low, high, last) => `${name}: mínimo ${low}, máximo ${high}, último ${last}`,
+    checks: (good, checks) => `${good} de ${checks} comprobaciones correctas`,
+    noChecks: 'sin comprobaciones',
+    strip: 'Estado en el tiempo',
+    names: {
+      ms: 'Tiempo de respuesta, ms',
+      cpu: 'CPU, %',
+      mem: 'Memoria, %',
+      cache: 'Intercambio, %',
+      days: 'Días restantes',
+      count: 'Procesos',
+      bytes: 'Tamaño',
+    },
+    disk: (name) => `Disco ${name}, %`,
+    rows: (shown, all) => `Los últimos ${shown} de ${all} puntos`,
+  },
+)
+
+export function metricName(name: string): string {
+  const t = useText.now()
+  if (name.startsWith('disk ')) return t.disk(name.slice(5))
+  return t.names[name] ?? name
+}

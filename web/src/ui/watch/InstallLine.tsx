@@ -1,0 +1,42 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { Terminal } from 'lucide-react'
+import { api, ok, ROOT, type Shape } from '../../api/client'
+import { useCan } from '../../app/session'
+import { CopyField } from '../CopyField'
+import { failed } from '../toast'
+import { useWatchWords } from './text'
+
+export function installLine(token: string, root = location.origin + ROOT): string {
+  return `curl -fsSL ${root}-/install.sh | BELVEDERE_ENROLMENT_TOKEN=${token} sh`
+}
+
+/** Makes an enrolment token and shows the one line that turns a machine into a host. */
+export function InstallLine({ onMade }: { onMade?: (made: Shape<'TokenRecord'>) => void }) {
+  const w = useWatchWords()
+  const may = useCan()('host.edit')
+  const make = useMutation({
+    mutationFn: () => ok(api.POST('/api/enrolment', { body: {} })),
+    onSuccess: onMade,
+    onError: failed,
+  })
+  if (!may) return <Text size="sm">{w.needsAdmin}</Text>
+  if (!make.data?.token)
+    return (
+      <Button
+        leftSection={<Terminal size={14} />}
+        loading={make.isPending}
+        onClick={() => make.mutate()}
+      >
+        {w.makeLine}
+      </Button>
+    )
+  return (
+    <Stack gap={6} ta="left">
+      <CopyField value={installLine(make.data.token)} label={w.installLine} />
+      <Text size="xs" c="dimmed">
+        {w.lineOnce}
+      </Text>
+    </Stack>
+  )
+}

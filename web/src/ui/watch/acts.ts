@@ -1,0 +1,53 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { api, ok } from '../../api/client'
+import { type IndicatorLine, tilesQuery } from '../../api/queries/indicator'
+import { failed } from '../toast'
+
+export type Count = 'increase' | 'decrease' | 'restart'
+
+const NEXT: Record<Count, (value: number) => number> = {
+  increase: (value) => value + 1,
+  decrease: (value) => Math.max(0, value - 1),
+  restart: () => 1,
+}
+
+/** What the menu of a tile does: shown at once, taken back when the server refuses. */
+export function useTileActs(one: IndicatorLine) {
+  const client = useQueryClient()
+  const key = tilesQuery.queryKey
+  const attempt = async (
+    change: (rows: IndicatorLine[]) => IndicatorLine[],
+    call: Promise<unknown>,
+  ) => {
+    await client.cancelQueries({ queryKey: key })
+    const before = client.getQueryData(key)
+    client.setQueryData(key, (rows) => rows && change(rows))
+    try {
+      await call
+    } catch (fault) {
+      client.setQueryData(key, before)
+      failed(fault)
+    }
+    void client.invalidateQueries({ queryKey: ['indicator'] })
+  }
+  const path = { params: { path: { id: one.id } } }
+  return {
+    count: (how: Count) => {
+      const value = NEXT[how](Number(one.value))
+      const calls = {
+        increase: () => api.PATCH('/indicator/{id}/increase', path),
+        decrease: () => api.PATCH('/indicator/{id}/decrease', path),
+        restart: () => api.PATCH('/indicator/{id}/restart', path),
+      }
+      void attempt(
+        (rows) => rows.map((row) => (row.id === one.id ? { ...row, value } : row)),
+        ok(calls[how]()),
+      )
+    },
+    dismiss: () =>
+      void attempt(
+        (rows) => rows.filter((row) => row.id !== one.id),
+        ok(api.DELETE('/indicator/{id}', path)),
+      ),
+  }
+}

@@ -1,0 +1,30 @@
+import type { Look } from '../../lib/state'
+import { useWatchWords } from './text'
+
+interface HostLike {
+  state: string
+  enable: boolean
+  draining: boolean
+}
+
+function condition(host: HostLike): string {
+  if (!host.enable) return 'disabled'
+  return host.draining && host.state === 'online' ? 'draining' : host.state
+}
+
+const LOOKS: Record<string, Look> = {
+  online: 'ok',
+  draining: 'warn',
+  offline: 'stop',
+  unreachable: 'lost',
+  disabled: 'cancel',
+}
+
+export function hostLook(host: HostLike): Look {
+  return LOOKS[condition(host)] ?? 'stop'
+}
+
+export function hostWord(host: HostLike): string {
+  const word = condition(host)
+  return useWatchWords.now().hostStates[word] ?? word
+}

@@ -1,0 +1,61 @@
+import type { IndicatorLine } from '../../api/queries/indicator'
+import type { MonitorLine } from '../../api/queries/monitor'
+import { bytes } from '../../lib/format'
+import { number } from '../../lib/i18n'
+import { byWorst, type Look, watchLook } from '../../lib/state'
+import { useWatchWords } from './text'
+
+const LETTERS: Record<string, Look> = { n: 'ok', f: 'fail', m: 'warn', '-': 'stop' }
+
+/** The letters of a strip as looks, oldest first. */
+export function beatLooks(letters: string): Look[] {
+  return [...letters].map((letter) => LETTERS[letter] ?? 'stop')
+}
+
+export interface Shown {
+  text: string
+  unit: string
+}
+
+/** The one number that stands for a monitor. */
+export function shownValue(
+  line: Pick<MonitorLine, 'value' | 'unit' | 'metric' | 'state'>,
+): Shown | null {
+  if (line.value == null || line.state === 'unknown' || line.state === 'updates_stopped')
+    return null
+  if (line.unit === 'B') {
+    const [text = '', unit = ''] = bytes(line.value).split(' ')
+    return { text, unit }
+  }
+  const digits = line.value >= 100 ? 0 : line.value >= 10 ? 1 : 2
+  const unit = line.unit === '%' ? `% ${line.metric ?? ''}` : line.unit
+  return { text: number(line.value, digits), unit: useWatchWords.now().units[unit] ?? unit }
+}
+
+/** Colour of a trend: calm blue, or that of the trouble. */
+export function trendColor(look: Look): string {
+  return `var(--st-${look === 'ok' ? 'run' : look})`
+}
+
+/** Values without the gaps; a strip of nothing is no trend. */
+export function known(values: (number | null)[]): number[] {
+  return values.filter((one): one is number => one !== null)
+}
+
+/** Sticky ones first, then the worst, then as ordered, then by title. */
+export function byNeed(a: IndicatorLine, b: IndicatorLine): number {
+  return (
+    Number(b.sticky) - Number(a.sticky) ||
+    byWorst(watchLook(a), watchLook(b)) ||
+    a.order - b.order ||
+    a.title.localeCompare(b.title)
+  )
+}
+
+/** Uptime as people read it: 100, 99.98, 98.7. */
+export function uptime(share: number | null): string {
+  if (share === null) return '—'
+  // 99.996 is not 100: a failure must not be rounded away.
+  const cut = Math.floor(share * 100) / 100
+  return `${number(cut, 2)} %`
+}
