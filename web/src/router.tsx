@@ -11,26 +11,26 @@ import { loginRoutes } from './pages/login/routes'
 import { monitorRoutes } from './pages/monitors/routes'
 import { peopleRoutes } from './pages/people/routes'
 import { settingsRoutes } from './pages/settings/routes'
+import { wallRoutes } from './pages/wall/routes'
 import { workflowsRoutes } from './pages/workflows/routes'
 
-import { wallRoutes } from './pages/wall/routes'
 const tree = rootRoute.addChildren([
   doorRoute,
   loginRoute,
   switchRoute,
   ...loginRoutes,
+  ...wallRoutes,
   orgRoute.addChildren([
     ...dashboardRoutes,
     ...monitorRoutes,
-  ...wallRoutes,
+    ...hostRoutes,
+    ...indicatorRoutes,
     ...peopleRoutes,
     ...auditRoutes,
     ...settingsRoutes,
     ...workflowsRoutes,
   ]),
 ])
-    ...hostRoutes,
-    ...indicatorRoutes,
 
 export function makeRouter(client: QueryClient) {
   return createRouter({
