@@ -17,7 +17,7 @@ MISSING, MALFORMED = "0" * 24, "z" * 24
 def noun(route: Route) -> str:
     """What the id in a door's path is the id of."""
     before = route.path.partition("/{id}")[0].split("/")[-1]
-    return {"script": "file", "scheduler": "schedule"}.get(before, before)
+    return {"script": "file", "scheduler": "schedule", "oidc": "provider"}.get(before, before)
 
 
 def home(estate: Estate, principal: Principal) -> tuple[Place, Place]:

@@ -9,6 +9,7 @@ from belvedere.access import (
     Actor,
     Keys,
     Level,
+    customers,
     enrolment,
     invitations,
     members,
@@ -34,6 +35,8 @@ from belvedere.notifications import outbox
 from belvedere.notifications import service as notify
 from belvedere.notifications.given import ChannelBody, RuleBody
 from belvedere.notifications.parcel import Outcome
+from belvedere.providers import service as providers
+from belvedere.providers.model import Endpoints, ProviderBody
 from belvedere.schedules import service as schedules
 from belvedere.schedules.given import ScheduleBody
 from belvedere.secrets import service as secrets
@@ -266,6 +269,14 @@ def _views(tx: Tx, house: House, place: Place) -> None:
     )
 
 
+def _provider(tx: Tx, house: House, place: Place) -> None:
+    at = f"https://id.{place.name}.test"
+    where = Endpoints(at, f"{at}/authorize", f"{at}/token", f"{at}/keys")
+    body = ProviderBody(name=f"secret of {place.host}", issuer=at, client_id="belvedere")
+    by = operator(customers.find(tx, place.by.customer_id))
+    place.ids["provider"] = providers.create(tx, house.keys, by, body, where).id
+
+
 def _secret(tx: Tx, house: House, place: Place) -> None:
     name = f"OF_{place.name.upper()}"
     secrets.put(tx, house.keys, place.by, name, SecretBody(value="hush-hush"))
@@ -291,5 +302,6 @@ MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _workflow,
     _schedule,
     _secret,
+    _provider,
     _approval,
 )

@@ -94,6 +94,13 @@ def accept(
             "The password of this person has just changed; use the link again with the new one.",
             code="password_changed",
         )
+    actor = roster.as_actor(tx, member, address)
+    activate(tx, member, actor)
+    return entrance.enter(tx, keys, member.user_id, actor.customer_name, address, agent)
+
+
+def activate(tx: Tx, member: Member, actor: Actor) -> None:
+    """The invited person is here: from now on the membership opens doors."""
     tx.run(
         "update members set invited_at = null, version = version + 1, updated_at = ?"
         " where customer_id = ? and id = ?",
@@ -101,8 +108,7 @@ def accept(
         member.customer_id,
         member.id,
     )
+    links.drop(tx, member.user_id, member.customer_id, links.INVITATION)
     # A reset link that another organization made earlier must not open this one.
     links.drop_resets(tx, member.user_id)
-    actor = roster.as_actor(tx, member, address)
     roster.tell(tx, actor, "accept", "accepted", member.id, None, roster.shown(member))
-    return entrance.enter(tx, keys, member.user_id, actor.customer_name, address, agent)

@@ -66,6 +66,13 @@ def remove(tx: Tx, actor: Actor, member_id: str) -> Member:
     _keep_an_owner(tx, member)
     tx.run("delete from members where customer_id = ? and id = ?", actor.customer_id, member_id)
     tx.run("delete from acl where customer_id = ? and entry = ?", actor.customer_id, member.email)
+    # Providers lie above, so by the table's name: who is invited again is known by e-mail again.
+    tx.run(
+        "delete from identities where user_id = ? and provider_id in"
+        " (select id from providers where customer_id = ?)",
+        member.user_id,
+        actor.customer_id,
+    )
     _cut_off(tx, member)
     users.forget_unused(tx, member.user_id)
     roster.tell(tx, actor, "remove", "removed", member_id, roster.shown(member), None)

@@ -56,6 +56,8 @@ class Actor(msgspec.Struct, frozen=True):
     member_id: str = ""
     host_id: str = ""
     address: str = ""
+    # The provider through which the session began. Its word counts for its own organization only.
+    provider_id: str = ""
 
     @property
     def sees_all(self) -> bool:

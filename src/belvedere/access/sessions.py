@@ -29,6 +29,8 @@ class Session(msgspec.Struct, frozen=True):
     expires_at: int
     # By what the person signed in: password, totp, recovery or provider.
     method: str
+    # Through which provider; the session opens this organization only.
+    provider_id: str | None
 
 
 class Membership(msgspec.Struct, frozen=True):
@@ -70,14 +72,25 @@ def begin(
     address: str,
     agent: str,
     method: str = PASSWORD,
+    provider_id: str | None = None,
 ) -> tuple[Session, str]:
     """A session and its token, in the named organization, else the one used last."""
     place = choose(tx, user_id, customer_name)
     life = (tx.now, tx.now, tx.now + LIFE)
-    session = Session(new_id(), user_id, place.customer_id, address, agent[:200], *life, method)
+    session = Session(
+        new_id(),
+        user_id,
+        place.customer_id,
+        address,
+        agent[:200],
+        *life,
+        method,
+        provider_id,
+    )
     token = make_token(SESSION)
     tx.run(
-        f"insert into sessions ({columns(Session)}, digest) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"insert into sessions ({columns(Session)}, digest)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(session),
         keys.digest(token),
     )
@@ -101,6 +114,11 @@ def renew(tx: Tx, keys: Keys, actor: Actor, customer_id: str | None = None) -> t
     after seven days everybody signs in again."""
     require_session(actor)
     wanted = customer_id or actor.customer_id
+    if actor.provider_id and wanted != actor.customer_id:
+        raise Forbidden(
+            "You signed in through a provider of this organization; sign in to the other one.",
+            code="other_organization",
+        )
     places = {found.customer_id: found for found in memberships(tx, actor.user_id)}
     if wanted not in places:
         raise not_a_member()
@@ -127,16 +145,25 @@ def renew(tx: Tx, keys: Keys, actor: Actor, customer_id: str | None = None) -> t
 
 
 def live(tx: Tx, actor: Actor) -> list[Session]:
-    """This person's sessions, in all organizations."""
+    """This person's sessions, in all organizations that the actor's own session opens."""
     require_session(actor)
     return tx.all(
         Session,
         f"select {columns(Session)} from sessions where user_id = ? and revoked_at is null"
-        " and expires_at > ? and used_at > ? order by id",
+        " and expires_at > ? and used_at > ? and (? = '' or customer_id = ?) order by id",
         actor.user_id,
         tx.now,
         tx.now - IDLE,
+        *_bounds(actor),
     )
+
+
+def end_of(tx: Tx, actor: Actor) -> Millis | None:
+    """When the session that asks ends, at the latest; None for whoever has none."""
+    ends: Millis | None = tx.value(
+        "select expires_at from sessions where id = ?", actor.credential_id
+    )
+    return ends
 
 
 def revoke(tx: Tx, actor: Actor, session_id: str) -> Session:
@@ -145,10 +172,11 @@ def revoke(tx: Tx, actor: Actor, session_id: str) -> Session:
     session = tx.one(
         Session,
         "update sessions set revoked_at = ? where id = ? and user_id = ? and revoked_at is null"
-        f" returning {columns(Session)}",
+        f" and (? = '' or customer_id = ?) returning {columns(Session)}",
         tx.now,
         session_id,
         actor.user_id,
+        *_bounds(actor),
     )
     if session is None:
         raise _not_found()
@@ -169,6 +197,12 @@ def kill(tx: Tx, user_id: str, customer_id: str | None = None, but: str = "") ->
         customer_id or "",
     )
     tx.rung.add("access")
+
+
+def _bounds(actor: Actor) -> tuple[str, str]:
+    """The organization beyond which a session does not reach; empty: it is the person's own."""
+    bound = actor.customer_id if actor.provider_id else ""
+    return bound, bound
 
 
 def require_session(actor: Actor) -> None:

@@ -44,6 +44,7 @@ NOUNS = (
     Noun("enrolment", "enrolment", "tokens that let new hosts in"),
     Noun("member", "member", "the people of the organization"),
     Noun("second-factor", "second_factor", "codes of an app beside your password"),
+    Noun("provider", "provider", "where members sign in instead of with a password"),
     Noun("token", "token", "integration tokens for programs"),
     Noun("acl", "acl", "who may see and run a task"),
     Noun("import", "recipe", "take over what was exported as a recipe"),

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import msgspec
 
 from belvedere.base import inner
-from belvedere.notifications import posting
+from belvedere.notifications import asking, posting
 from belvedere.notifications.guard import Guard
 from belvedere.notifications.parcel import Outcome, Parcel
 
@@ -49,7 +49,12 @@ def _take_stdout() -> BinaryIO:
 
 def carry(guard: Guard, line: bytes) -> Outcome:
     parcel = msgspec.json.decode(line, type=Parcel)
-    guard.allow(inner.networks(parcel.networks), everywhere=parcel.is_operators)
+    guard.allow(
+        inner.networks(parcel.networks),
+        everywhere=parcel.is_operators,
+        # An answer on which somebody is let in must not come over an open line of the world.
+        only_inner=bool(parcel.method) and not parcel.url.startswith("https://"),
+    )
     try:
         outcome = _checked(parcel) if parcel.only_check else _sent(parcel)
     except Exception as fault:
@@ -77,6 +82,8 @@ def _checked(parcel: Parcel) -> Outcome:
 
 
 def _sent(parcel: Parcel) -> Outcome:
+    if parcel.method:
+        return asking.ask(parcel)
     if parcel.secret:
         return posting.post(parcel)
     plugin, said = _plugin(parcel)

@@ -52,14 +52,22 @@ class Guard:
 
     def __init__(self) -> None:
         self._allowed: Sequence[Network] = ()
-        self._is_open = False
+        self._is_open = self._only_inner = False
         code = (path for path in sys.path if path)
         self._readable = tuple(os.path.realpath(path) for path in (*code, *_READABLE))
         self.refused: list[str] = []
 
-    def allow(self, networks: Sequence[Network], *, everywhere: bool = False) -> None:
-        """For what follows: inner networks too, or, for the operator's own, anything."""
+    def allow(
+        self,
+        networks: Sequence[Network],
+        *,
+        everywhere: bool = False,
+        only_inner: bool = False,
+    ) -> None:
+        """For what follows: inner networks too, or nothing else; or, for the operator's own,
+        anything."""
         self._allowed, self._is_open, self.refused = networks, everywhere, []
+        self._only_inner = only_inner
 
     def install(self) -> None:
         """From now on, for good."""
@@ -89,6 +97,8 @@ class Guard:
             self._refuse("A channel must lead to an address on the network.")
         elif not self._is_open and not inner.may_call(found, self._allowed):
             self._refuse("The receiver lies in an inner network, which this server may not call.")
+        elif self._only_inner and not inner.is_inner(found):
+            self._refuse("Outside of inner networks only https is called.")
 
     def check_file(self, args: tuple[Any, ...]) -> None:
         path, mode, flags = args

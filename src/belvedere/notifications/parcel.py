@@ -23,6 +23,9 @@ class Parcel(msgspec.Struct, omit_defaults=True):
     networks: str = ""
     is_operators: bool = False
     only_check: bool = False
+    # A question whose answer is wanted: GET, or POST with the payload; and its headers.
+    method: str = ""
+    headers: dict[str, str] = {}
 
 
 class Outcome(msgspec.Struct, omit_defaults=True):
@@ -33,6 +36,9 @@ class Outcome(msgspec.Struct, omit_defaults=True):
     # Of a check: what kind of receiver it is, and the scheme of its address.
     service: str = ""
     scheme: str = ""
+    # Of a question: what was answered.
+    status: int = 0
+    text: str = ""
 
     @property
     def is_done(self) -> bool:

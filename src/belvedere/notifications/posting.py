@@ -42,12 +42,12 @@ def post(parcel: Parcel) -> Outcome:
     address says, or nowhere."""
     found = urlsplit(parcel.url)
     body = parcel.payload.encode()
-    connection = _connect(found)
+    connection = connect(found)
     try:
-        connection.request("POST", _target(found), body, _headers(parcel, body))
+        connection.request("POST", target(found), body, _headers(parcel, body))
         status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as fault:
-        return Outcome(_said(fault))
+        return Outcome(said(fault))
     finally:
         connection.close()
     if 200 <= status < 300:
@@ -55,7 +55,7 @@ def post(parcel: Parcel) -> Outcome:
     return Outcome(f"The receiver answered {status}.", for_good=status == 410)
 
 
-def _connect(found: SplitResult) -> http.client.HTTPConnection:
+def connect(found: SplitResult) -> http.client.HTTPConnection:
     assert found.hostname is not None
     if found.scheme == "http":
         return http.client.HTTPConnection(found.hostname, found.port, timeout=TIMEOUT_S)
@@ -64,7 +64,7 @@ def _connect(found: SplitResult) -> http.client.HTTPConnection:
     return http.client.HTTPSConnection(found.hostname, found.port, timeout=TIMEOUT_S, context=trust)
 
 
-def _target(found: SplitResult) -> str:
+def target(found: SplitResult) -> str:
     return (found.path or "/") + (f"?{found.query}" if found.query else "")
 
 
@@ -78,7 +78,7 @@ def _headers(parcel: Parcel, body: bytes) -> dict[str, str]:
     }
 
 
-def _said(fault: Exception) -> str:
+def said(fault: Exception) -> str:
     if isinstance(fault, ssl.SSLCertVerificationError):
         return f"The certificate is not good: {fault.verify_message}."
     if isinstance(fault, socket.gaierror):

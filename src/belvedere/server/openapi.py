@@ -21,6 +21,7 @@ _SAYS = {
     202: "Not over yet.",
     204: "Done, and there is nothing to say.",
     206: "The part that was asked for.",
+    302: "It is elsewhere.",
     416: "There is no such part.",
 }
 _NAMED = "#/components/schemas/"

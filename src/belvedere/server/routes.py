@@ -21,6 +21,7 @@ from belvedere.monitors.api import ROUTES as MONITORS
 from belvedere.monitors.api_nested import ROUTES as NESTED
 from belvedere.notifications.api import ROUTES as NOTIFY
 from belvedere.notifications.api_inbox import ROUTES as INBOX
+from belvedere.providers.api import ROUTES as PROVIDERS
 from belvedere.rest.route import Route
 from belvedere.schedules.api import ROUTES as SCHEDULES
 from belvedere.secrets.api import ROUTES as SECRETS
@@ -50,6 +51,7 @@ ROUTES: tuple[Route, ...] = (
     *SETUP,
     *BOARD,
     *ACCESS,
+    *PROVIDERS,
     *HOSTS,
     *FILES,
     *CHECKS,

@@ -46,8 +46,8 @@ class Settings:
     inner_networks: str = _setting(
         "",
         "BELVEDERE_INNER_NETWORKS",
-        "inner networks that the server itself may call to notify, such as 10.0.0.0/8, separated"
-        " by commas; empty: none",
+        "inner networks that the server itself may call, to notify or to ask a provider, such as"
+        " 10.0.0.0/8, separated by commas; empty: none",
     )
     mail: str = _setting(
         "",

@@ -1,0 +1,124 @@
+"""`belvedere provider`: where members sign in instead of with a password."""
+
+from typing import Any
+
+from belvedere.cli import find, prompt, show
+from belvedere.cli.profile import connect
+from belvedere.cli.verb import Args, Verb, option
+
+PATH = "/api/provider"
+LEVELS = ("viewer", "user", "manager", "admin")
+PROVIDER = option("provider", metavar="PROVIDER", help="its name or id")
+
+
+def listed(args: Args) -> Any:
+    return connect(args).get(PATH)
+
+
+def add(args: Args) -> Any:
+    body = {
+        "name": args.name,
+        "issuer": args.issuer,
+        "client_id": args.client_id,
+        "client_secret": "" if args.public else prompt.secret("Client secret: "),
+        "domains": args.domain or [],
+        "level": args.level or "",
+    }
+    return connect(args).post(PATH, body)
+
+
+def disable(args: Args) -> Any:
+    return _change(args, {"enabled": False})
+
+
+def enable(args: Args) -> Any:
+    return _change(args, {"enabled": True})
+
+
+def remove(args: Args) -> Any:
+    client = connect(args)
+    found = find.named("provider", client.get(PATH), args.provider)
+    return client.delete(f"{PATH}/{found['id']}")
+
+
+def _change(args: Args, body: dict[str, Any]) -> Any:
+    client = connect(args)
+    found = find.named("provider", client.get(PATH), args.provider)
+    return client.patch(f"{PATH}/{found['id']}", body)
+
+
+def show_providers(providers: Any) -> None:
+    show.table(
+        ("id", "name*", "issuer*", "newcomers", "domains*", "state"),
+        (
+            (
+                each["id"],
+                each["name"],
+                each["issuer"],
+                each["level"] or "must be invited",
+                each["domains"],
+                "enabled" if each["enabled"] else "disabled",
+            )
+            for each in providers
+        ),
+        "No provider. Add one with: belvedere provider add NAME",
+    )
+
+
+def show_added(provider: Any) -> None:
+    """The address alone on stdout: it is what must be entered at the provider."""
+    show.note(f"{provider['name']} is added; allow it to send people back to this address:")
+    print(provider["callback"])
+
+
+def _say(text: str) -> Any:
+    return lambda provider: print(text.format(provider["name"]))
+
+
+VERBS = (
+    Verb("list", listed, "List the providers.", "belvedere provider list", show_providers),
+    Verb(
+        "add",
+        add,
+        "Let members sign in at an OpenID provider. The client's secret is asked, or read from"
+        " stdin.",
+        "belvedere provider add Google --issuer https://accounts.google.com --client-id ID",
+        show_added,
+        options=(
+            option("name", metavar="NAME", help="what the button says"),
+            option("--issuer", required=True, metavar="URL", help="who vouches for people"),
+            option("--client-id", required=True, metavar="ID", help="what we are called there"),
+            option("--public", action="store_true", help="the client has no secret"),
+            option("--domain", action="append", metavar="DOMAIN", help="only e-mails of this"),
+            option(
+                "--level",
+                choices=LEVELS,
+                help="of whoever comes without an invitation; without it nobody does",
+            ),
+        ),
+    ),
+    Verb(
+        "disable",
+        disable,
+        "Let nobody in through a provider; sessions through it end.",
+        "belvedere provider disable Google",
+        _say("Nobody comes in through {}."),
+        options=(PROVIDER,),
+    ),
+    Verb(
+        "enable",
+        enable,
+        "Use a provider again.",
+        "belvedere provider enable Google",
+        _say("{} lets members in."),
+        options=(PROVIDER,),
+    ),
+    Verb(
+        "remove",
+        remove,
+        "Delete a provider; sessions through it end.",
+        "belvedere provider remove Google",
+        _say("{} is removed."),
+        options=(PROVIDER,),
+    ),
+)

@@ -1,0 +1,37 @@
+"""A question to another server, and its answer. Runs in the courier, under its guard."""
+
+import http.client
+from urllib.parse import urlsplit
+
+from belvedere import __version__
+from belvedere.notifications import posting
+from belvedere.notifications.parcel import Outcome, Parcel
+
+# Documents and lists of keys are a few kilobytes; whatever is larger is something else.
+MAX_ANSWER = 128 * 1024
+
+
+def ask(parcel: Parcel) -> Outcome:
+    """Whatever is answered, with its status. A redirect is an answer: it is not followed."""
+    fault = posting.check(parcel.url)
+    if fault:
+        return Outcome(fault, for_good=True)
+    found = urlsplit(parcel.url)
+    connection = posting.connect(found)
+    headers = {
+        "Accept": "application/json",
+        "User-Agent": f"Belvedere/{__version__}",
+        **parcel.headers,
+    }
+    try:
+        body = parcel.payload.encode() if parcel.payload else None
+        connection.request(parcel.method, posting.target(found), body, headers)
+        answer = connection.getresponse()
+        content = answer.read(MAX_ANSWER + 1)
+    except (OSError, http.client.HTTPException) as broken:
+        return Outcome(posting.said(broken))
+    finally:
+        connection.close()
+    if len(content) > MAX_ANSWER:
+        return Outcome(f"The answer is longer than {MAX_ANSWER} bytes.", for_good=True)
+    return Outcome(status=answer.status, text=content.decode(errors="replace"))

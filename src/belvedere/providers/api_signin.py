@@ -1,0 +1,145 @@
+"""Signing in at a provider: there, and back again."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from belvedere.access.api_session import agent_of, baked, is_secure
+from belvedere.base.clock import SECOND
+from belvedere.base.errors import Forbidden, Refused
+from belvedere.providers import idtoken, issuer, joining, model, service, store, trips
+from belvedere.providers.idtoken import Claims
+from belvedere.providers.issuer import Client
+from belvedere.providers.model import ProviderRow
+from belvedere.providers.trips import CALLBACK, Trip
+from belvedere.rest.route import Ask, Reply, Route
+
+
+class DoorRecord(msgspec.Struct):
+    """A provider as the sign-in page shows it: its name, and where its button leads."""
+
+    id: str
+    name: str
+    begin: str
+
+
+class MethodsRecord(msgspec.Struct):
+    password: bool
+    providers: list[DoorRecord]
+
+
+async def methods(ask: Ask) -> MethodsRecord:
+    rows = await ask.house.db.read(service.doors, ask.customer)
+    doors = [DoorRecord(row.id, row.name, f"/-/oidc/{row.id}/begin") for row in rows]
+    return MethodsRecord(True, doors)
+
+
+async def begin(ask: Ask) -> Reply:
+    house = ask.house
+    row = await house.db.read(store.open_door, ask.path["id"])
+    target = model.target(ask.first("to"))
+    trip = trips.leave(row.id, base_url(ask), target, house.clock())
+    cookie = trips.baked(house.keys, trip, secure=is_secure(ask))
+    return _to(trips.address(trip, row), {"set-cookie": cookie})
+
+
+async def callback(ask: Ask) -> Reply:
+    house, address = ask.house, ask.actor.address
+    house.turnstile.limits.check(address)
+    trip, row = await house.db.write(
+        trips.come_back, house.keys, _cookie(ask), ask.first("state") or ""
+    )
+    claims = await _claims(ask, trip, row)
+    session, token = await house.db.write(
+        joining.enter, house.keys, row, claims, address, agent_of(ask)
+    )
+    return _to(trip.target, {"set-cookie": baked(ask, session, token)})
+
+
+async def _claims(ask: Ask, trip: Trip, row: ProviderRow) -> Claims:
+    """What the provider says of the person who came back."""
+    house, where = ask.house, row.where
+    code = ask.first("code")
+    # A provider that names itself must be the one to which the person was sent.
+    if code is None or ask.first("error") or ask.first("iss") not in (None, where.issuer):
+        raise Forbidden("The provider did not sign you in.", code="provider_refused")
+    secret = house.keys.unseal(row.box, row.about) if row.box else ""
+    given = await issuer.redeem(
+        house.couriers, where, Client(row.client_id, secret), code, trip.redirect_uri, trip.verifier
+    )
+    claims = idtoken.verify(
+        given.id_token,
+        await issuer.key_set(house.couriers, where),
+        issuer=where.issuer,
+        client_id=row.client_id,
+        nonce=trip.nonce,
+        now_s=house.clock() // SECOND,
+    )
+    if "email" in claims or not (where.userinfo and given.access_token):
+        return claims
+    more = await issuer.more_of(house.couriers, where, given.access_token)
+    if more.get("sub") != claims["sub"]:
+        raise idtoken.bad("the provider tells of somebody else")
+    # What is signed wins.
+    return {**more, **claims}
+
+
+def for_people(handler: Callable[[Ask], Awaitable[Reply]]) -> Callable[[Ask], Awaitable[Reply]]:
+    """A browser stands here, not a program: a refusal leads back to the sign-in page, with its
+    word. Who is refused too often is held up like one who guesses passwords."""
+
+    async def guided(ask: Ask) -> Reply:
+        try:
+            return await handler(ask)
+        except Refused as refusal:
+            if isinstance(refusal, Forbidden):
+                ask.house.turnstile.limits.wrong(ask.actor.address)
+            return _to(f"/ui/login?problem={refusal.code}")
+
+    return guided
+
+
+def base_url(ask: Ask) -> str:
+    """What people call this server."""
+    return str(ask.house.settings.url or ask.request.base_url).rstrip("/")
+
+
+def _cookie(ask: Ask) -> str:
+    name = trips.SECURE if is_secure(ask) else trips.PLAIN
+    return str(ask.request.cookies.get(name, ""))
+
+
+def _to(location: str, more: dict[str, str] | None = None) -> Reply:
+    return Reply(None, 302, {"location": location, **(more or {})})
+
+
+_door: Any = partial(Route, style="plain", known=False, level="anonymous")
+
+ROUTES: tuple[Route, ...] = (
+    _door(
+        "GET",
+        "/api/auth/methods",
+        handler=methods,
+        summary="How one can sign in",
+        answer=MethodsRecord,
+        query=(("customer", "the organization's name; may be left out where there is only one"),),
+    ),
+    _door(
+        "GET",
+        "/-/oidc/{id}/begin",
+        handler=begin,
+        summary="Go to a provider to sign in",
+        statuses=(302,),
+        query=(("to", "a page under /ui/ for afterwards"),),
+    ),
+    _door(
+        "GET",
+        CALLBACK,
+        handler=for_people(callback),
+        summary="Come back from a provider, signed in",
+        statuses=(302,),
+        query=(("code", "from the provider"), ("state", "from the provider")),
+    ),
+)

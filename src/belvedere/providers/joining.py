@@ -1,0 +1,111 @@
+"""Who comes in through a provider: known by the subject, and the first time by the e-mail.
+
+The provider's word opens its own organization and no other. An e-mail counts only when the
+provider says that it is verified, and only once: then the subject is bound to the person, and
+neither a changed e-mail nor another account with the same one leads to somebody else.
+"""
+
+from typing import Any
+
+import msgspec
+
+from belvedere.access import audit, customers, invitations, links, names, roster, sessions, users
+from belvedere.access.keys import Keys
+from belvedere.access.model import Actor, Level
+from belvedere.access.roster import Member
+from belvedere.access.sessions import Session
+from belvedere.base.errors import Forbidden
+from belvedere.db import Tx
+from belvedere.providers import store
+from belvedere.providers.model import ProviderRow, level_of
+
+METHOD = "provider"
+
+
+def enter(
+    tx: Tx, keys: Keys, row: ProviderRow, claims: dict[str, Any], address: str, agent: str
+) -> tuple[Session, str]:
+    """A session for whoever the claims are about."""
+    customer = customers.find(tx, row.customer_id)
+    # As whenever members change: one after the other.
+    tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", customer.id)
+    # Deleted or disabled since the person left: then it lets nobody in.
+    store.open_door(tx, row.id)
+    by = Actor(customer.id, customer.name, Level.ADMIN, METHOD, username=row.name, address=address)
+    _check_domain(row, claims)
+    member = _known(tx, row, claims) or _newly_bound(tx, by, row, claims)
+    if not member.enabled or not member.user_enabled:
+        raise Forbidden("You are disabled in this organization; ask an admin.", code="not_active")
+    if member.invited_at is not None:
+        invitations.activate(tx, member, roster.as_actor(tx, member, address))
+    tx.run("update users set login_at = ? where id = ?", tx.now, member.user_id)
+    return sessions.begin(
+        tx, keys, member.user_id, customer.name, address, agent, METHOD, provider_id=row.id
+    )
+
+
+def _known(tx: Tx, row: ProviderRow, claims: dict[str, Any]) -> Member | None:
+    user_id = store.bound_user(tx, row.id, claims["sub"])
+    if user_id is None:
+        return None
+    member = roster.of_user(tx, row.customer_id, user_id)
+    if member is None:
+        raise _not_invited()
+    return member
+
+
+def _newly_bound(tx: Tx, by: Actor, row: ProviderRow, claims: dict[str, Any]) -> Member:
+    email = _verified(claims)
+    user = users.by_identifier(tx, email)
+    member = None if user is None else roster.of_user(tx, row.customer_id, user.id)
+    if member is None:
+        member = _joined(tx, by, row, claims, email)
+    if not store.bind(tx, row.id, claims["sub"], member.user_id):
+        raise Forbidden(
+            "This e-mail belongs to another account of the provider; ask an admin.",
+            code="subject_bound",
+        )
+    told = {"provider": row.name, "subject": claims["sub"]}
+    audit.record(tx, by, "member.bind", "member", member.id, None, told)
+    return member
+
+
+def _joined(tx: Tx, by: Actor, row: ProviderRow, claims: dict[str, Any], email: str) -> Member:
+    level = level_of(row, claims)
+    if level is None:
+        raise _not_invited()
+    said = claims.get("name")
+    name = said if isinstance(said, str) and len(said) <= 128 and said.isprintable() else ""
+    user = users.find_or_create(tx, email, name)
+    member = roster.add(tx, by, user.id, level, [], None)
+    # A reset link that another organization made earlier must not open this one.
+    links.drop_resets(tx, user.id)
+    roster.tell(tx, by, "add", "added", member.id, None, roster.shown(member))
+    return member
+
+
+def _verified(claims: dict[str, Any]) -> str:
+    email = claims.get("email")
+    # `true` as a text is no verdict of the standard's, and an absent one is none at all.
+    if not isinstance(email, str) or claims.get("email_verified") is not True:
+        raise Forbidden(
+            "The provider does not say that your e-mail is verified; verify it there.",
+            code="email_unverified",
+        )
+    return names.email(email)
+
+
+def _check_domain(row: ProviderRow, claims: dict[str, Any]) -> None:
+    allowed = msgspec.json.decode(row.domains, type=list[str])
+    email = claims.get("email")
+    domain = email.rpartition("@")[2].strip().lower() if isinstance(email, str) else ""
+    if allowed and domain not in allowed:
+        raise Forbidden(
+            "E-mails of this domain are not let in here; ask an admin.", code="email_not_allowed"
+        )
+
+
+def _not_invited() -> Forbidden:
+    return Forbidden(
+        "Nobody has invited you to this organization; ask an admin.", code="not_invited"
+    )

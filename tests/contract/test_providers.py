@@ -1,0 +1,172 @@
+"""Providers through the doors: made, changed, deleted, and by whom."""
+
+from typing import Any
+
+import pytest
+
+from contract.client import Client
+from contract.traveller import BODY, ISSUER, Traveller, add, provider_of
+from contract.world import World
+from providers.openid import Provider
+
+PATH = "/api/provider"
+
+
+@pytest.fixture
+def at(world: World) -> Provider:
+    return provider_of(world)
+
+
+@pytest.fixture
+def olga(world: World) -> Client:
+    return world.client("olga")
+
+
+async def test_it_works(world: World, at: Provider, olga: Client, ada: Client) -> None:
+    made = await olga.post(PATH, {**BODY, "domains": ["@Acme.test"], "scopes": ["email"]})
+    assert made.status == 201
+    shown = made.json
+    assert (shown["issuer"], shown["has_client_secret"]) == (ISSUER, True)
+    assert shown["callback"] == "http://belvedere.test/-/oidc/callback"
+    assert (shown["domains"], shown["scopes"]) == (["acme.test"], ["openid", "email"])
+    assert (shown["level"], shown["enabled"], shown["version"]) == ("", True, 1)
+    assert at.client_secret not in made.text
+    assert (await ada.get(PATH)).json == [shown]
+    assert (await ada.get(f"{PATH}/{shown['id']}")).json == shown
+    changed = await olga.patch(f"{PATH}/{shown['id']}", {"name": "Ours", "level": "user"})
+    assert (changed.json["name"], changed.json["level"]) == ("Ours", "user")
+    assert (changed.json["version"], changed.json["has_client_secret"]) == (2, True)
+    assert (await olga.delete(f"{PATH}/{shown['id']}")).status == 200
+    assert (await ada.get(PATH)).json == []
+    actions = [row["action"] for row in (await ada.get("/api/audit")).json[:3]]
+    assert actions == ["provider.delete", "provider.change", "provider.create"]
+
+
+async def test_only_the_owner_decides_who_is_who(
+    world: World, at: Provider, ada: Client, vic: Client, eve: Client
+) -> None:
+    """An admin could else enter as the owner."""
+    found = f"{PATH}/{await add(world)}"
+    for client in (ada, vic, world.client("token")):
+        assert (await client.post(PATH, BODY)).status == 403
+        assert (await client.patch(found, {"name": "x"})).status == 403
+        assert (await client.delete(found)).status == 403
+    assert (await vic.get(PATH)).status == 403
+    assert (await eve.get(found)).status == 404
+    assert (await eve.get(PATH)).json == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": ""},
+        {"name": None},
+        {"client_id": ""},
+        {"client_id": None},
+        {"issuer": None},
+        {"issuer": "id.example.com"},
+        {"issuer": "ftp://id.example.com"},
+        {"issuer": "https://user:password@id.example.com"},
+        {"issuer": f"{ISSUER}?x=1"},
+        {"scopes": ["two words"]},
+        {"domains": ["not a domain"]},
+        {"domains": ["x"] * 51},
+        {"level": "owner"},
+        {"level": "god"},
+        {"level_map": {"ops": "owner"}},
+        {"level_map": {"ops": "agent"}},
+        {"client_secret": "x" * 2_000},
+        {"unknown": 1},
+    ],
+    ids=str,
+)
+async def test_bad_input(at: Provider, olga: Client, change: dict[str, Any]) -> None:
+    body = {name: one for name, one in {**BODY, **change}.items() if one is not None}
+    refused = await olga.post(PATH, body)
+    assert (refused.status, refused.code) == (400, "invalid_body")
+
+
+async def test_an_issuer_that_cannot_be_asked(world: World, at: Provider, olga: Client) -> None:
+    refused = await olga.post(PATH, {**BODY, "issuer": "https://nowhere.example.com"})
+    assert (refused.status, refused.code) == (409, "provider_unreachable")
+    assert "cannot be resolved" in refused.json["message"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"issuer": "https://evil.example.com"},
+        {"issuer": None},
+        {"token_endpoint": None},
+        {"token_endpoint": "http://id.example.com/token"},
+        {"authorization_endpoint": "javascript:alert(1)"},
+        {"authorization_endpoint": "https:///x"},
+        {"jwks_uri": 7},
+    ],
+    ids=str,
+)
+async def test_an_issuer_that_says_nonsense(
+    at: Provider, olga: Client, said: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {**at.discovery(), **said}
+    monkeypatch.setattr(Provider, "discovery", lambda self: told)
+    refused = await olga.post(PATH, BODY)
+    assert (refused.status, refused.code) == (409, "bad_issuer")
+
+
+async def test_of_two_changes_the_second_is_stale(world: World, at: Provider, olga: Client) -> None:
+    found = f"{PATH}/{await add(world)}"
+    first = {"if-match": "1"}
+    assert (await olga.patch(found, {"name": "x"}, headers=first)).status == 200
+    refused = await olga.patch(found, {"name": "y"}, headers=first)
+    assert (refused.status, refused.code) == (412, "stale")
+
+
+@pytest.mark.parametrize("how", ["delete", "disable", "move"])
+async def test_sessions_end_with_their_provider(
+    world: World, at: Provider, olga: Client, stranger: Client, how: str
+) -> None:
+    provider_id = await add(world)
+    one = Traveller(stranger, at)
+    await one.sign_in(provider_id)
+    client = Client(world.app, one.token, check=world.conformity)
+    assert (await client.get("/acme/task")).status == 200
+    found = f"{PATH}/{provider_id}"
+    if how == "delete":
+        await olga.delete(found)
+    elif how == "disable":
+        await olga.patch(found, {"enabled": False})
+    else:
+        at.issuer = "https://id.example.com/realm2"
+        await olga.patch(found, {"issuer": at.issuer})
+    assert (await client.get("/acme/task")).status == 401
+    assert (await world.client("uma").get("/acme/task")).status == 200
+
+
+async def test_a_client_without_a_secret_shows_the_verifier_alone(
+    world: World, at: Provider, olga: Client, stranger: Client
+) -> None:
+    at.client_secret, at.proofs = "", ("none",)
+    provider_id = await add(world, client_secret="")
+    assert (await olga.get(f"{PATH}/{provider_id}")).json["has_client_secret"] is False
+    assert await Traveller(stranger, at).sign_in(provider_id) == "/ui/"
+
+
+async def test_the_secret_goes_as_the_issuer_likes_it(
+    world: World, at: Provider, stranger: Client
+) -> None:
+    at.client_secret, at.proofs = "a b:c/ü&", ("client_secret_post",)
+    provider_id = await add(world, client_secret=at.client_secret)
+    assert await Traveller(stranger, at).sign_in(provider_id) == "/ui/"
+    at.proofs = ("client_secret_basic",)
+    await world.client("olga").patch(f"{PATH}/{provider_id}", {})
+    assert await Traveller(stranger, at).sign_in(provider_id) == "/ui/"
+
+
+async def test_there_is_room_for_so_many(
+    world: World, at: Provider, olga: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("belvedere.providers.service.MAX_MANY", 1)
+    await add(world)
+    refused = await olga.post(PATH, BODY)
+    assert (refused.status, refused.code) == (409, "too_many_providers")

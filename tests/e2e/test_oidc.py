@@ -1,0 +1,135 @@
+"""Signing in at a real provider: another process, real HTTP, through the guarded courier."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from belvedere.client.problem import Problem
+from e2e.programs import CUSTOMER
+from e2e.world import World
+
+TESTS = Path(__file__).parents[1]
+ADA = {"sub": "s-ada", "email": "ada@acme.test", "email_verified": True, "name": "Ada"}
+SECRET = "s3cret of the client"
+
+
+class Provider:
+    """The small provider of these tests, in its process."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+        self.issuer = self._said(ADA)
+
+    def knows(self, **person: object) -> None:
+        """Who signs in there next."""
+        assert self._said({**ADA, **person}) == "done"
+
+    def _said(self, person: dict[str, object]) -> str:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps(person) + "\n")
+        self._process.stdin.flush()
+        return self._process.stdout.readline().strip()
+
+
+@contextmanager
+def running() -> Iterator[Provider]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "providers.openid_server"],
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield Provider(process)
+        finally:
+            process.kill()
+
+
+class Browser:
+    """Follows redirects from one server to the other, with the cookies of each."""
+
+    def __init__(self) -> None:
+        self.cookies: dict[str, dict[str, str]] = {}
+        self.been: list[str] = []
+
+    def go(self, url: str) -> str:
+        """Where it ends: the first page that is under /ui/, or no redirect."""
+        for _ in range(6):
+            parts = urlsplit(url)
+            if parts.path.startswith("/ui/"):
+                return url
+            url = self._step(url, parts.netloc)
+        raise AssertionError(self.been)
+
+    def _step(self, url: str, host: str) -> str:
+        parts = urlsplit(url)
+        jar = self.cookies.setdefault(host, {})
+        sent = {"Cookie": "; ".join(f"{k}={v}" for k, v in jar.items())} if jar else {}
+        line = HTTPConnection(host, timeout=30)
+        try:
+            line.request("GET", f"{parts.path}?{parts.query}", headers=sent)
+            answer = line.getresponse()
+            said = answer.read()
+        finally:
+            line.close()
+        assert answer.status == 302, (url, answer.status, said)
+        self.been.append(f"{parts.path}")
+        for baked in answer.headers.get_all("set-cookie") or ():
+            name, _, value = baked.partition(";")[0].partition("=")
+            jar[name] = value
+        location = answer.headers["location"]
+        return location if "://" in location else f"{parts.scheme}://{host}{location}"
+
+
+@pytest.fixture
+def inside(tmp_path: Path) -> Iterator[World]:
+    """A server that may call this machine."""
+    with World(tmp_path, BELVEDERE_INNER_NETWORKS="127.0.0.0/8") as made:
+        made.start()
+        yield made
+
+
+def test_it_works(inside: World) -> None:
+    with running() as provider, inside.person() as owner:
+        body = {"name": "Ours", "issuer": provider.issuer, "client_id": "belvedere"}
+        more = {"client_secret": SECRET, "level": "user", "domains": ["acme.test"]}
+        made = owner.post("/api/provider", {**body, **more})
+        with inside.client("") as stranger:
+            (door,) = stranger.get("/api/auth/methods")["providers"]
+        assert (door["id"], door["name"]) == (made["id"], "Ours")
+        ada = Browser()
+        end = ada.go(f"{inside.url}{door['begin']}?to=/ui/{CUSTOMER}/jobs")
+        assert end == f"{inside.url}/ui/{CUSTOMER}/jobs"
+        assert ada.been == [door["begin"], "/realm/authorize", "/-/oidc/callback"]
+        token = ada.cookies[urlsplit(inside.url).netloc]["belvedere"]
+        with inside.client(token) as client:
+            who = client.get("/api/session/profile")
+            assert (who["email"], who["credential"], who["name"]) == (ADA["email"], "user", "Ada")
+        provider.knows(sub="s-eve", email="eve@evil.test")
+        assert Browser().go(f"{inside.url}{door['begin']}").endswith("?problem=email_not_allowed")
+        provider.knows(sub="s-eve")
+        assert Browser().go(f"{inside.url}{door['begin']}").endswith("?problem=subject_bound")
+        owner.delete(f"/api/provider/{made['id']}")
+        with inside.client(token) as client, pytest.raises(Problem) as caught:
+            client.get("/api/session/profile")
+        assert caught.value.status == 401
+    assert SECRET not in inside.server.said()
+
+
+def test_an_inner_provider_needs_the_operators_word(world: World) -> None:
+    world.start()
+    with running() as provider, world.person() as owner:
+        body = {"name": "Ours", "issuer": provider.issuer, "client_id": "belvedere"}
+        with pytest.raises(Problem) as caught:
+            owner.post("/api/provider", body)
+    assert caught.value.code == "provider_unreachable"
+    assert "inner network" in caught.value.message

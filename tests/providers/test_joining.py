@@ -1,0 +1,100 @@
+"""Who comes in through a provider, when several come at once."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from belvedere.access import Keys, customers, links, operator, recovery, roster, users
+from belvedere.base.errors import Forbidden, NotFound
+from belvedere.db import Database
+from belvedere.providers import joining, service, store
+from belvedere.providers.model import Endpoints, ProviderBody, ProviderRow
+from cast import PASSWORD_HASH, Cast
+
+AT = "https://id.example.com"
+WHERE = Endpoints(AT, f"{AT}/authorize", f"{AT}/token", f"{AT}/keys")
+
+
+@pytest.fixture
+def row(db: Database, keys: Keys, cast: Cast) -> ProviderRow:
+    body = ProviderBody(name="Ours", issuer=AT, client_id="belvedere", level="viewer")
+    return db.write_now(service.create, keys, operator(cast.acme), body, WHERE)
+
+
+def claims(subject: str, email: str = "new@acme.test") -> dict[str, Any]:
+    return {"sub": subject, "email": email, "email_verified": True}
+
+
+async def at_once(db: Database, keys: Keys, row: ProviderRow, *told: dict[str, Any]) -> list[Any]:
+    calls = (db.write(joining.enter, keys, row, one, "", "") for one in told)
+    found = await asyncio.gather(*calls, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException) and not isinstance(one, Forbidden):
+            raise one
+    return found
+
+
+async def test_it_works(db: Database, keys: Keys, cast: Cast, row: ProviderRow) -> None:
+    session, _ = await db.write(joining.enter, keys, row, claims("s-1"), "192.0.2.9", "Firefox")
+    assert (session.customer_id, session.method) == (cast.acme.id, "provider")
+    assert session.provider_id == row.id
+    user = await db.read(users.find, session.user_id)
+    assert user is not None
+    assert (user.email, user.password_hash) == ("new@acme.test", None)
+
+
+async def test_of_two_subjects_with_one_email_one_is_let_in(
+    db: Database, keys: Keys, row: ProviderRow
+) -> None:
+    for n in range(5):
+        email = f"new{n}@acme.test"
+        told = [claims(f"s-{n}-{m}", email) for m in range(3)]
+        found = await at_once(db, keys, row, *told)
+        assert sum(isinstance(one, Forbidden) for one in found) == 2
+
+
+async def test_one_subject_at_once_is_one_member(
+    db: Database, keys: Keys, cast: Cast, row: ProviderRow
+) -> None:
+    found = await at_once(db, keys, row, *(claims("s-1") for _ in range(4)))
+    assert len({session.user_id for session, _ in found}) == 1
+    everybody = await db.read(roster.everybody, cast.ada)
+    assert [one.email for one in everybody].count("new@acme.test") == 1
+
+
+async def test_a_provider_that_went_meanwhile_lets_nobody_in(
+    db: Database, keys: Keys, cast: Cast, row: ProviderRow
+) -> None:
+    await db.write(service.delete, operator(cast.acme), row.id)
+    with pytest.raises(NotFound):
+        await db.write(joining.enter, keys, row, claims("s-1"), "", "")
+
+
+async def test_a_disabled_organization_lets_nobody_in(
+    db: Database, keys: Keys, cast: Cast, row: ProviderRow
+) -> None:
+    await db.write(customers.disable, operator(cast.acme), "acme")
+    with pytest.raises(NotFound):
+        await db.write(joining.enter, keys, row, claims("s-1"), "", "")
+
+
+async def test_an_older_reset_link_is_dead_once_the_person_is_in(
+    db: Database, keys: Keys, cast: Cast, row: ProviderRow
+) -> None:
+    """Else globex, where the person has been before, would set a password that opens acme."""
+    who = claims("s-1", "eve@globex.test")
+    eve = cast.eve
+    _, token = await db.write(links.make, keys, links.RESET, eve.user_id, eve.customer_id, "gus")
+    await db.write(joining.enter, keys, row, who, "", "")
+    with pytest.raises(NotFound):
+        await db.write(recovery.redeem_reset, keys, token, PASSWORD_HASH, "")
+
+
+async def test_another_issuer_knows_other_people(
+    db: Database, keys: Keys, cast: Cast, row: ProviderRow
+) -> None:
+    await db.write(joining.enter, keys, row, claims("s-1"), "", "")
+    moved = Endpoints("https://new.example.com", WHERE.authorization, WHERE.token, WHERE.keys)
+    await db.write(service.change, keys, operator(cast.acme), row.id, ProviderBody(), moved)
+    assert await db.read(store.bound_user, row.id, "s-1") is None
