@@ -1,20 +1,16 @@
 """The other kinds of checks, each against the real thing on this machine."""
 
 import asyncio
-import base64
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from belvedere.agent.checks import KINDS, check_of, dns, file, ping, process, script, tcp, tls
+from belvedere.agent.checks import KINDS, check_of, dns, file, ping, process, tcp, tls
 from belvedere.agent.checks.outcome import Outcome
-from belvedere.agent.lookout import perform
-from belvedere.protocol import Watched
 
 
 def test_it_works() -> None:
@@ -66,50 +62,6 @@ async def test_a_file_is_watched(tmp_path: Path) -> None:
 async def test_a_file_that_is_new_to_us_has_not_changed(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("x")
     assert (await file.check({**FILE, "path": str(tmp_path / "x")}, {})).state == "normal"
-
-
-def run(source: str, *arguments: str, timeout: int = 5_000, **more: Any) -> Any:
-    config = {
-        "filename": "check.sh",
-        "source": base64.b64encode(source.encode()).decode(),
-        "runas": [],
-        "script_arguments": list(arguments),
-        "timeout": timeout,
-        **more,
-    }
-    return perform(Watched("m", "script", 1, 60_000, config), script.check, {})
-
-
-async def test_a_script_says_how_it_is() -> None:
-    good = await run("#!/bin/sh\necho looking at $1\necho ok\n", "it")
-    assert (good.state, good.data["lastline"]) == ("normal", "ok")
-    bad = await run("#!/bin/sh\necho broken\nexit 3\n")
-    assert (bad.state, bad.message, bad.data["code"]) == ("failure", "exit code 3: broken", 3)
-    assert (await run("echo failure\n")).state == "failure"
-    told = await run("""echo '{"state":"failure","event_name":"disk:full","data":{"n":1}}'""")
-    assert (told.state, told.event, told.data["output"]) == ("failure", "disk:full", {"n": 1})
-    python = await run("print('normal')", runas=["%python%", "%script%"])
-    assert python.state == "normal"
-
-
-async def test_a_script_that_cannot_start_is_a_failure() -> None:
-    outcome = await run("#!/no/such/interpreter\n")
-    assert (outcome.state, outcome.event) == ("failure", "script:error:start")
-
-
-async def test_a_script_is_ended_at_its_deadline_with_its_children(tmp_path: Path) -> None:
-    mark = f"{time.time_ns()}"
-    began = time.monotonic()
-    outcome = await run(f"#!/bin/sh\nsleep 3{mark} &\nsleep 4{mark}\n", timeout=300)
-    assert outcome.event == "script:timeout" and time.monotonic() - began < 30
-    config = {"raw_search": mark, "is_regexp": False, "least": 0, "most": 0}
-    left = await process.check(config, {})
-    assert left.state == "normal", left.data
-
-
-async def test_a_scripts_flood_is_bounded() -> None:
-    outcome = await run("#!/bin/sh\nhead -c 5000000 /dev/zero | tr '\\0' x\necho; echo ok\n")
-    assert (outcome.state, outcome.data["lastline"]) == ("normal", "ok")
 
 
 async def test_a_port_is_open_or_not() -> None:

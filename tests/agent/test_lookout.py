@@ -1,6 +1,7 @@
 """The rhythm of checks, and the samples that wait for the server."""
 
 import asyncio
+import random
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,12 @@ import pytest
 
 from agent.office import office
 from agent.webpages import site
-from belvedere.agent import samples
+from belvedere.agent import sample_log, samples
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.lookout import Lookout, phase
+from belvedere.agent.sample_log import SampleLog
 from belvedere.agent.samples import Buffer
-from belvedere.protocol import Watch, Watched
+from belvedere.protocol import Samples, Watch, Watched
 
 
 def watched(url: str, monitor_id: str = "a" * 24, **more: Any) -> dict[str, Any]:
@@ -154,3 +156,116 @@ def test_no_more_is_on_its_way_than_may_be() -> None:
     assert [one.number for one in sent if one] == [1, 2, 3, 4]
     buffer.noted(buffer.stream, 2)
     assert [one.number for one in (buffer.next(), buffer.next(), buffer.next()) if one] == [5, 6]
+
+
+class Restarts:
+    """One buffer after the other with the same journal, and a clock of its own for each."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.wall = path, 1_000_000.0
+
+    def buffer(self) -> Buffer:
+        start = self.wall
+        return Buffer(lambda: self.wall - start, SampleLog(str(self.path)), lambda: self.wall)
+
+
+def told(batch: Samples | None) -> tuple[int, list[str], int]:
+    assert batch is not None
+    return batch.number, [one.monitor_id for one in batch.samples], batch.dropped
+
+
+def test_samples_survive_a_restart(tmp_path: Path) -> None:
+    of = Restarts(tmp_path / "samples")
+    before = of.buffer()
+    before.add("noted", 1, Outcome("normal"))
+    assert before.next() is not None
+    before.noted(before.stream, 1)
+    before.add("on its way", 1, Outcome("failure", "x", "y", {"a": [1]}, {"ms": 1.5}))
+    assert told(before.next()) == (2, ["on its way"], 0)
+    before.add("fresh", 2, Outcome("normal"))
+    of.wall += 60
+    after = of.buffer()
+    assert (after.stream, len(after)) == (before.stream, 2)
+    again = after.next()
+    assert told(again) == (2, ["on its way"], 0)
+    assert again is not None and again.samples[0].ago_ms == 60_000
+    assert (again.samples[0].data, again.samples[0].measured) == ({"a": [1]}, {"ms": 1.5})
+    assert told(after.next()) == (3, ["fresh"], 0)
+    after.noted(after.stream, 3)
+    last = of.buffer()
+    assert (len(last), last.next()) == (0, None)
+    last.add("new", 1, Outcome("normal"))
+    assert told(last.next()) == (4, ["new"], 0)
+
+
+def test_a_journal_tells_the_same_at_every_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever the agent dies, the next one has what this one had."""
+    monkeypatch.setattr(samples, "MOST", 12)
+    monkeypatch.setattr(samples, "BATCH", 3)
+    of = Restarts(tmp_path / "samples")
+    dice, live = random.Random(7), of.buffer()
+    for n in range(400):
+        match dice.randrange(4):
+            case 0 | 1:
+                live.add(str(n), 1, Outcome("normal"))
+            case 2:
+                live.next()
+            case 3:
+                live.noted(live.stream, live._number - dice.randrange(3))
+        if dice.randrange(10) == 0:
+            kept, live = live, of.buffer()
+            assert (live.stream, live._number, live._dropped) == (
+                kept.stream,
+                kept._number,
+                kept._dropped,
+            )
+            for mine, theirs in ((live._fresh, kept._fresh), (live._open, kept._open)):
+                assert len(mine) == len(theirs)
+            assert [s.monitor_id for _, s in live._fresh] == [s.monitor_id for _, s in kept._fresh]
+
+
+def test_a_journal_that_was_cut_counts_as_far_as_it_goes(tmp_path: Path) -> None:
+    of = Restarts(tmp_path / "samples")
+    before = of.buffer()
+    for name in ("a", "b"):
+        before.add(name, 1, Outcome("normal"))
+    of.path.write_bytes(of.path.read_bytes()[:-5])
+    assert told(of.buffer().next()) == (1, ["a"], 0)
+    of.path.write_text('{"stream": 1, "number": 0}\n[]\n{"sample": {}}\n')
+    assert len(of.buffer()) == 0
+
+
+def test_a_journal_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample_log, "GROWN", 2_000)
+    of = Restarts(tmp_path / "samples")
+    buffer = of.buffer()
+    for n in range(200):
+        buffer.add(str(n), 1, Outcome("normal"))
+        buffer.next()
+        buffer.noted(buffer.stream, n + 1)
+    assert of.path.stat().st_size < 5_000
+    monkeypatch.setattr(sample_log, "LARGEST", 10_000)
+    for n in range(200):
+        buffer.add(str(n), 1, Outcome("normal"))
+    # Rather none than one that stops in the middle.
+    assert not of.path.exists() and len(buffer) == 200
+
+
+async def test_what_was_seen_while_cut_off_outlives_the_agent(tmp_path: Path) -> None:
+    async with site() as page, office(tmp_path) as (server, agency):
+        await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
+        await server.until(lambda: seen(server))
+        first = next(m for m in server.heard if m["kind"] == "samples")
+        agency.kill()
+        agency.start()
+        await server.connected(2)
+        await server.until(
+            lambda: (
+                [m["stream"] for m in server.heard if m["kind"] == "samples"][-1:]
+                and [m["number"] for m in server.heard if m["kind"] == "samples"].count(1) >= 2
+            )
+        )
+        again = [m for m in server.heard if m["kind"] == "samples" and m["number"] == 1][-1]
+        assert again["stream"] == first["stream"]

@@ -38,6 +38,8 @@ class Attachment(asyncio.Protocol):
     def __init__(self) -> None:
         self.lost = asyncio.Event()
         self.listener: Callable[[Message], None] | None = None
+        # Checks go on while there is no session.
+        self.check_listener: Callable[[Message], None] | None = None
         self._lines = wire.Lines()
         self._out: list[bytes] = []
         self._transport: asyncio.Transport | None = None
@@ -53,8 +55,10 @@ class Attachment(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         for message in self._lines.feed(data):
-            if self.listener is not None:
-                self.listener(message)
+            is_check = message["say"] == "checked"
+            listener = self.check_listener if is_check else self.listener
+            if listener is not None:
+                listener(message)
 
     def say(self, *messages: Message) -> None:
         """Leaves with the next `flush`."""

@@ -171,11 +171,17 @@ def _holds(pid: int, pipe: str) -> bool:
         return False
 
 
-def hunt(cookies: set[bytes], folder: str) -> list[int]:
-    """Anywhere on this machine: processes with one of these cookies, or in a working folder that
-    was not kept, without a terminal (a person's shell may stand there, a script's has none).
-    Only for the start after a crash, when nothing is below us any more."""
-    return [pid for pid in _everyone() if cookie_of(pid) in cookies or _works_in(pid, folder)]
+def hunt(cookies: set[bytes], checks: bytes, folder: str) -> list[int]:
+    """Anywhere on this machine: processes with one of these cookies or with that of any check, or
+    in a working folder that was not kept, without a terminal (a person's shell may stand there, a
+    script's has none). Only for the start, when nothing is below us any more."""
+    return [
+        pid
+        for pid in _everyone()
+        if (cookie := cookie_of(pid)) in cookies
+        or cookie.startswith(checks)
+        or _works_in(pid, folder)
+    ]
 
 
 def _everyone() -> list[int]:

@@ -27,7 +27,17 @@ def complain(text: str) -> None:
 
 
 class Door:
-    __slots__ = ("_agent", "_lines", "_listening", "_out", "_path", "_poll", "fd", "listening_fd")
+    __slots__ = (
+        "_agent",
+        "_lines",
+        "_listening",
+        "_out",
+        "_path",
+        "_poll",
+        "fd",
+        "listening_fd",
+        "losses",
+    )
 
     def __init__(self, folder: Folder, poll: select.poll) -> None:
         self._path = folder.socket
@@ -37,6 +47,8 @@ class Door:
         poll.register(self.listening_fd, select.POLLIN)
         self._agent: socket.socket | None = None
         self.fd = -1
+        # How often an agent was lost.
+        self.losses = 0
         self._lines = wire.Lines()
         self._out: list[bytes] = []
 
@@ -98,6 +110,7 @@ class Door:
         if self._agent is not None:
             self._poll.unregister(self.fd)
             self._agent.close()
+            self.losses += 1
         self._agent = None
         self.fd = -1
         self._out = []

@@ -9,7 +9,17 @@ import os
 class Folder:
     """Paths below the state folder."""
 
-    __slots__ = ("cache", "credential", "files", "journal", "root", "socket", "spool", "work")
+    __slots__ = (
+        "cache",
+        "credential",
+        "files",
+        "journal",
+        "root",
+        "samples",
+        "socket",
+        "spool",
+        "work",
+    )
 
     def __init__(self, root: str) -> None:
         self.root = os.path.abspath(root)
@@ -18,6 +28,7 @@ class Folder:
         # What scripts left for the server, by fence, until it has it.
         self.files = self.root + "/files"
         self.journal = self.root + "/journal"
+        self.samples = self.root + "/samples"
         self.socket = self.root + "/keeper.sock"
         self.spool = self.root + "/spool"
         self.work = self.root + "/work"

@@ -49,6 +49,9 @@ ORDER = frozenset(
 )
 
 
+CHECK = frozenset(("number", "script", "runas", "arguments", "timeout_ms"))
+
+
 class Keeper:
     def __init__(self, folder: Folder, journal: Journal, ledger: Ledger, rebooted: bool) -> None:
         self._journal = journal
@@ -57,6 +60,7 @@ class Keeper:
         self._wake = _wake_on_signals()
         self._poll.register(self._wake, select.POLLIN)
         self._door = Door(folder, self._poll)
+        self._losses = 0
         workplaces = Workplaces(folder.work, rebooted=rebooted)
         spawner = Spawner(folders.cookie(folder), base_limit())
         for name in os.listdir(folder.files):
@@ -74,6 +78,9 @@ class Keeper:
             for fd, _ in self._poll.poll(self._patience()):
                 self._notice(fd)
             now = now_ns()
+            if self._retiring or self._door.losses != self._losses:
+                self._losses = self._door.losses
+                self._take(self._scripts.end_checks())
             if now >= self._scripts.due:
                 self._take(self._scripts.tick(now))
             self._settle()
@@ -82,7 +89,7 @@ class Keeper:
             self._door.flush()
 
     def retire(self) -> None:
-        """Go as soon as nothing runs."""
+        """Go as soon as nothing runs; checks are made by the next one."""
         self._retiring = True
 
     def _patience(self) -> int | None:
@@ -130,9 +137,21 @@ class Keeper:
                 self._scripts.inline = message["inline"]
                 steps = rules.greet(ledger, message["owner"], os.urandom(12).hex())
                 return [*steps, Tell(self._state())]
+            case "check":
+                return self._check(message)
+            case "uncheck":
+                return self._scripts.end(-message["number"], "stopped")
             case "retire":
                 self.retire()
         return []
+
+    def _check(self, message: Message) -> Steps:
+        """A monitor's script. It is not in the journal: one that is lost is made again anyway."""
+        if not CHECK.issubset(message):
+            complain(f"A check without {sorted(CHECK.difference(message))}; dropped.")
+            return []
+        more = {"env": {}, "grace_ms": 0, "daemonize": False, "os_user": "", "blobs": []}
+        return self._scripts.start({**message, **more, "fence": -message["number"]})
 
     def _state(self) -> Message:
         ledger, shown, ages = self._ledger, self._scripts.shown(), self._scripts.ages()

@@ -16,9 +16,11 @@ from belvedere import __version__
 from belvedere.agent import machine, speech
 from belvedere.agent.attach import Attachment, KeeperFailed, attach
 from belvedere.agent.cache import Cache
+from belvedere.agent.checks.script import ScriptChecks
 from belvedere.agent.enrol import Credential
 from belvedere.agent.folder import Folder
 from belvedere.agent.lookout import Lookout
+from belvedere.agent.sample_log import SampleLog
 from belvedere.agent.samples import Buffer
 from belvedere.agent.session import Session
 from belvedere.agent.settings import Settings
@@ -51,17 +53,18 @@ class Link:
         self._tls = tls
         self._cache = Cache(folder.cache)
         self._failures = 0
-        self._lookout = Lookout(Buffer())
+        self._scripts = ScriptChecks(self._cache)
+        self._lookout = Lookout(Buffer(journal=SampleLog(folder.samples)), self._scripts)
 
     async def run(self) -> None:
         """For ever. KeeperFailed when there is no keeper to be had from the start."""
-        keeper = await attach(self._folder)
+        keeper = await self._attach()
         while True:
             try:
                 if keeper.lost.is_set():
                     log.info("The keeper is gone; starting another.")
                     keeper.collect()
-                    keeper = await attach(self._folder)
+                    keeper = await self._attach()
                 await self._converse(keeper)
             except Refused as refused:
                 log.error("The server refuses this agent: %s", refused)
@@ -75,6 +78,11 @@ class Link:
                 # A fault in what the server said must not end the agent of a host.
                 log.exception("The connection failed; trying again.")
             await asyncio.sleep(self._pause())
+
+    async def _attach(self) -> Attachment:
+        keeper = await attach(self._folder)
+        self._scripts.attach(keeper)
+        return keeper
 
     def _pause(self) -> float:
         """Full jitter: a thousand agents that lost one server do not return in one wave."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from belvedere.agent.checks import Check, check_of
 from belvedere.agent.checks.outcome import Outcome, explain
+from belvedere.agent.checks.script import ScriptChecks
 from belvedere.agent.samples import Buffer
 from belvedere.protocol import Watch, Watched
 
@@ -22,8 +23,9 @@ DEFAULT_TIMEOUT_MS = 10_000
 class Lookout:
     """Lives as long as the agent, and goes on while there is no connection."""
 
-    def __init__(self, samples: Buffer) -> None:
+    def __init__(self, samples: Buffer, scripts: ScriptChecks | None = None) -> None:
         self.samples = samples
+        self._scripts = scripts
         self._number = 0
         self._tasks: dict[str, tuple[Watched, asyncio.Task[None]]] = {}
         self._room = asyncio.Semaphore(AT_ONCE)
@@ -43,10 +45,15 @@ class Lookout:
                 task.cancel()
                 del self._tasks[monitor_id]
         for monitor_id, one in wanted.items():
-            check = check_of(one.type)
+            check = self._check_of(one.type)
             if monitor_id not in self._tasks and check is not None:
                 task = asyncio.create_task(self._repeat(one, check), name=f"check {monitor_id}")
                 self._tasks[monitor_id] = (one, task)
+
+    def _check_of(self, kind: str) -> Check | None:
+        if kind == "script":
+            return None if self._scripts is None else self._scripts.check
+        return check_of(kind)
 
     async def _repeat(self, one: Watched, check: Check) -> None:
         memory: dict[str, Any] = {}

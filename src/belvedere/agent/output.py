@@ -133,13 +133,15 @@ class Output:
             self._last = line
         self._partial = bytearray(data[cut + 1 : cut + 1 + LAST_LINE])
 
+    def _last_line(self) -> str:
+        return text(bytes(self._partial).strip() or self._last.strip())
+
     def summary(self) -> dict[str, Any]:
         """The fields of a report that the output decides."""
         if self.total == 0:
             return {"log": "", "sha256": EMPTY}
-        last = bytes(self._partial).strip() or self._last.strip()
         found: dict[str, Any] = {
-            "lastline": text(last),
+            "lastline": self._last_line(),
             "bytes_total": self.total,
             "lines_total": self._newlines + bool(self._partial),
         }
@@ -152,3 +154,16 @@ class Output:
             self.spool.close()
         found["sha256"] = digest.hexdigest()
         return found
+
+
+class LastLine(Output):
+    """Of a check only the last line counts: nothing else of it is held, or written to disk."""
+
+    __slots__ = ()
+
+    def _add(self, data: bytes, root: str, fence: int) -> None:
+        self.total += len(data)
+        self._follow_lines(data)
+
+    def summary(self) -> dict[str, Any]:
+        return {"lastline": self._last_line()}

@@ -33,8 +33,9 @@ def recover(folder: Folder, journal: Journal) -> tuple[Ledger, bool]:
         elif end:
             found[fence] = {"bytes_total": end}
     orphaned = rules.orphaned(ledger, boot)
-    # A new journal cannot name what a lost one had accepted: whatever still works here is nobody's.
-    if (orphaned or ledger.journal_id == new_id) and os.path.isdir("/proc/self"):
+    # Whatever still works here is nobody's: what a lost journal had accepted, or a check, which no
+    # journal names.
+    if (not rebooted or ledger.journal_id == new_id) and os.path.isdir("/proc/self"):
         _end_leftovers(folder, orphaned, found)
     rules.recover(ledger, boot, found)
     journal.renew(ledger)
@@ -45,10 +46,11 @@ def _end_leftovers(folder: Folder, fences: list[int], found: dict[int, Report]) 
     """Nobody reads their output or waits for them any more: they are killed, and if some will not
     go, they are named."""
     cookies = {f"{cookie(folder)}.{fence}".encode(): fence for fence in fences}
+    checks = f"{cookie(folder)}.-".encode()
     give_up_at = time.monotonic() + PATIENCE_S
     clean = 0
     while clean < 2:
-        members = descendants.tree(descendants.hunt(set(cookies), folder.work))
+        members = descendants.tree(descendants.hunt(set(cookies), checks, folder.work))
         if members and time.monotonic() > give_up_at:
             for pid in members if fences else ():
                 fence = cookies.get(descendants.cookie_of(pid), fences[0])

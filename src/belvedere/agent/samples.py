@@ -1,13 +1,15 @@
 """What checks saw, until the server has it: numbered batches, bounded, in order."""
 
-import itertools
-import secrets
+import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.sample_log import Line, SampleLog, sample_line, stream_line
 from belvedere.protocol import Sample, Samples
+
+log = logging.getLogger("belvedere.agent")
 
 # As many as one host gathers in hours; beyond that the oldest go, and are counted.
 MOST = 10_000
@@ -19,27 +21,76 @@ Taken = tuple[float, Sample]
 
 
 class Buffer:
-    """Lives as long as the agent; connections come and go."""
+    """Outlives connections and, by its journal, the agent's process."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        # Another process starts another stream: its numbers begin anew.
-        self.stream = secrets.token_hex(8)
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        journal: SampleLog | None = None,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.stream = ""
         self.listener: Callable[[], None] | None = None
         self._clock = clock
+        self._wall = wall
         self._fresh: deque[Taken] = deque()
-        self._numbers = itertools.count(1)
+        self._number = 0
         # Batches without an answer, and how many of the first of them this connection has said.
         self._open: deque[tuple[int, list[Taken], int]] = deque()
         self._said = 0
         self._dropped = 0
+        self._journal = journal or SampleLog()
+        self._go_on(self._journal.load())
 
     def __len__(self) -> int:
         return len(self._fresh) + sum(len(taken) for _, taken, _ in self._open)
+
+    def _go_on(self, lines: list[Line]) -> None:
+        try:
+            for line in lines:
+                self._replay(line)
+        except (LookupError, TypeError, ValueError):
+            log.warning("The journal of samples cannot be read to its end; the rest is dropped.")
+        if not self.stream:
+            self.stream = str(stream_line()["stream"])
+        self._journal.renew(self._lines())
+
+    def _replay(self, line: Line) -> None:
+        if "sample" in line:
+            # By the wall clock, which the next process and the next boot share with this one.
+            ago_s = max(0.0, self._wall() - line["at"] / 1_000)
+            self._fresh.append((self._clock() - ago_s, Sample(**line["sample"])))
+        elif "batch" in line:
+            self._make_batch(line["batch"], line["size"], line["dropped"])
+        elif "noted" in line:
+            self._forget(line["noted"])
+        elif "lost_since" in line:
+            self._dropped = line["lost_since"]
+        elif "lost" in line:
+            self._fresh.popleft()
+            self._dropped += 1
+        else:
+            self.stream, self._number = line["stream"], line.get("number", 0)
+
+    def _lines(self) -> Iterator[Line]:
+        """The journal that leads to exactly this buffer."""
+        first = self._open[0][0] - 1 if self._open else self._number
+        yield {"stream": self.stream, "number": first}
+        for number, taken, dropped in self._open:
+            yield from map(self._line, taken)
+            yield {"batch": number, "size": len(taken), "dropped": dropped}
+        yield from map(self._line, self._fresh)
+        yield {"lost_since": self._dropped}
+
+    def _line(self, taken: Taken) -> Line:
+        at, sample = taken
+        return sample_line(round((self._wall() - (self._clock() - at)) * 1_000), sample)
 
     def add(self, monitor_id: str, version: int, outcome: Outcome) -> None:
         if len(self) >= MOST and self._fresh:
             self._fresh.popleft()
             self._dropped += 1
+            self._journal.append({"lost": 1})
         sample = Sample(
             monitor_id,
             version,
@@ -51,6 +102,9 @@ class Buffer:
             outcome.measured,
         )
         self._fresh.append((self._clock(), sample))
+        self._journal.append(self._line(self._fresh[-1]))
+        if self._journal.is_long:
+            self._journal.renew(self._lines())
         if self.listener is not None:
             self.listener()
 
@@ -72,14 +126,28 @@ class Buffer:
         return Samples(self.stream, number, [sample for _, sample in taken], dropped)
 
     def _gather(self) -> bool:
-        taken = [self._fresh.popleft() for _ in range(min(BATCH, len(self._fresh)))]
-        if not taken:
+        size = min(BATCH, len(self._fresh))
+        if not size:
             return False
-        self._open.append((next(self._numbers), taken, self._dropped))
-        self._dropped = 0
+        line = {"batch": self._number + 1, "size": size, "dropped": self._dropped}
+        # Before it goes: under this number nothing else may ever be said.
+        self._journal.append(line)
+        self._make_batch(self._number + 1, size, self._dropped)
         return True
 
+    def _make_batch(self, number: int, size: int, dropped: int) -> None:
+        taken = [self._fresh.popleft() for _ in range(size)]
+        self._open.append((number, taken, dropped))
+        self._number = number
+        self._dropped = 0
+
     def noted(self, stream: str, number: int) -> None:
-        while stream == self.stream and self._open and self._open[0][0] <= number:
+        if stream == self.stream and self._forget(number):
+            self._journal.append({"noted": number})
+
+    def _forget(self, number: int) -> bool:
+        before = len(self._open)
+        while self._open and self._open[0][0] <= number:
             self._open.popleft()
             self._said = max(0, self._said - 1)
+        return len(self._open) < before

@@ -28,6 +28,11 @@ def now_ns() -> int:
     return time.clock_gettime_ns(CLOCK)
 
 
+def is_check(fence: int) -> bool:
+    """Scripts of monitors have numbers of the agent's own, told from fences by their sign."""
+    return fence < 0
+
+
 class Script:
     __slots__ = (
         "announced",

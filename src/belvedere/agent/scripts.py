@@ -12,10 +12,10 @@ from belvedere.agent.door import complain
 from belvedere.agent.folder import Folder
 from belvedere.agent.harvest import harvest
 from belvedere.agent.ledger import Ledger
-from belvedere.agent.output import Output
+from belvedere.agent.output import LastLine, Output
 from belvedere.agent.pipes import Pipes
 from belvedere.agent.report import report
-from belvedere.agent.script import MS, NEVER, SHOW_AFTER, STARTED_AFTER, Script, now_ns
+from belvedere.agent.script import MS, NEVER, SHOW_AFTER, STARTED_AFTER, Script, is_check, now_ns
 from belvedere.agent.spawn import CannotStart, Spawner
 from belvedere.agent.staging import stage
 from belvedere.agent.steps import Tell
@@ -63,7 +63,7 @@ class Scripts:
             place = self._place_for(account)
             script = stage(order, account, place)
             # Before anything runs: what cannot be hidden must not be said.
-            output = Output(self.inline, order.get("masks"))
+            output = self._output_for(order)
             started_at = now_ns()
             pid, pipe = self._spawner.start(order, account, place, script, mark)
         except (CannotStart, OSError, ValueError, LookupError) as fault:
@@ -71,12 +71,25 @@ class Scripts:
                 self._workplaces.leave(place)
             self._spawner.release(mark)
             reason = fault.reason if isinstance(fault, CannotStart) else "cannot_prepare"
-            return rules.ended(self._ledger, fence, rules.failure(reason, str(fault)))
+            return self._over(fence, rules.failure(reason, str(fault)))
         started = Script(order, pid, pipe, place, output, mark, started_at)
+        # Nobody waits for the start of a check.
+        started.announced = is_check(fence)
         self._crowd.add(started)
         self.due = min(self.due, started.due)
         reach("keeper.spawned")
         return []
+
+    def _output_for(self, order: Message) -> Output:
+        if is_check(order["fence"]):
+            return LastLine(0)
+        return Output(self.inline, order.get("masks"))
+
+    def _over(self, fence: int, report: Message) -> Steps:
+        """A check is told and forgotten; everything else goes through the ledger."""
+        if is_check(fence):
+            return [Tell({"say": "checked", "number": -fence, "report": report})]
+        return rules.ended(self._ledger, fence, report)
 
     def _account_for(self, os_user: str) -> Account:
         if not os_user:
@@ -102,6 +115,13 @@ class Scripts:
         script = self._crowd.scripts.get(fence)
         if script is not None and not script.why:
             self._begin_end(script, why, script.grace, now_ns())
+        return steps
+
+    def end_checks(self) -> Steps:
+        """Nobody waits for them any more."""
+        steps: Steps = []
+        for fence in [fence for fence in self._crowd.scripts if is_check(fence)]:
+            steps += self.end(fence, "stopped")
         return steps
 
     def _begin_end(self, script: Script, why: str, grace: int, now: int) -> None:
@@ -179,7 +199,9 @@ class Scripts:
 
     def read(self, fd: int) -> None:
         script = self._pipes.read(fd)
-        if script and script.show_at == NEVER and script.output.total > script.shown:
+        if script is None or is_check(script.fence):
+            return
+        if script.show_at == NEVER and script.output.total > script.shown:
             script.show_at = now_ns() + SHOW_AFTER
             self._plan(script)
 
@@ -195,12 +217,14 @@ class Scripts:
         self._pipes.drain(script)
         fence = script.fence
         del self._crowd.scripts[fence]
-        found = {**report(script), **self._harvest(script)}
+        found = report(script)
+        if not is_check(fence):
+            found.update(self._harvest(script))
         if script.output.spool is not None:
             self._spooled.add(fence)
         stays = bool(script.survivors) or (script.daemonize and bool(self._crowd.members(script)))
         self._leave(script, stays)
-        return rules.ended(self._ledger, fence, found)
+        return self._over(fence, found)
 
     def _harvest(self, script: Script) -> Message:
         """What it left for the server lies apart from now on, until the server has it."""

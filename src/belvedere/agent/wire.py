@@ -1,7 +1,7 @@
 """Between agent and keeper: one JSON object per line over a socket in the state folder.
 
-From the agent (`do`): hello, open, order, refuse, cancel, stop, ack, kept, retire.
-From the keeper (`say`): state, started, output, ended, gone.
+From the agent (`do`): hello, open, order, refuse, cancel, stop, ack, kept, retire, check, uncheck.
+From the keeper (`say`): state, started, output, ended, gone, checked.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from belvedere.agent.ledger import Message
 
-# 2: orders carry masks.
-VERSION = 2
+# 2: orders carry masks. 3: it runs the scripts of monitors.
+VERSION = 3
 # An agent that is this far behind is not listening; it gets the whole state when it returns.
 TOO_FAR_BEHIND = 16 * 1024 * 1024
 

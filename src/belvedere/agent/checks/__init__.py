@@ -12,7 +12,8 @@ from belvedere.agent.checks.outcome import Outcome
 
 Check = Callable[[dict[str, Any], dict[str, Any]], Awaitable[Outcome]]
 
-KINDS = frozenset({"scraper", "dstat", "process", "file", "script", "tcp", "ping", "dns", "tls"})
+# Scripts are run by the keeper: see script.py.
+KINDS = frozenset({"scraper", "dstat", "process", "file", "tcp", "ping", "dns", "tls"})
 
 
 def check_of(kind: str) -> Check | None:

@@ -1,89 +1,89 @@
 """A script of a person, run as a check: its exit code and its last line say how it went.
 
-It runs in a session of its own below the agent, with the agent's rights. What it leaves running in
-that session is ended with it; whatever moves to a session of its own is not ours to find here.
+The keeper runs it, like the scripts of jobs: with every descendant in its hand, ended at its
+deadline, and when the agent is gone. It has the agent's rights.
 """
 
 import asyncio
 import base64
-import contextlib
+import itertools
 import json
-import os
-import shutil
-import signal
-import sys
-import tempfile
+import random
 from typing import Any
 
-from belvedere.agent.checks.outcome import Outcome, explain
+from belvedere.agent.attach import Attachment
+from belvedere.agent.cache import Cache
+from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.staging import basename
 
 GOOD = frozenset({"success", "normal", "ok"})
 BAD = frozenset({"failure", "fail", "error"})
-MOST_OUTPUT = 64 * 1024
-KEPT = ("PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME")
+
+Report = dict[str, Any]
 
 
-async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
-    folder = tempfile.mkdtemp(prefix="belvedere-check-")
-    try:
-        script = _written(folder, config)
-        code, said = await _run(_words(config, script), folder)
-    except OSError as fault:
-        return Outcome(
-            "failure", "script:error:start", f"It could not be started: {explain(fault)}"
-        )
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return judged(code, said)
+class ScriptChecks:
+    """Hands scripts to the keeper, whichever it is by now, and waits for their ends."""
 
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._keeper: Attachment | None = None
+        self._ends: dict[int, asyncio.Future[Report]] = {}
+        # Another process has other numbers: the keeper may still be busy with those of the last.
+        self._numbers = itertools.count(random.randrange(1, 1 << 40))
 
-def _written(folder: str, config: dict[str, Any]) -> str:
-    path = f"{folder}/{os.path.basename(config['filename']) or 'script'}"
-    with open(path, "wb") as file:
-        file.write(base64.b64decode(config["source"]))
-    os.chmod(path, 0o755)
-    return path
+    def attach(self, keeper: Attachment) -> None:
+        """What the last one had is lost with it."""
+        for end in self._ends.values():
+            if not end.done():
+                end.set_exception(OSError("the keeper was lost"))
+        self._keeper = keeper
+        keeper.check_listener = self._hear
 
+    def _hear(self, message: dict[str, Any]) -> None:
+        end = self._ends.get(message["number"])
+        if end is not None and not end.done():
+            end.set_result(message["report"])
 
-def _words(config: dict[str, Any], script: str) -> list[str]:
-    """The command line: runas with the script in its place, then the arguments."""
-    runas = [sys.executable if word == "%python%" else word for word in config["runas"]]
-    command = [word.replace("%script%", script) for word in runas]
-    if command == runas:
-        command.append(script)
-    if not runas and not _names_interpreter(script):
-        command = ["bash", script]
-    return [*command, *config["script_arguments"]]
+    async def check(self, config: dict[str, Any], _: dict[str, Any]) -> Outcome:
+        report = await self._run(config)
+        match report["ending"]:
+            case "timeout":
+                raise TimeoutError
+            case "error":
+                message = f"It could not be started: {report['message']}"
+                return Outcome("failure", "script:error:start", message)
+        return judged(report.get("code", 0), report.get("lastline", ""))
 
+    async def _run(self, config: dict[str, Any]) -> Report:
+        keeper = self._keeper
+        if keeper is None or keeper.lost.is_set():
+            raise OSError("there is no keeper yet")
+        number = next(self._numbers)
+        end = self._ends[number] = asyncio.get_running_loop().create_future()
+        keeper.say(self._order(number, config))
+        keeper.flush()
+        try:
+            return await end
+        finally:
+            del self._ends[number]
+            if not end.done() or end.cancelled():
+                keeper.say({"do": "uncheck", "number": number})
+                keeper.flush()
 
-def _names_interpreter(script: str) -> bool:
-    with open(script, "rb") as file:
-        return file.read(4).startswith((b"#!", b"\x7fELF"))
-
-
-async def _run(words: list[str], folder: str) -> tuple[int, str]:
-    process = await asyncio.create_subprocess_exec(
-        *words,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        cwd=folder,
-        env={name: os.environ[name] for name in KEPT if name in os.environ},
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    tail = b""
-    try:
-        while part := await process.stdout.read(65_536):
-            tail = (tail + part)[-MOST_OUTPUT:]
-        await process.wait()
-    finally:
-        # At its deadline, or for what it left behind.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        if process.returncode is None:
-            await process.wait()
-    return process.returncode or 0, tail.decode("utf-8", "replace")
+    def _order(self, number: int, config: dict[str, Any]) -> dict[str, Any]:
+        digest = self._cache.keep(base64.b64decode(config["source"]))
+        script = self._cache.path(digest, basename(config["filename"]))
+        if script is None:
+            raise OSError("the script cannot be stored")
+        return {
+            "do": "check",
+            "number": number,
+            "script": script,
+            "runas": config["runas"],
+            "arguments": config["script_arguments"],
+            "timeout_ms": config["timeout"],
+        }
 
 
 def judged(code: int, said: str) -> Outcome:

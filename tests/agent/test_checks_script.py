@@ -1,0 +1,155 @@
+"""Scripts of monitors: run by the keeper, and nothing of them outlives the check or the agent."""
+
+import asyncio
+import base64
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.processes import command_lines, is_alive
+from belvedere.agent import folder as folders
+from belvedere.agent.attach import Attachment, attach
+from belvedere.agent.cache import Cache
+from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.checks.script import ScriptChecks
+from belvedere.agent.lookout import perform
+from belvedere.protocol import Watched
+from e2e.patience import until
+
+Run = Callable[..., Coroutine[Any, Any, Outcome]]
+Bench = tuple[Run, Attachment]
+
+
+def asleep(mark: str) -> list[int]:
+    """Who sleeps for this long."""
+    words = f"sleep\0{mark}\0"
+    return [pid for pid, line in command_lines() if line == words and is_alive(pid)]
+
+
+@asynccontextmanager
+async def bench(path: Path) -> AsyncIterator[Bench]:
+    """A keeper, and an agent's side of it."""
+    place = folders.prepare(str(path))
+    keeper = await attach(place)
+    scripts = ScriptChecks(Cache(place.cache))
+    scripts.attach(keeper)
+
+    async def run(source: str, *arguments: str, timeout: int = 20_000, **more: Any) -> Outcome:
+        config = {
+            "filename": "check.sh",
+            "source": base64.b64encode(source.encode()).decode(),
+            "runas": [],
+            "script_arguments": list(arguments),
+            "timeout": timeout,
+            **more,
+        }
+        return await perform(Watched("m", "script", 1, 60_000, config), scripts.check, {})
+
+    try:
+        yield run, keeper
+    finally:
+        assert keeper.process is not None
+        keeper.close()
+        keeper.process.send_signal(signal.SIGTERM)
+        keeper.process.wait(30)
+
+
+async def test_it_works(tmp_path: Path) -> None:
+    async with bench(tmp_path) as (run, _):
+        good = await run("#!/bin/sh\necho looking at $1\necho ok\n", "it")
+        assert (good.state, good.data["lastline"]) == ("normal", "ok")
+        bad = await run("#!/bin/sh\necho broken\nexit 3\n")
+        assert (bad.state, bad.message, bad.data["code"]) == ("failure", "exit code 3: broken", 3)
+        assert (await run("echo failure\n")).state == "failure"
+        told = await run("""echo '{"state":"failure","event_name":"disk:full","data":{"n":1}}'""")
+        assert (told.state, told.event, told.data["output"]) == ("failure", "disk:full", {"n": 1})
+        python = await run("print('normal')", runas=["%python%", "%script%"])
+        assert python.state == "normal"
+
+
+async def test_one_that_cannot_start_is_a_failure(tmp_path: Path) -> None:
+    async with bench(tmp_path) as (run, _):
+        outcome = await run("#!/no/such/interpreter\n")
+        assert (outcome.state, outcome.event) == ("failure", "script:error:start")
+
+
+async def test_many_run_at_once(tmp_path: Path) -> None:
+    async with bench(tmp_path) as (run, _):
+        found = await asyncio.gather(*(run(f"echo 'number {n}'\n") for n in range(20)))
+        assert [one.data["lastline"] for one in found] == [f"number {n}" for n in range(20)]
+
+
+async def test_a_flood_is_bounded_and_stays_off_the_disk(tmp_path: Path) -> None:
+    async with bench(tmp_path) as (run, _):
+        outcome = await run("#!/bin/sh\nhead -c 5000000 /dev/zero | tr '\\0' x\necho; echo ok\n")
+        assert (outcome.state, outcome.data["lastline"]) == ("normal", "ok")
+        assert os.listdir(tmp_path / "spool") == []
+
+
+# A child that leaves session and folder, and wipes its environment.
+HIDING = "#!/bin/sh\n(cd /; exec setsid env -i sh -c 'exec sleep {mark}') &\n"
+
+
+async def test_at_its_deadline_all_of_it_goes(tmp_path: Path) -> None:
+    mark = f"1{time.time_ns()}"
+    async with bench(tmp_path) as (run, _):
+        outcome = await run(HIDING.format(mark=mark) + f"sleep 2{mark}\n", timeout=500)
+        assert outcome.event == "script:timeout"
+        until(lambda: not asleep(mark), 30, lambda: str(asleep(mark)))
+
+
+async def test_what_it_leaves_behind_goes_with_it(tmp_path: Path) -> None:
+    mark = f"1{time.time_ns()}"
+    async with bench(tmp_path) as (run, _):
+        assert (await run(HIDING.format(mark=mark) + "echo ok\n")).state == "normal"
+        assert not asleep(mark)
+
+
+async def test_it_goes_with_the_agent(tmp_path: Path) -> None:
+    mark = f"1{time.time_ns()}"
+    async with bench(tmp_path) as (run, keeper):
+        waits = asyncio.create_task(run(f"#!/bin/sh\nsleep {mark}\n"))
+        await asyncio.to_thread(until, lambda: bool(asleep(mark)), 30, lambda: "")
+        keeper.close()
+        await asyncio.to_thread(until, lambda: not asleep(mark), 30, lambda: "")
+        waits.cancel()
+
+
+async def test_it_goes_when_nobody_wants_it_any_more(tmp_path: Path) -> None:
+    """A monitor that is changed or deleted."""
+    mark = f"1{time.time_ns()}"
+    async with bench(tmp_path) as (run, _):
+        waits = asyncio.create_task(run(f"#!/bin/sh\nsleep {mark}\n"))
+        await asyncio.to_thread(until, lambda: bool(asleep(mark)), 30, lambda: "")
+        waits.cancel()
+        await asyncio.to_thread(until, lambda: not asleep(mark), 30, lambda: "")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+async def test_the_next_keeper_ends_what_a_dead_one_left(tmp_path: Path) -> None:
+    mark = f"1{time.time_ns()}"
+    async with bench(tmp_path) as (run, keeper):
+        waits = asyncio.create_task(run(f"#!/bin/sh\ncd /; setsid sleep {mark}\n"))
+        await asyncio.to_thread(until, lambda: bool(asleep(mark)), 30, lambda: "")
+        assert keeper.process is not None
+        keeper.process.kill()
+        keeper.process.wait(30)
+        assert asleep(mark)
+        async with bench(tmp_path) as (again, _):
+            assert (await again("echo ok\n")).state == "normal"
+            assert not asleep(mark)
+        waits.cancel()
+
+
+async def test_without_a_keeper_it_is_said_so(tmp_path: Path) -> None:
+    async with bench(tmp_path) as (run, keeper):
+        keeper.close()
+        await keeper.lost.wait()
+        outcome = await run("echo ok\n")
+        assert (outcome.state, outcome.event) == ("failure", "agent:worker:error")
