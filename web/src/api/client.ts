@@ -1,4 +1,4 @@
-import createClient, { type Middleware } from 'openapi-fetch'
+import createClient, { createQuerySerializer } from 'openapi-fetch'
 import { ApiError, refusal } from './errors'
 import type { components, paths } from './schema'
 
@@ -35,20 +35,12 @@ export function address(
   return ROOT + path.replace(/^\//, '') + (text && `?${text}`)
 }
 
-const named: Middleware = {
-  onRequest({ request, schemaPath }) {
-    if (!customer || schemaPath.startsWith('/api/auth/') || schemaPath.startsWith('/-/setup'))
-      return request
-    const url = new URL(request.url)
-    url.searchParams.set('customer', customer)
-    return new Request(url, request)
-  },
-}
+const inWords = createQuerySerializer()
 
 export const api = createClient<paths>({
   baseUrl: new URL(ROOT, document.baseURI).href.replace(/\/$/, ''),
+  querySerializer: (query) => inWords(customer ? { ...query, customer } : query),
 })
-api.use(named)
 
 interface Answer<T> {
   data?: T
