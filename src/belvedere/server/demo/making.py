@@ -126,8 +126,8 @@ def _started(tx: Tx, house: House, actor: Actor, tasks: dict[str, str]) -> Itera
         graph=Graph(
             [
                 Node("measure", tasks["Measure the disk"], position=Position(0, 0)),
-                Node("ask", tasks["Ask for approval"], position=Position(200, 0)),
-                Node("report", tasks["Report"], position=Position(400, 0)),
+                Node("ask", tasks["Ask for approval"], position=Position(260, 0)),
+                Node("report", tasks["Report"], position=Position(520, 0)),
             ],
             [Edge("measure", "ask"), Edge("ask", "report")],
         ),

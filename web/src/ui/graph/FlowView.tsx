@@ -100,39 +100,41 @@ export function FlowView({
   const edgeOf = (line: { id: string }) => draft.edges.find((edge) => keyOf(edge) === line.id)
   return (
     <section className="flow" ref={ref} aria-label={t.graph}>
-      <ReactFlow
-        key={laid.direction}
-        nodes={nodes}
-        edges={lines}
-        nodeTypes={TYPES}
-        nodesDraggable={!!onMove}
-        nodesConnectable={!!onConnect}
-        edgesFocusable={!!onEdge}
-        onNodeClick={(_, node) => onSelect?.(node.id)}
-        onPaneClick={() => onSelect?.(null)}
-        onEdgeClick={(_, line) => {
-          const edge = edgeOf(line)
-          if (edge) onEdge?.(edge)
-        }}
-        onConnect={({ source, target }: Connection) => onConnect?.(source, target)}
-        onNodeDragStop={(_, node) => onMove?.(node.id, node.position)}
-        onDelete={({ nodes: gone, edges }) =>
-          onDelete?.(
-            gone.map((node) => node.id),
-            edges.map(edgeOf).filter((edge) => edge !== undefined),
-          )
-        }
-        deleteKeyCode={onDelete ? ['Delete', 'Backspace'] : null}
-        fitView
-        fitViewOptions={{ padding: 0.1, maxZoom: 1.25 }}
-        minZoom={0.1}
-        colorMode={isDark ? 'dark' : 'light'}
-        proOptions={{ hideAttribution: true }}
-      >
-        <Background gap={18} />
-        <Controls showInteractive={false} />
-        {draft.nodes.length > 12 ? <MiniMap pannable zoomable /> : null}
-      </ReactFlow>
+      <div className="flow-inside">
+        <ReactFlow
+          key={laid.direction}
+          nodes={nodes}
+          edges={lines}
+          nodeTypes={TYPES}
+          nodesDraggable={!!onMove}
+          nodesConnectable={!!onConnect}
+          edgesFocusable={!!onEdge}
+          onNodeClick={(_, node) => onSelect?.(node.id)}
+          onPaneClick={() => onSelect?.(null)}
+          onEdgeClick={(_, line) => {
+            const edge = edgeOf(line)
+            if (edge) onEdge?.(edge)
+          }}
+          onConnect={({ source, target }: Connection) => onConnect?.(source, target)}
+          onNodeDragStop={(_, node) => onMove?.(node.id, node.position)}
+          onDelete={({ nodes: gone, edges }) =>
+            onDelete?.(
+              gone.map((node) => node.id),
+              edges.map(edgeOf).filter((edge) => edge !== undefined),
+            )
+          }
+          deleteKeyCode={onDelete ? ['Delete', 'Backspace'] : null}
+          fitView
+          fitViewOptions={{ padding: 0.1, maxZoom: 1.25 }}
+          minZoom={0.1}
+          colorMode={isDark ? 'dark' : 'light'}
+          proOptions={{ hideAttribution: true }}
+        >
+          <Background gap={18} />
+          <Controls showInteractive={false} />
+          {draft.nodes.length > 12 ? <MiniMap pannable zoomable /> : null}
+        </ReactFlow>
+      </div>
     </section>
   )
 }

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until, World } from './world'
+
+let world: World
+beforeAll(async () => {
+  world = await World.start({ demo: false })
+})
+afterAll(() => world.stop())
+
+test('what happens elsewhere appears without a reload', async () => {
+  const page = await world.page('/')
+  await page.getByRole('status', { name: 'Live' }).waitFor()
+  await world.api('POST', '/indicator', { title: 'Made elsewhere', type: 'counter', value: 1 })
+  await page.getByText('Made elsewhere').waitFor()
+})
+
+test('a server that dies is told, and nothing is lost when it is back', async () => {
+  const page = await world.page('/')
+  await page.getByRole('status', { name: 'Live' }).waitFor()
+  await world.server.kill('SIGKILL')
+  await page.getByRole('status', { name: /Reconnecting|Offline/ }).waitFor()
+  await world.server.run()
+  await world.api('POST', '/indicator', { title: 'Made in between', type: 'text', value: 'x' })
+  await page.getByRole('status', { name: 'Live' }).waitFor()
+  await page.getByText('Made in between').waitFor()
+})
+
+test('two tabs share one stream, and the second takes over from the first', async () => {
+  const first = await world.page('/')
+  const asked: string[] = []
+  first.context().on('request', (request) => {
+    if (request.url().includes('/-/events')) asked.push(request.url())
+  })
+  await first.getByRole('status', { name: 'Live' }).waitFor()
+  const second = await first.context().newPage()
+  await second.goto(world.at('/'))
+  await second.getByRole('heading', { level: 1 }).waitFor()
+  await world.api('POST', '/indicator', { title: 'For both tabs', type: 'text', value: 'x' })
+  await second.getByText('For both tabs').waitFor()
+  expect(asked).toEqual([])
+  await first.close()
+  await until(async () => asked.length > 0, 'the second tab listening itself')
+  await world.api('POST', '/indicator', { title: 'After the first', type: 'text', value: 'x' })
+  await second.getByText('After the first').waitFor()
+})
+
+test('where streams are held back the page looks by itself', async () => {
+  const page = await world.stranger()
+  await page.route('**/-/events*', (route) => route.abort())
+  await page.request.post(`${world.url}/api/auth/login`, {
+    data: { email: 'ada@example.org', password: 'correct horse battery staple' },
+  })
+  await page.goto(world.at('/'))
+  await page.getByRole('status', { name: 'Polling' }).waitFor()
+  await world.api('POST', '/indicator', { title: 'Found by looking', type: 'text', value: 'x' })
+  await page.getByText('Found by looking').waitFor()
+})
+
+test('a session that is ended elsewhere leads to the sign-in', async () => {
+  const page = await world.page('/')
+  await page.getByRole('status', { name: 'Live' }).waitFor()
+  const cookies = await page.context().cookies()
+  const token = cookies.find((cookie) => cookie.name.includes('belvedere'))!.value
+  await fetch(`${world.url}/api/session/logout`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  await page.waitForURL(/\/ui\/login/)
+})
+
+test('no page sinned', () => {
+  expect(world.sins.filter((sin) => !/ERR_|Failed to fetch/.test(sin))).toEqual([])
+})

@@ -1,0 +1,144 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until, World } from './world'
+
+let world: World
+let ids: string[]
+beforeAll(async () => {
+  world = await World.start({ demo: false })
+  const made = []
+  for (const name of ['fetch', 'build', 'ship'])
+    made.push(await world.script(name, 'echo "$0" done\n'))
+  ids = made.map((task) => task.id)
+})
+afterAll(() => world.stop())
+
+async function saved(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved', { exact: true }).waitFor()
+}
+
+async function addStep(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add step' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add step' })
+  await dialog.getByRole('combobox').fill(name)
+  await page.getByRole('option', { name: new RegExp(`^${name}`) }).click()
+  await dialog.getByRole('button', { name: 'Add step' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+}
+
+test('a graph is built by mouse: connect by dragging, refuse a circle, undo, save', async () => {
+  const made = await world.api('POST', '/workflows', {
+    name: 'by mouse',
+    start: 'fetch',
+    graph: { nodes: [{ id: 'fetch', task_id: ids[0] }], edges: [] },
+  })
+  const page = await world.page(`/workflows/${made.id}/graph?edit=true`)
+  await addStep(page, 'build')
+  const handle = (node: string, kind: string) =>
+    page.locator(`.react-flow__node[data-id="${node}"] .react-flow__handle.${kind}`)
+  await handle('fetch', 'source').dragTo(handle('build', 'target'))
+  await page.getByText('Nothing leads to').waitFor({ state: 'hidden' })
+  await handle('build', 'source').dragTo(handle('fetch', 'target'))
+  await page.getByText('That would be a circle').waitFor()
+  await addStep(page, 'ship')
+  await page.getByText('Nothing leads to ship').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('Nothing leads to').waitFor({ state: 'hidden' })
+  await saved(page)
+  const { graph } = await world.api('GET', `/workflows/${made.id}`)
+  expect(graph.edges).toEqual([{ source: 'fetch', target: 'build', on: 'success' }])
+})
+
+test('a graph is built by keyboard alone, run, and followed live', async () => {
+  const page = await world.page('/workflows')
+  await page.keyboard.press('c')
+  await page.getByRole('textbox', { name: 'Name' }).fill('by keys')
+  await page.keyboard.press('Tab')
+  for (const name of ['fetch', 'build']) {
+    await page.keyboard.type(name)
+    await page.getByRole('option', { name: new RegExp(`^${name}`) }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+  }
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Make it' }).press('Enter')
+  await page.waitForURL(/workflows\/[0-9a-f]{24}\/graph\?edit=true/)
+  await addStepByKeys(page, 'ship')
+  await page.getByRole('button', { name: 'Connect' }).press('Enter')
+  const dialog = page.getByRole('dialog', { name: 'Connect two steps' })
+  await choose(page, 'After', 'build')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('always')
+  await page.keyboard.press('Escape')
+  await choose(page, 'comes', 'ship')
+  await dialog.getByRole('button', { name: 'Connect' }).press('Enter')
+  await dialog.waitFor({ state: 'hidden' })
+  await page.keyboard.press('Control+s')
+  await page.getByText('Saved', { exact: true }).waitFor()
+  const id = page.url().match(/[0-9a-f]{24}/)![0]
+  const { graph } = await world.api('GET', `/workflows/${id}`)
+  expect(graph.edges).toEqual([
+    { source: 'fetch', target: 'build', on: 'success' },
+    { source: 'build', target: 'ship', on: 'always' },
+  ])
+  await page.getByRole('button', { name: 'Leave editing' }).press('Enter')
+  const job = await world.api('POST', `/workflows/${id}/job`, {})
+  // The run was picked up without a reload: every step turns good before our eyes.
+  await page.goto(world.at(`/workflows/${id}/graph?job=${job.id}`))
+  for (const node of ['fetch', 'build', 'ship'])
+    await page.locator(`.react-flow__node[data-id="${node}"] .flow-node[data-look="ok"]`).waitFor()
+  await page.locator('.react-flow__node[data-id="build"]').click()
+  await page.waitForURL(/\/jobs\/[0-9a-f]{24}/)
+})
+
+async function addStepByKeys(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add step' }).press('Enter')
+  await page.getByRole('dialog', { name: 'Add step' }).waitFor()
+  await page.keyboard.type(name)
+  await page.getByRole('option', { name: new RegExp(`^${name}`) }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').getByRole('button', { name: 'Add step' }).press('Enter')
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+}
+
+async function choose(page: Page, label: string, name: string): Promise<void> {
+  await page.getByRole('combobox', { name: label }).focus()
+  await page.keyboard.type(name)
+  await page.getByRole('option', { name }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+}
+
+test('a run that waits for a person shows itself, as picture and as table', async () => {
+  const host = await world.host()
+  const ask = await world.api('POST', '/task', {
+    name: 'ask',
+    type: 'approval',
+    approvers: ['ada@example.org'],
+    host_id: host.id,
+  })
+  const made = await world.api('POST', '/workflows', {
+    name: 'with a person',
+    start: 'fetch',
+    graph: {
+      nodes: [
+        { id: 'fetch', task_id: ids[0] },
+        { id: 'ask', task_id: ask.id },
+      ],
+      edges: [{ source: 'fetch', target: 'ask' }],
+    },
+  })
+  const page = await world.page(`/workflows/${made.id}`)
+  await world.api('POST', `/workflows/${made.id}/job`, {})
+  await page.locator('.flow-node[data-look="wait"]').waitFor()
+  await page.getByText('Table', { exact: true }).click()
+  await page.getByRole('row').nth(2).getByRole('link', { name: 'Open its job' }).waitFor()
+  await until(async () => (await world.api('GET', '/-/needs')).length === 1, 'a need')
+})
+
+test('no page sinned', () => {
+  expect(world.sins).toEqual([])
+})
