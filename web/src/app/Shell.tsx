@@ -41,7 +41,15 @@ export function Shell() {
       navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !opened } }}
       padding="md"
     >
-      <a className="skip" href="#main">
+      <a
+        className="skip"
+        // Not a plain #main: that would lead to the <base> of the page.
+        href={`${location.pathname}#main`}
+        onClick={(event) => {
+          event.preventDefault()
+          document.getElementById('main')?.focus()
+        }}
+      >
         {t.skip}
       </a>
       <AppShell.Navbar p={8} className="side">
@@ -54,7 +62,7 @@ export function Shell() {
         </Title>
         <TopBar />
       </AppShell.Header>
-      <AppShell.Main className="main" id="main">
+      <AppShell.Main className="main" id="main" tabIndex={-1}>
         <Outlet />
       </AppShell.Main>
       <Suspense fallback={null}>

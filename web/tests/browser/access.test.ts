@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LEVELS } from '../../src/app/can'
+import { until, World } from './world'
+
+let world: World
+const people: Record<string, { email: string; password: string }> = {}
+beforeAll(async () => {
+  world = await World.start()
+  for (const level of LEVELS.filter((one) => one !== 'owner'))
+    people[level] = await world.member(level)
+})
+afterAll(() => world.stop())
+
+/** What each level sees in the navigation, beyond what everybody sees. */
+const EVERYBODY = [
+  'Dashboard',
+  'Inbox',
+  'Monitors',
+  'Hosts',
+  'Indicators',
+  'Tasks',
+  'Workflows',
+  'Jobs',
+  'Schedules',
+  'Webhooks',
+  'Settings',
+]
+const BEYOND: Record<string, string[]> = {
+  viewer: [],
+  user: [],
+  manager: ['Scripts', 'People & access'],
+  admin: ['Scripts', 'People & access', 'Status pages', 'Secrets', 'Audit log'],
+}
+/** What stands behind an entry that a level does not see. */
+const BEHIND: Record<string, string> = {
+  Scripts: '/script',
+  'Audit log': '/api/audit',
+  Secrets: '/secret',
+}
+
+for (const level of Object.keys(BEYOND)) {
+  test(`a ${level} sees exactly the pages that the server opens`, async () => {
+    const page = await world.page('/', { as: people[level]! })
+    const links = page.getByRole('navigation').getByRole('link')
+    const names = (await links.allInnerTexts()).map((text) => text.split('\n')[0]!.trim())
+    expect(names.sort()).toEqual([...EVERYBODY, ...BEYOND[level]!].sort())
+    for (const [name, path] of Object.entries(BEHIND)) {
+      const answer = await page.request.get(`${world.url}${path}?customer=acme`)
+      expect([name, answer.status()]).toEqual([name, names.includes(name) ? 200 : 403])
+    }
+    const mayCreate = level === 'admin'
+    expect(await page.getByRole('button', { name: 'New', exact: true }).count()).toBe(
+      mayCreate ? 1 : 0,
+    )
+    await page.context().close()
+  })
+}
+
+test('a member is invited, signs in with the link, and is given another level', async () => {
+  const page = await world.page('/people')
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.org')
+  await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
+  const shown = page.getByRole('dialog', { name: 'One-time link' })
+  const link = await shown.locator('code').innerText()
+  await shown.getByRole('button', { name: 'Close' }).click()
+  const guest = await world.stranger()
+  await guest.goto(link)
+  await guest.getByRole('textbox', { name: 'New password' }).fill('a password that is long')
+  expect(guest.url()).not.toContain('bvl_')
+  await guest.getByRole('button', { name: 'Accept' }).click()
+  await guest.getByRole('navigation', { name: 'Automate' }).waitFor()
+  await page.getByRole('combobox', { name: 'Level of grace' }).click()
+  await page.getByRole('option', { name: 'manager' }).click()
+  await until(async () => {
+    const members = await world.api<any[]>('GET', '/api/member')
+    return members.find((one) => one.user.email === 'grace@example.org')?.credential === 'manager'
+  }, 'the other level')
+})
+
+test('a token is shown once, then by its beginning, and is dead when revoked', async () => {
+  const page = await world.page('/settings/credentials')
+  await page.getByRole('button', { name: 'New token' }).click()
+  await page.getByRole('textbox', { name: 'For which program' }).fill('ci runner')
+  await page.getByRole('button', { name: 'Create' }).click()
+  const shown = page.getByRole('dialog').filter({ hasText: 'Copy the token now' })
+  const token = await shown.locator('code').innerText()
+  expect(token).toMatch(/^bvt_/)
+  const asks = () => fetch(`${world.url}/task`, { headers: { authorization: `Bearer ${token}` } })
+  expect((await asks()).status).toBe(200)
+  await shown.getByRole('button', { name: 'Close' }).click()
+  await shown.waitFor({ state: 'hidden' })
+  await page.getByText('ci runner').waitFor()
+  const left = await page.evaluate(
+    () =>
+      document.documentElement.outerHTML +
+      JSON.stringify(localStorage) +
+      JSON.stringify(sessionStorage) +
+      location.href,
+  )
+  expect(left).not.toContain(token)
+  await page.getByRole('button', { name: 'Revoke: ci runner' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await until(async () => (await asks()).status === 401, 'the revoked token being refused')
+})
+
+test('the audit shows who did it, and what was before and after', async () => {
+  const task = await world.script('audited', 'true\n')
+  await world.api('PATCH', `/task/${task.id}`, { description: 'a new description' })
+  const page = await world.page(`/audit?object_id=${task.id}`)
+  const row = page.getByRole('button', { name: /task\.change/ }).first()
+  await row.click()
+  const table = page.getByRole('table', { name: 'Before and after' })
+  await table.getByText('a new description').waitFor()
+})
+
+test('no secret is left in storage, and the session cookie is out of reach of scripts', async () => {
+  const page = await world.page('/')
+  const seen = await page.evaluate(() => ({
+    cookie: document.cookie,
+    kept: JSON.stringify(localStorage) + JSON.stringify(sessionStorage),
+  }))
+  expect(seen.cookie).toBe('')
+  expect(seen.kept).not.toMatch(/bv[a-z]_/)
+})
+
+test('no page sinned', () => {
+  expect(world.sins).toEqual([])
+})
