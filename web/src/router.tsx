@@ -6,11 +6,14 @@ import { Missing } from './app/Trouble'
 import { auditRoutes } from './pages/audit/routes'
 import { dashboardRoutes } from './pages/dashboard/routes'
 import { hostRoutes } from './pages/hosts/routes'
+import { inboxRoutes } from './pages/inbox/routes'
 import { indicatorRoutes } from './pages/indicators/routes'
+import { jobRoutes } from './pages/jobs/routes'
 import { loginRoutes } from './pages/login/routes'
 import { monitorRoutes } from './pages/monitors/routes'
 import { peopleRoutes } from './pages/people/routes'
 import { settingsRoutes } from './pages/settings/routes'
+import { tasksRoutes } from './pages/tasks/routes'
 import { wallRoutes } from './pages/wall/routes'
 import { workflowsRoutes } from './pages/workflows/routes'
 
@@ -21,7 +24,10 @@ const tree = rootRoute.addChildren([
   ...loginRoutes,
   ...wallRoutes,
   orgRoute.addChildren([
+    ...tasksRoutes,
     ...dashboardRoutes,
+    ...inboxRoutes,
+    ...jobRoutes,
     ...monitorRoutes,
     ...hostRoutes,
     ...indicatorRoutes,

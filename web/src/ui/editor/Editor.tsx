@@ -108,7 +108,7 @@ function modeOf(label: string, readOnly: boolean, check: boolean, held: Held): E
     faultsIn(editor, held.current.filename ?? '', held.current.runas ?? '')
   return [
     EditorState.readOnly.of(readOnly),
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     check && !readOnly ? [linter(ask, { delay: LOOK_MS }), lintGutter()] : [],
   ]
 }

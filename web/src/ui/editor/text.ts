@@ -2,6 +2,13 @@ import { catalogue } from '../../lib/i18n'
 
 export const useText = catalogue(
   {
+    versions: 'Versions',
+    version: (n: number) => `Version ${n}`,
+    newest: 'newest',
+    download: 'Download',
+    firstVersion: 'The first version: nothing to compare it with.',
+    changedIn: (n: number) => `What version ${n} changed`,
+    noText: 'This is no text; download it to look at it.',
     leave: 'Press Esc, then Tab, to leave the editor.',
     checking: 'The server checks what you write.',
     same: 'No differences.',
@@ -22,6 +29,13 @@ export const useText = catalogue(
     close: 'close',
   },
   {
+    versions: 'Versiones',
+    version: (n: number) => `Versión ${n}`,
+    newest: 'la última',
+    download: 'Descargar',
+    firstVersion: 'La primera versión: no hay con qué compararla.',
+    changedIn: (n: number) => `Lo que cambió la versión ${n}`,
+    noText: 'No es texto; descárgalo para verlo.',
     leave: 'Pulsa Esc y luego Tab para salir del editor.',
     checking: 'El servidor comprueba lo que escribes.',
     same: 'Sin diferencias.',

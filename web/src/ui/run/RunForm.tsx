@@ -13,6 +13,7 @@ import {
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { ChevronDown, ChevronRight, Play } from 'lucide-react'
+import { useEffect, useRef } from 'react'
 import type { Shape } from '../../api/client'
 import { useKeys } from '../../app/keys'
 import { ArgumentForm } from '../arguments/ArgumentForm'
@@ -35,9 +36,11 @@ export function RunForm({ target, found, onStarted, onClose }: Props) {
   const t = useText()
   const w = useWords()
   const run = useRun(target, found, onStarted)
+  const box = useRef<HTMLDivElement>(null)
   useKeys({ 'mod+Enter': run.start })
+  useEffect(() => focusFirst(box.current), [])
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" ref={box}>
       <Body run={run} found={found} />
       {run.refusal ? (
         <Alert color="red" title={t.refused} role="alert">
@@ -50,7 +53,7 @@ export function RunForm({ target, found, onStarted, onClose }: Props) {
           {w.cancel}
         </Button>
         <Button
-          data-autofocus={found.arguments?.length === 0 || undefined}
+          data-run
           leftSection={<Play size={14} />}
           rightSection={<Kbd size="xs">Ctrl ↵</Kbd>}
           onClick={run.start}
@@ -68,6 +71,12 @@ export function RunForm({ target, found, onStarted, onClose }: Props) {
       ) : null}
     </Stack>
   )
+}
+
+/** The definition came after the dialog: the first field, or the button, takes the focus now. */
+function focusFirst(box: HTMLElement | null): void {
+  const fields = 'input:not([type="radio"]):not(:disabled), textarea, [data-run]'
+  box?.querySelector<HTMLElement>(fields)?.focus()
 }
 
 function Body({ run, found }: { run: Run; found: Runnable }) {

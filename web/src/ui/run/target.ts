@@ -21,12 +21,6 @@ export interface Runnable {
   arguments: Argument[] | null
 }
 
-export const taskQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['task', id],
-    queryFn: () => ok<Shape<'TaskRecord'>>(api.GET('/task/{id}', { params: { path: { id } } })),
-  })
-
 /** The definition as far as running needs it; a workflow takes what its first task takes. */
 export const runnableQuery = ({ kind, id }: Target) =>
   queryOptions({

@@ -1,0 +1,162 @@
+import { ActionIcon, Button, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { GripVertical, Pencil, Plus, Trash2 } from 'lucide-react'
+import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { type Argument, nameOf } from '../../ui/arguments/values'
+import { ArgumentEditor } from './ArgumentEditor'
+import { Card } from './Card'
+import type { FormProps } from './draft'
+import { moved, numbered } from './order'
+import { argument } from './templates'
+import { useText } from './text'
+
+/** The arguments in their order. A row moves by dragging, or with the arrow keys on its grip. */
+export function ArgumentList({ task, set, errors, readOnly }: FormProps) {
+  const t = useText()
+  const list = task.task_arguments
+  const [editing, setEditing] = useState<number | null>(null)
+  const [said, setSaid] = useState('')
+  const drag = useRef<number | null>(null)
+  const [over, setOver] = useState<number | null>(null)
+  const give = (next: Argument[]) => set({ task_arguments: numbered(next) })
+  const move = (from: number, to: number) => {
+    if (to < 0 || to >= list.length || from === to) return
+    setSaid(t.argument.moved(nameOf(list[from]!, from), to + 1))
+    give(moved(list, from, to))
+    // The grip that was pressed stays under the fingers.
+    requestAnimationFrame(() => document.getElementById(`grip-${to}`)?.focus())
+  }
+  const add = () => {
+    give([...list, argument('input')])
+    setEditing(list.length)
+  }
+  return (
+    <Card title={t.args}>
+      {list.length ? (
+        <ol className="task-arguments">
+          {list.map((one, n) => (
+            <Row
+              key={n}
+              one={one}
+              n={n}
+              readOnly={readOnly}
+              fault={faultAt(errors, n)}
+              isOver={over === n}
+              onEdit={() => setEditing(n)}
+              onRemove={() => give(list.filter((_, i) => i !== n))}
+              onMove={(by) => move(n, n + by)}
+              onDragStart={() => {
+                drag.current = n
+              }}
+              onDragOver={() => setOver(n)}
+              onDrop={() => {
+                if (drag.current !== null) move(drag.current, n)
+                drag.current = null
+                setOver(null)
+              }}
+            />
+          ))}
+        </ol>
+      ) : (
+        <Text size="sm" c="dimmed">
+          {t.argument.none}
+        </Text>
+      )}
+      {readOnly ? null : (
+        <Button
+          variant="default"
+          size="compact-sm"
+          leftSection={<Plus size={12} />}
+          onClick={add}
+          style={{ alignSelf: 'flex-start' }}
+        >
+          {t.argument.add}
+        </Button>
+      )}
+      <VisuallyHidden role="status">{said}</VisuallyHidden>
+      {editing !== null && list[editing] ? (
+        <ArgumentEditor
+          key={editing}
+          value={list[editing]}
+          readOnly={readOnly}
+          errors={errors}
+          index={editing}
+          onClose={() => setEditing(null)}
+          onChange={(next) => give(list.map((one, i) => (i === editing ? next : one)))}
+        />
+      ) : null}
+    </Card>
+  )
+}
+
+function faultAt(errors: Record<string, string>, n: number): string {
+  const start = `task_arguments[${n}]`
+  return Object.entries(errors).find(([field]) => field.startsWith(start))?.[1] ?? ''
+}
+
+interface RowProps {
+  one: Argument
+  n: number
+  readOnly: boolean
+  fault: string
+  isOver: boolean
+  onEdit: () => void
+  onRemove: () => void
+  onMove: (by: number) => void
+  onDragStart: () => void
+  onDragOver: () => void
+  onDrop: () => void
+}
+
+const STEPS: Record<string, number> = { ArrowUp: -1, ArrowDown: 1 }
+
+function Row({ one, n, readOnly, fault, isOver, ...on }: RowProps) {
+  const t = useText()
+  const name = nameOf(one, n)
+  const press = (event: KeyboardEvent) => {
+    const by = STEPS[event.key]
+    if (!by) return
+    event.preventDefault()
+    on.onMove(by)
+  }
+  const hold = (event: DragEvent) => {
+    event.preventDefault()
+    on.onDragOver()
+  }
+  return (
+    <li className="task-argument" data-over={isOver} onDragOver={hold} onDrop={on.onDrop}>
+      <UnstyledButton
+        id={`grip-${n}`}
+        className="task-grip num"
+        draggable={!readOnly}
+        disabled={readOnly}
+        aria-label={t.argument.move(name, n + 1)}
+        onKeyDown={press}
+        onDragStart={on.onDragStart}
+      >
+        <GripVertical size={14} aria-hidden="true" />
+        {n + 1}
+      </UnstyledButton>
+      <div style={{ minWidth: 0 }}>
+        <Text size="sm" className="clip">
+          {name}
+        </Text>
+        <Text size="xs" c={fault ? 'var(--mantine-color-error)' : 'dimmed'} className="clip">
+          {fault || [t.argument.kinds[one.type], proposed(one)].filter(Boolean).join(' · ')}
+        </Text>
+      </div>
+      <ActionIcon onClick={on.onEdit} aria-label={t.argument.edit(name)}>
+        <Pencil size={14} />
+      </ActionIcon>
+      {readOnly ? null : (
+        <ActionIcon onClick={on.onRemove} aria-label={t.argument.remove(name)}>
+          <Trash2 size={14} />
+        </ActionIcon>
+      )}
+    </li>
+  )
+}
+
+function proposed({ value }: Argument): string {
+  if (value === null || value === '') return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,32 @@
+import { Stack } from '@mantine/core'
+import { useCan } from '../../app/session'
+import { ArgumentList } from './ArgumentList'
+import type { FormProps } from './draft'
+import { GeneralFields } from './GeneralFields'
+import { KindFields } from './KindFields'
+import { OptionFields } from './OptionFields'
+import { ScriptPane } from './ScriptPane'
+import { TaskSecrets } from './TaskSecrets'
+import type { TaskForm } from './useTaskForm'
+import { WhereFields } from './WhereFields'
+
+/** What the task is: the script or what stands in its place, and everything around it. */
+export function DefinitionTab({ form, readOnly }: { form: TaskForm; readOnly: boolean }) {
+  const { draft, script, errors } = form
+  const props: FormProps = { task: draft.task, set: draft.set, errors, readOnly }
+  const { type, id } = draft.task
+  const isScript = type === 'script'
+  const mayRead = useCan()('secret.edit')
+  return (
+    <div className="task-split">
+      {isScript ? <ScriptPane {...props} script={script} /> : <KindFields {...props} />}
+      <Stack gap={12}>
+        {type === 'notification' ? null : <ArgumentList {...props} />}
+        {isScript || type === 'scraper' ? <WhereFields {...props} /> : null}
+        <GeneralFields {...props} />
+        <OptionFields {...props} />
+        {isScript && mayRead ? <TaskSecrets taskId={id} /> : null}
+      </Stack>
+    </div>
+  )
+}

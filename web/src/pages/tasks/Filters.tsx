@@ -1,0 +1,105 @@
+import { Button, Group, Select, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Plus, Search } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { hostNamesQuery } from '../../api/queries/host'
+import { taskNamesQuery } from '../../api/queries/task'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { Go } from '../../ui/Go'
+import { useWords } from '../../ui/text'
+import { type TasksSearch, tasksRoute } from './routes'
+import { useText } from './text'
+
+export function Filters({ filter, total }: { filter: TasksSearch; total: number | null }) {
+  const t = useText()
+  const w = useWords()
+  const navigate = useNavigate({ from: tasksRoute.fullPath })
+  const set = (change: TasksSearch) =>
+    void navigate({ search: (now) => ({ ...now, ...change }), replace: true, resetScroll: false })
+  const { data: hosts = [] } = useQuery(hostNamesQuery)
+  const { data: tasks = [] } = useQuery(taskNamesQuery)
+  const tags = [...new Set(tasks.flatMap((one) => one.tags))].sort()
+  const mayEdit = useCan()('task.edit')
+  return (
+    <Group className="head" gap={8}>
+      <Find value={filter.q ?? ''} onChange={(q) => set({ q: q || undefined })} />
+      <Choice
+        label={t.type}
+        value={filter.type}
+        onChange={(type) => set({ type })}
+        data={Object.entries(t.types).map(([value, label]) => ({ value, label }))}
+      />
+      <Choice
+        label={w.host}
+        value={filter.host}
+        onChange={(host) => set({ host })}
+        data={hosts.map((one) => ({ value: one.id, label: one.hostname }))}
+      />
+      <Choice label={t.tag} value={filter.tag} onChange={(tag) => set({ tag })} data={tags} />
+      <Choice
+        label={t.last}
+        value={filter.last}
+        onChange={(last) => set({ last: last as TasksSearch['last'] })}
+        data={Object.entries(t.lasts).map(([value, label]) => ({ value, label }))}
+      />
+      <Text size="xs" c="dimmed" ml="auto" className="num">
+        {total === null ? '' : t.count(total)}
+      </Text>
+      {mayEdit ? (
+        <Button component={Go} to="/tasks/new" leftSection={<Plus size={14} />}>
+          {t.newTask}
+        </Button>
+      ) : null}
+    </Group>
+  )
+}
+
+interface ChoiceProps {
+  label: string
+  value: string | undefined
+  onChange: (value: string | undefined) => void
+  data: (string | { value: string; label: string })[]
+}
+
+function Choice({ label, value, onChange, data }: ChoiceProps) {
+  return (
+    <Select
+      size="xs"
+      className="tasks-filter"
+      clearable
+      searchable={data.length > 8}
+      aria-label={label}
+      placeholder={label}
+      value={value ?? null}
+      onChange={(next) => onChange(next ?? undefined)}
+      data={data}
+    />
+  )
+}
+
+function Find({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const t = useText()
+  const field = useRef<HTMLInputElement>(null)
+  const [typed, setTyped] = useState(value)
+  const tell = useDebouncedCallback(onChange, 200)
+  useEffect(() => setTyped(value), [value])
+  useKeys({ '/': () => field.current?.focus() })
+  return (
+    <TextInput
+      ref={field}
+      size="xs"
+      className="tasks-find"
+      aria-label={t.find}
+      placeholder={t.find}
+      leftSection={<Search size={14} />}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value)
+        tell(event.currentTarget.value)
+      }}
+    />
+  )
+}

@@ -1,0 +1,59 @@
+import { Paper, SimpleGrid, Text, UnstyledButton } from '@mantine/core'
+import { Code, FileCode2, Globe, Megaphone, TextCursorInput, UserCheck } from 'lucide-react'
+import { useCan } from '../../app/session'
+import { Empty } from '../../ui/Empty'
+import { Go } from '../../ui/Go'
+import { useText } from './text'
+
+const ICONS = {
+  shell: Code,
+  python: FileCode2,
+  request: Globe,
+  approval: UserCheck,
+  notification: Megaphone,
+  input: TextCursorInput,
+}
+
+/** No task yet: what one is, and six ways to begin. */
+export function FirstTask() {
+  const t = useText()
+  const may = useCan()('task.edit')
+  return (
+    <Paper withBorder p="md">
+      <Empty icon={Code} title={t.first}>
+        {may ? t.firstBody : t.firstViewer}
+      </Empty>
+      {may ? <Templates /> : null}
+    </Paper>
+  )
+}
+
+export function Templates() {
+  const t = useText()
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" maw={820} mx="auto">
+      {Object.entries(ICONS).map(([name, Icon]) => {
+        const [title, body] = t.templates[name]!
+        return (
+          <UnstyledButton
+            key={name}
+            component={Go}
+            to="/tasks/new"
+            search={{ template: name }}
+            className="tasks-template"
+          >
+            <Icon size={18} strokeWidth={1.6} aria-hidden="true" />
+            <span>
+              <Text size="sm" fw={600}>
+                {title}
+              </Text>
+              <Text size="xs" c="dimmed">
+                {body}
+              </Text>
+            </span>
+          </UnstyledButton>
+        )
+      })}
+    </SimpleGrid>
+  )
+}

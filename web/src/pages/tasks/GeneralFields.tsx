@@ -1,0 +1,51 @@
+import { Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { taskNamesQuery } from '../../api/queries/task'
+import { Card } from './Card'
+import type { FormProps } from './draft'
+import { useText } from './text'
+
+export function GeneralFields({ task, set, errors, readOnly }: FormProps) {
+  const t = useText()
+  const { data: tasks = [] } = useQuery(taskNamesQuery)
+  const known = [...new Set(tasks.flatMap((one) => one.tags))].sort()
+  return (
+    <Card title={t.general}>
+      <TextInput
+        label={t.name}
+        description={t.nameHint}
+        required
+        readOnly={readOnly}
+        value={task.name}
+        error={errors.name}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+      />
+      {task.type === 'approval' ? null : (
+        <Textarea
+          label={t.description}
+          autosize
+          minRows={1}
+          maxRows={6}
+          readOnly={readOnly}
+          value={task.description}
+          error={errors.description}
+          onChange={(event) => set({ description: event.currentTarget.value })}
+        />
+      )}
+      <TagsInput
+        label={t.tags}
+        readOnly={readOnly}
+        data={known}
+        value={task.tags}
+        error={errors.tags}
+        onChange={(tags) => set({ tags })}
+      />
+      <Switch
+        label={t.enabled}
+        disabled={readOnly}
+        checked={task.enable}
+        onChange={(event) => set({ enable: event.currentTarget.checked })}
+      />
+    </Card>
+  )
+}

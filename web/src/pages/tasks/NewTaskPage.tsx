@@ -1,0 +1,218 @@
+import { Badge, Button, Group, Stack, TextInput, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { byField } from '../../api/errors'
+import { hostNamesQuery } from '../../api/queries/host'
+import { contentQuery, scriptQuery } from '../../api/queries/script'
+import { taskQuery } from '../../api/queries/task'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { Empty } from '../../ui/Empty'
+import { CodeEditor } from '../../ui/editor/CodeEditor'
+import { useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { Unsaved } from '../../ui/Unsaved'
+import { ArgumentList } from './ArgumentList'
+import type { FormProps } from './draft'
+import { merged } from './draft'
+import { Templates } from './FirstTask'
+import { GeneralFields } from './GeneralFields'
+import { KindFields } from './KindFields'
+import { OptionFields } from './OptionFields'
+import { newTaskRoute } from './routes'
+import { create } from './save'
+import './tasks.css'
+import { type Template, templateOf } from './templates'
+import { useText } from './text'
+import { WhereFields } from './WhereFields'
+
+const isId = (text: string | undefined) => /^[0-9a-f]{24}$/.test(text ?? '')
+
+export function NewTaskPage() {
+  const t = useText()
+  usePageTitle(t.newTask)
+  const { template, script } = newTaskRoute.useSearch()
+  const mayEdit = useCan()('task.edit')
+  if (!mayEdit) return <Empty title={t.adminsEdit} />
+  if (isId(template)) return <CopyOf id={template!} />
+  if (!template && !script) return <Choose />
+  return <Form key={template} first={templateOf(template)} scriptId={script} />
+}
+
+function Choose() {
+  const t = useText()
+  return (
+    <Stack p="md">
+      <Empty title={t.newTask}>{t.firstBody}</Empty>
+      <Templates />
+    </Stack>
+  )
+}
+
+/** Another task's definition to begin with; its script is shared until it is changed. */
+function CopyOf({ id }: { id: string }) {
+  const query = useQuery(taskQuery(id))
+  return (
+    <Loaded query={query}>
+      {(task) => (
+        <Form
+          first={{ task: { ...task, name: `${task.name} 2` }, source: '', filename: '' }}
+          scriptId={task.script_id ?? undefined}
+        />
+      )}
+    </Loaded>
+  )
+}
+
+interface Props {
+  first: Template
+  /** A stored script instead of a new one. */
+  scriptId?: string
+}
+
+function useNewTask(first: Template, scriptId: string | undefined) {
+  const t = useText()
+  const go = useGo()
+  const client = useQueryClient()
+  const { host: wanted } = newTaskRoute.useSearch()
+  const { data: hosts } = useQuery(hostNamesQuery)
+  const [edits, setEdits] = useState({})
+  const [source, setSource] = useState(first.source)
+  const [filename, setFilename] = useState(first.filename)
+  // One host: no question.
+  const only = wanted ?? (hosts?.length === 1 ? hosts[0]!.id : undefined)
+  const base = {
+    ...first.task,
+    host_id: first.task.host_id ?? only ?? null,
+    ...(scriptId ? { script_id: scriptId } : {}),
+  }
+  const task = { ...base, ...edits }
+  const isInline = task.type === 'script' && !scriptId
+  const mutation = useMutation({
+    mutationFn: () => create(task, isInline ? { filename, source } : undefined),
+    onSuccess: (made) => {
+      client.setQueryData(taskQuery(made.id).queryKey, made)
+      void client.invalidateQueries({ queryKey: ['task'] })
+      done(t.created)
+      go(`/tasks/${made.id}`)
+    },
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+  })
+  return {
+    task,
+    set: (change: object) => setEdits((now) => merged(base, now, change).edits),
+    source,
+    setSource,
+    filename,
+    setFilename,
+    isInline,
+    mutation,
+    isDirty: Object.keys(edits).length > 0 || source !== first.source,
+  }
+}
+
+function Form({ first, scriptId }: Props) {
+  const t = useText()
+  const w = useWords()
+  const go = useGo()
+  const form = useNewTask(first, scriptId)
+  const { task, mutation } = form
+  const submit = () => !mutation.isPending && mutation.mutate()
+  useKeys({ 'mod+s': submit, 'mod+Enter': submit })
+  const props: FormProps = {
+    task,
+    set: form.set,
+    errors: byField(mutation.error),
+    readOnly: false,
+  }
+  const isScript = task.type === 'script'
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit()
+      }}
+    >
+      <div className="task-head">
+        <Title order={2} size="h4">
+          {task.name || t.newTask}
+        </Title>
+        <Badge size="sm">{t.types[task.type]}</Badge>
+        <Group ml="auto" gap={8}>
+          <Button variant="default" onClick={() => go('/tasks')}>
+            {w.cancel}
+          </Button>
+          <Button type="submit" loading={mutation.isPending}>
+            {t.create}
+          </Button>
+        </Group>
+      </div>
+      <div className="task-split">
+        <Stack gap={12}>
+          <GeneralFields {...props} />
+          {isScript ? <NewScript form={form} scriptId={scriptId} /> : <KindFields {...props} />}
+        </Stack>
+        <Stack gap={12}>
+          {isScript || task.type === 'scraper' ? <WhereFields {...props} /> : null}
+          {task.type === 'notification' ? null : <ArgumentList {...props} />}
+          <OptionFields {...props} />
+        </Stack>
+      </div>
+      <Unsaved when={form.isDirty && !mutation.isSuccess} />
+    </form>
+  )
+}
+
+function NewScript({
+  form,
+  scriptId,
+}: {
+  form: ReturnType<typeof useNewTask>
+  scriptId: string | undefined
+}) {
+  const t = useText()
+  if (scriptId) return <Stored id={scriptId} />
+  return (
+    <Stack gap={8}>
+      <TextInput
+        label={t.filename}
+        maw={320}
+        required
+        value={form.filename}
+        onChange={(event) => form.setFilename(event.currentTarget.value)}
+      />
+      <CodeEditor
+        label={t.script}
+        height={420}
+        value={form.source}
+        onChange={form.setSource}
+        filename={form.filename}
+        runas={form.task.script_runas}
+        check
+      />
+    </Stack>
+  )
+}
+
+function Stored({ id }: { id: string }) {
+  const t = useText()
+  const file = useQuery(scriptQuery(id))
+  const version = file.data?.version ?? 0
+  const content = useQuery({ ...contentQuery(id, version), enabled: version > 0 })
+  return (
+    <Loaded query={content}>
+      {({ text }) => (
+        <CodeEditor
+          label={`${t.script}: ${file.data?.filename}`}
+          height={420}
+          value={text}
+          filename={file.data?.filename}
+          readOnly
+        />
+      )}
+    </Loaded>
+  )
+}

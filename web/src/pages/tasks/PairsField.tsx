@@ -1,0 +1,46 @@
+import { Textarea } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { type Pairs, pairsIn, pairsText } from './pairs'
+
+interface Props {
+  label: string
+  hint: string
+  /** What to say of a line that cannot be read. */
+  bad: string
+  sign: '=' | ':'
+  value: Pairs
+  error?: string
+  readOnly: boolean
+  onChange: (value: Pairs) => void
+}
+
+/** Names and values, one pair per line. */
+export function PairsField({ label, hint, bad, sign, value, error, readOnly, onChange }: Props) {
+  const [text, setText] = useState(() => pairsText(value, sign))
+  const pairs = pairsIn(text, sign)
+  useEffect(() => {
+    // Somebody else's version came in: show it, unless it says what stands here.
+    setText((now) =>
+      JSON.stringify(pairsIn(now, sign)) === JSON.stringify(value) ? now : pairsText(value, sign),
+    )
+  }, [value, sign])
+  const type = (next: string) => {
+    setText(next)
+    const found = pairsIn(next, sign)
+    if (found) onChange(found)
+  }
+  return (
+    <Textarea
+      label={label}
+      description={hint}
+      autosize
+      minRows={2}
+      maxRows={10}
+      classNames={{ input: 'mono' }}
+      readOnly={readOnly}
+      value={text}
+      error={pairs ? error : bad}
+      onChange={(event) => type(event.currentTarget.value)}
+    />
+  )
+}

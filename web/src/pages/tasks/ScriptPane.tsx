@@ -1,0 +1,105 @@
+import { Alert, Anchor, Checkbox, Group, Select, Skeleton, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { scriptsQuery } from '../../api/queries/script'
+import { useCan } from '../../app/session'
+import { Empty } from '../../ui/Empty'
+import { CodeEditor } from '../../ui/editor/CodeEditor'
+import { Go } from '../../ui/Go'
+import type { FormProps } from './draft'
+import { useText } from './text'
+import type { ScriptDraft } from './useScript'
+
+/** The script of a task, where its reader may see it. */
+export function ScriptPane(props: FormProps & { script: ScriptDraft }) {
+  const t = useText()
+  const { task, script, readOnly } = props
+  const mayRead = useCan()('script.read')
+  if (!mayRead) return <Empty title={t.noSource} />
+  return (
+    <div className="task-editor">
+      <ScriptChoice {...props} />
+      {script.others > 0 && script.isDirty ? <Shared script={script} /> : null}
+      <Body script={script} runas={task.script_runas ?? ''} readOnly={readOnly} />
+    </div>
+  )
+}
+
+function Body({
+  script,
+  runas,
+  readOnly,
+}: {
+  script: ScriptDraft
+  runas: string
+  readOnly: boolean
+}) {
+  const t = useText()
+  if (script.isGone) return <Alert color="red">{t.noScript}</Alert>
+  if (script.isLoading) return <Skeleton height="100%" />
+  if (!script.isText) return <Alert color="gray">{t.noText}</Alert>
+  if (!script.file) return null
+  return (
+    <CodeEditor
+      label={t.script}
+      value={script.text}
+      onChange={script.setText}
+      filename={script.file.filename}
+      runas={runas}
+      readOnly={readOnly}
+      check={!readOnly}
+    />
+  )
+}
+
+function Shared({ script }: { script: ScriptDraft }) {
+  const t = useText()
+  return (
+    <Alert color="yellow" p="xs">
+      <Group gap={12}>
+        <Text size="sm">{t.shared(script.others)}</Text>
+        <Checkbox
+          size="xs"
+          label={t.saveCopy}
+          checked={script.isCopy}
+          onChange={(event) => script.setCopy(event.currentTarget.checked)}
+        />
+      </Group>
+    </Alert>
+  )
+}
+
+function ScriptChoice({
+  task,
+  set,
+  errors,
+  readOnly,
+  script,
+}: FormProps & { script: ScriptDraft }) {
+  const t = useText()
+  const { data: files = [] } = useQuery(scriptsQuery)
+  const scripts = files.filter((one) => one._type === 'Script' || one.id === task.script_id)
+  return (
+    <Group gap={8} align="center" wrap="nowrap">
+      <Select
+        size="xs"
+        flex={1}
+        maw={420}
+        searchable
+        allowDeselect={false}
+        aria-label={t.scriptFile}
+        readOnly={readOnly}
+        data={scripts.map((one) => ({ value: one.id, label: one.filename }))}
+        value={task.script_id ?? null}
+        error={errors.script_id}
+        onChange={(script_id) => script_id && set({ script_id })}
+      />
+      {script.file ? (
+        <Text size="xs" c="dimmed" className="hide-sm">
+          <Anchor component={Go} to={`/scripts/${script.file.id}`} size="xs">
+            {t.past.version(script.file.version)}
+          </Anchor>
+        </Text>
+      ) : null}
+    </Group>
+  )
+}

@@ -1,0 +1,173 @@
+import { ActionIcon, Anchor, Badge, Button, Menu, Text, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Copy, Download, EllipsisVertical, Play, Power, Save, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { address, api, ok } from '../../api/client'
+import { type Task, taskJobsQuery, taskQuery } from '../../api/queries/task'
+import { useCan } from '../../app/session'
+import { duration } from '../../lib/format'
+import { Confirm } from '../../ui/Confirm'
+import { Go, useGo } from '../../ui/Go'
+import { useMayRun } from '../../ui/run/target'
+import { useText as useRunText } from '../../ui/run/text'
+import { Ago } from '../../ui/Time'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { patch } from './save'
+import { useText } from './text'
+import type { TaskForm } from './useTaskForm'
+
+const USUAL_LIMIT_MS = 600_000
+
+interface Props {
+  task: Task
+  form: TaskForm
+  onRun: () => void
+}
+
+export function TaskHead({ task, form, onRun }: Props) {
+  const t = useText()
+  const r = useRunText()
+  const mayEdit = useCan()('task.edit')
+  const mayRun = useMayRun()(task.acl)
+  return (
+    <div className="task-head">
+      <Title order={2} size="h4" className="clip">
+        {form.draft.task.name || task.name}
+      </Title>
+      <Badge size="sm">{t.types[task.type]}</Badge>
+      {task.enable ? null : <Badge size="sm">{t.off}</Badge>}
+      <Facts task={task} />
+      <div style={{ marginLeft: 'auto', display: 'flex', gap: 8, alignItems: 'center' }}>
+        {form.isDirty ? (
+          <Text size="xs" c="dimmed" className="hide-sm">
+            {t.unsaved}
+          </Text>
+        ) : null}
+        {mayEdit ? (
+          <Button
+            variant="default"
+            leftSection={<Save size={14} />}
+            disabled={!form.isDirty}
+            loading={form.isBusy}
+            onClick={form.save}
+          >
+            {t.save}
+          </Button>
+        ) : null}
+        <Button
+          leftSection={<Play size={14} />}
+          disabled={!mayRun || !task.enable}
+          title={mayRun ? (task.enable ? undefined : r.disabled) : r.mayNot}
+          onClick={onRun}
+        >
+          {t.run}
+        </Button>
+        {mayEdit ? <More task={task} /> : null}
+      </div>
+    </div>
+  )
+}
+
+function Facts({ task }: { task: Task }) {
+  const t = useText()
+  const { data: jobs = [] } = useQuery(taskJobsQuery(task.id))
+  const last = jobs[0]
+  return (
+    <Text size="xs" c="dimmed" component="div">
+      {task.host ? (
+        <Anchor component={Go} to={`/hosts/${task.host.id}`} size="xs">
+          {task.host.hostname}
+        </Anchor>
+      ) : null}
+      {task.host ? ' · ' : ''}
+      {last ? (
+        <>
+          {t.lastRun} <Ago at={last.creation_date} />
+        </>
+      ) : (
+        t.neverRan
+      )}
+      {task.host ? ` · ${t.limit(duration(task.timeout ?? USUAL_LIMIT_MS))}` : ''}
+    </Text>
+  )
+}
+
+function More({ task }: { task: Task }) {
+  const t = useText()
+  const w = useWords()
+  const [deleting, setDeleting] = useState(false)
+  const toggle = useToggle(task)
+  const remove = useRemove(task)
+  const go = useGo()
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon aria-label={w.more}>
+            <EllipsisVertical size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<Power size={14} />} onClick={() => toggle.mutate()}>
+            {task.enable ? t.disable : t.enable}
+          </Menu.Item>
+          <Menu.Item
+            leftSection={<Copy size={14} />}
+            onClick={() => go('/tasks/new', { template: task.id })}
+          >
+            {t.copy}
+          </Menu.Item>
+          <Menu.Item
+            leftSection={<Download size={14} />}
+            component="a"
+            href={address(`/task/${task.id}/serialize`)}
+            download={`${task.name}.json`}
+          >
+            {t.export}
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Item leftSection={<Trash2 size={14} />} onClick={() => setDeleting(true)}>
+            {t.delete}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Confirm
+        opened={deleting}
+        title={w.reallyDelete(task.name)}
+        word={task.name}
+        action={t.delete}
+        busy={remove.isPending}
+        onClose={() => setDeleting(false)}
+        onConfirm={() => remove.mutate()}
+      >
+        {t.deleteBody}
+      </Confirm>
+    </>
+  )
+}
+
+function useToggle(task: Task) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: () => patch(task.id, task.version, { enable: !task.enable }),
+    onSuccess: (next) => client.setQueryData(taskQuery(task.id).queryKey, next),
+    onError: failed,
+  })
+}
+
+function useRemove(task: Task) {
+  const t = useText()
+  const go = useGo()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: () => ok(api.DELETE('/task/{id}', { params: { path: { id: task.id } } })),
+    onSuccess: () => {
+      done(t.deleted)
+      go('/tasks')
+      client.removeQueries({ queryKey: ['task', task.id] })
+      void client.invalidateQueries({ queryKey: ['task'] })
+    },
+    onError: failed,
+  })
+}

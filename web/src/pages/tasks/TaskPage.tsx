@@ -1,0 +1,102 @@
+import { Tabs } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { type Task, taskQuery } from '../../api/queries/task'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { AclPanel } from '../../ui/acl/AclPanel'
+import { useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { ApiPanel } from '../../ui/run/ApiPanel'
+import { RunDialog } from '../../ui/run/RunDialog'
+import { Unsaved } from '../../ui/Unsaved'
+import { DefinitionTab } from './DefinitionTab'
+import { HistoryTab } from './HistoryTab'
+import { JobsTab } from './JobsTab'
+import { StaleDialog } from './StaleDialog'
+import { TaskHead } from './TaskHead'
+import { TriggersTab } from './TriggersTab'
+import './tasks.css'
+import { useText } from './text'
+import { useTaskForm } from './useTaskForm'
+
+export function TaskPage() {
+  const t = useText()
+  const { id = '' } = useParams({ strict: false })
+  const query = useQuery(taskQuery(id))
+  usePageTitle(query.data?.name ?? t.list)
+  return <Loaded query={query}>{(task) => <Inside key={task.id} task={task} />}</Loaded>
+}
+
+const TABS = ['script', 'triggers', 'jobs', 'access', 'api', 'history'] as const
+
+function Inside({ task }: { task: Task }) {
+  const t = useText()
+  const go = useGo()
+  const { tab = 'script' } = useParams({ strict: false })
+  const form = useTaskForm(task)
+  const can = useCan()
+  const mayEdit = can('task.edit')
+  const [isRunning, setRunning] = useRunning()
+  useKeys({ 'mod+s': form.save, r: () => setRunning(true) })
+  const shown = TABS.filter((one) => one !== 'access' || can('task.access'))
+  return (
+    <>
+      <TaskHead task={task} form={form} onRun={() => setRunning(true)} />
+      <Tabs
+        value={tab}
+        keepMounted={false}
+        onChange={(next) => next && go(`/tasks/${task.id}/${next}`)}
+      >
+        <Tabs.List mb="sm">
+          {shown.map((one) => (
+            <Tabs.Tab key={one} value={one}>
+              {one === 'script' && task.type !== 'script' ? t.tabs.definition : t.tabs[one]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="script">
+          <DefinitionTab form={form} readOnly={!mayEdit} />
+        </Tabs.Panel>
+        <Tabs.Panel value="triggers">
+          <TriggersTab task={task} />
+        </Tabs.Panel>
+        <Tabs.Panel value="jobs">
+          <JobsTab id={task.id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="access" maw={640}>
+          <AclPanel object="task" id={task.id} />
+        </Tabs.Panel>
+        <Tabs.Panel value="api" maw={900}>
+          <ApiPanel target={{ kind: 'task', id: task.id, name: task.name }} />
+        </Tabs.Panel>
+        <Tabs.Panel value="history">
+          <HistoryTab task={task} />
+        </Tabs.Panel>
+      </Tabs>
+      <StaleDialog form={form} />
+      <UnsavedBetweenTasks when={form.isDirty} />
+      <RunDialog
+        target={{ kind: 'task', id: task.id, name: task.name }}
+        opened={isRunning}
+        onClose={() => setRunning(false)}
+      />
+    </>
+  )
+}
+
+/** Going from tab to tab loses nothing: the form lives in the page. */
+function UnsavedBetweenTasks({ when }: { when: boolean }) {
+  const { id = '' } = useParams({ strict: false })
+  return <Unsaved when={when} within={`/tasks/${id}`} />
+}
+
+/** Whether the run dialog is open stands in the address: a link can open it. */
+function useRunning(): [boolean, (isRunning: boolean) => void] {
+  const navigate = useNavigate()
+  const { run } = useSearch({ strict: false }) as { run?: boolean }
+  const set = (isRunning: boolean) =>
+    void navigate({ to: '.', search: (isRunning ? { run: true } : {}) as never, replace: true })
+  return [!!run, set]
+}

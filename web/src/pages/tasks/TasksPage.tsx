@@ -1,0 +1,92 @@
+import { Button, Center, Paper } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { ListFilter } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { useAfter } from '../../api/after'
+import { type TaskLine, taskLinesQuery } from '../../api/queries/task'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { Empty } from '../../ui/Empty'
+import { Go, useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { useRowKeys } from '../../ui/rowKeys'
+import { RunDialog } from '../../ui/run/RunDialog'
+import { Filters } from './Filters'
+import { FirstTask } from './FirstTask'
+import { tasksRoute } from './routes'
+import { grouped, isWanted } from './runs'
+import { TaskGroup } from './TaskGroup'
+import './tasks.css'
+import { useText } from './text'
+
+export function TasksPage() {
+  const t = useText()
+  usePageTitle(t.list)
+  const { last, ...filter } = tasksRoute.useSearch()
+  const query = useInfiniteQuery(taskLinesQuery(filter))
+  const [running, setRunning] = useState<TaskLine | null>(null)
+  useAfter(['job'], ['task', 'board'])
+  useCreateKey()
+  useRowKeys()
+  const isFiltered = !!last || Object.values(filter).some(Boolean)
+  const total = query.data?.pages[0]?.total ?? null
+  if (total === 0 && !isFiltered) return <FirstTask />
+  return (
+    <Paper withBorder>
+      <Filters filter={{ ...filter, last }} total={total} />
+      <Loaded query={query} lines={12}>
+        {({ pages }) => (
+          <Groups
+            lines={pages.flatMap((page) => page.rows).filter((line) => isWanted(line, last))}
+            onRun={setRunning}
+          />
+        )}
+      </Loaded>
+      {query.hasNextPage ? (
+        <Center p="sm">
+          <Button
+            variant="default"
+            loading={query.isFetchingNextPage}
+            onClick={() => query.fetchNextPage()}
+          >
+            {t.more}
+          </Button>
+        </Center>
+      ) : null}
+      {running ? (
+        <RunDialog
+          target={{ kind: 'task', id: running.id, name: running.name }}
+          opened
+          onClose={() => setRunning(null)}
+        />
+      ) : null}
+    </Paper>
+  )
+}
+
+function useCreateKey(): void {
+  const go = useGo()
+  const may = useCan()('task.edit')
+  useKeys(may ? { c: () => go('/tasks/new') } : {})
+}
+
+function Groups({ lines, onRun }: { lines: TaskLine[]; onRun: (line: TaskLine) => void }) {
+  const t = useText()
+  const groups = useMemo(() => grouped(lines), [lines])
+  if (groups.length === 0)
+    return (
+      <Empty icon={ListFilter} title={t.noneFit}>
+        <Button component={Go} to="/tasks" variant="default">
+          {t.clear}
+        </Button>
+      </Empty>
+    )
+  return (
+    <ul className="tasks-list" aria-label={t.list}>
+      {groups.map((group) => (
+        <TaskGroup key={group.name} group={group} onRun={onRun} />
+      ))}
+    </ul>
+  )
+}

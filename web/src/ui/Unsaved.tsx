@@ -1,0 +1,31 @@
+import { useBlocker } from '@tanstack/react-router'
+import { Confirm } from './Confirm'
+import { useWords } from './text'
+
+interface Props {
+  when: boolean
+  /** Addresses that hold this are the same form: its tabs. */
+  within?: string
+}
+
+/** Holds a page with unsaved changes until the reader says so. */
+export function Unsaved({ when, within }: Props) {
+  const w = useWords()
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: ({ current, next }) =>
+      when && current.pathname !== next.pathname && !(within && next.pathname.includes(within)),
+    enableBeforeUnload: when,
+    withResolver: true,
+  })
+  return (
+    <Confirm
+      opened={status === 'blocked'}
+      title={w.unsaved}
+      action={w.leave}
+      onClose={() => reset?.()}
+      onConfirm={() => proceed?.()}
+    >
+      {w.unsavedBody}
+    </Confirm>
+  )
+}

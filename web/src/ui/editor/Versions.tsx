@@ -1,0 +1,96 @@
+import { Anchor, Group, Radio, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { address } from '../../api/client'
+import { contentQuery, versionsQuery } from '../../api/queries/script'
+import { bytes } from '../../lib/format'
+import { Loaded } from '../Loaded'
+import { Ago } from '../Time'
+import { DiffView } from './DiffView'
+import { useText } from './text'
+
+/** The versions of a file; one is chosen, and what it changed is shown. */
+export function Versions({ id }: { id: string }) {
+  const query = useQuery(versionsQuery(id))
+  return (
+    <Loaded query={query} lines={3}>
+      {(versions) => <Choose id={id} versions={versions} />}
+    </Loaded>
+  )
+}
+
+interface Version {
+  version: number
+  size: number
+  creation_date: string
+  created_by: string
+}
+
+function Choose({ id, versions }: { id: string; versions: Version[] }) {
+  const t = useText()
+  const [chosen, setChosen] = useState<number | null>(null)
+  const at = versions.findIndex((one) => one.version === chosen)
+  const here = versions[Math.max(at, 0)]
+  const before = versions[Math.max(at, 0) + 1]
+  if (!here) return null
+  return (
+    <Stack gap="sm">
+      <Radio.Group
+        aria-label={t.versions}
+        value={String(here.version)}
+        onChange={(next) => setChosen(Number(next))}
+      >
+        <Stack gap={4} mah={220} style={{ overflowY: 'auto' }}>
+          {versions.map((one, n) => (
+            <Group key={one.version} gap={8} wrap="nowrap">
+              <Radio
+                size="xs"
+                value={String(one.version)}
+                label={`${t.version(one.version)}${n === 0 ? ` (${t.newest})` : ''}`}
+              />
+              <Text size="xs" c="dimmed" className="clip">
+                <Ago at={one.creation_date} /> · {one.created_by} · {bytes(one.size)}
+              </Text>
+              <Anchor
+                size="xs"
+                ml="auto"
+                href={address(`/file/${id}/download`, { version: one.version })}
+                download
+              >
+                {t.download}
+              </Anchor>
+            </Group>
+          ))}
+        </Stack>
+      </Radio.Group>
+      {before ? (
+        <Compared id={id} before={before.version} after={here.version} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          {t.firstVersion}
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+function Compared({ id, before, after }: { id: string; before: number; after: number }) {
+  const t = useText()
+  const old = useQuery(contentQuery(id, before))
+  const now = useQuery(contentQuery(id, after))
+  return (
+    <Loaded query={old} lines={3}>
+      {(a) => (
+        <Loaded query={now} lines={3}>
+          {(b) =>
+            a.isText && b.isText ? (
+              <DiffView before={a.text} after={b.text} label={t.changedIn(after)} />
+            ) : (
+              <Text size="sm">{t.noText}</Text>
+            )
+          }
+        </Loaded>
+      )}
+    </Loaded>
+  )
+}
