@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from belvedere.access import Actor, Level, audit
+from belvedere.access.audit import Wanted
 from belvedere.access.keys import make_token
 from belvedere.base.ids import new_id
 from belvedere.db import Database
@@ -71,16 +72,16 @@ def test_it_is_read_page_by_page_newest_first(db: Database, cast: Cast) -> None:
     for object_id in ids:
         db.write_now(audit.record, cast.ada, "x.y", "x", object_id)
     first = db.write_now(audit.entries, cast.ada, 2)
-    second = db.write_now(audit.entries, cast.ada, 2, first[-1].id)
+    second = db.write_now(audit.entries, cast.ada, 2, Wanted(after=first[-1].id))
     assert [row.object_id for row in first + second] == ids[:0:-1]
-    (only,) = db.write_now(audit.entries, cast.ada, 100, None, ids[2])
+    (only,) = db.write_now(audit.entries, cast.ada, 100, Wanted(object_id=ids[2]))
     assert only.object_id == ids[2]
 
 
 def test_others_do_not_read_it(db: Database, cast: Cast) -> None:
     object_id = new_id()
     db.write_now(audit.record, cast.ada, "x.y", "x", object_id)
-    assert db.write_now(audit.entries, cast.eve, 100, None, object_id) == []
+    assert db.write_now(audit.entries, cast.eve, 100, Wanted(object_id=object_id)) == []
     assert all(row.customer_id == cast.globex.id for row in db.write_now(audit.entries, cast.eve))
 
 

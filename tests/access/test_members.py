@@ -18,6 +18,7 @@ from belvedere.access import (
     tokens,
     users,
 )
+from belvedere.access.audit import Wanted
 from belvedere.access.roster import Member
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
@@ -36,7 +37,7 @@ def test_it_works(db: Database, cast: Cast) -> None:
         event for event in db.write_now(events.after, 0, 0) if event.kind == "member.changed"
     ]
     assert event.object_id == cast.vic.member_id
-    (row,) = db.write_now(audit.entries, cast.ada, 100, None, cast.vic.member_id)[:1]
+    (row,) = db.write_now(audit.entries, cast.ada, 100, Wanted(object_id=cast.vic.member_id))[:1]
     assert (row.action, row.actor_name) == ("member.change", "max@acme.test")
     assert '"level":"viewer"' in (row.before or "")
     assert '"level":"user"' in (row.after or "")

@@ -1,9 +1,11 @@
 """Every door of this room; each file of handlers has its rows at its end."""
 
 from belvedere.access import (
+    api_audit,
     api_customer,
     api_member,
     api_password,
+    api_preferences,
     api_second_factor,
     api_session,
     api_ticket,
@@ -14,12 +16,14 @@ from belvedere.rest.route import Route
 
 ROUTES: tuple[Route, ...] = (
     *api_session.ROUTES,
+    *api_preferences.ROUTES,
     *api_ticket.ROUTES,
     *api_password.ROUTES,
     *api_second_factor.ROUTES,
     *api_member.ROUTES,
     *api_token.ROUTES,
     *api_customer.ROUTES,
+    *api_audit.ROUTES,
 )
 
 __all__ = ["ROUTES", "acl_routes"]

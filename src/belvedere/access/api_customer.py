@@ -1,11 +1,9 @@
-"""The organization itself, and its audit."""
+"""The organization itself."""
 
 import msgspec
 
-from belvedere.access import audit, customers, records
+from belvedere.access import customers, records
 from belvedere.access.doors import plain
-from belvedere.base.errors import Fault, Invalid
-from belvedere.base.ids import is_id
 from belvedere.db import Tx
 from belvedere.rest.route import Ask
 
@@ -52,24 +50,6 @@ async def hand_over(ask: Ask) -> records.MemberRecord:
     return records.member(found, ask.actor)
 
 
-async def audited(ask: Ask) -> list[records.AuditRecord]:
-    limit = ask.first("limit") or "100"
-    after = ask.first("after")
-    if not (limit.isdecimal() and len(limit) < 9 and 1 <= int(limit) <= audit.MAX_PAGE):
-        raise _bad("limit", f"is 1 to {audit.MAX_PAGE}")
-    if after is not None and not is_id(after):
-        raise _bad("after", "is the last id of the page before")
-    object_id = ask.first("object_id")
-    if object_id is not None and not is_id(object_id):
-        raise _bad("object_id", "is an id of 24 hex digits")
-    rows = await ask.house.db.read(audit.entries, ask.actor, int(limit), after, object_id)
-    return [records.audit(row) for row in rows]
-
-
-def _bad(field: str, message: str) -> Invalid:
-    return Invalid(f"{field} {message}.", code=f"bad_{field}", faults=(Fault(field, message),))
-
-
 ROUTES = (
     plain(
         "GET",
@@ -114,19 +94,5 @@ ROUTES = (
         codes=("already_owner", "not_active"),
         known=False,
         people=True,
-    ),
-    plain(
-        "GET",
-        "/api/audit",
-        "admin",
-        audited,
-        "Who did what, newest first",
-        answer=list[records.AuditRecord],
-        known=False,
-        query=(
-            ("limit", "1 to 1000, 100 unless told"),
-            ("after", "the last id of the page before"),
-            ("object_id", "only what was done to this"),
-        ),
     ),
 )

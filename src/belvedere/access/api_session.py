@@ -4,15 +4,16 @@ import base64
 import binascii
 import logging
 from functools import partial
+from typing import Any
 
 import msgspec
 
-from belvedere.access import cookies, entrance, records, scopes, sessions, users
+from belvedere.access import cookies, entrance, preferences, records, scopes, sessions, users
 from belvedere.access.doors import plain
 from belvedere.access.entrance import Entered
 from belvedere.access.model import Actor
 from belvedere.access.sessions import Session
-from belvedere.base.clock import SECOND, iso
+from belvedere.base.clock import SECOND, iso, iso_or_none
 from belvedere.db import Tx
 from belvedere.rest.route import Ask, Reply
 
@@ -68,6 +69,12 @@ class Profile(msgspec.Struct):
     protocol: str
     member_id: str
     notifications: dict[str, str] = {}
+    # The same as `credential`, by the name that everything else has for it.
+    level: str = ""
+    # What PUT /api/session/preferences keeps.
+    settings: dict[str, Any] = {}
+    # When the session ends; null for a token.
+    expires: str | None = None
     # Parts that `scopes[]` asks for.
     principal: scopes.Principal | msgspec.UnsetType = msgspec.UNSET
     organization: scopes.Organization | msgspec.UnsetType = msgspec.UNSET
@@ -149,6 +156,9 @@ def profile_of(tx: Tx, actor: Actor) -> Profile:
         actor.level,
         "oidc" if actor.provider_id else "local" if actor.kind == "member" else actor.kind,
         actor.member_id,
+        level=actor.level,
+        settings=preferences.find(tx, actor),
+        expires=iso_or_none(sessions.end_of(tx, actor)),
     )
 
 

@@ -1,0 +1,131 @@
+"""The audit over HTTP: filtered pages, and all of it as a table for other programs."""
+
+import csv
+import io
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from belvedere.access import audit, records
+from belvedere.access.audit import AuditRow, Wanted
+from belvedere.access.doors import plain
+from belvedere.base.clock import iso
+from belvedere.base.errors import Fault, Invalid
+from belvedere.base.ids import is_id
+from belvedere.rest import values
+from belvedere.rest.route import Ask, Reply
+
+MAX_EXPORT = 100_000
+COLUMNS = (
+    *("date", "user", "kind", "address", "action", "object", "object_id", "before", "after"),
+    "id",
+)
+
+
+async def audited(ask: Ask) -> list[records.AuditRecord]:
+    rows = await ask.house.db.read(audit.entries, ask.actor, _limit(ask), _wanted(ask))
+    return [records.audit(row) for row in rows]
+
+
+async def export(ask: Ask) -> Reply:
+    most = _limit(ask, MAX_EXPORT, MAX_EXPORT)
+    headers = {"content-disposition": 'attachment; filename="audit.csv"'}
+    return Reply(_table(ask, _wanted(ask), most), headers=headers, media_type="text/csv")
+
+
+async def _table(ask: Ask, wanted: Wanted, most: int) -> AsyncIterator[bytes]:
+    """Page by page, so that neither the database nor the memory holds all of it."""
+    yield _lines([COLUMNS])
+    while most > 0:
+        rows: list[AuditRow] = await ask.house.db.read(
+            audit.entries, ask.actor, min(most, audit.MAX_PAGE), wanted
+        )
+        if not rows:
+            return
+        yield _lines([_cells(row) for row in rows])
+        wanted.after, most = rows[-1].id, most - len(rows)
+
+
+def _cells(row: AuditRow) -> Sequence[str]:
+    return [
+        _safe(text or "")
+        for text in (
+            *(iso(row.at), row.actor_name, row.actor_kind, row.address, row.action, row.object),
+            *(row.object_id, row.before, row.after, row.id),
+        )
+    ]
+
+
+def _safe(text: str) -> str:
+    """A spreadsheet must not take what somebody once typed for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def _lines(rows: Sequence[Sequence[str]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode()
+
+
+def _wanted(ask: Ask) -> Wanted:
+    for name in ("after", "object_id"):
+        given = ask.first(name)
+        if given is not None and not is_id(given):
+            raise _bad(name, "is an id of 24 hex digits")
+    since, until = ask.first("from"), ask.first("to")
+    texts: dict[str, Any] = {
+        name: values.text(name, given)
+        for name in ("user", "kind", "action", "object", "object_id", "after")
+        if (given := ask.first(name))
+    }
+    return Wanted(
+        **texts,
+        since=None if since is None else values.time("from", since),
+        until=None if until is None else values.time("to", until),
+    )
+
+
+def _limit(ask: Ask, usual: int = 100, most: int = audit.MAX_PAGE) -> int:
+    limit = ask.first("limit") or str(usual)
+    if not (limit.isdecimal() and len(limit) < 9 and 1 <= int(limit) <= most):
+        raise _bad("limit", f"is 1 to {most}")
+    return int(limit)
+
+
+def _bad(field: str, message: str) -> Invalid:
+    return Invalid(f"{field} {message}.", code=f"bad_{field}", faults=(Fault(field, message),))
+
+
+_FILTERS = (
+    ("after", "the last id of the page before"),
+    ("user", "a text in the name of who did it"),
+    ("kind", "what did it: member, token, agent, secret, trigger or operator"),
+    ("action", "the action, or its beginning: task. or task.change"),
+    ("object", "the kind of what it was done to, such as task"),
+    ("object_id", "only what was done to this"),
+    ("from", "a time: not before"),
+    ("to", "a time: before"),
+)
+
+ROUTES = (
+    plain(
+        "GET",
+        "/api/audit",
+        "admin",
+        audited,
+        "Who did what, newest first",
+        answer=list[records.AuditRecord],
+        known=False,
+        query=(("limit", "1 to 1000, 100 unless told"), *_FILTERS),
+    ),
+    plain(
+        "GET",
+        "/api/audit.csv",
+        "admin",
+        export,
+        "The same as a table, 100,000 lines at most",
+        answer=bytes,
+        media=("text/csv",),
+        known=False,
+        query=(("limit", "so many lines at most"), *_FILTERS),
+    ),
+)

@@ -1,0 +1,38 @@
+"""What a person keeps about how things look: one JSON object, the same in every organization."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere.access.model import Actor, require_person
+from belvedere.base.errors import Fault, Invalid
+from belvedere.db import Tx
+
+MOST_BYTES = 32 * 1024
+
+
+def find(tx: Tx, actor: Actor) -> dict[str, Any]:
+    text = tx.value("select settings from preferences where user_id = ?", actor.user_id)
+    found: dict[str, Any] = {} if text is None else msgspec.json.decode(text)
+    return found
+
+
+def put(tx: Tx, actor: Actor, settings: dict[str, Any]) -> dict[str, Any]:
+    """Exactly this from now on."""
+    require_person(actor)
+    text = msgspec.json.encode(settings).decode()
+    if len(text.encode()) > MOST_BYTES:
+        raise _bad(f"Give at most {MOST_BYTES} bytes.")
+    tx.run(
+        "insert into preferences (user_id, settings, updated_at) values (?, ?, ?)"
+        " on conflict (user_id) do update set settings = excluded.settings,"
+        " updated_at = excluded.updated_at",
+        *(actor.user_id, text, tx.now),
+    )
+    return settings
+
+
+def _bad(message: str) -> Invalid:
+    return Invalid(
+        f"settings: {message}", code="invalid_body", faults=(Fault("settings", message),)
+    )
