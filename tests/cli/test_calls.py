@@ -245,6 +245,13 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "",
     ),
     ("acl clear deploy", ("DELETE", f"{TASK}/acl", {}, None), ""),
+    (
+        "acl set release a --kind workflow",
+        ("PUT", f"/workflows/{flowcalls.FLOW_ID}/acl", {}, {"users": ["a"]}),
+        "",
+    ),
+    ("acl show Disk/web-1 --kind indicator", ("GET", f"{INDICATOR}/acl", {}, None), "max@"),
+    ("acl show shop --kind monitor", ("GET", f"{MONITOR}/acl", {}, None), "max@"),
     ("monitor list --state failure", ("GET", "/monitor", {"where[state]": "failure"}, None), "500"),
     ("monitor show shop", ("GET", MONITOR, {}, None), "expected 200"),
     (
@@ -443,7 +450,8 @@ def answers(server: FakeServer) -> None:
         server.on(method, TASK, clicast.task())
         server.on(method, HOST, clicast.host())
         server.on(method, JOB, clicast.job())
-        server.on(method, f"{TASK}/acl", ACL)
+        for place in (TASK, INDICATOR, MONITOR, f"/workflows/{flowcalls.FLOW_ID}"):
+            server.on(method, f"{place}/acl", ACL)
         server.on(method, f"/api/member/{MEMBER_ID}", MEMBER)
     for method in ("GET", "PATCH", "DELETE"):
         server.on(method, MONITOR, clicast.monitor())

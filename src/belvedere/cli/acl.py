@@ -1,58 +1,91 @@
-"""`belvedere acl`: who may see and run a task."""
+"""`belvedere acl`: who may see and run something."""
 
+from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
+from belvedere.base.ids import is_id
 from belvedere.cli import find, show
 from belvedere.cli.profile import connect
 from belvedere.cli.verb import Args, Verb, option
 from belvedere.client.calls import Client
 
-TASK = option("task", metavar="TASK", help="the task's name or id")
+NAME = option("name", metavar="NAME", help="the task's name or id; with --kind, of something else")
+KIND = option(
+    "--kind",
+    default="task",
+    choices=("task", "workflow", "indicator", "monitor"),
+    help="what it is the ACL of (default task)",
+)
 HOST = option("--host", metavar="HOST", help="the host, where several tasks share the name")
 USERS = option(
     "users", metavar="WHO", nargs="*", help="e-mails, user names or member tags (key:value)"
 )
 
 
+def _indicator(client: Client, args: Args) -> str:
+    if is_id(args.name):
+        return f"/indicator/{args.name}"
+    found = client.get(f"/indicator/title/{quote(args.name, safe='')}")
+    return f"/indicator/{found['id']}"
+
+
+PLACES: dict[str, Callable[[Client, Args], str]] = {
+    "task": lambda client, args: f"/task/{find.task(client, args.name, args.host)['id']}",
+    "workflow": lambda client, args: f"/workflows/{find.workflow(client, args.name)['id']}",
+    "indicator": _indicator,
+    "monitor": lambda client, args: f"/monitor/{find.monitor(client, args.name)['id']}",
+}
+NOBODY = {
+    "task": "The ACL is empty: only managers see the task, and only admins run it.",
+    "workflow": "The ACL is empty: only managers see the workflow, and only admins run it.",
+    "indicator": "The ACL is empty: only managers see the indicator.",
+    "monitor": "The ACL is empty: everybody sees the monitor.",
+}
+
+
 def _door(args: Args) -> tuple[Client, str]:
     client = connect(args)
-    return client, f"/task/{find.task(client, args.task, args.host)['id']}/acl"
+    return client, f"{PLACES[args.kind](client, args)}/acl"
 
 
 def entries(args: Args) -> Any:
     client, path = _door(args)
-    return client.get(path)
+    return _told(args, client.get(path))
 
 
 def replace(args: Args) -> Any:
     client, path = _door(args)
-    return client.put(path, {"users": args.users})
+    return _told(args, client.put(path, {"users": args.users}))
 
 
 def _patch(action: str) -> Any:
     def patch(args: Args) -> Any:
         client, path = _door(args)
-        return client.patch(path, {"users": args.users, "action": action})
+        return _told(args, client.patch(path, {"users": args.users, "action": action}))
 
     return patch
 
 
 def clear(args: Args) -> Any:
     client, path = _door(args)
-    return client.delete(path)
+    return _told(args, client.delete(path))
+
+
+def _told(args: Args, acl: Any) -> Any:
+    return acl if args.json else {**acl, "kind": args.kind}
 
 
 def show_acl(acl: Any) -> None:
-    nobody = "The ACL is empty: only managers see the task, and only admins run it."
-    show.table(("who",), ((entry,) for entry in acl["users"]), nobody)
+    show.table(("who",), ((entry,) for entry in acl["users"]), NOBODY[acl["kind"]])
 
 
 def _verb(name: str, ask: Any, help_text: str, example: str, *options: Any) -> Verb:
-    return Verb(name, ask, help_text, example, show_acl, options=(TASK, *options, HOST))
+    return Verb(name, ask, help_text, example, show_acl, options=(NAME, *options, KIND, HOST))
 
 
 VERBS = (
-    _verb("show", entries, "Show who may see and run a task.", "belvedere acl show deploy"),
+    _verb("show", entries, "Show who may see and run it.", "belvedere acl show deploy"),
     _verb(
         "set",
         replace,
@@ -63,8 +96,8 @@ VERBS = (
     _verb(
         "add",
         _patch("add"),
-        "Let more people see and run a task.",
-        "belvedere acl add deploy max@example.org",
+        "Let more people see and run it.",
+        "belvedere acl add release max@example.org --kind workflow",
         USERS,
     ),
     _verb(
@@ -77,7 +110,7 @@ VERBS = (
     _verb(
         "clear",
         clear,
-        "Empty the ACL: only managers see the task, only admins run it.",
+        "Empty the ACL. Then only managers see it and only admins run it; a monitor all see.",
         "belvedere acl clear deploy",
     ),
 )

@@ -46,7 +46,7 @@ NOUNS = (
     Noun("second-factor", "second_factor", "codes of an app beside your password"),
     Noun("provider", "provider", "where members sign in instead of with a password"),
     Noun("token", "token", "integration tokens for programs"),
-    Noun("acl", "acl", "who may see and run a task"),
+    Noun("acl", "acl", "who may see and run something"),
     Noun("import", "recipe", "take over what was exported as a recipe"),
     Noun("organization", "organization", "organizations on this server"),
     Noun("audit", "audit", "who changed what"),
