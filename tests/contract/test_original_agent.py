@@ -481,6 +481,31 @@ async def test_what_it_cannot_do_is_not_given_to_it(
     assert found["result"]["reason"] == "needs_own_agent"
 
 
+async def test_it_gets_variables_but_no_secrets(
+    world: World, old: OldAgent, ada: Client, uma: Client
+) -> None:
+    await old.start()
+    await ada.put("/acme/secret/REGION", {"value": "eu", "secret": False})
+    await ada.put("/acme/secret/API_KEY", {"value": "hunter2-hunter2"})
+    found = await given(world, old, uma)
+    assert found["env"]["REGION"] == "eu" and "API_KEY" not in found["env"]
+    assert "hunter2" not in str(found)
+
+
+async def test_a_task_with_secrets_of_its_own_ends_before_it_begins(
+    world: World, old: OldAgent, ada: Client, uma: Client, short_polls: None
+) -> None:
+    """Rather than without what it needs, or with what the agent would show."""
+    await old.start()
+    task = await world.task(hostname=old.hostname)
+    await ada.put("/acme/secret/API_KEY", {"value": "hunter2-hunter2", "task_id": task})
+    job = await create(uma, task)
+    assert await old.poll() == []
+    ended = await show(uma, job["id"])
+    assert (ended["lifecycle"], ended["state"], ended["ran"]) == ("finished", "error", "no")
+    assert ended["result"]["reason"] == "needs_own_agent"
+
+
 # 6 of agent-protocol.md: ends
 
 ENDS: list[tuple[Any, dict[str, Any], tuple[str, str, str, Any]]] = [

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from belvedere import files
+from belvedere.access.keys import Keys
 from belvedere.db import Tx
 from belvedere.jobs.order import order_of
 from belvedere.jobs.queue import Claimed
@@ -60,7 +61,7 @@ def update_of(job_id: str, host_id: str) -> OldJob:
     return OldJob(job_id, "AgentUpdateJob", "agent:config:update", host_id=host_id)
 
 
-def job_of(tx: Tx, claimed: Claimed, base_url: str) -> OldJob:
+def job_of(tx: Tx, claimed: Claimed, base_url: str, keys: Keys) -> OldJob:
     job, spec = claimed.job, claimed.spec
     found = OldJob(
         job.id,
@@ -74,7 +75,9 @@ def job_of(tx: Tx, claimed: Claimed, base_url: str) -> OldJob:
     if job.type == "ScraperJob":
         found.task = request_of(msgspec.to_builtins(spec), job.timeout)
         return found
-    order = order_of(claimed, 0, base_url)
+    # It cannot hide anything: it gets what may be seen.
+    seen = [row for row in claimed.secrets if not row.is_secret]
+    order = order_of(msgspec.structs.replace(claimed, secrets=seen), 0, base_url, keys)
     content = files.content_of(tx, order.sha256) or b""
     # The job's own id: what is fetched by it is the version that the job was made with.
     found.script_id = job.id
@@ -87,7 +90,12 @@ def job_of(tx: Tx, claimed: Claimed, base_url: str) -> OldJob:
 
 def cannot(claimed: Claimed) -> str:
     """Why this agent must not get the job; empty when it may."""
-    return "it cannot run as another user" if claimed.spec.os_user else ""
+    if claimed.spec.os_user:
+        return "it cannot run as another user"
+    task_id = claimed.job.task_id
+    if any(row.is_secret and row.task_id == task_id for row in claimed.secrets):
+        return "it cannot hide secrets in output, and this task has secrets of its own"
+    return ""
 
 
 def request_of(config: dict[str, Any], timeout_ms: int) -> dict[str, Any]:

@@ -109,6 +109,7 @@ async def poll_task(ask: Ask) -> list[OldJob]:
         ask.actor,
         held.host_id,
         ask.house.links.base_url,
+        ask.house.keys,
         ask.path["id"],
         most,
     )

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from belvedere.access.keys import Keys
 from belvedere.db import Tx
 from belvedere.hosts import original
 from belvedere.jobs.original import OldJob
@@ -18,7 +19,7 @@ HOLD_S = 12.0
 # The doorbell may be missed; then this often a look at the rows.
 LOOK_S = 1.5
 
-Take = Callable[[Tx, str, str], list[OldJob]]
+Take = Callable[[Tx, str, str, Keys], list[OldJob]]
 
 
 class Poll:
@@ -77,7 +78,7 @@ class Poll:
         db, host_id = self._house.db, self._host_id
         if not await db.read(work.waits, host_id):
             return []
-        found = await db.write(take, host_id, self._house.links.base_url)
+        found = await db.write(take, host_id, self._house.links.base_url, self._house.keys)
         if self._is_gone and found:
             await db.write(work.give_back, host_id, [job.id for job in found])
             return []

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from belvedere.access.keys import Keys
 from belvedere.access.model import Actor
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
@@ -32,27 +33,32 @@ def _update_waits(tx: Tx, host_id: str) -> bool:
     return original.update_waits(tx, host_id, number)
 
 
-def take(tx: Tx, host_id: str, base_url: str) -> list[OldJob]:
+def take(tx: Tx, host_id: str, base_url: str, keys: Keys) -> list[OldJob]:
     """An update of its configuration, and as many jobs as it has room for."""
     original.check(tx, host_id)
     found = []
     if _update_waits(tx, host_id):
         found.append(update_of(original.order_update(tx, host_id), host_id))
-    return found + _claim(tx, host_id, base_url)
+    return found + _claim(tx, host_id, base_url, keys)
 
 
 def take_of_task(
-    tx: Tx, actor: Actor, host_id: str, base_url: str, task_id: str, most: int
+    tx: Tx, actor: Actor, host_id: str, base_url: str, keys: Keys, task_id: str, most: int
 ) -> list[OldJob]:
     """Jobs of one task only, which must be this host's."""
     if tasks.find(tx, actor.customer_id, task_id).host_id != host_id:
         raise Forbidden("The task belongs to another host.", code="other_host")
     original.check(tx, host_id)
-    return _claim(tx, host_id, base_url, task_id, most)
+    return _claim(tx, host_id, base_url, keys, task_id, most)
 
 
 def _claim(
-    tx: Tx, host_id: str, base_url: str, task_id: str | None = None, most: int | None = None
+    tx: Tx,
+    host_id: str,
+    base_url: str,
+    keys: Keys,
+    task_id: str | None = None,
+    most: int | None = None,
 ) -> list[OldJob]:
     session = tx.value("select session from hosts where id = ?", host_id)
     claimed = queue.claim(tx, host_id, session, task_id, most)
@@ -63,7 +69,7 @@ def _claim(
     ]
     finish(tx, refused)
     fences = {item.fence for item in refused}
-    return [job_of(tx, item, base_url) for item in claimed if item.job.fence not in fences]
+    return [job_of(tx, item, base_url, keys) for item in claimed if item.job.fence not in fences]
 
 
 def _refusal(reason: str) -> Report:
