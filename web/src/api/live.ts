@@ -232,8 +232,10 @@ class Inbox {
     this.stale = new Set()
     void this.client.invalidateQueries({
       predicate: ({ queryKey, meta }) =>
-        objects.has(String(queryKey[0])) ||
-        ((meta?.after as string[]) ?? []).some((one) => objects.has(one)),
+        // A long list reads what changed itself, row by row (pages/jobs).
+        !meta?.readsItself &&
+        (objects.has(String(queryKey[0])) ||
+          ((meta?.after as string[]) ?? []).some((one) => objects.has(one))),
     })
   }
 }

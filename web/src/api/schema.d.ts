@@ -408,6 +408,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/-/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether this server waits for its first organization
+         * @description Level: anonymous.
+         */
+        get: operations["get_setup"];
+        put?: never;
+        /**
+         * Make the first organization and its owner, with the code from the server's log
+         * @description Level: anonymous.
+         */
+        post: operations["post_setup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agent/{hostname}": {
         parameters: {
             query?: never;
@@ -6539,6 +6563,23 @@ export interface components {
             last_use: string;
             method: string;
         };
+        /**
+         * SetUpBody
+         * @description The code from the server's log, and who the owner of what shall be.
+         */
+        SetUpBody: {
+            code: string;
+            email: string;
+            organization: string;
+            password: string;
+        };
+        /**
+         * SetUpNeeded
+         * @description Whether this server waits for its first organization.
+         */
+        SetUpNeeded: {
+            needed: boolean;
+        };
         /** SignedIn */
         SignedIn: {
             access_token: string;
@@ -7901,6 +7942,77 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Found"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_setup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SetUpNeeded"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_setup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SetUpBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginAnswer"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
             /** @description Refused. */

@@ -15,8 +15,10 @@ const useJobWords = catalogue(
     ready: 'Queued',
     assigned: 'Running',
     locked: 'Running',
+    started: 'Running',
     syncing: 'Syncing',
     onhold: 'Waiting for a person',
+    normal: 'Normal',
     success: 'Succeeded',
     failure: 'Failed',
     error: 'Failed',
@@ -33,8 +35,10 @@ const useJobWords = catalogue(
     ready: 'En cola',
     assigned: 'En marcha',
     locked: 'En marcha',
+    started: 'En marcha',
     syncing: 'Sincronizando',
     onhold: 'Espera a una persona',
+    normal: 'Normal',
     success: 'Correcto',
     failure: 'Falló',
     error: 'Falló',
@@ -53,11 +57,11 @@ const BY_LIFECYCLE: Record<string, Look> = {
   ready: 'queue',
   assigned: 'run',
   locked: 'run',
+  started: 'run',
   syncing: 'run',
   onhold: 'wait',
   canceled: 'cancel',
   expired: 'cancel',
-  terminated: 'cancel',
 }
 const BY_STATE: Record<string, Look> = {
   success: 'ok',
@@ -72,7 +76,7 @@ const BY_STATE: Record<string, Look> = {
 }
 
 export function isOver(job: Pick<JobLike, 'lifecycle'>): boolean {
-  return !['ready', 'assigned', 'locked', 'syncing', 'onhold'].includes(job.lifecycle)
+  return !['ready', 'assigned', 'locked', 'started', 'syncing', 'onhold'].includes(job.lifecycle)
 }
 
 export function jobLook(job: JobLike): Look {
@@ -85,7 +89,7 @@ export function jobWord(job: JobLike): string {
   const words = useJobWords.now()
   if (job.state === 'lost') return words.lost!
   if (job.unreachable_since && !isOver(job)) return words.unreachable!
-  const over = ['finished', 'completed'].includes(job.lifecycle)
+  const over = ['finished', 'completed', 'terminated'].includes(job.lifecycle)
   return words[over ? job.state : job.lifecycle] ?? words[job.state] ?? job.state
 }
 

@@ -1,0 +1,49 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, loose, ok, type Shape } from '../client'
+import type { Job } from './job'
+
+export type Need = Shape<'Need'>
+export type Notice = Shape<'NotificationRecord'>
+
+/** Approvals and inputs that I may answer, newest first. */
+export const needsQuery = queryOptions({
+  queryKey: ['job', 'needs'],
+  queryFn: () => ok<Need[]>(api.GET('/-/needs', { params: { query: loose({ limit: 200 }) } })),
+})
+
+export const noticesQuery = (unreadOnly: boolean) =>
+  queryOptions({
+    queryKey: ['notification', 'list', unreadOnly],
+    queryFn: () => {
+      const query = loose({ limit: 100, 'where[read]': unreadOnly ? false : undefined })
+      return ok<Notice[]>(api.GET('/notification', { params: { query } }))
+    },
+  })
+
+/** Jobs that I started and that are over. */
+export const minesQuery = (userId: string) =>
+  queryOptions({
+    queryKey: ['job', 'list', 'mine', userId],
+    queryFn: async () => {
+      const query = loose({
+        'where[user_id]': userId,
+        'where[origin]': 'user',
+        'where[lifecycle][$in][]': ['finished', 'terminated', 'expired', 'canceled'],
+        limit: 50,
+      })
+      return (await ok(api.GET('/job', { params: { query } }))) as Job[]
+    },
+  })
+
+/** What was decided last: approvals and rejections, whoever made them. */
+export const decisionsQuery = queryOptions({
+  queryKey: ['job', 'list', 'decisions'],
+  queryFn: async () => {
+    const query = loose({
+      'where[_type]': 'ApprovalJob',
+      'where[lifecycle]': 'finished',
+      limit: 5,
+    })
+    return (await ok(api.GET('/job', { params: { query } }))) as Job[]
+  },
+})

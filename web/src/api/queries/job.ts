@@ -1,0 +1,243 @@
+import {
+  infiniteQueryOptions,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { isOver } from '../../lib/state'
+import { failed } from '../../ui/toast'
+import { api, counted, loose, ok, type Shape } from '../client'
+
+export type Job = Shape<'JobRecord'>
+
+export const jobQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['job', id],
+    queryFn: () => ok<Job>(api.GET('/job/{id}', { params: { path: { id } } })),
+  })
+
+/** What a list of jobs can be narrowed by; the same words stand in the address. */
+export interface JobFilter {
+  state?: string
+  task?: string
+  workflow?: string
+  host?: string
+  user?: string
+  origin?: string
+  /** `1h`, `24h`, `7d`, `30d`, or a moment. */
+  from?: string
+  to?: string
+  q?: string
+}
+
+export const PAGE = 200
+/** Beyond this nobody needs the exact number. */
+const COUNTED = 100_000
+
+/** Names for what people ask for, in the words of lifecycles and states. */
+const STATES: Record<string, Record<string, string | string[]>> = {
+  running: { lifecycle: ['assigned', 'started', 'syncing'] },
+  queued: { lifecycle: ['ready'] },
+  waiting: { lifecycle: ['onhold'] },
+  failure: { state: ['failure', 'error', 'timeout'] },
+  lost: { state: ['lost'] },
+  success: { state: ['normal', 'success'] },
+  canceled: { state: ['canceled'] },
+}
+export const STATE_WORDS = Object.keys(STATES)
+
+const SPANS: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 }
+export const SPAN_WORDS = Object.keys(SPANS)
+
+/** The moment that a word such as `24h` means, on the minute, so that the answer can be kept. */
+export function moment(word: string | undefined, now = Date.now()): string | undefined {
+  if (!word) return undefined
+  const hours = SPANS[word]
+  if (hours === undefined) return Number.isNaN(Date.parse(word)) ? undefined : word
+  const at = now - hours * 3_600_000
+  return new Date(at - (at % 60_000)).toISOString()
+}
+
+export function wheres(filter: JobFilter): Record<string, unknown> {
+  const query: Record<string, unknown> = {
+    'where[task_id]': filter.task,
+    'where[workflow_id]': filter.workflow,
+    'where[host_id]': filter.host,
+    'where[user_id]': filter.user,
+    'where[origin]': filter.origin,
+    'where[creation_date][$gte]': moment(filter.from),
+    'where[creation_date][$lte]': moment(filter.to),
+    q: filter.q,
+  }
+  for (const [field, values] of Object.entries(STATES[filter.state ?? ''] ?? {}))
+    query[`where[${field}][$in][]`] = values
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
+}
+
+/** Jobs a page at a time, newest first; the server goes on behind the last id. */
+export const jobsQuery = (filter: JobFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['job', 'list', filter],
+    queryFn: async ({ pageParam, signal }) => {
+      const query = loose({
+        ...wheres(filter),
+        limit: PAGE,
+        after: pageParam || undefined,
+        ...(pageParam ? {} : { count: true, count_most: COUNTED }),
+      })
+      return counted(api.GET('/job', { params: { query }, signal })) as Promise<{
+        rows: Job[]
+        total: number | null
+      }>
+    },
+    initialPageParam: '',
+    // Thousands of rows are not read again because one changed: see useLiveRows.
+    meta: { readsItself: true },
+    staleTime: Number.POSITIVE_INFINITY,
+    getNextPageParam: (last) =>
+      last.rows.length < PAGE ? undefined : (last.rows.at(-1)?.id ?? undefined),
+  })
+
+/** How many jobs came in since the newest that is shown. */
+export const newerQuery = (filter: JobFilter, newest: string) =>
+  queryOptions({
+    queryKey: ['job', 'newer', filter, newest],
+    queryFn: async () => {
+      const query = loose({ ...newer(filter, newest), limit: 1, count: true, count_most: 999 })
+      return (await counted(api.GET('/job', { params: { query } }))).total ?? 0
+    },
+  })
+
+function newer(filter: JobFilter, newest: string): Record<string, unknown> {
+  return { ...wheres(filter), 'sort[id]': 1, after: newest }
+}
+
+/** Those jobs, newest first; null: more than a page. */
+export async function readNewer(filter: JobFilter, newest: string): Promise<Job[] | null> {
+  const query = loose({ ...newer(filter, newest), limit: PAGE })
+  const rows = (await ok(api.GET('/job', { params: { query } }))) as Job[]
+  return rows.length < PAGE ? rows.reverse() : null
+}
+
+/** Some jobs as they are now. */
+export async function readJobs(ids: string[]): Promise<Job[]> {
+  const query = loose({ 'where[id][$in][]': ids, limit: ids.length })
+  return (await ok(api.GET('/job', { params: { query } }))) as Job[]
+}
+
+/** How many jobs of the same host stand before this one. */
+export const placeQuery = (job: Job) =>
+  queryOptions({
+    queryKey: ['job', 'place', job.id],
+    queryFn: async () => {
+      const query = loose({
+        'where[host_id]': job.host_id,
+        'where[lifecycle]': 'ready',
+        'where[id][$lt]': job.id,
+        limit: 1,
+        count: true,
+      })
+      return (await counted(api.GET('/job', { params: { query } }))).total ?? 0
+    },
+    enabled: job.lifecycle === 'ready' && job.host_id !== null,
+  })
+
+export const filesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['job', id, 'files'],
+    queryFn: () => ok(api.GET('/job/{id}/files', { params: { path: { id } } })),
+  })
+
+export const scriptQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['job', id, 'script'],
+    queryFn: () => ok(api.GET('/job/{id}/script', { params: { path: { id } } })),
+  })
+
+type Act = 'cancel' | 'approve' | 'reject' | 'synced'
+
+function send(act: Act, id: string): Promise<Job> {
+  const params = { path: { id } }
+  if (act === 'cancel') return ok(api.PUT('/job/{id}/cancel', { params }))
+  if (act === 'approve') return ok(api.PUT('/job/{id}/approve', { params }))
+  if (act === 'reject') return ok(api.PUT('/job/{id}/reject', { params }))
+  return ok(api.PUT('/job/{id}/synced', { params }))
+}
+
+function expected(act: Act, job: Job): Partial<Job> {
+  if (act === 'approve') return { lifecycle: 'finished', state: 'success' }
+  if (act === 'reject') return { lifecycle: 'finished', state: 'failure' }
+  if (act === 'synced') return { lifecycle: 'ready' }
+  const isRunning = job.lifecycle === 'assigned' || job.lifecycle === 'started'
+  return isRunning ? { cancel_requested: true } : { lifecycle: 'canceled', state: 'canceled' }
+}
+
+/** Decides at once on the screen; the server's answer wins. */
+export function useAct() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: ({ act, job }: { act: Act; job: Job }) => send(act, job.id),
+    onMutate: async ({ act, job }) => {
+      await client.cancelQueries({ queryKey: ['job', job.id], exact: true })
+      const before = client.getQueryData<Job>(['job', job.id])
+      if (before) client.setQueryData(['job', job.id], { ...before, ...expected(act, before) })
+      return { before }
+    },
+    onSuccess: (job) => client.setQueryData(['job', job.id], job),
+    onError: (fault, { job }, kept) => {
+      if (kept?.before) client.setQueryData(['job', job.id], kept.before)
+      failed(fault)
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['job'] }),
+  })
+}
+
+export function isWorkflow(job: Pick<Job, '_type'>): boolean {
+  return job._type === 'WorkflowJob'
+}
+
+/** Levels apart: what the job's own state lets anybody do. */
+export function movesOf(job: Job): Set<'cancel' | 'restart' | 'input' | 'resolve' | 'synced'> {
+  const found = new Set<'cancel' | 'restart' | 'input' | 'resolve' | 'synced'>()
+  if (!isOver(job) && !job.cancel_requested) found.add('cancel')
+  if (isOver(job) && (job.task_id || isWorkflow(job))) found.add('restart')
+  if (job.lifecycle === 'onhold' && job.waiting_reason === 'input') found.add('input')
+  if (job.lifecycle === 'syncing') found.add('synced')
+  const isSilent = job.lifecycle === 'assigned' && job.unreachable_since !== null
+  if (job.state === 'lost' || isSilent) found.add('resolve')
+  return found
+}
+
+export const viewsQuery = queryOptions({
+  queryKey: ['view'],
+  queryFn: () => ok(api.GET('/view')),
+})
+
+interface Named {
+  id: string
+  name?: string
+  hostname?: string
+}
+
+/** What the filters offer: tasks, hosts and people by name. */
+export const choicesQuery = queryOptions({
+  queryKey: ['job-choices'],
+  queryFn: async () => {
+    const byName = { params: { query: loose({ 'sort[name]': 1, limit: 1000 }) } }
+    const [tasks, hosts, members] = await Promise.all([
+      ok(api.GET('/task', byName)) as Promise<unknown> as Promise<Named[]>,
+      ok(api.GET('/host')) as Promise<unknown> as Promise<Named[]>,
+      // Who may not see members filters without names.
+      ok(api.GET('/api/member')).catch(() => []) as Promise<
+        { user?: Named & { email?: string } }[]
+      >,
+    ])
+    return {
+      tasks: tasks.map((one) => ({ value: one.id, label: one.name ?? one.id })),
+      hosts: hosts.map((one) => ({ value: one.id, label: one.hostname ?? one.id })),
+      users: members.flatMap(({ user }) =>
+        user ? [{ value: user.id, label: user.name || user.email || user.id }] : [],
+      ),
+    }
+  },
+})

@@ -1,0 +1,67 @@
+import './inbox.css'
+import { Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { minesQuery } from '../../api/queries/inbox'
+import { useProfile } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { jobLook, jobWord } from '../../lib/state'
+import { Go } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago } from '../../ui/Time'
+import { Needs } from './Needs'
+import { Notices } from './Notices'
+import { useInboxText } from './text'
+import { useInboxKeys } from './useInboxKeys'
+
+/** What waits for this person, what happened, and how their own jobs ended. */
+export function InboxPage() {
+  const t = useInboxText()
+  usePageTitle(t.inbox)
+  useInboxKeys()
+  return (
+    <Stack gap="md" maw={1100}>
+      <Needs />
+      <Notices />
+      <Mine />
+    </Stack>
+  )
+}
+
+function Mine() {
+  const t = useInboxText()
+  const { id } = useProfile()
+  const query = useQuery(minesQuery(id))
+  return (
+    <Section title={t.mine}>
+      <Loaded query={query} lines={3}>
+        {(jobs) =>
+          jobs.length === 0 ? (
+            <Text size="sm" c="dimmed" p="md">
+              {t.noMine}
+            </Text>
+          ) : (
+            jobs.slice(0, 20).map((job) => (
+              <div key={job.id} className="row inbox-row" data-row>
+                <StateIcon look={jobLook(job)} />
+                <span className="clip">
+                  <Go to={`/jobs/${job.id}`} className="inbox-link">
+                    {job.name}
+                  </Go>{' '}
+                  <Text span size="xs" c="dimmed">
+                    {jobWord(job)}
+                    {job.hostname ? ` · ${job.hostname}` : ''}
+                  </Text>
+                </span>
+                <Text size="xs" c="dimmed">
+                  <Ago at={job.ended_at} />
+                </Text>
+              </div>
+            ))
+          )
+        }
+      </Loaded>
+    </Section>
+  )
+}

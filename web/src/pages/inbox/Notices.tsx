@@ -1,0 +1,145 @@
+import { ActionIcon, Badge, Button, SegmentedControl, Text, Tooltip } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Mail, MailOpen } from 'lucide-react'
+import { api, ok } from '../../api/client'
+import { type Notice, noticesQuery } from '../../api/queries/inbox'
+import type { Look } from '../../lib/state'
+import { Go } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago } from '../../ui/Time'
+import { failed } from '../../ui/toast'
+import { useInboxText } from './text'
+
+/** Alerts of the organization that concern this person. */
+export function Notices() {
+  const t = useInboxText()
+  const { all } = useSearch({ strict: false }) as { all?: boolean }
+  const navigate = useNavigate()
+  const client = useQueryClient()
+  const query = useQuery(noticesQuery(!all))
+  const again = () => {
+    void client.invalidateQueries({ queryKey: ['notification'] })
+    void client.invalidateQueries({ queryKey: ['counts'] })
+  }
+  const readAll = useMutation({
+    mutationFn: () => ok(api.PUT('/notification/read')),
+    onSuccess: again,
+    onError: failed,
+  })
+  return (
+    <Section
+      title={t.notices}
+      right={
+        <>
+          <SegmentedControl
+            size="xs"
+            aria-label={t.which}
+            value={all ? 'all' : 'unread'}
+            onChange={(word) =>
+              void navigate({ to: '.', search: (word === 'all' ? { all: true } : {}) as never })
+            }
+            data={[
+              { value: 'unread', label: t.unread },
+              { value: 'all', label: t.all },
+            ]}
+          />
+          <Button
+            size="compact-xs"
+            variant="default"
+            disabled={!query.data?.some((one) => !one.read)}
+            loading={readAll.isPending}
+            onClick={() => readAll.mutate()}
+          >
+            {t.markAll}
+          </Button>
+        </>
+      }
+    >
+      <Loaded query={query} lines={4}>
+        {(found) =>
+          found.length === 0 ? (
+            <Text size="sm" c="dimmed" p="md">
+              {all ? t.noNotices : t.noUnread}
+            </Text>
+          ) : (
+            found.map((one) => <Row key={one.id} notice={one} onChange={again} />)
+          )
+        }
+      </Loaded>
+    </Section>
+  )
+}
+
+const HOMES: Record<string, string> = {
+  job: '/jobs',
+  monitor: '/monitors',
+  host: '/hosts',
+  task: '/tasks',
+  workflow: '/workflows',
+  webhook: '/webhooks',
+}
+
+function homeOf(one: Notice): string {
+  const home = HOMES[one.object]
+  if (home && one.object_id) return `${home}/${one.object_id}`
+  return one.object === 'indicator' ? '/indicators' : '/inbox'
+}
+
+function lookOf(one: Notice): Look {
+  if (/recovered|reachable|normal|fresh|spoke/.test(one.kind)) return 'ok'
+  if (/approval|input|onhold|created|waits/.test(one.kind) && one.object === 'job') return 'wait'
+  if (/lost/.test(one.kind)) return 'lost'
+  if (/stopped|silent|stale/.test(one.kind)) return 'stop'
+  return one.severity === 'LOW' ? 'warn' : 'fail'
+}
+
+function Row({ notice, onChange }: { notice: Notice; onChange: () => void }) {
+  const t = useInboxText()
+  const mark = useMutation({
+    mutationFn: (read: boolean) => {
+      const params = { path: { id: notice.id } }
+      return read
+        ? ok(api.PUT('/notification/{id}/read', { params }))
+        : ok(api.PUT('/notification/{id}/unread', { params }))
+    },
+    onSuccess: onChange,
+    onError: failed,
+  })
+  const word = notice.read ? t.markUnread : t.markRead
+  return (
+    <div className="row inbox-notice" data-row data-unread={!notice.read}>
+      <StateIcon look={lookOf(notice)} title={notice.severity} />
+      <span className="inbox-what">
+        <Go
+          to={homeOf(notice)}
+          className="inbox-link"
+          data-act="open"
+          onClick={() => !notice.read && mark.mutate(true)}
+        >
+          {notice.title}
+        </Go>{' '}
+        {notice.read ? null : (
+          <Badge size="xs" className="badge-run">
+            {t.isNew}
+          </Badge>
+        )}
+        {notice.body ? (
+          <Text size="xs" c="dimmed" className="clip" component="div">
+            {notice.body}
+          </Text>
+        ) : null}
+      </span>
+      <Text size="xs" c="dimmed" className="inbox-when">
+        <Ago at={notice.creation_date} />
+      </Text>
+      <Tooltip label={word}>
+        <ActionIcon aria-label={word} onClick={() => mark.mutate(!notice.read)}>
+          {notice.read ? <Mail size={14} /> : <MailOpen size={14} />}
+        </ActionIcon>
+      </Tooltip>
+    </div>
+  )
+}

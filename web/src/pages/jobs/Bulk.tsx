@@ -1,0 +1,75 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Ban, X } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import type { Job } from '../../api/queries/job'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { isOver } from '../../lib/state'
+import { Confirm } from '../../ui/Confirm'
+import { done, failed } from '../../ui/toast'
+import type { Selection } from './selection'
+import { useJobsText } from './text'
+
+const AT_ONCE = 1_000
+
+async function cancel(ids: string[]) {
+  const results = []
+  for (let at = 0; at < ids.length; at += AT_ONCE) {
+    const body = { ids: ids.slice(at, at + AT_ONCE) }
+    results.push(...(await ok(api.POST('/job/cancel', { body }))).results)
+  }
+  return results
+}
+
+/** What can be done with the chosen rows; it stands where the filters stood. */
+export function Bulk({ selection, rows }: { selection: Selection; rows: Job[] }) {
+  const t = useJobsText()
+  const may = useCan()('job.act')
+  const client = useQueryClient()
+  const [isAsking, setAsking] = useState(false)
+  const open = rows.filter((row) => selection.chosen.has(row.id) && !isOver(row))
+  const canceling = useMutation({
+    mutationFn: () => cancel(open.map((row) => row.id)),
+    onSuccess: (results) => {
+      const refused = results.filter((one) => !one.done)
+      if (results.length > refused.length) done(t.canceled(results.length - refused.length))
+      if (refused.length) failed(`${t.refused(refused.length)}: ${refused[0]!.message}`)
+      selection.clear()
+      void client.invalidateQueries({ queryKey: ['job'] })
+    },
+    onError: failed,
+    onSettled: () => setAsking(false),
+  })
+  useKeys({ Escape: selection.clear })
+  return (
+    <Group className="head jobs-bulk" wrap="nowrap">
+      <Text size="sm" fw={600} role="status">
+        {t.selected(selection.chosen.size)}
+      </Text>
+      <Button
+        variant="outline"
+        className="jobs-cancel"
+        leftSection={<Ban size={14} />}
+        disabled={!may || open.length === 0}
+        onClick={() => setAsking(true)}
+      >
+        {t.cancel} ({open.length})
+      </Button>
+      <Button variant="subtle" leftSection={<X size={14} />} onClick={selection.clear}>
+        {t.none}
+      </Button>
+      <Confirm
+        opened={isAsking}
+        title={t.cancelTitle(open.length)}
+        action={t.cancel}
+        busy={canceling.isPending}
+        onClose={() => setAsking(false)}
+        onConfirm={() => canceling.mutate()}
+      >
+        {t.cancelBody}
+      </Confirm>
+    </Group>
+  )
+}

@@ -1,0 +1,144 @@
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Menu,
+  NativeSelect,
+  Popover,
+  Stack,
+  Text,
+  TextInput,
+  Tooltip,
+} from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { Eraser, ListFilter, MoreVertical, Search } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { type JobFilter, STATE_WORDS } from '../../api/queries/job'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import type { Look } from '../../lib/state'
+import { StateIcon } from '../../ui/StateIcon'
+import { History } from './History'
+import { MoreFilters, usedMore } from './MoreFilters'
+import { useJobsText } from './text'
+import { Views } from './Views'
+
+const LOOKS: Record<string, Look> = {
+  running: 'run',
+  queued: 'queue',
+  waiting: 'wait',
+  failure: 'fail',
+  lost: 'lost',
+  success: 'ok',
+  canceled: 'cancel',
+}
+
+interface Props {
+  filter: JobFilter
+  onFilter: (change: Partial<JobFilter>) => void
+  total: number | null
+}
+
+export function Filters({ filter, onFilter, total }: Props) {
+  const t = useJobsText()
+  const may = useCan()('job.purge')
+  const [isPurging, setPurging] = useState(false)
+  const names = Object.keys(filter)
+  const clear = () => onFilter(Object.fromEntries(names.map((name) => [name, undefined])))
+  return (
+    <div className="head jobs-filters">
+      <Words filter={filter} onFilter={onFilter} />
+      <Group gap={6} className="jobs-states" role="group" aria-label={t.stateFilter}>
+        {STATE_WORDS.map((word) => (
+          <Button
+            key={word}
+            size="compact-xs"
+            variant={filter.state === word ? 'filled' : 'default'}
+            aria-pressed={filter.state === word}
+            leftSection={filter.state === word ? null : <StateIcon look={LOOKS[word]!} size={12} />}
+            onClick={() => onFilter({ state: filter.state === word ? undefined : word })}
+          >
+            {t.states[word]}
+          </Button>
+        ))}
+      </Group>
+      <NativeSelect
+        className="jobs-state-select"
+        size="xs"
+        aria-label={t.stateFilter}
+        value={filter.state ?? ''}
+        onChange={(event) => onFilter({ state: event.currentTarget.value || undefined })}
+        data={[
+          { value: '', label: t.stateFilter },
+          ...STATE_WORDS.map((value) => ({ value, label: t.states[value]! })),
+        ]}
+      />
+      <Popover position="bottom-start" width={280} trapFocus>
+        <Popover.Target>
+          <Button size="compact-xs" variant="default" leftSection={<ListFilter size={12} />}>
+            {t.more}
+            {usedMore(filter) ? ` (${usedMore(filter)})` : ''}
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown>
+          <Stack gap="xs">
+            <MoreFilters filter={filter} onFilter={onFilter} />
+          </Stack>
+        </Popover.Dropdown>
+      </Popover>
+      {names.length ? (
+        <Tooltip label={t.clear}>
+          <ActionIcon aria-label={t.clear} onClick={clear}>
+            <Eraser size={14} />
+          </ActionIcon>
+        </Tooltip>
+      ) : null}
+      <Group gap={6} ml="auto" wrap="nowrap">
+        {total === null ? null : (
+          <Text size="xs" c="dimmed" className="num jobs-total">
+            {t.total(total, total >= 100_000)}
+          </Text>
+        )}
+        <Views filter={filter} />
+        {may ? (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon aria-label={t.history}>
+                <MoreVertical size={15} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item onClick={() => setPurging(true)}>{t.history}</Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        ) : null}
+      </Group>
+      <History opened={isPurging} onClose={() => setPurging(false)} />
+    </div>
+  )
+}
+
+/** Typing narrows after a breath; `/` puts the cursor here. */
+function Words({ filter, onFilter }: Omit<Props, 'total'>) {
+  const t = useJobsText()
+  const field = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState(filter.q ?? '')
+  const send = useDebouncedCallback((q: string) => onFilter({ q: q || undefined }), 250)
+  useEffect(() => setText(filter.q ?? ''), [filter.q])
+  useKeys({ '/': () => field.current?.select() })
+  return (
+    <TextInput
+      ref={field}
+      size="xs"
+      className="jobs-words"
+      leftSection={<Search size={14} />}
+      placeholder={t.find}
+      aria-label={t.find}
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value)
+        send(event.currentTarget.value.trim())
+      }}
+    />
+  )
+}

@@ -1,0 +1,61 @@
+import { Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { Job } from '../../api/queries/job'
+import { stepJobsQuery } from '../../api/queries/workflow'
+import { jobLook, jobWord } from '../../lib/state'
+import { Go } from '../../ui/Go'
+import { RunGraph } from '../../ui/graph/RunGraph'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { StateIcon } from '../../ui/StateIcon'
+import { Lasting } from '../../ui/Time'
+import { useJobText } from './jobText'
+
+/** The run of the workflow that this job is, or is a step of. */
+export function GraphTab({ job }: { job: Job }) {
+  const run = job.workflow_job_id ?? job.id
+  if (!job.workflow_id) return null
+  return (
+    <Stack gap="md">
+      <div className="jobs-graph">
+        <RunGraph workflowId={job.workflow_id} jobId={run} />
+      </div>
+      <Steps workflowId={job.workflow_id} run={run} here={job.id} />
+    </Stack>
+  )
+}
+
+/** The same as a list: every step with its job. */
+function Steps({ workflowId, run, here }: { workflowId: string; run: string; here: string }) {
+  const t = useJobText()
+  const query = useQuery(stepJobsQuery(workflowId, run))
+  return (
+    <Section title={t.steps}>
+      <Loaded query={query} lines={3}>
+        {(jobs) =>
+          jobs.length === 0 ? (
+            <Text size="sm" c="dimmed" p="md">
+              {t.noSteps}
+            </Text>
+          ) : (
+            [...jobs].reverse().map((step) => (
+              <Go
+                key={step.id}
+                to={`/jobs/${step.id}`}
+                className="row jobs-step"
+                data-active={step.id === here}
+              >
+                <StateIcon look={jobLook(step)} />
+                <span className="clip">{step.name}</span>
+                <Text size="xs" c="dimmed">
+                  {jobWord(step)}
+                </Text>
+                <Lasting from={step.started_at} to={step.ended_at} />
+              </Go>
+            ))
+          )
+        }
+      </Loaded>
+    </Section>
+  )
+}

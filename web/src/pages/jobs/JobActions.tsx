@@ -1,0 +1,177 @@
+import { ActionIcon, Button, Group, Menu, Tooltip } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { Ban, Check, ChevronDown, MessageSquareReply, RotateCcw, X } from 'lucide-react'
+import { useState } from 'react'
+import { needsQuery } from '../../api/queries/inbox'
+import { isWorkflow, type Job, movesOf, useAct } from '../../api/queries/job'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { isOver } from '../../lib/state'
+import { Confirm } from '../../ui/Confirm'
+import { AnswerDialog } from './AnswerDialog'
+import { useJobText } from './jobText'
+import { ResolveDialog } from './ResolveDialog'
+import { RestartDialog } from './RestartDialog'
+import type { JobSearch } from './routes'
+import { useRestart } from './useRestart'
+
+type Dialog = 'cancel' | 'restart' | 'answer' | 'resolve' | null
+
+/** What this person may do with this job now. */
+export function JobActions({ job }: { job: Job }) {
+  const t = useJobText()
+  const may = useCan()('job.act')
+  const moves = movesOf(job)
+  const act = useAct()
+  const restart = useRestart()
+  const { answer } = useSearch({ strict: false }) as JobSearch
+  const [dialog, setDialog] = useState<Dialog>(
+    answer && may && moves.has('input') ? 'answer' : null,
+  )
+  const close = () => setDialog(null)
+  return (
+    <Group gap={8} wrap="nowrap" className="jobs-acts">
+      <Votes job={job} />
+      {moves.has('input') ? (
+        <Allowed may={may}>
+          <Button
+            leftSection={<MessageSquareReply size={14} />}
+            disabled={!may}
+            onClick={() => setDialog('answer')}
+          >
+            {t.answer}
+          </Button>
+        </Allowed>
+      ) : null}
+      {moves.has('synced') && may ? (
+        <Button onClick={() => act.mutate({ act: 'synced', job })}>{t.synced}</Button>
+      ) : null}
+      {moves.has('resolve') ? (
+        <Allowed may={may}>
+          <Button variant="default" disabled={!may} onClick={() => setDialog('resolve')}>
+            {t.resolve}
+          </Button>
+        </Allowed>
+      ) : null}
+      {moves.has('restart') ? (
+        <Again
+          job={job}
+          may={may}
+          busy={restart.isPending}
+          onAgain={() => restart.mutate({ job })}
+          onOther={() => setDialog('restart')}
+        />
+      ) : null}
+      {isOver(job) ? null : (
+        <Allowed may={may}>
+          <Button
+            variant="outline"
+            className="jobs-cancel"
+            leftSection={<Ban size={14} />}
+            disabled={!may || !moves.has('cancel')}
+            onClick={() => setDialog('cancel')}
+          >
+            {moves.has('cancel') ? t.cancel : t.canceling}
+          </Button>
+        </Allowed>
+      )}
+      <Confirm
+        opened={dialog === 'cancel'}
+        title={t.cancelTitle(job.name)}
+        action={t.cancel}
+        onClose={close}
+        onConfirm={() => {
+          act.mutate({ act: 'cancel', job })
+          close()
+        }}
+      >
+        {t.cancelBody}
+      </Confirm>
+      {dialog === 'restart' ? <RestartDialog job={job} onClose={close} /> : null}
+      {dialog === 'answer' ? <AnswerDialog job={job} onClose={close} /> : null}
+      {dialog === 'resolve' ? <ResolveDialog job={job} onClose={close} /> : null}
+    </Group>
+  )
+}
+
+/** Says why a button does nothing for this person. */
+function Allowed({ may, children }: { may: boolean; children: React.ReactElement }) {
+  const t = useJobText()
+  if (may) return children
+  return (
+    <Tooltip label={t.needsUser}>
+      <span>{children}</span>
+    </Tooltip>
+  )
+}
+
+/** Approve and reject, for those whom the approval names. */
+function Votes({ job }: { job: Job }) {
+  const t = useJobText()
+  const act = useAct()
+  const isAsked = job.lifecycle === 'onhold' && job.waiting_reason === 'approval'
+  const { data } = useQuery({ ...needsQuery, enabled: isAsked })
+  const mayVote = isAsked && !!data?.some((need) => need.job.id === job.id)
+  const vote = (word: 'approve' | 'reject') => mayVote && act.mutate({ act: word, job })
+  useKeys(mayVote ? { a: () => vote('approve'), 'Shift+r': () => vote('reject') } : {})
+  if (!isAsked) return null
+  const buttons = (
+    <Group gap={8} wrap="nowrap">
+      <Button leftSection={<Check size={14} />} disabled={!mayVote} onClick={() => vote('approve')}>
+        {t.approve}
+      </Button>
+      <Button
+        variant="default"
+        leftSection={<X size={14} />}
+        disabled={!mayVote}
+        onClick={() => vote('reject')}
+      >
+        {t.reject}
+      </Button>
+    </Group>
+  )
+  return mayVote || !data ? buttons : <Tooltip label={t.notYou}>{buttons}</Tooltip>
+}
+
+interface AgainProps {
+  job: Job
+  may: boolean
+  busy: boolean
+  onAgain: () => void
+  onOther: () => void
+}
+
+function Again({ job, may, busy, onAgain, onOther }: AgainProps) {
+  const t = useJobText()
+  const hasValues = !isWorkflow(job) && (job.task?.task_arguments.length ?? 0) > 0
+  const main = (
+    <Allowed may={may}>
+      <Button
+        variant="default"
+        leftSection={<RotateCcw size={14} />}
+        disabled={!may}
+        loading={busy}
+        onClick={onAgain}
+      >
+        {isWorkflow(job) ? t.resume : t.restart}
+      </Button>
+    </Allowed>
+  )
+  if (!hasValues || !may) return main
+  return (
+    <Group gap={2} wrap="nowrap">
+      {main}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="default" size={30} aria-label={t.more}>
+            <ChevronDown size={14} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={onOther}>{t.restartWith}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
+  )
+}

@@ -1,0 +1,152 @@
+import { Button } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { ArrowUp } from 'lucide-react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { Job, JobFilter } from '../../api/queries/job'
+import { useKeys } from '../../app/keys'
+import { usePrefs } from '../../lib/prefs'
+import { useGo } from '../../ui/Go'
+import { JobRow } from './JobRow'
+import type { Selection } from './selection'
+import { useJobsText } from './text'
+import { useLiveRows } from './useLiveRows'
+import type { Top } from './useTop'
+
+const HEIGHTS = { compact: 32, normal: 40, comfortable: 48 }
+const CARD_PX = 58
+const AHEAD = 60
+
+interface Props {
+  rows: Job[]
+  total: number
+  filter: JobFilter
+  selection: Selection
+  top: Top
+  hasMore: boolean
+  onMore: () => void
+}
+
+/** Ten thousand rows and more: only those in sight are in the page. */
+export function JobList({ rows, total, filter, selection, top, hasMore, onMore }: Props) {
+  const t = useJobsText()
+  const go = useGo()
+  const isNarrow = useMediaQuery('(max-width: 640px)', false, { getInitialValueInEffect: false })
+  const { density } = usePrefs()
+  const height = isNarrow ? CARD_PX : HEIGHTS[density]
+  const box = useRef<HTMLDivElement>(null)
+  const [active, setActive] = useState<string | null>(top.start.row)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => height,
+    getItemKey: (index) => rows[index]!.id,
+    overscan: 10,
+    initialOffset: top.start.top,
+    useFlushSync: false,
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows have another height now
+  useEffect(() => virtual.measure(), [height])
+  useLayoutEffect(() => {
+    if (box.current) box.current.scrollTop = top.start.top
+  }, [top])
+  const live = useLiveRows(filter, rows[0]!.id, box)
+  const items = virtual.getVirtualItems()
+  const last = items.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (hasMore && last > rows.length - AHEAD) onMore()
+  }, [hasMore, last, rows.length, onMore])
+
+  const at = rows.findIndex((row) => row.id === active)
+  const move = (by: number) => {
+    const next = rows[Math.min(rows.length - 1, Math.max(0, at < 0 ? 0 : at + by))]
+    if (!next) return
+    setActive(next.id)
+    top.keep({ row: next.id })
+    virtual.scrollToIndex(rows.indexOf(next), { align: 'auto' })
+    focusRow(next.id)
+  }
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    x: () => active && selection.toggle(active),
+    'Shift+x': () => active && selection.toggle(active, true),
+    Enter: (event) => {
+      // A button or link in focus does its own thing.
+      const target = event.target as HTMLElement
+      if (target.closest('a, button')) target.closest<HTMLElement>('a, button')!.click()
+      else if (active) go(`/jobs/${active}`)
+    },
+    '.': () => active && rowOf(active)?.querySelector<HTMLElement>('[data-act="menu"]')?.click(),
+  })
+  return (
+    <div role="table" aria-label={t.list} aria-rowcount={total + 1} className="jobs-grid">
+      <Columns />
+      {live.fresh ? (
+        <Button
+          className="jobs-fresh"
+          size="compact-sm"
+          leftSection={<ArrowUp size={13} />}
+          onClick={live.show}
+        >
+          {t.fresh(live.fresh)}
+        </Button>
+      ) : null}
+      <div
+        ref={box}
+        className="jobs-box"
+        role="rowgroup"
+        tabIndex={-1}
+        onScroll={(event) => {
+          top.keep({ top: event.currentTarget.scrollTop })
+          live.onTop()
+        }}
+      >
+        <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          {items.map((item) => (
+            <JobRow
+              key={item.key}
+              job={rows[item.index]!}
+              index={item.index}
+              y={item.start}
+              height={height}
+              isNarrow={isNarrow}
+              isActive={rows[item.index]!.id === active}
+              isChosen={selection.chosen.has(rows[item.index]!.id)}
+              onToggle={selection.toggle}
+              onActive={setActive}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function rowOf(id: string): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`[data-job="${id}"]`)
+}
+
+/** The focus goes with the active row, once it is drawn. */
+function focusRow(id: string): void {
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() =>
+      rowOf(id)?.querySelector<HTMLElement>('a')?.focus({ preventScroll: true }),
+    ),
+  )
+}
+
+function Columns() {
+  const { columns } = useJobsText()
+  return (
+    <div role="row" tabIndex={-1} aria-rowindex={1} className="jobs-row jobs-columns">
+      <span role="columnheader" tabIndex={-1} aria-label="✓" />
+      {Object.entries(columns).map(([name, word]) => (
+        <span key={name} role="columnheader" tabIndex={-1} className={`jobs-${name}`}>
+          {word}
+        </span>
+      ))}
+      <span role="columnheader" tabIndex={-1} aria-label="…" />
+    </div>
+  )
+}

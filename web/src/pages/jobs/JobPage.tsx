@@ -1,0 +1,114 @@
+import './jobs.css'
+import { Tabs } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { type Job, jobQuery } from '../../api/queries/job'
+import { useText } from '../../app/text'
+import { usePageTitle } from '../../app/title'
+import { isOver } from '../../lib/state'
+import { useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { hashOf, linesOf } from '../../ui/log/hash'
+import { AttemptSelect } from './AttemptSelect'
+import { InputTab } from './InputTab'
+import { JobHead } from './JobHead'
+import { JsonTab } from './JsonTab'
+import { useJobText } from './jobText'
+import { ResultTab } from './ResultTab'
+import { WaitingNote } from './WaitingNote'
+import { WillRun } from './WillRun'
+
+const LogView = lazy(() => import('../../ui/log/LogView').then((it) => ({ default: it.LogView })))
+const GraphTab = lazy(() => import('./GraphTab').then((it) => ({ default: it.GraphTab })))
+
+const TABS = ['log', 'result', 'input', 'graph', 'json'] as const
+type Tab = (typeof TABS)[number]
+
+export function JobPage() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const query = useQuery(jobQuery(id))
+  const t = useText()
+  usePageTitle(t.jobs)
+  return <Loaded query={query}>{(job) => <JobFrame key={job.id} job={job} />}</Loaded>
+}
+
+function JobFrame({ job }: { job: Job }) {
+  const t = useJobText()
+  const go = useGo()
+  const { tab: asked } = useParams({ strict: false }) as { tab?: string }
+  const shown = TABS.filter((one) => one !== 'graph' || job.workflow_id)
+  const tab = shown.find((one) => one === asked) ?? first(job)
+  return (
+    <div className={tab === 'log' ? 'fill jobs-page' : 'jobs-page'}>
+      <JobHead job={job} />
+      <WaitingNote job={job} />
+      {job.will_run && !isOver(job) ? <WillRun planned={job.will_run} /> : null}
+      <Tabs
+        value={tab}
+        onChange={(value) => go(`/jobs/${job.id}/${value}`)}
+        keepMounted={false}
+        className="jobs-tabs"
+      >
+        <Tabs.List aria-label={t.tabsLabel}>
+          {shown.map((one) => (
+            <Tabs.Tab key={one} value={one}>
+              {t.tabs[one]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={tab} className="jobs-panel">
+          <Suspense>
+            <Part tab={tab} job={job} />
+          </Suspense>
+        </Tabs.Panel>
+      </Tabs>
+    </div>
+  )
+}
+
+/** A workflow has no output of its own: its steps do. */
+function first(job: Job): Tab {
+  return job._type === 'WorkflowJob' ? 'graph' : 'log'
+}
+
+function Part({ tab, job }: { tab: Tab; job: Job }) {
+  if (tab === 'result') return <ResultTab job={job} />
+  if (tab === 'input') return <InputTab job={job} />
+  if (tab === 'graph') return <GraphTab job={job} />
+  if (tab === 'json') return <JsonTab job={job} />
+  return <Log job={job} />
+}
+
+function Log({ job }: { job: Job }) {
+  const navigate = useNavigate()
+  const hash = useLocation({ select: (location) => location.hash })
+  const attempt = useLocation({
+    select: (location) => (location.search as { attempt?: number }).attempt,
+  })
+  const isFailed = isOver(job) && !['normal', 'success'].includes(job.state)
+  const go = (change: { hash?: string; attempt?: number }) =>
+    void navigate({
+      to: '.',
+      search: ('attempt' in change ? { attempt: change.attempt } : { attempt }) as never,
+      hash: change.hash ?? '',
+      replace: true,
+      resetScroll: false,
+      hashScrollIntoView: false,
+    })
+  return (
+    <LogView
+      key={attempt ?? 0}
+      jobId={job.id}
+      attempt={attempt}
+      revision={`${job.lifecycle} ${job.state} ${job.attempt_count}`}
+      isOver={isOver(job)}
+      atEnd={isFailed}
+      chosen={linesOf(hash)}
+      onChosen={(range) => go({ hash: hashOf(range) })}
+      filename={`${job.name.replace(/[^\w.-]+/g, '-')}-${job.id.slice(-6)}.log`}
+    >
+      <AttemptSelect job={job} attempt={attempt} onAttempt={(n) => go({ attempt: n })} />
+    </LogView>
+  )
+}

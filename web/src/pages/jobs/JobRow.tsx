@@ -1,0 +1,153 @@
+import { ActionIcon, Checkbox, Menu } from '@mantine/core'
+import { MoreHorizontal } from 'lucide-react'
+import { memo } from 'react'
+import type { Job } from '../../api/queries/job'
+import { jobLook, jobWord } from '../../lib/state'
+import { Go, useGo } from '../../ui/Go'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago, Lasting } from '../../ui/Time'
+import { useJobText } from './jobText'
+import { useJobsText } from './text'
+
+interface Props {
+  job: Job
+  index: number
+  y: number
+  height: number
+  isNarrow: boolean
+  isActive: boolean
+  isChosen: boolean
+  onToggle: (id: string, isRange?: boolean) => void
+  onActive: (id: string) => void
+}
+
+/** One job: a row, or two lines of a card where the screen is narrow. */
+export const JobRow = memo(function JobRow(props: Props) {
+  const { job, index, y, height, isNarrow, isActive, isChosen } = props
+  const t = useJobsText()
+  return (
+    <div
+      role="row"
+      tabIndex={-1}
+      aria-rowindex={index + 2}
+      data-chosen={isChosen}
+      data-job={job.id}
+      data-active={isActive}
+      className={isNarrow ? 'jobs-row jobs-card-row' : 'jobs-row'}
+      style={{ height, transform: `translateY(${y}px)` }}
+      onFocus={() => props.onActive(job.id)}
+    >
+      <span role="cell" className="jobs-tick">
+        <Checkbox
+          size="xs"
+          tabIndex={-1}
+          aria-label={t.select(job.name)}
+          checked={isChosen}
+          onChange={() => {}}
+          onClick={(event) => props.onToggle(job.id, event.shiftKey)}
+        />
+      </span>
+      {isNarrow ? <Card job={job} /> : <Cells job={job} />}
+      <span role="cell">{isActive ? <RowMenu job={job} /> : <MenuPlace {...props} />}</span>
+    </div>
+  )
+})
+
+/** A menu per row is dear: it is made when the row is the active one. */
+function MenuPlace({ job, onActive }: Props) {
+  const t = useJobsText()
+  return (
+    <ActionIcon
+      size="sm"
+      tabIndex={-1}
+      aria-label={t.rowMenu(job.name)}
+      aria-haspopup="menu"
+      onClick={() => {
+        onActive(job.id)
+        requestAnimationFrame(() =>
+          document.querySelector<HTMLElement>(`[data-job="${job.id}"] [data-act="menu"]`)?.click(),
+        )
+      }}
+    >
+      <MoreHorizontal size={14} />
+    </ActionIcon>
+  )
+}
+
+function Cells({ job }: { job: Job }) {
+  const w = useJobText()
+  const who = job.user.username || job.user.email
+  return (
+    <>
+      <span role="cell" className="jobs-state">
+        <StateIcon look={jobLook(job)} />
+        <span className="clip">{jobWord(job)}</span>
+      </span>
+      <span role="cell" className="jobs-job clip">
+        <Go to={`/jobs/${job.id}`} className="jobs-link" title={job.name}>
+          {job.name}
+        </Go>{' '}
+        <code>#{job.id.slice(-6)}</code>
+      </span>
+      <span role="cell" className="jobs-origin clip">
+        {w.origin[job.origin] ?? job.origin}
+        {who ? ` · ${who}` : ''}
+      </span>
+      <span role="cell" className="jobs-host clip">
+        {job.hostname ?? '—'}
+      </span>
+      <span role="cell" className="jobs-created clip">
+        <Ago at={job.creation_date} />
+      </span>
+      <span role="cell" className="jobs-duration clip">
+        <Lasting from={job.started_at} to={job.ended_at} />
+      </span>
+    </>
+  )
+}
+
+function Card({ job }: { job: Job }) {
+  return (
+    <span role="cell" className="jobs-two">
+      <span className="jobs-state">
+        <StateIcon look={jobLook(job)} title={jobWord(job)} />
+        <Go to={`/jobs/${job.id}`} className="jobs-link clip">
+          {job.name}
+        </Go>
+      </span>
+      <span className="jobs-second clip">
+        {jobWord(job)} · {job.hostname ? `${job.hostname} · ` : ''}
+        <Ago at={job.creation_date} />
+        {job.started_at ? ' · ' : ''}
+        {job.started_at ? <Lasting from={job.started_at} to={job.ended_at} /> : null}
+      </span>
+    </span>
+  )
+}
+
+function RowMenu({ job }: { job: Job }) {
+  const t = useJobsText()
+  const go = useGo()
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon size="sm" tabIndex={-1} data-act="menu" aria-label={t.rowMenu(job.name)}>
+          <MoreHorizontal size={14} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => go(`/jobs/${job.id}`)}>{t.open}</Menu.Item>
+        {job.task_id ? (
+          <Menu.Item onClick={() => go('/jobs', { task: job.task_id })}>{t.sameTask}</Menu.Item>
+        ) : null}
+        {job.host_id ? (
+          <Menu.Item onClick={() => go('/jobs', { host: job.host_id })}>{t.sameHost}</Menu.Item>
+        ) : null}
+        {job.user_id ? (
+          <Menu.Item onClick={() => go('/jobs', { user: job.user_id })}>{t.sameUser}</Menu.Item>
+        ) : null}
+        <Menu.Item onClick={() => void navigator.clipboard.writeText(job.id)}>{t.copyId}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

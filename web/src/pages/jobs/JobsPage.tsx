@@ -1,0 +1,109 @@
+import './jobs.css'
+import { Button, Group, Paper, Text } from '@mantine/core'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { ListChecks } from 'lucide-react'
+import { useMemo } from 'react'
+import { type Job, type JobFilter, jobsQuery } from '../../api/queries/job'
+import { usePageTitle } from '../../app/title'
+import { Empty } from '../../ui/Empty'
+import { Go } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { Bulk } from './Bulk'
+import { Filters } from './Filters'
+import { JobList } from './JobList'
+import { useSelection } from './selection'
+import { useJobsText } from './text'
+import { useTop } from './useTop'
+
+export function JobsPage() {
+  const t = useJobsText()
+  usePageTitle(t.jobs)
+  const filter = useSearch({ strict: false }) as JobFilter
+  const set = useSetFilter(filter)
+  const top = useTop(filter)
+  const query = useInfiniteQuery({ ...jobsQuery(filter), placeholderData: keepPreviousData })
+  const rows = useMemo(() => query.data?.pages.flatMap((page) => page.rows) ?? [], [query.data])
+  const total = query.data?.pages[0]?.total ?? null
+  const selection = useSelection(rows, JSON.stringify(filter))
+  return (
+    <Paper withBorder className="fill jobs-card">
+      {selection.chosen.size ? (
+        <Bulk selection={selection} rows={rows} />
+      ) : (
+        <Filters filter={filter} onFilter={set} total={total} />
+      )}
+      <Loaded query={query as never} lines={12}>
+        {() =>
+          rows.length ? (
+            <JobList
+              rows={rows}
+              total={total ?? rows.length}
+              filter={filter}
+              selection={selection}
+              top={top}
+              hasMore={query.hasNextPage}
+              onMore={() => !query.isFetchingNextPage && void query.fetchNextPage()}
+            />
+          ) : (
+            <Nothing filter={filter} onFilter={set} />
+          )
+        }
+      </Loaded>
+    </Paper>
+  )
+}
+
+/** Filters live in the address; each change is a step that "back" undoes, but typing is one. */
+function useSetFilter(filter: JobFilter): (change: Partial<JobFilter>) => void {
+  const navigate = useNavigate()
+  return (change) => {
+    const next = Object.fromEntries(
+      Object.entries({ ...filter, ...change }).filter(([, value]) => value),
+    )
+    const isTyping = 'q' in change && !!filter.q
+    void navigate({ to: '.', search: next as never, replace: isTyping, resetScroll: false })
+  }
+}
+
+interface NothingProps {
+  filter: JobFilter
+  onFilter: (change: Partial<JobFilter>) => void
+}
+
+function Nothing({ filter, onFilter }: NothingProps) {
+  const t = useJobsText()
+  const isNarrow = Object.keys(filter).length > 0
+  const isTimed = filter.from || filter.to
+  if (!isNarrow)
+    return (
+      <Empty icon={ListChecks} title={t.first}>
+        <Text size="sm" mb={8}>
+          {t.firstBody}
+        </Text>
+        <Button component={Go} to="/tasks">
+          {t.toTasks}
+        </Button>
+      </Empty>
+    )
+  const all = Object.fromEntries(Object.keys(filter).map((name) => [name, undefined]))
+  return (
+    <Empty icon={ListChecks} title={t.empty}>
+      <Text size="sm" mb={8}>
+        {t.emptyBody}
+      </Text>
+      <Group justify="center" gap={8}>
+        {isTimed ? (
+          <Button variant="default" onClick={() => onFilter({ from: undefined, to: undefined })}>
+            {t.widen}
+          </Button>
+        ) : null}
+        <Button variant="default" onClick={() => onFilter(all)}>
+          {t.clear}
+        </Button>
+      </Group>
+    </Empty>
+  )
+}
+
+export type { Job }

@@ -1,0 +1,40 @@
+import { Button, CopyButton } from '@mantine/core'
+import { Copy } from 'lucide-react'
+import { useMemo } from 'react'
+import type { Job } from '../../api/queries/job'
+import { Section } from '../../ui/Section'
+import { useWords } from '../../ui/text'
+import { useJobText } from './jobText'
+
+/** The record itself; its log stands on its own page. */
+export function JsonTab({ job }: { job: Job }) {
+  const t = useJobText()
+  const w = useWords()
+  const text = useMemo(() => {
+    const { log: _, ...result } = (job.result ?? {}) as Record<string, unknown>
+    return JSON.stringify(job.result ? { ...job, result } : job, null, 2)
+  }, [job])
+  return (
+    <Section
+      title={t.json}
+      right={
+        <CopyButton value={text}>
+          {({ copied, copy }) => (
+            <Button
+              size="compact-xs"
+              variant="default"
+              leftSection={<Copy size={12} />}
+              onClick={copy}
+            >
+              {copied ? w.copied : w.copy}
+            </Button>
+          )}
+        </CopyButton>
+      }
+    >
+      <pre className="jobs-json" tabIndex={0}>
+        {text}
+      </pre>
+    </Section>
+  )
+}

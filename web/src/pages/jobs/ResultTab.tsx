@@ -1,0 +1,120 @@
+import { Stack, Table, Text } from '@mantine/core'
+import { Flag } from 'lucide-react'
+import type { Job } from '../../api/queries/job'
+import { dateTime, duration } from '../../lib/format'
+import { isOver, jobWord } from '../../lib/state'
+import { Empty } from '../../ui/Empty'
+import { Section } from '../../ui/Section'
+import { Lasting } from '../../ui/Time'
+import { type Fact, Facts } from './Facts'
+import { Files } from './Files'
+import { useJobText } from './jobText'
+import { ScriptDiff } from './ScriptDiff'
+import { laidOut, shown } from './values'
+
+interface Result {
+  code?: number | null
+  lastline?: string
+  signal?: string | number | null
+  killed?: boolean
+  times?: Record<string, number> | number
+  kill_incomplete?: unknown
+}
+
+/** How it ended, what it gave, what it left, and whether its script was another one before. */
+export function ResultTab({ job }: { job: Job }) {
+  const t = useJobText()
+  if (!isOver(job))
+    return (
+      <Empty icon={Flag} title={t.noResult}>
+        {t.noResultBody}
+      </Empty>
+    )
+  return (
+    <Stack gap="md">
+      <Section title={t.tabs.result} padded>
+        <Facts facts={factsOf(job, t)} />
+        {job.result ? null : (
+          <Text size="sm" c="dimmed" mt="sm">
+            {t.neverRan}. {t.neverRanBody}
+          </Text>
+        )}
+      </Section>
+      <Output output={job.output} />
+      {job.script_id ? <Files jobId={job.id} /> : null}
+      {job.script_id ? <ScriptDiff jobId={job.id} /> : null}
+      <Attempts job={job} />
+    </Stack>
+  )
+}
+
+function factsOf(job: Job, t: ReturnType<typeof useJobText>): Fact[] {
+  const result = (job.result ?? {}) as Result
+  const facts: (Fact | null)[] = [
+    { name: t.state, value: jobWord(job) },
+    'code' in result ? { name: t.code, value: String(result.code ?? '—'), mono: true } : null,
+    result.signal ? { name: t.signal, value: String(result.signal), mono: true } : null,
+    result.killed ? { name: t.killed, value: t.yes } : null,
+    result.lastline
+      ? { name: t.lastline, value: result.lastline.slice(0, 2000), mono: true }
+      : null,
+    timeOf(result) ? { name: t.wall, value: timeOf(result) } : null,
+    job.ended_at ? { name: t.ended, value: dateTime(job.ended_at) } : null,
+    job.trigger_name ? { name: t.trigger, value: job.trigger_name, mono: true } : null,
+  ]
+  return facts.filter((one) => one !== null)
+}
+
+function timeOf({ times }: Result): string {
+  const seconds = typeof times === 'number' ? times : (times?.wall ?? times?.seconds)
+  return typeof seconds === 'number' ? duration(seconds * 1000) : ''
+}
+
+function Output({ output }: { output: unknown }) {
+  const t = useJobText()
+  const values = Array.isArray(output) ? output : output == null ? [] : [output]
+  if (values.length === 0) return null
+  return (
+    <Section title={t.output} padded>
+      <ol className="jobs-values">
+        {values.map((value, i) => (
+          <li key={i}>
+            <pre>{laidOut(shown(value))}</pre>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  )
+}
+
+function Attempts({ job }: { job: Job }) {
+  const t = useJobText()
+  const attempts = job.attempts ?? []
+  if (attempts.length < 2) return null
+  return (
+    <Section title={t.attempts}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t.attempt}</Table.Th>
+            <Table.Th>{t.state}</Table.Th>
+            <Table.Th>{t.ended}</Table.Th>
+            <Table.Th>{t.wall}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {attempts.map((one) => (
+            <Table.Tr key={one.number}>
+              <Table.Td>{one.number}</Table.Td>
+              <Table.Td>{one.state}</Table.Td>
+              <Table.Td>{one.ended_at ? dateTime(one.ended_at) : '—'}</Table.Td>
+              <Table.Td>
+                <Lasting from={one.started_at} to={one.ended_at} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Section>
+  )
+}

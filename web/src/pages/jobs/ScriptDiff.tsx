@@ -1,0 +1,54 @@
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { scriptQuery } from '../../api/queries/job'
+import { Go } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { Ago } from '../../ui/Time'
+import { useJobText } from './jobText'
+
+const DiffView = lazy(() =>
+  import('../../ui/editor/DiffView').then((it) => ({ default: it.DiffView })),
+)
+
+/** Whether the script is another one than when it last went well, and what changed. */
+export function ScriptDiff({ jobId }: { jobId: string }) {
+  const t = useJobText()
+  const query = useQuery(scriptQuery(jobId))
+  return (
+    <Section title={t.script} padded>
+      <Loaded query={query} lines={2}>
+        {({ job, last_good: good, same }) => {
+          if (!good) return <Text size="sm">{t.scriptNoGood}</Text>
+          const when = (
+            <Text size="xs" c="dimmed" mb={6}>
+              <Go to={`/jobs/${good.job_id}`}>{t.lastGood}</Go>: <Ago at={good.ended_at} />
+            </Text>
+          )
+          if (same)
+            return (
+              <>
+                {when}
+                <Text size="sm">{t.scriptSame}</Text>
+              </>
+            )
+          return (
+            <>
+              {when}
+              {job.source != null && good.source != null ? (
+                <Suspense>
+                  <DiffView before={good.source} after={job.source} label={t.script} />
+                </Suspense>
+              ) : (
+                <Text size="sm">
+                  {t.scriptOther} {t.scriptHidden}
+                </Text>
+              )}
+            </>
+          )
+        }}
+      </Loaded>
+    </Section>
+  )
+}

@@ -1,0 +1,140 @@
+import {
+  ActionIcon,
+  Button,
+  Checkbox,
+  Group,
+  Menu,
+  Modal,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Bookmark, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import { type JobFilter, viewsQuery } from '../../api/queries/job'
+import { useGo } from '../../ui/Go'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { validFilter } from './routes'
+import { useJobsText } from './text'
+
+const PAGE = 'jobs'
+
+/** Filters kept under a name, for oneself or for everybody. */
+export function Views({ filter }: { filter: JobFilter }) {
+  const t = useJobsText()
+  const go = useGo()
+  const client = useQueryClient()
+  const { data } = useQuery(viewsQuery)
+  const [isSaving, setSaving] = useState(false)
+  const views = (data ?? []).filter((one) => one.page === PAGE)
+  const remove = useMutation({
+    mutationFn: (id: string) => ok(api.DELETE('/view/{id}', { params: { path: { id } } })),
+    onSettled: () => client.invalidateQueries({ queryKey: ['view'] }),
+    onError: failed,
+  })
+  return (
+    <>
+      <Menu position="bottom-end" width={260}>
+        <Menu.Target>
+          <Button size="compact-xs" variant="default" leftSection={<Bookmark size={12} />}>
+            {t.views}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {views.length ? null : <Menu.Label>{t.noViews}</Menu.Label>}
+          {views.map((view) => (
+            <Group key={view.id} gap={2} wrap="nowrap">
+              <Menu.Item onClick={() => go('/jobs', { ...filterOf(view.query) })}>
+                {view.name}
+                {view.shared ? (
+                  <Text span size="xs" c="dimmed" ml={6}>
+                    {t.shared}
+                  </Text>
+                ) : null}
+              </Menu.Item>
+              {view.mine ? (
+                <ActionIcon
+                  size="sm"
+                  aria-label={t.deleteView(view.name)}
+                  onClick={() => remove.mutate(view.id)}
+                >
+                  <Trash2 size={13} />
+                </ActionIcon>
+              ) : null}
+            </Group>
+          ))}
+          <Menu.Divider />
+          <Menu.Item onClick={() => setSaving(true)}>{t.saveView}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {isSaving ? <SaveView filter={filter} onClose={() => setSaving(false)} /> : null}
+    </>
+  )
+}
+
+export function queryOf(filter: JobFilter): string {
+  return new URLSearchParams(filter as Record<string, string>).toString()
+}
+
+export function filterOf(query: string): JobFilter {
+  return validFilter(Object.fromEntries(new URLSearchParams(query)))
+}
+
+function SaveView({ filter, onClose }: { filter: JobFilter; onClose: () => void }) {
+  const t = useJobsText()
+  const w = useWords()
+  const client = useQueryClient()
+  const [name, setName] = useState('')
+  const [shared, setShared] = useState(false)
+  const save = useMutation({
+    mutationFn: () =>
+      ok(
+        api.POST('/view', {
+          body: { name: name.trim(), page: PAGE, query: queryOf(filter), shared },
+        }),
+      ),
+    onSuccess: () => {
+      done(t.viewSaved)
+      void client.invalidateQueries({ queryKey: ['view'] })
+      onClose()
+    },
+    onError: failed,
+  })
+  return (
+    <Modal opened onClose={onClose} title={t.saveView} closeButtonProps={{ 'aria-label': w.close }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (name.trim()) save.mutate()
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            data-autofocus
+            label={t.viewName}
+            maxLength={100}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Checkbox
+            size="xs"
+            label={t.share}
+            checked={shared}
+            onChange={(event) => setShared(event.currentTarget.checked)}
+          />
+          <Group justify="flex-end" gap={8}>
+            <Button variant="default" onClick={onClose}>
+              {w.cancel}
+            </Button>
+            <Button type="submit" loading={save.isPending} disabled={!name.trim()}>
+              {w.save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,152 @@
+import { Alert } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Hourglass, Info } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { type Job, placeQuery } from '../../api/queries/job'
+import { isOver } from '../../lib/state'
+import { Go } from '../../ui/Go'
+import { Ago } from '../../ui/Time'
+import { useJobText } from './jobText'
+
+interface Detail {
+  hostname?: string
+  since?: string
+  until?: string
+  at?: string
+  held_by?: string[]
+  approvers?: string[]
+  four_eyes?: boolean
+  job_id?: string
+}
+
+/** In words: why it does not run, or why it ended as it did. */
+export function WaitingNote({ job }: { job: Job }) {
+  const why = useWhy(job)
+  if (!why) return null
+  return (
+    <Alert
+      className="jobs-note"
+      variant="default"
+      icon={isOver(job) ? <Info size={16} /> : <Hourglass size={16} />}
+    >
+      {why}
+    </Alert>
+  )
+}
+
+function useWhy(job: Job): ReactNode {
+  const t = useJobText()
+  const place = useQuery(placeQuery(job)).data
+  if (!isOver(job) || job.state === 'lost') {
+    if (!job.waiting_reason) return null
+    const detail = (job.waiting_detail ?? {}) as Detail
+    return (
+      <>
+        {waits(job.waiting_reason, detail, place, t)}
+        <Held detail={detail} />
+      </>
+    )
+  }
+  return ended(job, t)
+}
+
+type Words = ReturnType<typeof useJobText>
+
+function waits(reason: string, detail: Detail, place: number | undefined, t: Words): ReactNode {
+  const w = t.wait
+  const host = detail.hostname ?? ''
+  const until = detail.until ? (
+    <>
+      {' '}
+      · {w.until} <Ago at={detail.until} />
+    </>
+  ) : null
+  const told: Record<string, ReactNode> = {
+    queued: place === undefined ? w.queuedPlain : w.queued(place),
+    host_offline: (
+      <>
+        {w.host_offline(host)} <Ago at={detail.since} />.
+      </>
+    ),
+    host_disabled: w.host_disabled(host),
+    host_draining: w.host_draining(host),
+    host_busy: w.host_busy(detail.held_by?.length ?? 0),
+    concurrency_limit: w.concurrency_limit(detail.held_by?.length ?? 0),
+    approval: (
+      <>
+        {w.approval((detail.approvers ?? []).join(', '))}
+        {until}. {detail.four_eyes ? w.fourEyes : ''}
+      </>
+    ),
+    input: (
+      <>
+        {w.input}
+        {until}.
+      </>
+    ),
+    retry_at: (
+      <>
+        {w.retry_at} <Ago at={detail.at} />.
+      </>
+    ),
+    grace_time: (
+      <>
+        {w.grace_time} <Ago at={detail.at} />.
+      </>
+    ),
+    unreachable: (
+      <>
+        {w.unreachable} <Ago at={detail.since} />.
+      </>
+    ),
+    canceling: (
+      <>
+        {w.canceling} <Ago at={detail.since} />.
+      </>
+    ),
+    syncing: w.syncing,
+    lost: w.lost,
+  }
+  return told[reason] ?? reason
+}
+
+/** Links to the jobs that hold the place, or to the step that waits. */
+function Held({ detail }: { detail: Detail }) {
+  const t = useJobText()
+  const ids = detail.held_by ?? []
+  return (
+    <>
+      {ids.length ? (
+        <>
+          {' '}
+          {t.wait.heldBy}{' '}
+          {ids.slice(0, 5).map((id, i) => (
+            <span key={id}>
+              {i ? ', ' : ''}
+              <Go to={`/jobs/${id}`} className="mono">
+                #{id.slice(-6)}
+              </Go>
+            </span>
+          ))}
+          .
+        </>
+      ) : null}
+      {detail.job_id ? (
+        <>
+          {' '}
+          <Go to={`/jobs/${detail.job_id}`}>{t.wait.step}</Go>
+        </>
+      ) : null}
+    </>
+  )
+}
+
+function ended(job: Job, t: Words): string | null {
+  const said = [
+    job.reason ? (t.reasons[job.reason] ?? job.reason) : '',
+    job.canceled_by ? t.canceledBy(job.canceled_by) : '',
+    job.resolved_by ? t.resolvedBy(job.resolved_by) : '',
+    job.reconciled ? t.reconciled : '',
+  ].filter(Boolean)
+  return said.length ? said.join(' ') : null
+}

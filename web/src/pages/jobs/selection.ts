@@ -1,0 +1,42 @@
+import { useEffect, useMemo, useRef, useState } from 'react'
+import type { Job } from '../../api/queries/job'
+
+export interface Selection {
+  chosen: Set<string>
+  toggle: (id: string, isRange?: boolean) => void
+  clear: () => void
+}
+
+/** Which rows are chosen; shift takes all from the last one that was. */
+export function useSelection(rows: Job[], reset: string): Selection {
+  const [chosen, setChosen] = useState<Set<string>>(new Set())
+  const last = useRef<string | null>(null)
+  const now = useRef(rows)
+  now.current = rows
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters show other rows
+  useEffect(() => setChosen((old) => (old.size ? new Set() : old)), [reset])
+  return useMemo(
+    () => ({
+      chosen,
+      toggle: (id, isRange = false) => {
+        const ids = now.current.map((row) => row.id)
+        const from = isRange && last.current ? ids.indexOf(last.current) : -1
+        last.current = id
+        setChosen((old) => changed(old, id, from < 0 ? [] : between(ids, from, ids.indexOf(id))))
+      },
+      clear: () => setChosen(new Set()),
+    }),
+    [chosen],
+  )
+}
+
+function between(ids: string[], a: number, b: number): string[] {
+  return ids.slice(Math.min(a, b), Math.max(a, b) + 1)
+}
+
+function changed(old: Set<string>, id: string, range: string[]): Set<string> {
+  const next = new Set(old)
+  if (range.length) for (const one of range) next.add(one)
+  else if (!next.delete(id)) next.add(id)
+  return next
+}

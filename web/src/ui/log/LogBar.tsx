@@ -1,0 +1,166 @@
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  CloseButton,
+  Group,
+  Switch,
+  Text,
+  TextInput,
+  Tooltip,
+} from '@mantine/core'
+import { ChevronDown, ChevronUp, Download, Search, WrapText } from 'lucide-react'
+import { type RefObject, useSyncExternalStore } from 'react'
+import { bytes } from '../../lib/format'
+import type { Found } from './find'
+import type { LogStore } from './store'
+import { useLogText } from './text'
+
+interface Props {
+  store: LogStore
+  wanted: string
+  onWanted: (text: string) => void
+  found: Found
+  field: RefObject<HTMLInputElement | null>
+  wrap: boolean
+  onWrap: (wrap: boolean) => void
+  isFollowing: boolean
+  onFollow: (isFollowing: boolean) => void
+  rawUrl: string
+  filename: string
+  /** More controls of the page: which attempt. */
+  children?: React.ReactNode
+}
+
+export function LogBar(props: Props) {
+  const t = useLogText()
+  const { store, wrap, isFollowing } = props
+  return (
+    <div className="log-bar">
+      <Mark store={store} />
+      {props.children}
+      <Finder {...props} />
+      <Group gap={8} wrap="nowrap" className="log-tools">
+        {store.status === 'ended' ? null : (
+          <Switch
+            size="xs"
+            label={t.follow}
+            checked={isFollowing}
+            onChange={(event) => props.onFollow(event.currentTarget.checked)}
+          />
+        )}
+        <Tooltip label={`${t.wrap} (w)`}>
+          <ActionIcon
+            aria-label={t.wrap}
+            aria-pressed={wrap}
+            variant={wrap ? 'light' : 'subtle'}
+            onClick={() => props.onWrap(!wrap)}
+          >
+            <WrapText size={15} />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label={t.rawLong}>
+          <Button
+            component="a"
+            href={props.rawUrl}
+            download={props.filename}
+            size="compact-xs"
+            variant="default"
+            leftSection={<Download size={12} />}
+          >
+            {t.raw}
+          </Button>
+        </Tooltip>
+      </Group>
+    </div>
+  )
+}
+
+/** Whether this is all there is: streaming, complete, or cut with the numbers. */
+function Mark({ store }: { store: LogStore }) {
+  const t = useLogText()
+  useSyncExternalStore(store.subscribe, store.look)
+  const { word, long, look } = told(store, t)
+  return (
+    <Group gap={8} wrap="nowrap">
+      <Tooltip label={long} disabled={!long} multiline maw={320}>
+        <Badge className={`badge-${look}`} data-mark={word} tabIndex={long ? 0 : undefined}>
+          {t[word]}
+        </Badge>
+      </Tooltip>
+      <Text size="xs" c="dimmed" className="num log-count">
+        {t.lines(store.lines)}
+      </Text>
+    </Group>
+  )
+}
+
+type Words = ReturnType<typeof useLogText>
+type Word = 'loading' | 'live' | 'reconnecting' | 'paused' | 'failed' | 'complete' | 'cut' | 'empty'
+
+function told(store: LogStore, t: Words): { word: Word; long: string; look: string } {
+  const { status, ending } = store
+  if (status === 'ended' && ending) {
+    if (ending.bytes === 0) return { word: 'empty', long: '', look: 'none' }
+    if (ending.complete && ending.kept >= ending.bytes)
+      return { word: 'complete', long: t.completeLong(bytes(ending.bytes)), look: 'ok' }
+    return { word: 'cut', long: t.cutLong(bytes(ending.kept), bytes(ending.bytes)), look: 'warn' }
+  }
+  if (status === 'live') return { word: 'live', long: t.liveLong, look: 'run' }
+  if (status === 'reconnecting')
+    return { word: 'reconnecting', long: t.reconnectingLong, look: 'warn' }
+  if (status === 'paused') return { word: 'paused', long: t.pausedLong, look: 'warn' }
+  if (status === 'failed') return { word: 'failed', long: t.failedLong, look: 'fail' }
+  return { word: 'loading', long: '', look: 'none' }
+}
+
+function Finder({ wanted, onWanted, found, field }: Props) {
+  const t = useLogText()
+  return (
+    <Group gap={4} wrap="nowrap" className="log-find">
+      <TextInput
+        ref={field}
+        size="xs"
+        flex={1}
+        miw={0}
+        leftSection={<Search size={14} />}
+        placeholder={t.find}
+        aria-label={t.find}
+        value={wanted}
+        onChange={(event) => onWanted(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') found.step(event.shiftKey ? -1 : 1)
+          if (event.key === 'Escape') onWanted('')
+        }}
+        rightSection={
+          wanted ? (
+            <CloseButton size="xs" aria-label={t.clear} onClick={() => onWanted('')} />
+          ) : null
+        }
+      />
+      <span className="log-hits num" role="status">
+        {wanted ? hitsTold(found, t) : ''}
+      </span>
+      {wanted ? (
+        <>
+          <ActionIcon
+            aria-label={t.previous}
+            onClick={() => found.step(-1)}
+            disabled={!found.matches}
+          >
+            <ChevronUp size={15} />
+          </ActionIcon>
+          <ActionIcon aria-label={t.next} onClick={() => found.step(1)} disabled={!found.matches}>
+            <ChevronDown size={15} />
+          </ActionIcon>
+        </>
+      ) : null}
+    </Group>
+  )
+}
+
+function hitsTold({ matches, at }: Found, t: Words): string {
+  if (matches === null) return '…'
+  if (matches === 0) return t.none
+  return at === null ? t.found(matches) : t.matches(at, matches)
+}

@@ -1,0 +1,111 @@
+import { memo } from 'react'
+import { bytes } from '../../lib/format'
+import { marked, plain, type Span, sliced, spans } from './ansi'
+import { SHOWN } from './rows'
+import type { Gap } from './store'
+import { useLogText } from './text'
+
+export const LINE_PX = 20
+
+interface Props {
+  /** Null: the tab let it go, and it is on its way back. */
+  text: string | null
+  row: number
+  from: number
+  to: number
+  y: number
+  line: number | null
+  gap?: Gap
+  /** What is looked for. */
+  wanted: string
+  isChosen: boolean
+  isCurrent: boolean
+  onLine: (line: number, extend: boolean) => void
+  onShowAll: (row: number) => void
+}
+
+/** One line of the screen. Whatever a script wrote is text here, never markup. */
+export const LogRow = memo(function LogRow(props: Props) {
+  const { row, from, y, line, gap, isChosen, isCurrent } = props
+  return (
+    <div
+      className="log-row"
+      data-row={row}
+      data-from={from}
+      data-chosen={isChosen || undefined}
+      data-current={isCurrent || undefined}
+      data-gap={gap ? true : undefined}
+      style={{ transform: `translateY(${y}px)` }}
+    >
+      {line !== null && from === 0 ? (
+        <LineNumber line={line} onLine={props.onLine} />
+      ) : (
+        <span className="log-no" />
+      )}
+      {gap ? <GapText gap={gap} /> : <LineText {...props} />}
+    </div>
+  )
+})
+
+function LineNumber({ line, onLine }: { line: number; onLine: Props['onLine'] }) {
+  const t = useLogText()
+  return (
+    // biome-ignore lint/a11y/useAnchorContent: the number is drawn by CSS, so that nobody copies it
+    <a
+      className="log-no"
+      data-n={line}
+      aria-label={t.line(line)}
+      href={`${location.pathname}${location.search}#L${line}`}
+      tabIndex={-1}
+      draggable={false}
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey) return
+        event.preventDefault()
+        onLine(line, event.shiftKey)
+      }}
+    />
+  )
+}
+
+function GapText({ gap }: { gap: Gap }) {
+  const t = useLogText()
+  return <span className="log-text">{t.gap(bytes(gap.to - gap.from))}</span>
+}
+
+function LineText({ text, row, from, to, wanted, onShowAll }: Props) {
+  const t = useLogText()
+  if (text === null) return <span className="log-text log-gone">…</span>
+  const isLong = text.length > SHOWN && plain(text).length > SHOWN
+  // Far more than is drawn is not even taken apart; codes make a line longer than it looks.
+  const whole = spans(isLong ? text.slice(0, SHOWN * 2) : text)
+  const shown = sliced(wanted ? marked(whole, wanted) : whole, from, Math.min(to, SHOWN))
+  const isEnd = isLong && to >= SHOWN
+  return (
+    <>
+      <span className="log-text">
+        {shown.map((one, i) => (
+          <Look key={i} span={one} />
+        ))}
+      </span>
+      {isEnd ? (
+        <button type="button" className="log-more" onClick={() => onShowAll(row)}>
+          {t.showAll(plain(text).length)}
+        </button>
+      ) : null}
+    </>
+  )
+}
+
+function Look({ span }: { span: Span }) {
+  if (!span.look && !span.fg && !span.bg) return <>{span.text}</>
+  // Pulled towards the text's own colour, so that any colour can be read on any ground.
+  const style = {
+    color: span.fg && `color-mix(in srgb, rgb(${span.fg}) 65%, var(--mantine-color-text))`,
+    background: span.bg && `color-mix(in srgb, rgb(${span.bg}) 30%, transparent)`,
+  }
+  return (
+    <span className={span.look || undefined} style={span.fg || span.bg ? style : undefined}>
+      {span.text}
+    </span>
+  )
+}

@@ -1,0 +1,242 @@
+import './log.css'
+import { Button, Modal } from '@mantine/core'
+import { ArrowDown } from 'lucide-react'
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { address } from '../../api/client'
+import { useKeys } from '../../app/keys'
+import { useWords } from '../text'
+import { plain } from './ansi'
+import { fetchLines, LogFeed } from './feed'
+import { useFind } from './find'
+import { LogBar } from './LogBar'
+import { LogWindow, type LogWindowHandle, type Range } from './LogWindow'
+import { LogStore } from './store'
+import { useLogText } from './text'
+
+interface Props {
+  jobId: string
+  /** An earlier attempt; the newest when left out. */
+  attempt?: number
+  /** Changes when the job does: after an end more may come. */
+  revision: string
+  isOver: boolean
+  /** Open at the last lines, where a failure says why. */
+  atEnd: boolean
+  chosen: Range | null
+  onChosen: (range: Range | null) => void
+  filename: string
+  children?: React.ReactNode
+}
+
+const WRAP = 'belvedere-log-wrap'
+
+/** A job's output: past and live, found through, pointed at. */
+export function LogView(props: Props) {
+  const { jobId, attempt, chosen, onChosen, isOver } = props
+  const t = useLogText()
+  const store = useLog(jobId, attempt, props.revision)
+  const version = useSyncExternalStore(store.subscribe, store.look)
+  const frame = useRef<LogWindowHandle>(null)
+  const field = useRef<HTMLInputElement>(null)
+  const [wrap, setWrap] = useWrap()
+  const [wanted, setWanted] = useState('')
+  const [isFollowing, setFollowing] = useState(!chosen && !isOver)
+  const [whole, setWhole] = useState<number | null>(null)
+  const seen = useSeen(store, isFollowing)
+
+  const show = (row: number) => {
+    setFollowing(false)
+    frame.current?.show(row)
+  }
+  const found = useFind(store, jobId, attempt, wanted, () => frame.current?.first() ?? 0, show)
+  const toEnd = () => {
+    setFollowing(!isOver || store.status !== 'ended')
+    frame.current?.toEnd()
+  }
+  useStart({
+    store,
+    version,
+    chosen,
+    atEnd: props.atEnd,
+    show,
+    toEnd: () => frame.current?.toEnd(),
+  })
+  const onLine = (line: number, extend: boolean) =>
+    onChosen(chosen && extend ? stretched(chosen, line) : { from: line, to: line })
+
+  useKeys({
+    f: () => field.current?.select(),
+    n: () => found.step(1),
+    'Shift+n': () => found.step(-1),
+    'Shift+g': toEnd,
+    w: () => setWrap(!wrap),
+    // The browser's own search sees only the lines that are drawn.
+    'mod+f': () => field.current?.select(),
+  })
+
+  const isEmpty = store.rows === 0 && store.status !== 'loading'
+  return (
+    <section className="log-card" aria-label={t.log}>
+      <LogBar
+        store={store}
+        wanted={wanted}
+        onWanted={setWanted}
+        found={found}
+        field={field}
+        wrap={wrap}
+        onWrap={setWrap}
+        isFollowing={isFollowing}
+        onFollow={(on) => (on ? toEnd() : setFollowing(false))}
+        rawUrl={address(`/job/${jobId}/log`, { attempt })}
+        filename={props.filename}
+      >
+        {props.children}
+      </LogBar>
+      <div className="log-frame">
+        <LogWindow
+          ref={frame}
+          store={store}
+          wrap={wrap}
+          isFollowing={isFollowing}
+          onFollow={setFollowing}
+          wanted={wanted}
+          current={found.row}
+          chosen={chosen}
+          onLine={onLine}
+          onShowAll={setWhole}
+        />
+        {isEmpty ? (
+          <div className="log-empty">{store.status === 'ended' ? t.nothing : t.waits}</div>
+        ) : null}
+        {seen.fresh > 0 ? (
+          <Button
+            className="log-fresh"
+            size="compact-sm"
+            leftSection={<ArrowDown size={13} />}
+            onClick={toEnd}
+          >
+            {t.newLines(seen.fresh)}
+          </Button>
+        ) : null}
+      </div>
+      <Announcer store={store} isFollowing={isFollowing} />
+      <WholeLine store={store} row={whole} onClose={() => setWhole(null)} />
+    </section>
+  )
+}
+
+function stretched(chosen: Range, line: number): Range {
+  return { from: Math.min(chosen.from, line), to: Math.max(chosen.from, line) }
+}
+
+/** One store and one stream per attempt that is looked at. */
+function useLog(jobId: string, attempt: number | undefined, revision: string): LogStore {
+  const store = useMemo(() => new LogStore(fetchLines(jobId, attempt)), [jobId, attempt])
+  const feed = useRef<LogFeed | null>(null)
+  useEffect(() => {
+    const made = new LogFeed(jobId, attempt, store)
+    feed.current = made
+    made.start()
+    return () => {
+      made.stop()
+      store.close()
+    }
+  }, [jobId, attempt, store])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another state may mean more output
+  useEffect(() => feed.current?.again(), [revision])
+  return store
+}
+
+interface Start {
+  store: LogStore
+  version: number
+  chosen: Range | null
+  atEnd: boolean
+  show: (row: number) => void
+  toEnd: () => void
+}
+
+/** Goes to the lines of the address once they are there, or to the end of what failed. */
+function useStart({ store, version, chosen, atEnd, show, toEnd }: Start): void {
+  const gone = useRef('')
+  const target = chosen ? `${chosen.from}-${chosen.to}` : atEnd ? 'end' : ''
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at as lines come
+  useEffect(() => {
+    const key = `${store.attempt} ${target}`
+    if (!target || gone.current === key) return
+    const isThere = store.status === 'ended' || (chosen !== null && store.lines >= chosen.to)
+    if (!isThere) return
+    gone.current = key
+    if (chosen) show(store.rowOf(chosen.from))
+    else toEnd()
+  }, [store, version, target])
+}
+
+/** Lines that came since the reader left the end. */
+function useSeen(store: LogStore, isFollowing: boolean): { fresh: number } {
+  const seen = useRef(0)
+  if (isFollowing || store.status === 'loading' || store.status === 'ended')
+    seen.current = store.rows
+  return { fresh: seen.current ? Math.max(0, store.rows - seen.current) : 0 }
+}
+
+const ANNOUNCE_MS = 10_000
+
+/** For screen readers: a summary now and then, instead of every line. */
+function Announcer({ store, isFollowing }: { store: LogStore; isFollowing: boolean }) {
+  const t = useLogText()
+  const [said, setSaid] = useState('')
+  useEffect(() => {
+    if (!isFollowing) return
+    let before = store.rows
+    const timer = setInterval(() => {
+      const fresh = store.rows - before
+      before = store.rows
+      if (fresh > 0)
+        setSaid(t.announce(fresh, plain(store.text(store.rows - 1) ?? '').slice(0, 200)))
+    }, ANNOUNCE_MS)
+    return () => clearInterval(timer)
+  }, [store, isFollowing, t])
+  return (
+    <div className="log-announcer" role="status" aria-live="polite">
+      {said}
+    </div>
+  )
+}
+
+function WholeLine({
+  store,
+  row,
+  onClose,
+}: {
+  store: LogStore
+  row: number | null
+  onClose: () => void
+}) {
+  const t = useLogText()
+  const w = useWords()
+  return (
+    <Modal
+      opened={row !== null}
+      onClose={onClose}
+      size="90%"
+      title={row === null ? '' : t.wholeLine(store.lineOf(row) ?? 0)}
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      <pre className="log-whole" tabIndex={0}>
+        {row === null ? '' : plain(store.text(row) ?? '')}
+      </pre>
+    </Modal>
+  )
+}
+
+function useWrap(): [boolean, (wrap: boolean) => void] {
+  const [wrap, setWrap] = useState(() => localStorage.getItem(WRAP) === 'yes')
+  return [
+    wrap,
+    (on) => {
+      localStorage.setItem(WRAP, on ? 'yes' : 'no')
+      setWrap(on)
+    },
+  ]
+}

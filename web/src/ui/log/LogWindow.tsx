@@ -1,0 +1,210 @@
+import {
+  type Ref,
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
+import { LINE_PX, LogRow } from './LogRow'
+import { Layout } from './rows'
+import { selected, textBetween } from './selection'
+import type { LogStore } from './store'
+import { useLogText } from './text'
+
+/** Browsers draw no element much higher than this; a longer log is scrolled in larger steps. */
+const HIGHEST_PX = 15_000_000
+const AROUND = 12
+const CHARACTER_PX = 7.5
+
+export interface Range {
+  from: number
+  to: number
+}
+
+export interface LogWindowHandle {
+  show: (row: number) => void
+  toEnd: () => void
+  /** The first row on the screen. */
+  first: () => number
+  focus: () => void
+}
+
+interface Props {
+  store: LogStore
+  wrap: boolean
+  isFollowing: boolean
+  onFollow: (isFollowing: boolean) => void
+  wanted: string
+  current: number | null
+  chosen: Range | null
+  onLine: (line: number, extend: boolean) => void
+  onShowAll: (row: number) => void
+  ref: Ref<LogWindowHandle>
+}
+
+/**
+ * A window onto the lines: each is LINE_PX high, so where a line stands is a multiplication, and
+ * only those in sight are drawn. A virtualiser that measures would rebuild its table per append.
+ */
+export function LogWindow(props: Props) {
+  const { store, wrap, isFollowing, onFollow, ref } = props
+  const t = useLogText()
+  const version = useSyncExternalStore(store.subscribe, store.look)
+  const box = useRef<HTMLDivElement>(null)
+  const size = useSize(box)
+  const [top, setTop] = useState(0)
+  const digits = String(store.lines).length
+  const columns = wrap ? Math.max(20, Math.floor((size.width - 40) / CHARACTER_PX) - digits - 1) : 0
+  const layout = useMemo(() => new Layout(store, columns), [store, columns])
+  const total = layout.total
+  const height = total * LINE_PX
+  const drawn = Math.min(height, HIGHEST_PX)
+  // One pixel of the scroll bar may stand for several of the log.
+  const scale = height > drawn ? (height - size.height) / (drawn - size.height) : 1
+  const first = Math.max(0, Math.floor((top * scale) / LINE_PX) - AROUND)
+  const last = Math.min(total, Math.ceil((top * scale + size.height) / LINE_PX) + AROUND)
+  const pins = usePins(box, layout)
+
+  useImperativeHandle(ref, () => ({
+    show: (row) => {
+      const y = layout.top(row) * LINE_PX - size.height / 3
+      box.current?.scrollTo({ top: Math.max(0, y / scale) })
+    },
+    toEnd: () => box.current?.scrollTo({ top: box.current.scrollHeight }),
+    first: () => (total ? layout.at(Math.min(total - 1, first + AROUND)).row : 0),
+    focus: () => box.current?.focus({ preventScroll: true }),
+  }))
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the end moves with every change
+  useLayoutEffect(() => {
+    if (isFollowing && box.current) box.current.scrollTop = box.current.scrollHeight
+  }, [isFollowing, version, total, size])
+
+  useEffect(() => {
+    if (total) store.want(layout.at(first).row, layout.at(Math.max(first, last - 1)).row)
+  }, [store, layout, first, last, total])
+
+  const before = useRef({ at: 0, high: 0 })
+  const onScroll = () => {
+    const { scrollTop: at, scrollHeight: high } = box.current!
+    // Up by hand; a log that became lower (another attempt, no more wrapping) is not that.
+    if (isFollowing && at < before.current.at - 1 && high >= before.current.high) onFollow(false)
+    before.current = { at, high }
+    setTop(at)
+  }
+  useSlowWheel(box, scale)
+
+  const onCopy = (event: React.ClipboardEvent) => {
+    const ends = box.current && selected(box.current)
+    if (!ends) return
+    event.preventDefault()
+    event.clipboardData.setData('text/plain', textBetween(store, ...ends))
+  }
+
+  const lines = inSight(first, last, pins, total)
+  const shift = top - top * scale
+  return (
+    <div
+      ref={box}
+      className="log-box"
+      role="log"
+      aria-live="off"
+      aria-label={t.output}
+      // What scrolls must be reachable by keys.
+      tabIndex={0}
+      data-rows={store.rows}
+      onScroll={onScroll}
+      onWheel={(event) => event.deltaY < 0 && isFollowing && onFollow(false)}
+      onCopy={onCopy}
+      style={{ '--digits': `${digits}ch` } as React.CSSProperties}
+    >
+      <div className="log-size" style={{ height: drawn }}>
+        {lines.map((line) => (
+          <Line key={line} at={line} y={line * LINE_PX + shift} layout={layout} {...props} />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+type LineProps = Omit<Props, 'ref'> & { at: number; y: number; layout: Layout }
+
+function Line({ at, y, layout, store, wanted, current, chosen, onLine, onShowAll }: LineProps) {
+  const { row, from, to } = layout.at(at)
+  const line = store.lineOf(row)
+  return (
+    <LogRow
+      text={store.text(row)}
+      row={row}
+      from={from}
+      to={to}
+      y={y}
+      line={line}
+      gap={store.gaps.length ? store.gapAt(row) : undefined}
+      wanted={wanted}
+      isChosen={!!chosen && line !== null && line >= chosen.from && line <= chosen.to}
+      isCurrent={current === row}
+      onLine={onLine}
+      onShowAll={onShowAll}
+    />
+  )
+}
+
+/** The lines to draw, in order: those in sight, and those that hold the ends of a selection. */
+function inSight(first: number, last: number, pins: number[], total: number): number[] {
+  const found = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i)
+  const out = pins.filter((line) => line < total && (line < first || line >= last))
+  return out.length ? [...found, ...out].sort((a, b) => a - b) : found
+}
+
+/** A browser forgets a selection whose ends leave the page: they stay, wherever one scrolls. */
+function usePins(box: React.RefObject<HTMLDivElement | null>, layout: Layout): number[] {
+  const [pins, setPins] = useState<number[]>([])
+  useEffect(() => {
+    const look = () => {
+      const ends = box.current && selected(box.current)
+      const next = ends ? ends.map(({ row }) => layout.top(row)) : []
+      setPins((old) => (String(old) === String(next) ? old : next))
+    }
+    document.addEventListener('selectionchange', look)
+    return () => document.removeEventListener('selectionchange', look)
+  }, [box, layout])
+  return pins
+}
+
+function useSize(box: React.RefObject<HTMLDivElement | null>) {
+  const [size, setSize] = useState({ width: 800, height: 600 })
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!element) return
+    const look = () => setSize({ width: element.clientWidth, height: element.clientHeight })
+    look()
+    const watch = new ResizeObserver(look)
+    watch.observe(element)
+    return () => watch.disconnect()
+  }, [box])
+  return size
+}
+
+/** In a log that is higher than a browser can draw, a turn of the wheel still moves some lines. */
+function useSlowWheel(box: React.RefObject<HTMLDivElement | null>, scale: number): void {
+  const turn = useCallback(
+    (event: WheelEvent) => {
+      if (event.deltaX || event.ctrlKey) return
+      event.preventDefault()
+      const step = event.deltaMode === 1 ? event.deltaY * LINE_PX : event.deltaY
+      box.current?.scrollBy({ top: step / scale })
+    },
+    [box, scale],
+  )
+  useEffect(() => {
+    const element = box.current
+    if (!element || scale === 1) return
+    element.addEventListener('wheel', turn, { passive: false })
+    return () => element.removeEventListener('wheel', turn)
+  }, [box, turn, scale])
+}

@@ -1,0 +1,147 @@
+import Anser from 'anser'
+
+/** A piece of a line in one look. Text only: nothing of it is ever markup. */
+export interface Span {
+  text: string
+  /** Class names from our own table. */
+  look: string
+  /** Colours beyond the sixteen named ones, as "r, g, b". */
+  fg?: string
+  bg?: string
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what escape codes are made of
+const COLOUR = /\x1b\[([\d;]*)m/g
+// Everything else that a terminal would obey: cursor moves, titles, links, character sets.
+const OTHER =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what escape codes are made of
+  /\x1b\](?:[^\x07\x1b]|\x1b(?!\\))*(?:\x07|\x1b\\|$)|\x1b[P^_X][\s\S]*?(?:\x1b\\|$)|\x1b\[(?![\d;]*m)[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]?|\x1b[\x20-\x2f]*[\x30-\x5a\x5c\x60-\x7e]|\x9b[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those that have no look of their own
+const CONTROL = /[\x00-\x08\x0b-\x1f\x7f]/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a quick look for either
+const SPECIAL = /[\x00-\x08\x0b-\x1f\x7f\x9b]/
+const MOST_CODES = 12
+
+/** The line as a reader sees it, without colours. */
+export function plain(line: string): string {
+  return SPECIAL.test(line) ? pictured(line.replace(OTHER, '').replace(COLOUR, '')) : line
+}
+
+/** Control characters become their pictures: a NUL is seen, and does nothing. */
+function pictured(text: string): string {
+  return text.replace(CONTROL, (sign) =>
+    sign === '\x7f' ? '\u2421' : String.fromCharCode(0x2400 + sign.charCodeAt(0)),
+  )
+}
+
+/** The codes that are still open after a line, so that the next one goes on in their colour. */
+export function carried(line: string, before: string): string {
+  if (!line.includes('\x1b[')) return before
+  let open = before
+  for (const [code, numbers] of line.matchAll(COLOUR)) {
+    const isReset = numbers === '' || numbers === '0'
+    if (isReset) open = ''
+    else if (/^0*;|(^|;)0$/.test(numbers!)) open = numbers!.endsWith(';0') ? '' : code
+    else open += code
+  }
+  const codes = open.match(COLOUR)
+  return codes && codes.length > MOST_CODES ? codes.slice(-MOST_CODES).join('') : open
+}
+
+/** A line in its looks. */
+export function spans(line: string): Span[] {
+  if (!SPECIAL.test(line)) return [{ text: line, look: '' }]
+  const clean = line.replace(OTHER, '')
+  return Anser.ansiToJson(clean, { use_classes: true, remove_empty: true }).map((one) => {
+    const swap = one.decorations.includes('reverse')
+    const fg = colour(one.fg, one.fg_truecolor)
+    const bg = colour(one.bg, one.bg_truecolor)
+    const front = swap ? (bg ?? { name: 'paper' }) : fg
+    const back = swap ? (fg ?? { name: 'ink' }) : bg
+    const looks = [
+      front?.name && `fg-${front.name}`,
+      back?.name && `bg-${back.name}`,
+      // Hidden and blinking text stays in plain sight.
+      ...one.decorations.filter((name) => DECORATIONS.includes(name)).map((name) => `is-${name}`),
+    ]
+    return {
+      text: pictured(one.content),
+      look: looks.filter(Boolean).join(' '),
+      fg: front?.rgb,
+      bg: back?.rgb,
+    }
+  })
+}
+
+const DECORATIONS = ['bold', 'dim', 'italic', 'underline', 'strikethrough']
+
+interface Colour {
+  name?: string
+  rgb?: string
+}
+
+function colour(word: string | null, exact: string | null): Colour | null {
+  if (!word) return null
+  if (word === 'ansi-truecolor') return exact ? { rgb: exact } : null
+  const index = /^ansi-palette-(\d+)$/.exec(word)
+  return index ? { rgb: palette(Number(index[1])) } : { name: word.replace('ansi-', '') }
+}
+
+const LEVELS = [0, 95, 135, 175, 215, 255]
+
+function palette(index: number): string {
+  if (index >= 232)
+    return Array(3)
+      .fill(8 + (index - 232) * 10)
+      .join(', ')
+  const at = index - 16
+  return [LEVELS[Math.floor(at / 36)], LEVELS[Math.floor(at / 6) % 6], LEVELS[at % 6]].join(', ')
+}
+
+/** The same spans with the places of a text found in them set apart. */
+export function marked(found: Span[], wanted: string): Span[] {
+  const places = positions(found.map((one) => one.text).join(''), wanted)
+  if (places.length === 0) return found
+  const result: Span[] = []
+  let at = 0
+  for (const one of found) {
+    let from = 0
+    for (const place of places) {
+      const start = Math.max(place - at, from)
+      const end = Math.min(place + wanted.length - at, one.text.length)
+      if (end <= start) continue
+      if (start > from) result.push({ ...one, text: one.text.slice(from, start) })
+      result.push({ ...one, text: one.text.slice(start, end), look: `${one.look} is-found`.trim() })
+      from = end
+    }
+    if (from < one.text.length) result.push({ ...one, text: one.text.slice(from) })
+    at += one.text.length
+  }
+  return result
+}
+
+/** Where a text stands in another, whatever its case. */
+export function positions(text: string, wanted: string): number[] {
+  const found: number[] = []
+  if (!wanted) return found
+  const lower = text.toLowerCase()
+  // Lower case may be longer (İ): then places would be off by some, so case counts.
+  const [inside, needle] =
+    lower.length === text.length ? [lower, wanted.toLowerCase()] : [text, wanted]
+  for (let at = inside.indexOf(needle); at >= 0; at = inside.indexOf(needle, at + needle.length))
+    found.push(at)
+  return found
+}
+
+/** A part of spans, by the places of its first and last character. */
+export function sliced(found: Span[], from: number, to: number): Span[] {
+  const result: Span[] = []
+  let at = 0
+  for (const one of found) {
+    const text = one.text.slice(Math.max(0, from - at), Math.max(0, to - at))
+    if (text) result.push({ ...one, text })
+    at += one.text.length
+    if (at >= to) break
+  }
+  return result
+}

@@ -1,0 +1,144 @@
+import { address, api, loose, ok } from '../../api/client'
+import { listen, type Message, StreamRefused } from '../../lib/sse'
+import type { Ending, LogStore } from './store'
+
+const SILENCE_MS = 40_000
+const HIDDEN_MS = 30_000
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 10_000
+
+/**
+ * Reads a job's output into a store: one stream from the first byte on, so that there is no seam
+ * between what was written before and what comes now. After a break it goes on behind the last
+ * event that was taken in whole: nothing is lost, nothing comes twice.
+ */
+export class LogFeed {
+  private lastId = ''
+  private turn: AbortController | null = null
+  private isStopped = false
+  private isOver = false
+  private cut: { from: number; to: number; line: number } | null = null
+  private hiding: ReturnType<typeof setTimeout> | undefined
+  private wake: () => void = () => {}
+
+  constructor(
+    private readonly jobId: string,
+    private readonly attempt: number | undefined,
+    private readonly store: LogStore,
+  ) {}
+
+  start(): void {
+    document.addEventListener('visibilitychange', this.onVisibility)
+    void this.run()
+  }
+
+  stop(): void {
+    this.isStopped = true
+    document.removeEventListener('visibilitychange', this.onVisibility)
+    clearTimeout(this.hiding)
+    this.turn?.abort()
+    this.wake()
+  }
+
+  /** After the end more can come: the truth about a lost job, or a retry. */
+  again(): void {
+    if (!this.isOver || this.isStopped) return
+    this.isOver = false
+    void this.run()
+  }
+
+  private async run(): Promise<void> {
+    let wait = FIRST_WAIT_MS
+    while (!this.isStopped && !this.isOver) {
+      if (document.hidden && this.store.status === 'paused') await this.pause()
+      if (this.isStopped) return
+      const before = this.lastId
+      try {
+        await this.listen()
+      } catch (fault) {
+        if (fault instanceof StreamRefused && fault.status >= 400 && fault.status < 500) {
+          this.isOver = true
+          this.store.say({ status: 'failed' })
+        }
+      }
+      this.cut = null
+      if (this.isStopped || this.isOver || this.store.status === 'paused') continue
+      if (this.lastId !== before) wait = FIRST_WAIT_MS
+      this.store.say({ status: 'reconnecting' })
+      await this.pause(wait)
+      wait = Math.min(wait * 2, LONGEST_WAIT_MS)
+    }
+  }
+
+  private async listen(): Promise<void> {
+    const turn = new AbortController()
+    this.turn = turn
+    const url = address(`/job/${this.jobId}/log`, { follow: 'true', attempt: this.attempt })
+    let timer = setTimeout(() => turn.abort(), SILENCE_MS)
+    try {
+      for await (const message of listen(url, { signal: turn.signal, lastId: this.lastId })) {
+        clearTimeout(timer)
+        if (turn.signal.aborted) return
+        timer = setTimeout(() => turn.abort(), SILENCE_MS)
+        this.take(message)
+        if (this.isOver) return
+      }
+    } finally {
+      clearTimeout(timer)
+      turn.abort()
+    }
+  }
+
+  private take(message: Message): void {
+    const { store } = this
+    if (message.event === 'cut') this.cut = JSON.parse(message.data)
+    else if (message.event === 'output') this.output(JSON.parse(message.data))
+    else if (message.event === 'attempt') store.clear(JSON.parse(message.data).number)
+    else if (message.event === 'end') {
+      this.isOver = true
+      store.say({ status: 'ended', ending: JSON.parse(message.data) as Ending })
+    }
+    // Only now: what is named here has been taken in.
+    if (message.id) this.lastId = message.id
+    if (!this.isOver && store.status !== 'live') store.say({ status: 'live' })
+  }
+
+  private output(text: string): void {
+    if (this.cut) this.store.cut(this.cut)
+    else this.store.append(text)
+    this.cut = null
+  }
+
+  private onVisibility = (): void => {
+    clearTimeout(this.hiding)
+    if (document.hidden) this.hiding = setTimeout(() => this.hide(), HIDDEN_MS)
+    else this.wake()
+  }
+
+  /** Browsers open only six connections to a server: a page that nobody sees gives its own back. */
+  private hide(): void {
+    if (this.isOver) return
+    this.store.say({ status: 'paused' })
+    this.turn?.abort()
+  }
+
+  private pause(ms?: number): Promise<void> {
+    return new Promise((done) => {
+      const timer = ms === undefined ? undefined : setTimeout(done, ms)
+      this.wake = () => {
+        clearTimeout(timer)
+        done()
+      }
+    })
+  }
+}
+
+/** Lines that a tab let go, by number. */
+export function fetchLines(jobId: string, attempt: number | undefined) {
+  return async (from: number, count: number) => {
+    const path = '/job/{id}/log/lines' as never
+    const params = { path: { id: jobId }, query: loose({ from, count, attempt }) }
+    const found = await ok(api.GET(path, { params } as never) as never)
+    return found as { first: number; lines: string[] }
+  }
+}

@@ -1,0 +1,266 @@
+import { carried } from './ansi'
+
+/** Lines are kept in blocks; whole blocks go when a tab holds too many, and come back when read. */
+export const BLOCK = 1_000
+export const MOST_BLOCKS = 200
+/** A line that never ends is kept up to here. */
+const LONGEST = 1 << 20
+
+/** What is missing: bytes `from` to `to`, drawn as a row of its own. */
+export interface Gap {
+  row: number
+  from: number
+  to: number
+  /** The number of the line in the row after it. */
+  line: number
+}
+
+export type Status = 'loading' | 'live' | 'reconnecting' | 'paused' | 'ended' | 'failed'
+
+export interface Ending {
+  bytes: number
+  kept: number
+  complete: boolean
+  sha256: string
+}
+
+type Fetch = (line: number, count: number) => Promise<{ first: number; lines: string[] }>
+
+/**
+ * The lines of one attempt's output, outside of React: whoever looks is told once per frame,
+ * however many lines arrive. Rows count from 0; they are lines, and one row for each gap.
+ */
+export class LogStore {
+  status: Status = 'loading'
+  ending: Ending | null = null
+  attempt = 0
+  gaps: Gap[] = []
+  /** Goes up with every change, for whoever compares. */
+  version = 0
+  private blocks = new Map<number, string[]>()
+  /** Colours that are open where a block begins. */
+  private carries: string[] = ['']
+  private full = 0
+  private tail: string[] = []
+  private tailLength = 0
+  /** The unfinished line ends in a carriage return: what comes next overwrites it. */
+  private isReturned = false
+  private carry = ''
+  private coming = new Set<number>()
+  private tellers = new Set<() => void>()
+  private frame = 0
+
+  constructor(private readonly fetch: Fetch) {}
+
+  /** So many rows, with the unfinished one. */
+  get rows(): number {
+    return this.full + (this.tailLength > 0 ? 1 : 0)
+  }
+
+  /** The number of the last line. */
+  get lines(): number {
+    return this.rows ? (this.lineOf(this.rows - 1) ?? 0) : 0
+  }
+
+  subscribe = (tell: () => void): (() => void) => {
+    this.tellers.add(tell)
+    return () => this.tellers.delete(tell)
+  }
+
+  look = (): number => this.version
+
+  say(change: Partial<Pick<LogStore, 'status' | 'ending' | 'attempt'>>): void {
+    Object.assign(this, change)
+    this.changed()
+  }
+
+  /** Another attempt: what was there belongs to the one before. */
+  clear(attempt: number): void {
+    this.blocks.clear()
+    this.isReturned = false
+    this.drop()
+    Object.assign(this, { full: 0, gaps: [], carries: [''], carry: '', ending: null, attempt })
+    this.changed()
+  }
+
+  append(text: string): void {
+    const parts = text.split('\n')
+    const last = parts.pop()!
+    for (const part of parts) {
+      this.grow(part)
+      this.finish()
+    }
+    this.grow(last)
+    this.changed()
+  }
+
+  cut(gap: { from: number; to: number; line: number }): void {
+    if (this.tailLength) this.finish()
+    this.gaps.push({ from: gap.from, to: gap.to, line: gap.line + 1, row: this.full })
+    this.push('')
+    this.changed()
+  }
+
+  /** A row's text with its codes; null while it has to be fetched. */
+  text(row: number): string | null {
+    if (row >= this.full) return this.carry + this.tail.join('')
+    return this.blocks.get(Math.floor(row / BLOCK))?.[row % BLOCK] ?? null
+  }
+
+  gapAt(row: number): Gap | undefined {
+    return this.gaps.find((gap) => gap.row === row)
+  }
+
+  lineOf(row: number): number | null {
+    let before: Gap | undefined
+    for (const gap of this.gaps) {
+      if (gap.row === row) return null
+      if (gap.row < row) before = gap
+    }
+    return before ? before.line + (row - before.row - 1) : row + 1
+  }
+
+  /** The row of a line; of one that is missing, the gap's. */
+  rowOf(line: number): number {
+    let row = line - 1
+    for (const gap of this.gaps) {
+      if (row < gap.row) break
+      row = Math.max(gap.row, gap.row + 1 + line - gap.line)
+    }
+    return Math.min(Math.max(0, row), Math.max(0, this.rows - 1))
+  }
+
+  /** Rows that somebody looks at: the blocks around them stay, and come back if they went. */
+  want(first: number, last: number): void {
+    for (let n = Math.floor(first / BLOCK); n <= Math.floor(last / BLOCK); n++) {
+      const found = this.blocks.get(n)
+      if (found) {
+        this.blocks.delete(n)
+        this.blocks.set(n, found)
+      } else if (n * BLOCK < this.full) void this.bring(n)
+    }
+  }
+
+  close(): void {
+    cancelAnimationFrame(this.frame)
+    this.tellers.clear()
+  }
+
+  private grow(part: string): void {
+    let rest = part.replace(/\r+$/, '')
+    const isReturned = rest.length < part.length
+    if (!rest) {
+      this.isReturned ||= isReturned
+      return
+    }
+    if (this.isReturned) this.drop()
+    const back = rest.lastIndexOf('\r')
+    if (back >= 0) {
+      // The last state of a progress line wins; its colours go on.
+      this.carry = carried(this.tail.join('') + rest.slice(0, back), this.carry)
+      this.drop()
+      rest = rest.slice(back + 1)
+    }
+    this.isReturned = isReturned
+    const room = LONGEST - this.tailLength
+    if (room > 0) this.tail.push(rest.slice(0, room))
+    this.tailLength += rest.length
+  }
+
+  private drop(): void {
+    if (this.isReturned) this.carry = carried(this.tail.join(''), this.carry)
+    this.tail = []
+    this.tailLength = 0
+    this.isReturned = false
+  }
+
+  private finish(): void {
+    const text = this.tail.join('')
+    this.isReturned = false
+    this.drop()
+    const open = this.carry
+    this.carry = carried(text, open)
+    this.push(open + text)
+  }
+
+  private push(line: string): void {
+    const n = Math.floor(this.full / BLOCK)
+    let block = this.blocks.get(n)
+    if (!block) {
+      block = []
+      this.blocks.set(n, block)
+      this.evict(n)
+    }
+    block.push(line)
+    this.full += 1
+    if (this.full % BLOCK === 0) this.carries[n + 1] = this.carry
+  }
+
+  private evict(newest: number): void {
+    for (const n of this.blocks.keys()) {
+      if (this.blocks.size <= MOST_BLOCKS) return
+      if (n < newest - 1) this.blocks.delete(n)
+    }
+  }
+
+  private async bring(n: number): Promise<void> {
+    if (this.coming.has(n)) return
+    this.coming.add(n)
+    try {
+      this.place(n, await this.read(n))
+    } catch {
+      // Asked for again when somebody looks again.
+    } finally {
+      this.coming.delete(n)
+      this.changed()
+    }
+  }
+
+  private place(n: number, lines: string[]): void {
+    let carry = this.carries[n] ?? ''
+    const block = lines.map((line) => {
+      const open = carry
+      carry = carried(line, open)
+      return open + settled(line)
+    })
+    this.blocks.set(n, block)
+    this.evict(n)
+  }
+
+  /** The texts of a block's rows, gaps among them. */
+  private async read(n: number): Promise<string[]> {
+    const rows: string[] = Array(Math.min(BLOCK, this.full - n * BLOCK)).fill('')
+    let row = 0
+    while (row < rows.length) {
+      const line = this.lineOf(n * BLOCK + row)
+      if (line === null) {
+        row += 1
+        continue
+      }
+      const until = this.gaps.find((gap) => gap.row > n * BLOCK + row)?.row ?? Infinity
+      const count = Math.min(rows.length - row, until - n * BLOCK - row)
+      const found = await this.fetch(line, count)
+      const skip = found.first - line
+      for (let i = 0; i < found.lines.length && skip + i < count; i++)
+        if (skip + i >= 0) rows[row + skip + i] = found.lines[i]!
+      // The server gives fewer where lines are long; none where they are not kept any more.
+      row += found.lines.length ? Math.min(count, skip + found.lines.length) : count
+    }
+    return rows
+  }
+
+  private changed(): void {
+    this.version += 1
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0
+      for (const tell of this.tellers) tell()
+    })
+  }
+}
+
+/** A whole line as a terminal would leave it: what comes after a carriage return wins. */
+export function settled(line: string): string {
+  const text = line.replace(/\r+$/, '')
+  const back = text.lastIndexOf('\r')
+  return (back < 0 ? text : text.slice(back + 1)).slice(0, LONGEST)
+}

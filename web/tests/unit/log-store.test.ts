@@ -1,0 +1,118 @@
+// @vitest-environment happy-dom
+import { describe, expect, it } from 'vitest'
+import { carried, marked, plain, spans } from '../../src/ui/log/ansi'
+import { BLOCK, LogStore, MOST_BLOCKS, settled } from '../../src/ui/log/store'
+
+const nothing = async () => ({ first: 1, lines: [] })
+
+function store(...texts: string[]): LogStore {
+  const made = new LogStore(nothing)
+  for (const text of texts) made.append(text)
+  return made
+}
+
+function all(of: LogStore): (string | null)[] {
+  return Array.from({ length: of.rows }, (_, row) => of.text(row))
+}
+
+describe('the lines of a log', () => {
+  it('works', () => {
+    expect(all(store('one\ntwo\n'))).toEqual(['one', 'two'])
+  })
+
+  it('are the same however the text is cut into pieces', () => {
+    const text = 'one\r\ntwo 10%\rtwo 20%\rtwo 100%\n\n\x1b[31mred\nstill red\x1b[0m\nlast'
+    const whole = all(store(text))
+    expect(all(store(...text))).toEqual(whole)
+    expect(whole).toEqual([
+      'one',
+      'two 100%',
+      '',
+      '\x1b[31mred',
+      '\x1b[31mstill red\x1b[0m',
+      'last',
+    ])
+  })
+
+  it('keep the last state of a progress line while it is written', () => {
+    const made = store('10%\r')
+    expect(all(made)).toEqual(['10%'])
+    made.append('20%')
+    expect(all(made)).toEqual(['20%'])
+    made.append('\r\r\n')
+    expect(all(made)).toEqual(['20%'])
+    expect(settled('10%\r20%\r')).toBe('20%')
+  })
+
+  it('have their true numbers behind a cut', () => {
+    const made = store('one\ntwo')
+    made.cut({ from: 7, to: 900, line: 41 })
+    made.append('rest of 42\n43\n')
+    expect(made.rows).toBe(5)
+    expect([0, 1, 2, 3, 4].map((row) => made.lineOf(row))).toEqual([1, 2, null, 42, 43])
+    expect([1, 2, 3, 41, 42, 43].map((line) => made.rowOf(line))).toEqual([0, 1, 2, 2, 3, 4])
+  })
+
+  it('go when there are too many, and come back when they are read', async () => {
+    const asked: [number, number][] = []
+    const made = new LogStore(async (first, count) => {
+      asked.push([first, count])
+      return { first, lines: Array.from({ length: count }, (_, i) => `line ${first + i}`) }
+    })
+    const lines = (MOST_BLOCKS + 5) * BLOCK
+    for (let n = 1; n <= lines; n++) made.append(`line ${n}\n`)
+    expect(made.rows).toBe(lines)
+    expect(made.text(10)).toBeNull()
+    expect(made.text(lines - 1)).toBe(`line ${lines}`)
+    made.want(10, 40)
+    await new Promise((done) => setTimeout(done))
+    expect(asked).toEqual([[1, BLOCK]])
+    expect(made.text(10)).toBe('line 11')
+  })
+})
+
+describe('codes in a line', () => {
+  it('become colours, and nothing else', () => {
+    const found = spans('a\x1b[1;31mb\x1b[0mc')
+    expect(found.map(({ text, look }) => [text, look])).toEqual([
+      ['a', ''],
+      ['b', 'fg-red is-bold'],
+      ['c', ''],
+    ])
+  })
+
+  it('that move, clear, or name windows and links do nothing', () => {
+    const nasty =
+      '\x1b[2J\x1b[10;10Ha\x1b]0;title\x07b\x1b]8;;http://x\x1b\\c\x1b]8;;\x1b\\\x1b(Bd\x1b[?25l\x00'
+    expect(plain(nasty)).toBe('abcd␀')
+    expect(
+      spans(nasty)
+        .map((one) => one.text)
+        .join(''),
+    ).toBe('abcd␀')
+  })
+
+  it('of markup stay text', () => {
+    expect(spans('<script>alert(1)</script>')).toEqual([
+      { text: '<script>alert(1)</script>', look: '' },
+    ])
+  })
+
+  it('stay open into the next line until they are reset', () => {
+    expect(carried('\x1b[31mred', '')).toBe('\x1b[31m')
+    expect(carried('more', '\x1b[31m')).toBe('\x1b[31m')
+    expect(carried('\x1b[0mend', '\x1b[31m')).toBe('')
+    expect(carried('\x1b[0;32mgreen', '\x1b[31m')).toBe('\x1b[0;32m')
+    expect(carried('\x1b[31m'.repeat(100), '').length).toBeLessThan(100)
+  })
+
+  it('do not hide what is looked for', () => {
+    const found = marked(spans('one \x1b[31mTW\x1b[0mo three two'), 'two')
+    expect(found.filter((one) => one.look.includes('is-found')).map((one) => one.text)).toEqual([
+      'TW',
+      'o',
+      'two',
+    ])
+    expect(found.map((one) => one.text).join('')).toBe('one TWo three two')
+  })
+})
