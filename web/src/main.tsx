@@ -1,19 +1,20 @@
 import '@mantine/core/styles.css'
-import '@mantine/notifications/styles.css'
 import '@fontsource-variable/inter'
 import '@fontsource-variable/jetbrains-mono'
 import './tokens.css'
 import './app.css'
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { useEffect, useSyncExternalStore } from 'react'
+import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isFinal } from './api/errors'
 import { usePrefs } from './lib/prefs'
 import { makeRouter } from './router'
 import { theme, variables } from './theme'
+
+// Nothing is to be told before the first page is there; what is told earlier waits.
+const Toasts = lazy(() => import('./ui/Toasts'))
 
 const client = new QueryClient({
   defaultOptions: {
@@ -39,7 +40,9 @@ function Console() {
       cssVariablesResolver={variables}
       forceColorScheme={useScheme(scheme)}
     >
-      <Notifications position="bottom-right" />
+      <Suspense>
+        <Toasts />
+      </Suspense>
       <RouterProvider router={router} />
     </MantineProvider>
   )

@@ -4,7 +4,6 @@ import {
   Button,
   type CSSVariablesResolver,
   createTheme,
-  Modal,
   NavLink,
   Tooltip,
 } from '@mantine/core'
@@ -38,9 +37,7 @@ export const theme = createTheme({
     Button: Button.extend({ defaultProps: { size: 'xs' } }),
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray' } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: true } }),
-    Modal: Modal.extend({
-      defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.4 } },
-    }),
+    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.4 } } },
     NavLink: NavLink.extend({ defaultProps: { variant: 'light' } }),
   },
 })
