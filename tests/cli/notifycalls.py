@@ -100,6 +100,17 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ("GET", "/notification", {"limit": "20", "where[read]": "false"}, None),
         "shop fails",
     ),
+    ("notify mute", ("GET", "/notification/preferences", {}, None), "job.lost"),
+    (
+        "notify mute job.finished",
+        ("PUT", "/notification/preferences", {}, {"muted": ["job.finished", "job.lost"]}),
+        "job.finished",
+    ),
+    (
+        "notify mute job.lost --off",
+        ("PUT", "/notification/preferences", {}, {"muted": []}),
+        "job.finished",
+    ),
     ("notify read", ("PUT", "/notification/read", {}, None), "3 marked"),
     (
         f"notify read {NOTIFICATION_ID}",
@@ -107,7 +118,10 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "1 marked",
     ),
 ]
+_WISHES = {"muted": ["job.lost"], "kinds": {"job.finished": "bad", "job.lost": "lost"}}
 ANSWERS: list[tuple[str, str, Any]] = [
+    ("GET", "/notification/preferences", _WISHES),
+    ("PUT", "/notification/preferences", _WISHES),
     ("GET", "/notify/channel", [CHANNEL]),
     ("POST", "/notify/channel", CHANNEL),
     ("PATCH", _CHANNEL, CHANNEL),

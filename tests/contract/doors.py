@@ -181,6 +181,7 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "PATCH /notify/channel/{id}": {"name": "new"},
         "POST /notify/rule": {"name": "new", "channels": [here.ids["channel"]]},
         "PATCH /notify/rule/{id}": {"name": "new"},
+        "PUT /notification/preferences": {"muted": ["job.finished"]},
         "POST /webhook": {"name": "new"},
         "PUT /webhook/{id}": {"name": "new"},
         "PATCH /webhook/{id}": {"enable": False},

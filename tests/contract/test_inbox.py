@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from belvedere.notifications import wishes
 from belvedere.notifications.couriers import Couriers
+from belvedere.server import telling
+from belvedere.server.telling.things import WATCHED
 from contract import flowing, letters
 from contract.client import Client
 from contract.notifying import posted, told
@@ -251,3 +254,38 @@ async def test_a_notification_task_mails_where_it_says_so(
     assert [(one.to, one.title, one.body) for one in couriers.carried] == [
         ("vic@acme.test", "Backup", "is done")
     ]
+
+
+PREFERENCES = "/acme/notification/preferences"
+
+
+async def test_what_is_muted_does_not_come(world: World, uma: Client, ada: Client) -> None:
+    found = (await uma.get(PREFERENCES)).json
+    assert found["muted"] == [] and "job.finished" in found["kinds"]
+    set_ = await uma.put(PREFERENCES, {"muted": ["job.finished", "job.lost", "job.finished"]})
+    assert set_.json["muted"] == ["job.finished", "job.lost"]
+    assert (await uma.get("/notification/preferences?customer=acme")).json == set_.json
+    await failed_job(world, "uma")
+    await failed_job(world, "ada", name="other")
+    assert await titles(world, "uma", "ada") == {"uma": [], "ada": ["other ended in failure"]}
+    await uma.put(PREFERENCES, {"muted": []})
+    await failed_job(world, "uma", name="third")
+    assert await titles(world, "uma") == {"uma": ["third ended in failure"]}
+
+
+@pytest.mark.parametrize("muted", [["job.assigned"], ["x"], [""], [7], "job.finished", None])
+async def test_only_what_comes_can_be_muted(uma: Client, muted: Any) -> None:
+    assert (await uma.put(PREFERENCES, {"muted": muted})).status == 400
+    assert (await uma.get(PREFERENCES)).json["muted"] == []
+
+
+async def test_preferences_are_a_persons(world: World, stranger: Client) -> None:
+    for client, status in ((world.client("token"), 403), (stranger, 401)):
+        assert (await client.get(PREFERENCES)).status == status
+        assert (await client.put(PREFERENCES, {"muted": []})).status == status
+
+
+def test_every_kind_is_one_that_is_told() -> None:
+    assert set(wishes.KINDS) <= telling.KINDS
+    alerts = {kind for how in WATCHED.values() for kind in how.alerts}
+    assert alerts <= set(wishes.KINDS)

@@ -144,6 +144,17 @@ def read(args: Args) -> Any:
     return client.put("/notification/read")
 
 
+def mute(args: Args) -> Any:
+    """Without a kind: what is muted now."""
+    client = connect(args)
+    now = client.get("/notification/preferences")
+    if not args.kinds:
+        return now
+    muted = set(now["muted"])
+    muted = muted - set(args.kinds) if args.off else muted | set(args.kinds)
+    return client.put("/notification/preferences", {"muted": sorted(muted)})
+
+
 def _patch(client: Client, found: Any, what: str, given: dict[str, Any]) -> Any:
     """Change what was said and nothing else, unless somebody changed it meanwhile."""
     body = {name: value for name, value in given.items() if value is not None or name == "quiet"}
@@ -318,6 +329,17 @@ VERBS = (
         lambda found: print(f"{found['count']} marked as read."),
         options=(
             option("notification", metavar="NOTIFICATION", nargs="?", help="its id; default: all"),
+        ),
+    ),
+    Verb(
+        "mute",
+        mute,
+        "Say which kinds of events shall not come into your inbox; without one, list them.",
+        "belvedere notify mute monitor.recovered",
+        notify_show.wishes,
+        options=(
+            option("kinds", metavar="KIND", nargs="*", help="like monitor.recovered"),
+            option("--off", action="store_true", help="let them come again"),
         ),
     ),
 )

@@ -136,3 +136,13 @@ def inbox(found: Any) -> None:
         ),
         "Nothing waits for you.",
     )
+
+
+def wishes(found: Any) -> None:
+    show.table(
+        ("kind", "comes", "what*"),
+        (
+            (kind, "no" if kind in found["muted"] else "yes", what)
+            for kind, what in found["kinds"].items()
+        ),
+    )

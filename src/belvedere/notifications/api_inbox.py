@@ -1,7 +1,10 @@
 """My inbox over HTTP. A token is nobody and has none."""
 
-from belvedere.notifications import inbox, record
+import msgspec
+
+from belvedere.notifications import inbox, record, wishes
 from belvedere.notifications.record import NotificationRecord, Read
+from belvedere.notifications.wishes import Wishes
 from belvedere.rest import filters, lists
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -29,6 +32,22 @@ async def read_all(ask: Ask) -> Read:
     return Read(await ask.house.db.write(inbox.read_all, ask.actor))
 
 
+class WishesBody(msgspec.Struct, forbid_unknown_fields=True):
+    """Kinds of events that shall not come."""
+
+    muted: list[str]
+
+
+async def show_wishes(ask: Ask) -> Wishes:
+    found: Wishes = await ask.house.db.read(wishes.of, ask.actor)
+    return found
+
+
+async def put_wishes(ask: Ask) -> Wishes:
+    changed: Wishes = await ask.house.db.write(wishes.put, ask.actor, ask.body.muted)
+    return changed
+
+
 ROUTES: tuple[Route, ...] = (
     Route(
         "GET",
@@ -48,6 +67,27 @@ ROUTES: tuple[Route, ...] = (
         read_all,
         "Mark everything in my inbox as read",
         answer=Read,
+        known=False,
+        people=True,
+    ),
+    Route(
+        "GET",
+        "/notification/preferences",
+        "viewer",
+        show_wishes,
+        "What may come into my inbox, and what of it I do not want",
+        answer=Wishes,
+        known=False,
+        people=True,
+    ),
+    Route(
+        "PUT",
+        "/notification/preferences",
+        "viewer",
+        put_wishes,
+        "Say what shall not come into my inbox",
+        body=WishesBody,
+        answer=Wishes,
         known=False,
         people=True,
     ),

@@ -10,6 +10,7 @@ from belvedere.base.clock import DAY, Millis
 from belvedere.base.errors import NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
+from belvedere.notifications import wishes
 from belvedere.notifications.model import Told
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
@@ -53,7 +54,8 @@ _MINE = "customer_id = ? and user_id = ?"
 
 
 def put(tx: Tx, told: Sequence[Told]) -> None:
-    """Into the inbox of everybody whom it concerns."""
+    """Into the inbox of everybody whom it concerns and who wants it."""
+    muted = wishes.muted_by(tx, told)
     rows = [
         (
             *(new_id(), one.customer_id, user_id, one.notice.kind, one.notice.object),
@@ -62,13 +64,14 @@ def put(tx: Tx, told: Sequence[Told]) -> None:
         )
         for one in told
         for user_id in one.people
+        if (one.customer_id, user_id, one.notice.kind) not in muted
     ]
     if not rows:
         return
     marks = ", ".join("?" for _ in Notification.__struct_fields__)
     tx.many(f"insert into notifications ({_ROW}) values ({marks})", rows)
     # Says only that there is something new, to everybody: whose it is each inbox knows.
-    for customer_id in sorted({one.customer_id for one in told if one.people}):
+    for customer_id in sorted({row[1] for row in rows}):
         events.append(tx, customer_id, "notification.created", customer_id)
 
 
