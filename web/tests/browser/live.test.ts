@@ -27,11 +27,12 @@ test('a server that dies is told, and nothing is lost when it is back', async ()
 
 test('two tabs share one stream, and the second takes over from the first', async () => {
   const first = await world.page('/')
+  // Its own question may still be on its way when the page shows.
+  await first.getByRole('status', { name: 'Live' }).waitFor()
   const asked: string[] = []
   first.context().on('request', (request) => {
     if (request.url().includes('/-/events')) asked.push(request.url())
   })
-  await first.getByRole('status', { name: 'Live' }).waitFor()
   const second = await first.context().newPage()
   await second.goto(world.at('/'))
   await second.getByRole('heading', { level: 1 }).waitFor()
