@@ -1,6 +1,5 @@
 import {
   AppShell,
-  Avatar,
   Badge,
   Box,
   Menu,
@@ -8,6 +7,7 @@ import {
   ScrollArea,
   Text,
   UnstyledButton,
+  VisuallyHidden,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
@@ -15,6 +15,7 @@ import { ChevronsUpDown, LogOut, Palette, ShieldCheck } from 'lucide-react'
 import { countsQuery } from '../api/queries/counts'
 import { plural } from '../lib/i18n'
 import { Go, useGo, usePlace } from '../ui/Go'
+import { Initials } from '../ui/Initials'
 import { reaches } from './can'
 import { signOut, switchTo } from './leave'
 import { GROUPS, type Page } from './pages'
@@ -95,7 +96,7 @@ function Organization() {
     <Menu width={200} position="bottom-start">
       <Menu.Target>
         <UnstyledButton className="org" aria-label={`${here.name}: ${t.switchTo}`}>
-          <Avatar size={24} radius="sm" color="initials" name={here.name} aria-hidden="true" />
+          <Initials name={here.name} size={24} square />
           <Text size="sm" fw={600} flex={1} className="clip">
             {here.name}
           </Text>
@@ -121,23 +122,15 @@ function Person() {
   return (
     <Menu width={200} position="top-start">
       <Menu.Target>
-        <UnstyledButton
-          className="who"
-          aria-label={`${t.account}: ${profile.username}, ${profile.credential}`}
-        >
-          <Avatar
-            size={26}
-            radius="xl"
-            color="initials"
-            name={profile.name || profile.username}
-            aria-hidden="true"
-          />
+        <UnstyledButton className="who">
+          <Initials name={profile.name || profile.username} />
           <Box miw={0}>
             <Text size="xs" fw={600} className="clip">
               {profile.username}
             </Text>
             <Text size="xs" c="dimmed">
               {profile.credential}
+              <VisuallyHidden>, {t.account}</VisuallyHidden>
             </Text>
           </Box>
         </UnstyledButton>

@@ -22,7 +22,7 @@ export function TopBar() {
   const t = useText()
   return (
     <>
-      <UnstyledButton className="search" onClick={openPalette} aria-label={t.search}>
+      <UnstyledButton className="search" onClick={openPalette} aria-label={`${t.search} Ctrl K`}>
         <Search size={14} aria-hidden="true" />
         <span>{t.search}</span>
         <Kbd size="xs">Ctrl K</Kbd>

@@ -38,7 +38,7 @@ export function Loaded<T>({ query, lines = 6, children }: Props<T>) {
     )
   }
   return (
-    <Stack gap={10} p="md" aria-busy="true" aria-label={w.loading}>
+    <Stack gap={10} p="md" role="status" aria-busy="true" aria-label={w.loading}>
       {Array.from({ length: lines }, (_, i) => (
         <Skeleton key={i} height={18} width={`${90 - ((i * 13) % 40)}%`} />
       ))}

@@ -89,8 +89,11 @@ async function faults(page: Page): Promise<string[]> {
 
 /** Quiet: everything that was asked for is there. */
 async function settled(page: Page): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).first().waitFor()
-  await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'))
+  await page.getByRole('heading', { level: 1 }).first().waitFor({ timeout: 10_000 })
+  await page.waitForFunction(() => {
+    const words = document.querySelector('main')?.innerText.trim() ?? ''
+    return words.length > 5 && !document.querySelector('[aria-busy="true"]')
+  })
 }
 
 for (const [name, look] of Object.entries({
@@ -104,7 +107,7 @@ for (const [name, look] of Object.entries({
     const bad: string[] = []
     for (const path of pages) {
       await page.goto(world.at(path))
-      await settled(page)
+      await settled(page).catch((fault) => bad.push(`${path}: ${fault.message}`))
       const width = await page.evaluate(() => document.documentElement.scrollWidth)
       if (width > look.width) bad.push(`${path}: ${width} px wide`)
       bad.push(...(await faults(page)).map((fault) => `${path}: ${fault}`))

@@ -31,6 +31,11 @@ export class Front {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${this.prefix}`
   }
 
+  /** Breaks every connection, as a network does; new ones are taken. */
+  cut(): void {
+    this.server.closeAllConnections()
+  }
+
   async stop(): Promise<void> {
     this.server.closeAllConnections()
     await new Promise((done) => this.server.close(done))

@@ -31,7 +31,7 @@ test('a deep link leads through the sign-in and back', async () => {
 
 test('signing out ends the session', async () => {
   const page = await world.page('/')
-  await page.getByRole('button', { name: /^Account/ }).click()
+  await page.getByRole('button', { name: /Account$/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.waitForURL(/\/ui\/login/)
   await page.goto(world.at('/'))

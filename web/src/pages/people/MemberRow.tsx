@@ -1,4 +1,4 @@
-import { ActionIcon, Avatar, Badge, Box, Menu, Select, Text } from '@mantine/core'
+import { ActionIcon, Badge, Box, Menu, Select, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Crown, Ellipsis, KeyRound, ShieldOff, UserCheck, UserMinus, UserX } from 'lucide-react'
 import { useState } from 'react'
@@ -6,6 +6,7 @@ import { api, ok, type Shape } from '../../api/client'
 import { LEVELS, reaches } from '../../app/can'
 import { useCan, useProfile } from '../../app/session'
 import { Confirm } from '../../ui/Confirm'
+import { Initials } from '../../ui/Initials'
 import { useWords } from '../../ui/text'
 import { done, failed } from '../../ui/toast'
 import { useText } from './text'
@@ -44,7 +45,7 @@ export function MemberRow({
   const name = member.user.name || member.user.username
   return (
     <div role="listitem" className="row people-row">
-      <Avatar size={28} radius="xl" color="initials" name={name} aria-hidden="true" />
+      <Initials name={name} size={28} />
       <Box miw={0}>
         <Text size="sm" fw={550} className="clip">
           {name} {isMe ? <Badge size="xs">{t.you}</Badge> : null}

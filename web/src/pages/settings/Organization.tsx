@@ -87,7 +87,11 @@ function Fields({ customer }: { customer: Shape<'CustomerRecord'> }) {
         />
         {isOwner ? (
           <Group>
-            <Button variant="outline" color="red.9" onClick={() => setClosing(true)}>
+            <Button
+              variant="default"
+              c="var(--mantine-color-error)"
+              onClick={() => setClosing(true)}
+            >
               {t.closeOrg}
             </Button>
           </Group>

@@ -93,7 +93,7 @@ function Purge() {
     <Section title={t.purge} padded>
       <Stack gap="sm" align="flex-start">
         <Text size="sm">{t.purgeBody}</Text>
-        <Button variant="outline" color="red.9" onClick={() => setAsked(true)}>
+        <Button variant="default" c="var(--mantine-color-error)" onClick={() => setAsked(true)}>
           {t.purge}
         </Button>
         <Confirm

@@ -61,11 +61,11 @@ export function SecondFactor() {
 function AskPassword({
   action,
   act,
-  color,
+  isDanger,
 }: {
   action: string
   act: (password: string) => Promise<unknown>
-  color?: string
+  isDanger?: boolean
 }) {
   const t = useText()
   const [password, setPassword] = useState('')
@@ -93,8 +93,8 @@ function AskPassword({
         />
         <Button
           type="submit"
-          variant={color ? 'outline' : 'filled'}
-          color={color}
+          variant={isDanger ? 'default' : 'filled'}
+          c={isDanger ? 'var(--mantine-color-error)' : undefined}
           loading={run.isPending}
         >
           {action}
@@ -126,7 +126,7 @@ function Managing({
   return (
     <>
       <AskPassword action={t.renew} act={renew} />
-      {required ? null : <AskPassword action={t.turnOff} color="red.9" act={off} />}
+      {required ? null : <AskPassword action={t.turnOff} isDanger act={off} />}
     </>
   )
 }

@@ -87,8 +87,8 @@ export function StepPanel({ node, draft, onChange, onRemove }: StepProps) {
         />
       ) : null}
       <Button
-        variant="outline"
-        color="red.9"
+        variant="default"
+        c="var(--mantine-color-error)"
         onClick={() => {
           onChange(withoutNode(draft, node.id))
           onRemove()
@@ -128,8 +128,8 @@ export function EdgePanel({ edge, draft, onChange }: EdgeProps) {
         onChange={setOn}
       />
       <Button
-        variant="outline"
-        color="red.9"
+        variant="default"
+        c="var(--mantine-color-error)"
         onClick={() => onChange(withoutEdge(draft, edge), null)}
       >
         {t.removeEdge}

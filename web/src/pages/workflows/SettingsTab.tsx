@@ -111,7 +111,7 @@ function Remove({ workflow }: { workflow: Workflow }) {
   })
   return (
     <>
-      <Button variant="outline" color="red.9" onClick={() => setAsked(true)}>
+      <Button variant="default" c="var(--mantine-color-error)" onClick={() => setAsked(true)}>
         {t.deleteIt}
       </Button>
       <Confirm

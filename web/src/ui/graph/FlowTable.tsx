@@ -17,8 +17,10 @@ interface Props {
 export function FlowTable({ draft, tasks, steps, actions }: Props) {
   const t = useText()
   return (
-    <Table.ScrollContainer minWidth={420}>
-      <Table aria-label={t.graph} verticalSpacing={6}>
+    // What scrolls sideways on a narrow screen must be reachable by keys.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    <section className="flow-scroll" tabIndex={0} aria-label={t.graph}>
+      <Table verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t.node}</Table.Th>
@@ -56,6 +58,6 @@ export function FlowTable({ draft, tasks, steps, actions }: Props) {
           })}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </section>
   )
 }

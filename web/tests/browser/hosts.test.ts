@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PROGRAM } from './server'
+import { until, World } from './world'
+
+let world: World
+const agents: ChildProcess[] = []
+beforeAll(async () => {
+  world = await World.start()
+})
+afterAll(async () => {
+  await Promise.all(agents.map(ended))
+  await world.stop()
+})
+
+/** A second machine, as far as the server can tell. */
+function agent(hostname: string, token?: string): ChildProcess {
+  const folder = join(world.server.folder, hostname)
+  const words = ['agent', '--server', world.url, '--state', folder, '--hostname', hostname]
+  if (token) {
+    const file = join(world.server.folder, `${hostname}.token`)
+    writeFileSync(file, token)
+    words.push('--token-file', file)
+  }
+  const child = spawn(PROGRAM, words, {
+    env: { PATH: process.env.PATH, HOME: world.server.folder, LANG: 'C.UTF-8' },
+    stdio: 'ignore',
+  })
+  agents.push(child)
+  return child
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((done) => child.once('exit', done))
+  child.kill('SIGTERM')
+  await gone
+}
+
+test('the page with the install line notices the new host, and then that it goes', async () => {
+  const page = await world.page('/hosts/add')
+  await page.getByRole('button', { name: 'Make the install line' }).click()
+  const line = await page.locator('.copy-field code').innerText()
+  expect(line).toContain(`curl -fsSL ${world.url}/-/install.sh | BELVEDERE_ENROLMENT_TOKEN=bve_`)
+  expect((await fetch(`${world.url}/-/install.sh`)).status).toBe(200)
+  const second = agent('web-7', /TOKEN=(\S+)/.exec(line)![1])
+  await page.getByText('web-7 is here').waitFor()
+  await page.getByRole('link', { name: 'Open web-7' }).click()
+  await page.getByRole('heading', { level: 1, name: 'web-7' }).waitFor()
+  await page.getByText('Online').first().waitFor()
+  await ended(second)
+  await page
+    .getByText(/^(Offline|Not reporting)/)
+    .first()
+    .waitFor()
+  await page.getByText(/Its agent has been silent since/).waitFor()
+  agent('web-7')
+  await page.getByText('Online').first().waitFor()
+})
+
+test('a host is renamed, tagged, drained, disabled and deleted', async () => {
+  const page = await world.page('/hosts')
+  const act = async (name: string, item: string | RegExp) => {
+    await page.getByRole('button', { name: `Actions for ${name}` }).click()
+    await page.getByRole('menuitem', { name: item }).click()
+  }
+  await act('web-7', 'Rename')
+  await page.getByLabel('Name of the host').fill('web-8')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('link', { name: 'web-8' }).waitFor()
+  await act('web-8', 'Tags')
+  await page.getByRole('combobox', { name: 'Tags' }).fill('edge')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.locator('[data-host="web-8"]').getByText('edge').waitFor()
+  await act('web-8', /^Drain/)
+  await page
+    .locator('[data-host="web-8"]')
+    .getByText(/^Draining/)
+    .waitFor()
+  await act('web-8', /^Disable/)
+  await page
+    .locator('[data-host="web-8"]')
+    .getByText(/^Disabled/)
+    .waitFor()
+  await act('web-8', 'Delete')
+  const confirm = page.getByRole('dialog').getByRole('button', { name: 'Delete' })
+  expect(await confirm.isDisabled()).toBe(true)
+  await page.getByLabel('Type web-8 to confirm').fill('web-8')
+  await confirm.click()
+  await page.getByRole('link', { name: 'web-8' }).waitFor({ state: 'detached' })
+})
+
+test('a command runs on the chosen host as a job', async () => {
+  const host = await world.host()
+  const page = await world.page(`/hosts/${host.id}`)
+  await page.getByRole('button', { name: 'Run a command' }).click()
+  await page.getByLabel('Command').fill('echo "hello  from" here')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('1 job started').waitFor()
+  const [job] = await until(async () => {
+    const jobs = await world.api<{ id: string; lifecycle: string; state: string }[]>(
+      'GET',
+      '/job?limit=1',
+    )
+    return jobs[0]?.lifecycle === 'finished' ? jobs : null
+  }, 'the job')
+  expect(job!.state).toBe('success')
+  const log = await fetch(`${world.url}/job/${job!.id}/log`, {
+    headers: { authorization: `Bearer ${await token()}` },
+  })
+  expect(await log.text()).toContain('hello  from here')
+})
+
+async function token(): Promise<string> {
+  const made = await world.api('POST', '/api/token', { name: 'browser test' })
+  return made.token
+}
+
+test('a viewer sees hosts and may change nothing', async () => {
+  const page = await world.page('/hosts', { as: await world.member('viewer') })
+  const { hostname } = await world.host()
+  await page.getByRole('link', { name: hostname }).waitFor()
+  expect(await page.getByRole('button', { name: /Actions for/ }).count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Add a host' }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Run a command' }).count()).toBe(0)
+})
+
+test('no page sinned', () => {
+  expect(world.sins).toEqual([])
+})

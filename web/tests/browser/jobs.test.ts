@@ -1,0 +1,136 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until, World } from './world'
+
+let world: World
+let parked: { id: string }
+let quick: { id: string }
+beforeAll(async () => {
+  world = await World.start({ demo: false, agent: true })
+  // Waits for a release that nobody gives: jobs that stay open.
+  parked = await world.script('Parked', '#!/bin/bash\necho ran')
+  quick = await world.api('POST', '/task', { name: 'Quick', type: 'dummy', task_arguments: [] })
+  for (let n = 0; n < 30; n++) await Promise.all(Array.from({ length: 20 }, () => one(quick.id)))
+})
+afterAll(() => world.stop())
+
+const one = (task: string) => world.api('POST', '/job', { task, task_arguments: [] })
+const wait = (task: string) => world.api('POST', '/job', { task, lifecycle: 'syncing' })
+const rows = (page: Page) => page.locator('[data-job]')
+const box = (page: Page) => page.locator('.jobs-box')
+
+test('all jobs can be scrolled through, but only those in sight are drawn', async () => {
+  const page = await world.page('/jobs')
+  await page.getByText('600 jobs').waitFor()
+  expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('601')
+  await until(async () => {
+    await box(page).evaluate((it) => it.scrollTo({ top: it.scrollHeight }))
+    return page.locator('[aria-rowindex="601"]').isVisible()
+  }, 'the last row')
+  expect(await rows(page).count()).toBeLessThan(80)
+})
+
+test('filters stand in the address, and back undoes them', async () => {
+  await wait(parked.id)
+  const page = await world.page('/jobs')
+  await page.getByRole('button', { name: 'Running' }).click()
+  await page.waitForURL(/state=running/)
+  await until(async () => (await rows(page).count()) === 1, 'one running job')
+  await page.getByRole('textbox', { name: 'Name or id' }).fill('nothing like it')
+  await page.getByText('No jobs in this period').waitFor()
+  await page.goBack()
+  await until(async () => (await rows(page).count()) === 1, 'the running job again')
+  await page.goto(world.at('/jobs?q=parked&from=1h'))
+  await until(async () => (await rows(page).count()) === 1, 'one parked job')
+})
+
+test('a view keeps filters under a name', async () => {
+  const page = await world.page('/jobs?state=success&q=quick')
+  await page.getByRole('button', { name: 'Views' }).click()
+  await page.getByRole('menuitem', { name: 'Save this view…' }).click()
+  await page.getByLabel('Name of the view').fill('Quick ones')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('View saved').waitFor()
+  await page.goto(world.at('/jobs'))
+  await page.getByRole('button', { name: 'Views' }).click()
+  await page.getByRole('menuitem', { name: 'Quick ones' }).click()
+  await page.waitForURL(/state=success/)
+  expect(new URL(page.url()).searchParams.get('q')).toBe('quick')
+})
+
+test('going back finds the list where it was left', async () => {
+  const page = await world.page('/jobs')
+  await rows(page).first().waitFor()
+  await box(page).evaluate((it) => it.scrollTo({ top: 4000 }))
+  const link = page.locator('[aria-rowindex="108"] a')
+  await link.waitFor()
+  const top = await box(page).evaluate((it) => it.scrollTop)
+  await link.click()
+  await page.getByRole('tab', { name: 'Log' }).waitFor()
+  await page.goBack()
+  await rows(page).first().waitFor()
+  await until(
+    async () => Math.abs((await box(page).evaluate((it) => it.scrollTop)) - top) < 2,
+    'the same place',
+  )
+})
+
+test('new jobs come on top, or wait behind a button for who reads further down', async () => {
+  const page = await world.page('/jobs?q=quick')
+  await rows(page).first().waitFor()
+  const first = await rows(page).first().getAttribute('data-job')
+  const made = await one(quick.id)
+  await page.locator(`[data-job="${made.id}"]`).waitFor()
+  expect(made.id).not.toBe(first)
+  await box(page).evaluate((it) => it.scrollTo({ top: 3000 }))
+  await until(async () => (await box(page).evaluate((it) => it.scrollTop)) > 2000, 'the scroll')
+  const next = await one(quick.id)
+  await page.getByRole('button', { name: '1 new' }).click()
+  await page.locator(`[data-job="${next.id}"]`).waitFor()
+})
+
+test('several are chosen by keys and cancelled at once', async () => {
+  for (let n = 0; n < 4; n++) await wait(parked.id)
+  const page = await world.page('/jobs?state=running&q=parked')
+  await rows(page).first().waitFor()
+  const count = await rows(page).count()
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await page.getByText('1 selected').waitFor()
+  await rows(page)
+    .nth(count - 1)
+    .getByRole('checkbox')
+    .click({ modifiers: ['Shift'] })
+  await page.getByText(`${count} selected`).waitFor()
+  await page.getByRole('button', { name: /Cancel jobs/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel jobs' }).click()
+  await page.getByText(`${count} jobs cancelled`).waitFor()
+  const left = await world.api<unknown[]>('GET', '/job?where[lifecycle]=syncing')
+  expect(left).toEqual([])
+})
+
+test('below 640 px a job is a card, and nothing scrolls sideways', async () => {
+  const page = await world.page('/jobs', { width: 390, height: 800 })
+  await page.locator('.jobs-card-row').first().waitFor()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+})
+
+test('the history goes only when the word is typed, and only for admins', async () => {
+  const user = await world.member('user')
+  const other = await world.page('/jobs', { as: user })
+  await rows(other).first().waitFor()
+  expect(await other.getByRole('button', { name: 'Delete finished…' }).count()).toBe(0)
+  const page = await world.page('/jobs')
+  await page.getByRole('button', { name: 'Delete finished…' }).click()
+  await page.getByRole('menuitem', { name: 'Delete finished…' }).click()
+  const dialog = page.getByRole('dialog')
+  const act = dialog.getByRole('button', { name: 'Delete finished…' })
+  expect(await act.isDisabled()).toBe(true)
+  await dialog.getByLabel('Type delete to confirm').fill('delete')
+  await act.click()
+  await page.getByText(/jobs deleted/).waitFor()
+})
+
+test('no page sinned', () => {
+  expect(world.sins).toEqual([])
+})

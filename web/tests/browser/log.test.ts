@@ -1,0 +1,226 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Front } from './front'
+import { CUSTOMER, OWNER } from './server'
+import { until, World } from './world'
+
+let world: World
+beforeAll(async () => {
+  world = await World.start({ demo: false })
+})
+afterAll(() => world.stop())
+
+/** A script's line that waits until the test lets it go on. */
+const gate = (name: string) =>
+  `until [ -e '${join(world.server.folder, name)}' ]; do sleep 0.05; done`
+const open = (name: string) => writeFileSync(join(world.server.folder, name), '')
+const isThere = (name: string) => existsSync(join(world.server.folder, name))
+
+async function run(name: string, source: string, more = {}): Promise<string> {
+  const task = await world.script(name, `#!/bin/bash\n${source}`, more)
+  return (await world.api('POST', `/task/${task.id}/job`, {})).id
+}
+
+async function stored(id: string): Promise<string> {
+  const { access_token } = await (
+    await fetch(`${world.url}/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(OWNER),
+    })
+  ).json()
+  const headers = { authorization: `Bearer ${access_token}` }
+  return (await fetch(`${world.url}/job/${id}/log`, { headers })).text()
+}
+
+const rows = (page: Page) => page.locator('.log-row .log-text')
+const row = (page: Page, text: string) => rows(page).filter({ hasText: text })
+const complete = (page: Page) => page.locator('[data-mark="complete"]').waitFor()
+
+/** All lines as the page gives them on, by selecting from the first to the last and copying. */
+async function copied(page: Page): Promise<string> {
+  const box = page.locator('.log-box')
+  await box.evaluate((it) => it.scrollTo({ top: 0 }))
+  await page.locator('.log-row[data-row="0"]').waitFor()
+  await page.evaluate(() => {
+    const first = document.querySelector('.log-row[data-row="0"] .log-text')!
+    document.getSelection()!.setBaseAndExtent(first, 0, first, first.childNodes.length)
+  })
+  const last = Number(await box.getAttribute('data-rows')) - 1
+  await box.evaluate((it) => it.scrollTo({ top: it.scrollHeight }))
+  await page.locator(`.log-row[data-row="${last}"]`).waitFor()
+  return page.evaluate((n) => {
+    const end = document.querySelector(`.log-row[data-row="${n}"] .log-text`)!
+    document.getSelection()!.extend(end, end.childNodes.length)
+    const clipboardData = new DataTransfer()
+    const event = new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true })
+    document.querySelector('.log-box')!.dispatchEvent(event)
+    return clipboardData.getData('text/plain')
+  }, last)
+}
+
+test('a page that is opened mid-run has every line, from before and after, once', async () => {
+  const id = await run(
+    'Mid-run',
+    `seq -f 'early %g' 1 400; touch '${join(world.server.folder, 'early')}'; ${gate('go-on')}
+for n in $(seq 1 200); do echo "late $n é€😀"; done`,
+  )
+  await until(async () => isThere('early'), 'the first part')
+  const page = await world.page(`/jobs/${id}`)
+  await row(page, 'early 400').waitFor()
+  await page.locator('[data-mark="live"]').waitFor()
+  open('go-on')
+  await complete(page)
+  await row(page, 'late 200').waitFor()
+  expect(await copied(page)).toBe((await stored(id)).replace(/\n$/, ''))
+})
+
+test('a connection that breaks loses nothing and doubles nothing', async () => {
+  const front = await Front.start(world.url, {})
+  const id = await run(
+    'Broken lines',
+    `seq -f 'one %g' 1 300; ${gate('two')}; seq -f 'two %g' 1 300; ${gate('three')}; seq -f 'three %g' 1 300`,
+  )
+  const context = await world.browser.newContext()
+  const page = await context.newPage()
+  await page.request.post(`${front.url}/api/auth/login`, { data: OWNER })
+  await page.goto(`${front.url}/ui/${CUSTOMER}/jobs/${id}`)
+  await row(page, 'one 300').waitFor()
+  front.cut()
+  open('two')
+  await row(page, 'two 300').waitFor()
+  front.cut()
+  open('three')
+  await complete(page)
+  await row(page, 'three 300').waitFor()
+  expect(await copied(page)).toBe((await stored(id)).replace(/\n$/, ''))
+  await context.close()
+  await front.stop()
+})
+
+test('colours are shown, everything else that a script writes is only text', async () => {
+  const id = await run(
+    'Wild output',
+    String.raw`printf 'a \033[1;31mred\033[0m word\n'
+printf '<script>window.hacked = 1</script><img src=x onerror="window.hacked=1">\n'
+printf 'clear\033[2J\033[H\033]0;title\007 nothing\n'
+printf '10%%\r50%%\r100%%\n'
+printf 'nul \0 bad \xff\xfe end\n'
+printf '\033[32mgreen starts\nand goes on\033[0m\n'`,
+  )
+  const page = await world.page(`/jobs/${id}`)
+  await complete(page)
+  const red = page.locator('.log-row .fg-red', { hasText: 'red' })
+  expect(await red.evaluate((it) => getComputedStyle(it).fontWeight)).toBe('650')
+  await row(page, '<script>window.hacked').waitFor()
+  expect(await page.evaluate(() => (window as { hacked?: number }).hacked)).toBeUndefined()
+  await row(page, 'clear nothing').waitFor()
+  expect(await row(page, '%').allInnerTexts()).toEqual(['100%'])
+  await row(page, 'bad \ufffd\ufffd end').waitFor()
+  expect(await page.locator('.fg-green').allInnerTexts()).toEqual(['green starts', 'and goes on'])
+  expect(page.url()).toContain(id)
+})
+
+test('following stops when the reader scrolls up, and G takes it up again', async () => {
+  const id = await run(
+    'Followed',
+    `seq -f 'first %g' 1 500; ${gate('more')}; seq -f 'second %g' 1 500; ${gate('end')}`,
+  )
+  const page = await world.page(`/jobs/${id}`)
+  await row(page, 'first 500').waitFor()
+  const follow = page.getByRole('switch', { name: 'Follow' })
+  expect(await follow.isChecked()).toBe(true)
+  await page.locator('.log-box').hover()
+  await page.mouse.wheel(0, -2000)
+  await until(async () => !(await follow.isChecked()), 'following to stop')
+  open('more')
+  await page.getByRole('button', { name: /new lines/ }).waitFor()
+  expect(await row(page, 'second 500').count()).toBe(0)
+  await page.keyboard.press('Shift+G')
+  await row(page, 'second 500').waitFor()
+  expect(await follow.isChecked()).toBe(true)
+  open('end')
+  await complete(page)
+})
+
+test('finding looks through the whole log, counts exactly, and steps', async () => {
+  const id = await run('Searched', `seq -f 'entry %g.' 1 5000`)
+  const page = await world.page(`/jobs/${id}`)
+  await complete(page)
+  await page.keyboard.press('f')
+  await page.keyboard.type('ENTRY 49')
+  await page.getByText('1 of 111').waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByText('2 of 111').waitFor()
+  await page.locator('.log-row[data-current]', { hasText: 'entry 490.' }).waitFor()
+  expect(await page.locator('.log-row[data-current] .is-found').innerText()).toBe('entry 49')
+  await page.locator('.log-box').focus()
+  await page.keyboard.press('Shift+N')
+  await page.getByText('1 of 111').waitFor()
+})
+
+test('an address names lines', async () => {
+  const id = await run('Pointed at', `seq -f 'row %g.' 1 3000`)
+  const page = await world.page(`/jobs/${id}#L500`)
+  const chosen = page.locator('.log-row[data-chosen] .log-text')
+  await chosen.filter({ hasText: 'row 500.' }).waitFor()
+  const number = (n: number) => page.locator(`.log-no[data-n="${n}"]`)
+  await number(502).click()
+  await page.waitForURL(/#L502$/)
+  await number(504).click({ modifiers: ['Shift'] })
+  await page.waitForURL(/#L502-L504$/)
+  expect(await chosen.allInnerTexts()).toEqual(['row 502.', 'row 503.', 'row 504.'])
+})
+
+test('what is copied is the text: no numbers, no breaks where lines are wrapped', async () => {
+  const long = 'word '.repeat(120).trim()
+  const id = await run('Copied', `echo before; echo '${long}'; echo after`)
+  const page = await world.page(`/jobs/${id}`)
+  await complete(page)
+  expect(await copied(page)).toBe(`before\n${long}\nafter`)
+  await page.locator('.log-box').focus()
+  await page.keyboard.press('w')
+  await page.locator('.log-row[data-row="1"]').nth(1).waitFor()
+  expect(await copied(page)).toBe(`before\n${long}\nafter`)
+})
+
+test('a line of a megabyte is cut on the screen and whole behind a button', async () => {
+  const id = await run('Long line', `head -c 1000000 /dev/zero | tr '\\0' x; echo; echo after`)
+  const page = await world.page(`/jobs/${id}`)
+  await row(page, 'after').waitFor()
+  expect((await rows(page).first().innerText()).length).toBeLessThan(10_000)
+  await page.getByRole('button', { name: 'Show all 1,000,000 characters' }).click()
+  const whole = page.getByRole('dialog').locator('pre')
+  await until(async () => (await whole.innerText()).length === 1_000_000, 'the whole line')
+})
+
+test('the raw log is what the script wrote', async () => {
+  // Long enough to be kept as bytes; short logs are kept as text.
+  const id = await run('Raw', String.raw`seq 1 5000; printf 'a\0b\xff\r\n'`)
+  const page = await world.page(`/jobs/${id}`)
+  await complete(page)
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Raw' }).click(),
+  ])
+  const parts: Buffer[] = []
+  for await (const part of await download.createReadStream()) parts.push(part as Buffer)
+  expect(Buffer.concat(parts).subarray(-6)).toEqual(Buffer.from([97, 0, 98, 255, 13, 10]))
+})
+
+test('a hundred thousand lines scroll, and the end is reached', async () => {
+  const id = await run('Big', `seq -f 'line %g of many' 1 100000`)
+  const page = await world.page(`/jobs/${id}`)
+  await complete(page)
+  await page.getByText('100,000 lines').waitFor()
+  await page.locator('.log-box').focus()
+  await page.keyboard.press('End')
+  await row(page, 'line 100000 of many').waitFor()
+  expect(await page.locator('.log-row').count()).toBeLessThan(150)
+})
+
+test('no page sinned', () => {
+  expect(world.sins).toEqual([])
+})
