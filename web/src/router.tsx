@@ -12,9 +12,13 @@ import { jobRoutes } from './pages/jobs/routes'
 import { loginRoutes } from './pages/login/routes'
 import { monitorRoutes } from './pages/monitors/routes'
 import { peopleRoutes } from './pages/people/routes'
+import { schedulesRoutes } from './pages/schedules/routes'
+import { scriptsRoutes } from './pages/scripts/routes'
+import { secretsRoutes } from './pages/secrets/routes'
 import { settingsRoutes } from './pages/settings/routes'
 import { tasksRoutes } from './pages/tasks/routes'
 import { wallRoutes } from './pages/wall/routes'
+import { webhooksRoutes } from './pages/webhooks/routes'
 import { workflowsRoutes } from './pages/workflows/routes'
 
 const tree = rootRoute.addChildren([
@@ -25,6 +29,10 @@ const tree = rootRoute.addChildren([
   ...wallRoutes,
   orgRoute.addChildren([
     ...tasksRoutes,
+    ...secretsRoutes,
+    ...webhooksRoutes,
+    ...schedulesRoutes,
+    ...scriptsRoutes,
     ...dashboardRoutes,
     ...inboxRoutes,
     ...jobRoutes,

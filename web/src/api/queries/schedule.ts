@@ -1,0 +1,47 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, loose, ok, type Shape } from '../client'
+
+export type Schedule = Shape<'ScheduleRecord'>
+export type Fire = Shape<'FireRecord'>
+export type When = Shape<'PreviewBody'>
+
+export const schedulesQuery = queryOptions({
+  queryKey: ['schedule', 'list'],
+  queryFn: () => ok<Schedule[]>(api.GET('/schedule', { params: { query: loose({}) } })),
+  meta: { after: ['task', 'workflow'] },
+})
+
+export const scheduleQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['schedule', id],
+    queryFn: () => ok<Schedule>(api.GET('/schedule/{id}', { params: { path: { id } } })),
+  })
+
+/** The next runs of a schedule. */
+export const nextRunsQuery = (id: string, count: number) =>
+  queryOptions({
+    queryKey: ['schedule', id, 'next', count],
+    queryFn: () => {
+      const params = { path: { id }, query: loose({ count }) }
+      return ok<Fire[]>(api.GET('/schedule/{id}/preview', { params }))
+    },
+    staleTime: 120_000,
+  })
+
+/** The runs that a cron text, an interval or a date would give. */
+export const previewQuery = (when: When) =>
+  queryOptions({
+    queryKey: ['preview', when],
+    queryFn: ({ signal }) => ok<Fire[]>(api.POST('/schedule/preview', { body: when, signal })),
+    retry: false,
+  })
+
+/** What became of a schedule's instants, newest first. */
+export const ledgerQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['schedule', id, 'ledger'],
+    queryFn: () => {
+      const params = { path: { id }, query: loose({ limit: 100 }) }
+      return ok<Shape<'RunRecord'>[]>(api.GET('/schedule/{id}/run', { params }))
+    },
+  })

@@ -1,0 +1,9 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, loose, ok } from '../client'
+
+/** Every workflow's name, to choose from. */
+export const workflowNamesQuery = queryOptions({
+  queryKey: ['workflow', 'names'],
+  queryFn: () => ok(api.GET('/workflows', { params: { query: loose({ 'sort[name]': 1 }) } })),
+  staleTime: 60_000,
+})

@@ -1,0 +1,53 @@
+import { Anchor, Box, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ledgerQuery } from '../../api/queries/schedule'
+import { dateTime } from '../../lib/format'
+import { Go } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { StateIcon } from '../../ui/StateIcon'
+import { useText } from './text'
+
+/** Every instant that has come: the job that it started, or why it was missed. */
+export function Ledger({ id }: { id: string }) {
+  const t = useText()
+  const query = useQuery({ ...ledgerQuery(id), meta: { after: ['job'] } })
+  return (
+    <Box mt="sm">
+      <Section title={t.ledger}>
+        <Loaded query={query} lines={3}>
+          {(runs) =>
+            runs.length === 0 ? (
+              <Text size="sm" p="md" c="dimmed">
+                {t.ledgerNone}
+              </Text>
+            ) : (
+              <ul className="sched-list" aria-label={t.ledger}>
+                {runs.map((run) => (
+                  <li key={run.nominal} className="row sched-ledger-row">
+                    <StateIcon look={run.state === 'started' ? 'ok' : 'warn'} />
+                    <Text size="sm" component="div">
+                      <time dateTime={run.nominal}>{dateTime(run.nominal)}</time>
+                    </Text>
+                    <Text size="sm" className="sched-why" component="div">
+                      {run.state === 'started' ? t.started : t.missedRun}
+                      {run.count > 1 ? ` (${t.times(run.count)})` : ''}
+                      {run.reason ? `: ${t.reasons[run.reason] ?? run.message}` : ''}
+                    </Text>
+                    {run.job_id ? (
+                      <Anchor component={Go} to={`/jobs/${run.job_id}`} size="sm">
+                        {t.job} #{run.job_id.slice(-6)}
+                      </Anchor>
+                    ) : (
+                      <span />
+                    )}
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+      </Section>
+    </Box>
+  )
+}

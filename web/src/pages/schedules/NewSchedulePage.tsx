@@ -1,0 +1,98 @@
+import { Button, Group } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import { byField } from '../../api/errors'
+import type { Schedule } from '../../api/queries/schedule'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { prefs } from '../../lib/prefs'
+import { Empty } from '../../ui/Empty'
+import { useGo } from '../../ui/Go'
+import type { Target } from '../../ui/run/target'
+import { keyOf, useTargets } from '../../ui/run/targets'
+import { Section } from '../../ui/Section'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { bodyOf, type Draft, firstDraft } from './form'
+import { newScheduleRoute } from './routes'
+import './schedules.css'
+import { useText } from './text'
+import { WhatFields } from './WhatFields'
+import { WhenFields } from './WhenFields'
+
+export function NewSchedulePage() {
+  const t = useText()
+  usePageTitle(t.newSchedule)
+  const mayEdit = useCan()('schedule.edit')
+  return mayEdit ? <Form /> : <Empty title={t.adminsEdit} />
+}
+
+function create({ kind, id }: Target, draft: Draft): Promise<Schedule> {
+  const asked = { params: { path: { id } }, body: bodyOf(draft) }
+  return kind === 'task'
+    ? ok<Schedule>(api.POST('/task/{id}/schedule', asked))
+    : ok<Schedule>(api.POST('/workflows/{id}/schedule', asked))
+}
+
+function useTarget(): [Target | null, (target: Target) => void] {
+  const { task, workflow } = newScheduleRoute.useSearch()
+  const targets = useTargets()
+  const [chosen, setChosen] = useState<Target | null>(null)
+  const wanted = task ? `task ${task}` : workflow ? `workflow ${workflow}` : ''
+  return [chosen ?? targets.find((one) => keyOf(one) === wanted) ?? null, setChosen]
+}
+
+function Form() {
+  const t = useText()
+  const w = useWords()
+  const go = useGo()
+  const client = useQueryClient()
+  const [target, setTarget] = useTarget()
+  const [draft, setDraft] = useState(() =>
+    firstDraft(prefs().zone || Intl.DateTimeFormat().resolvedOptions().timeZone),
+  )
+  const set = (change: Partial<Draft>) => setDraft((now) => ({ ...now, ...change }))
+  const save = useMutation({
+    mutationFn: (to: Target) => create(to, draft),
+    onSuccess: (made) => {
+      void client.invalidateQueries({ queryKey: ['schedule'] })
+      void client.invalidateQueries({ queryKey: ['task'] })
+      done(t.created)
+      go(`/schedules/${made.id}`)
+    },
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+  })
+  const errors = byField(save.error)
+  const submit = () => target && !save.isPending && save.mutate(target)
+  useKeys({ 'mod+s': submit, 'mod+Enter': submit })
+  const part = { draft, set, errors, readOnly: false }
+  return (
+    <>
+      <div className="sched-split">
+        <Section title={t.what} padded>
+          <WhatFields
+            {...part}
+            target={target}
+            onTarget={(next) => {
+              setTarget(next)
+              set({ values: null })
+            }}
+          />
+        </Section>
+        <Section title={t.when} padded>
+          <WhenFields {...part} />
+        </Section>
+      </div>
+      <Group justify="flex-end" gap={8} mt="sm">
+        <Button variant="default" onClick={() => go('/schedules')}>
+          {w.cancel}
+        </Button>
+        <Button onClick={submit} loading={save.isPending} disabled={!target}>
+          {t.create}
+        </Button>
+      </Group>
+    </>
+  )
+}

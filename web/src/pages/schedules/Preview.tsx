@@ -1,0 +1,95 @@
+import { Badge, Text } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { byField } from '../../api/errors'
+import { type Fire, previewQuery, type When } from '../../api/queries/schedule'
+import { dateTime } from '../../lib/format'
+import { usePrefs } from '../../lib/prefs'
+import { useText } from './text'
+import { wallText } from './words'
+
+/** The next five runs on two clocks: the reader's and the schedule's. */
+export function Preview({ when }: { when: When }) {
+  const [settled] = useDebouncedValue(when, 250)
+  const isSaid = !!(settled.repeatEvery || settled.runDate)
+  const query = useQuery({
+    ...previewQuery({ ...settled, count: 5 }),
+    enabled: isSaid,
+    placeholderData: keepPreviousData,
+  })
+  if (!isSaid) return null
+  if (query.error) {
+    const faults = Object.values(byField(query.error))
+    return (
+      <Text size="sm" c="var(--mantine-color-error)" role="alert">
+        {faults.join(' ') || query.error.message}
+      </Text>
+    )
+  }
+  return <Fires fires={query.data ?? []} zone={settled.timezone ?? 'UTC'} />
+}
+
+/** Runs to come, with what clock changes do to them. */
+export function Fires({ fires, zone }: { fires: Fire[]; zone: string }) {
+  const t = useText()
+  const prefs = usePrefs()
+  const mine = prefs.zone || Intl.DateTimeFormat().resolvedOptions().timeZone
+  if (fires.length === 0) return <Text size="sm">{t.never}</Text>
+  return (
+    <table className="sched-next" aria-label={t.preview}>
+      <thead>
+        <tr>
+          <th scope="col">{t.yourZone(mine)}</th>
+          <th scope="col">{t.theirZone(zone)}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {fires.map((one) => (
+          <tr key={one.date} data-change={one.clock_change ?? undefined}>
+            <td>
+              <time dateTime={one.date}>{readerTime(one.date)}</time>
+              <Marks fire={one} />
+            </td>
+            <td>{wallText(one.local, prefs.language)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function readerTime(date: string): string {
+  return dateTime(date, {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  })
+}
+
+function Marks({ fire }: { fire: Fire }) {
+  const t = useText()
+  const { language } = usePrefs()
+  const change = fire.clock_change as keyof typeof t.changes | null
+  const said = change ? t.changes[change] : null
+  const text =
+    typeof said === 'function' ? said(fire.meant ? wallText(fire.meant, language) : '') : said
+  return (
+    <>
+      {fire.paused ? (
+        <Text size="xs" c="dimmed">
+          {t.inPause}
+        </Text>
+      ) : null}
+      {text ? (
+        <Text size="xs" component="div">
+          <Badge size="xs" className="badge-warn" mr={4}>
+            {t.dst}
+          </Badge>
+          {text}
+        </Text>
+      ) : null}
+    </>
+  )
+}

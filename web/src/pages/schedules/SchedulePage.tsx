@@ -1,0 +1,198 @@
+import { Alert, Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Pause, Play, Save, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import { ApiError, byField } from '../../api/errors'
+import { type Schedule, scheduleQuery } from '../../api/queries/schedule'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { dateTime } from '../../lib/format'
+import { Confirm } from '../../ui/Confirm'
+import { Go, useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { Unsaved } from '../../ui/Unsaved'
+import { bodyOf, type Draft, draftOf } from './form'
+import { Ledger } from './Ledger'
+import { PauseDialog } from './PauseDialog'
+import { scheduleRoute } from './routes'
+import './schedules.css'
+import { homeOf, useTargetOf } from './targets'
+import { useText } from './text'
+import { WhatFields } from './WhatFields'
+import { WhenFields } from './WhenFields'
+
+export function SchedulePage() {
+  const t = useText()
+  const { id } = scheduleRoute.useParams()
+  const query = useQuery(scheduleQuery(id))
+  usePageTitle(query.data?.name || t.list)
+  return <Loaded query={query}>{(one) => <Inside key={one.version} schedule={one} />}</Loaded>
+}
+
+function change(one: Schedule, draft: Draft): Promise<Schedule> {
+  const asked = {
+    params: { path: { id: one.id } },
+    headers: { 'if-match': String(one.version) },
+    body: bodyOf(draft, draftOf(one)),
+  }
+  return ok<Schedule>(api.PATCH('/schedule/{id}', asked as never))
+}
+
+function Inside({ schedule }: { schedule: Schedule }) {
+  const t = useText()
+  const client = useQueryClient()
+  const mayEdit = useCan()('schedule.edit')
+  const target = useTargetOf(schedule) ?? null
+  const [edits, setEdits] = useState<Partial<Draft>>({})
+  const before = draftOf(schedule)
+  const draft = { ...before, ...edits }
+  const isDirty = JSON.stringify(draft) !== JSON.stringify(before)
+  const save = useMutation({
+    mutationFn: () => change(schedule, draft),
+    onSuccess: (saved) => {
+      client.setQueryData(scheduleQuery(schedule.id).queryKey, saved)
+      void client.invalidateQueries({ queryKey: ['schedule'] })
+      done(t.saved)
+    },
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+  })
+  const submit = () => mayEdit && isDirty && !save.isPending && save.mutate()
+  useKeys({ 'mod+s': submit })
+  const part = {
+    draft,
+    set: (more: Partial<Draft>) => setEdits((now) => ({ ...now, ...more })),
+    errors: byField(save.error),
+    readOnly: !mayEdit,
+  }
+  return (
+    <>
+      <div className="sched-bar">
+        <Title order={2} size="h4" className="clip">
+          {schedule.name || target?.name || t.gone}
+        </Title>
+        {schedule.enable ? null : <Badge>{t.off}</Badge>}
+        {target ? (
+          <Anchor component={Go} to={homeOf(target)} size="sm">
+            {target.name}
+          </Anchor>
+        ) : null}
+        <Group ml="auto" gap={8}>
+          {mayEdit ? <Acts schedule={schedule} /> : null}
+          {mayEdit ? (
+            <Button
+              leftSection={<Save size={14} />}
+              disabled={!isDirty}
+              loading={save.isPending}
+              onClick={submit}
+            >
+              {t.save}
+            </Button>
+          ) : null}
+        </Group>
+      </div>
+      {save.error instanceof ApiError && save.error.status === 412 ? (
+        <Alert color="yellow" mb="sm">
+          {t.staleBody}
+        </Alert>
+      ) : null}
+      <Paused schedule={schedule} />
+      <div className="sched-split">
+        <Section title={t.when} padded>
+          <WhenFields {...part} />
+        </Section>
+        <Stack gap={12}>
+          <Section title={t.what} padded>
+            <WhatFields {...part} target={target} onTarget={null} />
+          </Section>
+        </Stack>
+      </div>
+      <Ledger id={schedule.id} />
+      <Unsaved when={isDirty && mayEdit && !save.isPending} />
+    </>
+  )
+}
+
+function Paused({ schedule }: { schedule: Schedule }) {
+  const t = useText()
+  const { pause } = schedule
+  if (!pause) return null
+  const end = pause.until ? t.untilWhen(dateTime(pause.until)) : t.untilResumed
+  return (
+    <Alert color="gray" mb="sm" icon={<Pause size={16} />}>
+      <Text size="sm">
+        {t.pausedNow(dateTime(pause.since))}, {end}. {pause.note}
+      </Text>
+    </Alert>
+  )
+}
+
+function Acts({ schedule }: { schedule: Schedule }) {
+  const t = useText()
+  const w = useWords()
+  const go = useGo()
+  const client = useQueryClient()
+  const [asking, setAsking] = useState<'pause' | 'delete' | null>(null)
+  const params = { path: { id: schedule.id } }
+  const again = () => void client.invalidateQueries({ queryKey: ['schedule'] })
+  const resume = useMutation({
+    mutationFn: () => ok(api.PUT('/schedule/{id}/resume', { params } as never)),
+    onSuccess: again,
+    onError: failed,
+  })
+  const remove = useMutation({
+    mutationFn: () => ok(api.DELETE('/schedule/{id}', { params })),
+    onSuccess: () => {
+      done(t.deleted)
+      go('/schedules')
+      again()
+    },
+    onError: failed,
+  })
+  return (
+    <>
+      {schedule.pause ? (
+        <Button
+          variant="default"
+          leftSection={<Play size={14} />}
+          loading={resume.isPending}
+          onClick={() => resume.mutate()}
+        >
+          {t.resume}
+        </Button>
+      ) : (
+        <Button
+          variant="default"
+          leftSection={<Pause size={14} />}
+          onClick={() => setAsking('pause')}
+        >
+          {t.pause}
+        </Button>
+      )}
+      <Button
+        variant="default"
+        leftSection={<Trash2 size={14} />}
+        onClick={() => setAsking('delete')}
+      >
+        {t.delete}
+      </Button>
+      {asking === 'pause' ? (
+        <PauseDialog id={schedule.id} onClose={() => setAsking(null)} onDone={again} />
+      ) : null}
+      <Confirm
+        opened={asking === 'delete'}
+        title={w.reallyDelete(schedule.name || t.list)}
+        action={t.delete}
+        busy={remove.isPending}
+        onClose={() => setAsking(null)}
+        onConfirm={() => remove.mutate()}
+      >
+        {t.deleteBody}
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query'
+import { nextRunsQuery } from '../../api/queries/schedule'
+import { dateTime } from '../../lib/format'
+import { useText } from './text'
+
+const DAY = 86_400_000
+const DAYS = 7
+const MOST = 100
+
+/** Midnight today in this browser: where the strip begins. */
+export function stripStart(now = Date.now()): number {
+  return new Date(now).setHours(0, 0, 0, 0)
+}
+
+export function DayNames() {
+  const start = stripStart()
+  return (
+    <div className="sched-days">
+      {Array.from({ length: DAYS }, (_, n) => (
+        <span key={n}>
+          {dateTime(start + n * DAY + DAY / 2, { weekday: 'short', day: 'numeric' })}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+/** The runs of the next seven days as ticks; where there are too many to tell, a band. */
+export function Strip({ id, isOn }: { id: string; isOn: boolean }) {
+  const t = useText()
+  const { data = [] } = useQuery({ ...nextRunsQuery(id, MOST), enabled: isOn })
+  const start = stripStart()
+  const inside = data.map((one) => Date.parse(one.date)).filter((at) => at < start + DAYS * DAY)
+  const isDense = data.length === MOST && inside.length === MOST
+  const x = (at: number) => ((at - start) / (DAYS * DAY)) * 700
+  const last = inside.at(-1) ?? start
+  return (
+    <svg
+      className="sched-strip"
+      viewBox="0 0 700 26"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${t.nextDays}: ${isDense ? t.often : t.runsIn(inside.length)}`}
+    >
+      {Array.from({ length: DAYS }, (_, n) => (
+        <rect key={n} x={n * 100} y="0" width="1" height="26" fill="var(--line)" />
+      ))}
+      <rect x="0" y="21" width="700" height="1" fill="var(--mantine-color-default-border)" />
+      {inside.map((at) => (
+        <rect key={at} x={x(at)} y="6" width="3" height="15" fill="var(--st-run)" />
+      ))}
+      {isDense ? (
+        <rect
+          x={x(last)}
+          y="9"
+          width={700 - x(last)}
+          height="12"
+          fill="var(--st-run)"
+          opacity=".45"
+        />
+      ) : null}
+    </svg>
+  )
+}

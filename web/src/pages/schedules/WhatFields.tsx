@@ -1,0 +1,112 @@
+import { Select, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { ArgumentForm } from '../../ui/arguments/ArgumentForm'
+import { firstValues } from '../../ui/arguments/values'
+import { runnableQuery, type Target } from '../../ui/run/target'
+import { keyOf, useTargets } from '../../ui/run/targets'
+import { useText } from './text'
+import type { PartProps } from './WhenFields'
+
+interface Props extends PartProps {
+  target: Target | null
+  /** Null: what it starts is fixed. */
+  onTarget: ((target: Target) => void) | null
+}
+
+/** What is started, with which arguments, and what happens when runs meet. */
+export function WhatFields(props: Props) {
+  const t = useText()
+  const { draft, set, errors, readOnly, target, onTarget } = props
+  const choose = (data: Record<string, string>) =>
+    Object.entries(data).map(([value, label]) => ({ value, label }))
+  return (
+    <Stack gap={10}>
+      <TargetField target={target} onTarget={onTarget} error={errors.task_id} />
+      <TextInput
+        label={t.name}
+        readOnly={readOnly}
+        value={draft.name}
+        error={errors.name}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+      />
+      {target ? <Arguments {...props} target={target} /> : null}
+      <Select
+        label={t.overlap}
+        allowDeselect={false}
+        readOnly={readOnly}
+        data={choose(t.overlaps)}
+        value={draft.overlap}
+        onChange={(overlap) => overlap && set({ overlap })}
+      />
+      <Select
+        label={t.missed}
+        allowDeselect={false}
+        readOnly={readOnly}
+        data={choose(t.misseds)}
+        value={draft.missed}
+        onChange={(missed) => missed && set({ missed })}
+      />
+      <Switch
+        label={t.enable}
+        disabled={readOnly}
+        checked={draft.enable}
+        onChange={(event) => set({ enable: event.currentTarget.checked })}
+      />
+    </Stack>
+  )
+}
+
+interface TargetProps {
+  target: Target | null
+  onTarget: ((target: Target) => void) | null
+  error?: string
+}
+
+function TargetField({ target, onTarget, error }: TargetProps) {
+  const t = useText()
+  const targets = useTargets()
+  const key = target && keyOf(target)
+  return (
+    <Select
+      label={t.task}
+      placeholder={t.choose}
+      searchable
+      required
+      allowDeselect={false}
+      readOnly={!onTarget}
+      data={targets.map((one) => ({ value: keyOf(one), label: one.name }))}
+      value={key}
+      error={error}
+      onChange={(next) => {
+        const found = targets.find((one) => keyOf(one) === next)
+        if (found) onTarget?.(found)
+      }}
+    />
+  )
+}
+
+function Arguments({ draft, set, errors, target }: Props & { target: Target }) {
+  const t = useText()
+  const { data } = useQuery(runnableQuery(target))
+  const definitions = data?.arguments ?? []
+  const isMissing = definitions.length > 0 && draft.values?.length !== definitions.length
+  // A new target asks for other arguments.
+  useEffect(() => {
+    if (isMissing) set({ values: firstValues(definitions) })
+  })
+  if (definitions.length === 0) return null
+  return (
+    <div>
+      <Text size="sm" fw={600} mb={6}>
+        {t.args}
+      </Text>
+      <ArgumentForm
+        arguments={definitions}
+        value={draft.values ?? []}
+        onChange={(values) => set({ values })}
+        errors={errors}
+      />
+    </div>
+  )
+}

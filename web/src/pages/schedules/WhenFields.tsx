@@ -1,0 +1,77 @@
+import { SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
+import type { Draft, Mode } from './form'
+import { whenOf } from './form'
+import { Preview } from './Preview'
+import { useText } from './text'
+import { useCronWords } from './words'
+
+const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
+
+export interface PartProps {
+  draft: Draft
+  set: (change: Partial<Draft>) => void
+  errors: Record<string, string>
+  readOnly: boolean
+}
+
+/** The date, the cron text or the interval, with what it means. */
+export function WhenFields({ draft, set, errors, readOnly }: PartProps) {
+  const t = useText()
+  const words = useCronWords(draft.mode === 'cron' ? draft.repeat : '')
+  const choose = (mode: Mode) =>
+    set({
+      mode,
+      repeat: mode === 'every' ? 'every 15 minutes' : mode === 'cron' ? '0 7 * * *' : '',
+    })
+  return (
+    <Stack gap={10}>
+      <SegmentedControl
+        size="xs"
+        aria-label={t.when}
+        readOnly={readOnly}
+        value={draft.mode}
+        onChange={(mode) => choose(mode as Mode)}
+        data={(Object.keys(t.modes) as Mode[]).map((value) => ({ value, label: t.modes[value] }))}
+      />
+      {draft.mode === 'once' ? null : (
+        <TextInput
+          label={draft.mode === 'cron' ? t.cron : t.every}
+          description={draft.mode === 'cron' ? t.cronHint : t.everyHint}
+          classNames={{ input: 'mono' }}
+          required
+          readOnly={readOnly}
+          value={draft.repeat}
+          error={errors.repeatEvery}
+          onChange={(event) => set({ repeat: event.currentTarget.value })}
+        />
+      )}
+      {draft.mode === 'cron' && words ? (
+        <Text size="sm" fw={600} role="status" aria-label={t.cron}>
+          {words}
+        </Text>
+      ) : null}
+      <TextInput
+        type="datetime-local"
+        label={draft.mode === 'once' ? t.date : t.from}
+        description={t.dateHint}
+        required={draft.mode === 'once'}
+        readOnly={readOnly}
+        value={draft.date}
+        error={errors.runDate}
+        onChange={(event) => set({ date: event.currentTarget.value })}
+      />
+      <Select
+        label={t.zone}
+        searchable
+        limit={60}
+        allowDeselect={false}
+        readOnly={readOnly}
+        data={ZONES}
+        value={draft.timezone}
+        error={errors.timezone}
+        onChange={(timezone) => timezone && set({ timezone })}
+      />
+      <Preview when={whenOf(draft)} />
+    </Stack>
+  )
+}

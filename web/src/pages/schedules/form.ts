@@ -1,0 +1,71 @@
+import type { Shape } from '../../api/client'
+import type { Schedule, When } from '../../api/queries/schedule'
+import { clockIn, isCron } from './words'
+
+export type Mode = 'cron' | 'every' | 'once'
+
+export interface Draft {
+  name: string
+  mode: Mode
+  repeat: string
+  /** On the clocks of the zone: "2026-03-01T09:00". */
+  date: string
+  timezone: string
+  overlap: string
+  missed: string
+  enable: boolean
+  values: unknown[] | null
+}
+
+export function firstDraft(zone: string): Draft {
+  return {
+    name: '',
+    mode: 'cron',
+    repeat: '0 7 * * *',
+    date: '',
+    timezone: zone,
+    overlap: 'skip',
+    missed: 'skip',
+    enable: true,
+    values: null,
+  }
+}
+
+export function draftOf(one: Schedule): Draft {
+  return {
+    name: one.name,
+    mode: !one.repeatEvery ? 'once' : isCron(one.repeatEvery) ? 'cron' : 'every',
+    repeat: one.repeatEvery ?? '',
+    date: clockIn(one.runDate, one.timezone),
+    timezone: one.timezone,
+    overlap: one.overlap,
+    missed: one.missed,
+    enable: one.enable,
+    values: one.task_arguments,
+  }
+}
+
+export function whenOf({ mode, repeat, date, timezone }: Draft): When {
+  return {
+    repeatEvery: mode === 'once' ? null : repeat,
+    runDate: date || null,
+    timezone,
+  }
+}
+
+/** What is sent. A date that did not change is left out: one that has passed would be refused. */
+export function bodyOf(draft: Draft, before?: Draft): Shape<'ScheduleBody'> {
+  const { name, overlap, missed, enable, values } = draft
+  const { runDate, ...when } = whenOf(draft)
+  const isSameDate = before?.date === draft.date && before?.timezone === draft.timezone
+  const isSameValues = JSON.stringify(before?.values) === JSON.stringify(values)
+  return {
+    name,
+    overlap: overlap as Shape<'Overlap'>,
+    missed: missed as Shape<'Missed'>,
+    enable,
+    ...when,
+    ...(before && isSameDate ? {} : { runDate }),
+    ...(before && isSameValues ? {} : { task_arguments: values }),
+  }
+}

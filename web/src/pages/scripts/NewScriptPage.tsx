@@ -1,0 +1,85 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { byField } from '../../api/errors'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { Empty } from '../../ui/Empty'
+import { CodeEditor } from '../../ui/editor/CodeEditor'
+import { useGo } from '../../ui/Go'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { Unsaved } from '../../ui/Unsaved'
+import { createScript } from './files'
+import './scripts.css'
+import { useText } from './text'
+
+const FIRST = '#!/bin/bash\nset -euo pipefail\n\n'
+
+export function NewScriptPage() {
+  const t = useText()
+  usePageTitle(t.newScript)
+  const mayEdit = useCan()('script.edit')
+  return mayEdit ? <Form /> : <Empty title={t.adminsEdit} />
+}
+
+function Form() {
+  const t = useText()
+  const w = useWords()
+  const go = useGo()
+  const client = useQueryClient()
+  const [filename, setFilename] = useState('script.sh')
+  const [description, setDescription] = useState('')
+  const [source, setSource] = useState(FIRST)
+  const create = useMutation({
+    mutationFn: () => createScript({ filename, description, source }),
+    onSuccess: (made) => {
+      void client.invalidateQueries({ queryKey: ['file'] })
+      done(t.created)
+      go(`/scripts/${made.id}`)
+    },
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+  })
+  const errors = byField(create.error)
+  const submit = () => !create.isPending && create.mutate()
+  useKeys({ 'mod+s': submit, 'mod+Enter': submit })
+  return (
+    <Stack gap={10}>
+      <Group align="flex-end" gap={8}>
+        <TextInput
+          label={t.filename}
+          required
+          w={240}
+          value={filename}
+          error={errors.filename}
+          onChange={(event) => setFilename(event.currentTarget.value)}
+        />
+        <TextInput
+          label={t.description}
+          flex={1}
+          miw={200}
+          value={description}
+          error={errors.description}
+          onChange={(event) => setDescription(event.currentTarget.value)}
+        />
+        <Button variant="default" onClick={() => go('/scripts')}>
+          {w.cancel}
+        </Button>
+        <Button onClick={submit} loading={create.isPending}>
+          {t.create}
+        </Button>
+      </Group>
+      <div className="scripts-editor">
+        <CodeEditor
+          label={t.content}
+          value={source}
+          onChange={setSource}
+          filename={filename}
+          check
+        />
+      </div>
+      <Unsaved when={source !== FIRST && !create.isSuccess} />
+    </Stack>
+  )
+}

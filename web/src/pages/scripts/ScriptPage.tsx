@@ -1,0 +1,211 @@
+import { Alert, Anchor, Badge, Button, FileButton, Group, Stack, Text, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Download, Play, Save, Trash2, Upload } from 'lucide-react'
+import { useState } from 'react'
+import { address } from '../../api/client'
+import {
+  contentQuery,
+  type Script,
+  scriptQuery,
+  usersOfScriptQuery,
+} from '../../api/queries/script'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { bytes } from '../../lib/format'
+import { Confirm } from '../../ui/Confirm'
+import { Empty } from '../../ui/Empty'
+import { CodeEditor } from '../../ui/editor/CodeEditor'
+import { Versions } from '../../ui/editor/Versions'
+import { Go, useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { Unsaved } from '../../ui/Unsaved'
+import { Details } from './Details'
+import { deleteFile, uploadFile } from './files'
+import { scriptRoute } from './routes'
+import { StaleScript } from './StaleScript'
+import './scripts.css'
+import { useText } from './text'
+import { useScriptText } from './useScriptText'
+
+export function ScriptPage() {
+  const t = useText()
+  const { id } = scriptRoute.useParams()
+  const mayRead = useCan()('script.read')
+  const query = useQuery({ ...scriptQuery(id), enabled: mayRead })
+  usePageTitle(query.data?.filename ?? t.list)
+  if (!mayRead) return <Empty title={t.managersOnly} />
+  return <Loaded query={query}>{(file) => <Inside key={file.id} file={file} />}</Loaded>
+}
+
+function Inside({ file }: { file: Script }) {
+  const t = useText()
+  const w = useWords()
+  const mayEdit = useCan()('script.edit')
+  const content = useQuery(contentQuery(file.id, file.version))
+  const text = useScriptText(file, content.data?.text)
+  useKeys({ 'mod+s': text.save })
+  return (
+    <>
+      <div className="scripts-head">
+        <Title order={2} size="h4" className="clip">
+          {file.filename}
+        </Title>
+        <Badge size="sm">{t.version(file.version)}</Badge>
+        <Text size="xs" c="dimmed">
+          {bytes(file.size)}
+        </Text>
+        <Group ml="auto" gap={8}>
+          <Button
+            component="a"
+            href={address(`/file/${file.id}/download`)}
+            download
+            variant="default"
+            leftSection={<Download size={14} />}
+          >
+            {t.download}
+          </Button>
+          {mayEdit ? <Replace file={file} /> : null}
+          {mayEdit ? (
+            <Button
+              leftSection={<Save size={14} />}
+              disabled={!text.isDirty}
+              loading={text.isBusy}
+              onClick={text.save}
+            >
+              {w.save}
+            </Button>
+          ) : null}
+        </Group>
+      </div>
+      <div className="scripts-split">
+        <div className="scripts-editor">
+          <Loaded query={content}>
+            {({ isText }) =>
+              isText ? (
+                <CodeEditor
+                  label={t.content}
+                  value={text.value}
+                  onChange={text.set}
+                  filename={file.filename}
+                  readOnly={!mayEdit}
+                  check={mayEdit}
+                />
+              ) : (
+                <Alert color="gray">{t.noText}</Alert>
+              )
+            }
+          </Loaded>
+        </div>
+        <Stack gap={12}>
+          <UsedBy file={file} mayEdit={mayEdit} />
+          <Details key={file.version} file={file} readOnly={!mayEdit} />
+          <Section title={t.versions} padded>
+            <Versions id={file.id} />
+          </Section>
+        </Stack>
+      </div>
+      <StaleScript text={text} />
+      <Unsaved when={text.isDirty} />
+    </>
+  )
+}
+
+function Replace({ file }: { file: Script }) {
+  const t = useText()
+  const client = useQueryClient()
+  const upload = useMutation({
+    mutationFn: (chosen: File) => uploadFile(chosen, file),
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: ['file'] })
+      done(t.saved)
+    },
+    onError: failed,
+  })
+  return (
+    <FileButton onChange={(chosen) => chosen && upload.mutate(chosen)}>
+      {(props) => (
+        <Button
+          {...props}
+          variant="default"
+          leftSection={<Upload size={14} />}
+          loading={upload.isPending}
+        >
+          {t.replace}
+        </Button>
+      )}
+    </FileButton>
+  )
+}
+
+function UsedBy({ file, mayEdit }: { file: Script; mayEdit: boolean }) {
+  const t = useText()
+  const w = useWords()
+  const go = useGo()
+  const client = useQueryClient()
+  const { data: users = [] } = useQuery(usersOfScriptQuery(file.id))
+  const [asking, setAsking] = useState(false)
+  const remove = useMutation({
+    mutationFn: () => deleteFile(file.id),
+    onSuccess: () => {
+      done(t.deleted)
+      go('/scripts')
+      client.removeQueries({ queryKey: ['file', file.id] })
+      void client.invalidateQueries({ queryKey: ['file', 'list'] })
+    },
+    onError: failed,
+  })
+  const homeOf = (kind: string) => (kind.endsWith('Task') ? '/tasks' : '/monitors')
+  return (
+    <Section title={t.usedBy} padded>
+      <Stack gap={8}>
+        {users.length === 0 ? <Text size="sm">{t.unused}</Text> : null}
+        {users.map((one) => (
+          <Anchor key={one.id} component={Go} to={`${homeOf(one._type)}/${one.id}`} size="sm">
+            {one.name}
+          </Anchor>
+        ))}
+        {mayEdit ? (
+          <Group gap={8}>
+            <Button
+              component={Go}
+              to="/tasks/new"
+              search={{ script: file.id }}
+              variant="default"
+              leftSection={<Play size={14} />}
+            >
+              {t.makeTask}
+            </Button>
+            <Button
+              variant="default"
+              leftSection={<Trash2 size={14} />}
+              disabled={users.length > 0}
+              title={users.length ? t.inUse : undefined}
+              onClick={() => setAsking(true)}
+            >
+              {t.delete}
+            </Button>
+          </Group>
+        ) : null}
+        {mayEdit && users.length ? (
+          <Text size="xs" c="dimmed">
+            {t.inUse}
+          </Text>
+        ) : null}
+      </Stack>
+      <Confirm
+        opened={asking}
+        title={w.reallyDelete(file.filename)}
+        action={t.delete}
+        busy={remove.isPending}
+        onClose={() => setAsking(false)}
+        onConfirm={() => remove.mutate()}
+      >
+        {t.deleteBody}
+      </Confirm>
+    </Section>
+  )
+}

@@ -1,0 +1,144 @@
+import { Button, FileButton, Group, Paper, Text, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { FileText, Plus, Search, Upload } from 'lucide-react'
+import { useRef } from 'react'
+import { type Script, scriptsQuery } from '../../api/queries/script'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { bytes } from '../../lib/format'
+import { Empty } from '../../ui/Empty'
+import { Go, useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { useRowKeys } from '../../ui/rowKeys'
+import { Ago } from '../../ui/Time'
+import { done, failed } from '../../ui/toast'
+import { uploadFile } from './files'
+import { scriptsRoute } from './routes'
+import './scripts.css'
+import { useText } from './text'
+
+export function ScriptsPage() {
+  const t = useText()
+  usePageTitle(t.list)
+  const can = useCan()
+  const go = useGo()
+  const query = useQuery({ ...scriptsQuery, enabled: can('script.read') })
+  const { q = '' } = scriptsRoute.useSearch()
+  useRowKeys()
+  useKeys(can('script.edit') ? { c: () => go('/scripts/new') } : {})
+  if (!can('script.read')) return <Empty icon={FileText} title={t.managersOnly} />
+  return (
+    <Paper withBorder>
+      <Head count={query.data?.length} q={q} />
+      <Loaded query={query}>{(files) => <List files={files} q={q} />}</Loaded>
+    </Paper>
+  )
+}
+
+function Head({ count, q }: { count: number | undefined; q: string }) {
+  const t = useText()
+  const field = useRef<HTMLInputElement>(null)
+  const navigate = useNavigate({ from: scriptsRoute.fullPath })
+  const mayEdit = useCan()('script.edit')
+  useKeys({ '/': () => field.current?.focus() })
+  return (
+    <Group className="head" gap={8}>
+      <TextInput
+        ref={field}
+        size="xs"
+        w={220}
+        aria-label={t.find}
+        placeholder={t.find}
+        leftSection={<Search size={14} />}
+        value={q}
+        onChange={(event) =>
+          void navigate({ search: { q: event.currentTarget.value || undefined }, replace: true })
+        }
+      />
+      <Text size="xs" c="dimmed" ml="auto">
+        {count === undefined ? '' : t.count(count)}
+      </Text>
+      {mayEdit ? <Making /> : null}
+    </Group>
+  )
+}
+
+function Making() {
+  const t = useText()
+  const go = useGo()
+  const client = useQueryClient()
+  const upload = useMutation({
+    mutationFn: (file: File) => uploadFile(file),
+    onSuccess: (made) => {
+      void client.invalidateQueries({ queryKey: ['file'] })
+      done(t.uploaded)
+      go(`/scripts/${made.id}`)
+    },
+    onError: failed,
+  })
+  return (
+    <>
+      <FileButton onChange={(file) => file && upload.mutate(file)}>
+        {(props) => (
+          <Button
+            {...props}
+            variant="default"
+            leftSection={<Upload size={14} />}
+            loading={upload.isPending}
+          >
+            {t.upload}
+          </Button>
+        )}
+      </FileButton>
+      <Button component={Go} to="/scripts/new" leftSection={<Plus size={14} />}>
+        {t.newScript}
+      </Button>
+    </>
+  )
+}
+
+function List({ files, q }: { files: Script[]; q: string }) {
+  const t = useText()
+  const wanted = q.toLowerCase()
+  const shown = files.filter((one) =>
+    `${one.filename} ${one.description} ${one.tags.join(' ')}`.toLowerCase().includes(wanted),
+  )
+  if (shown.length === 0)
+    return (
+      <Empty icon={FileText} title={files.length ? t.noneFit : t.first}>
+        {files.length ? null : t.firstBody}
+      </Empty>
+    )
+  return (
+    <ul className="scripts-list" aria-label={t.list}>
+      {shown.map((one) => (
+        <li key={one.id}>
+          <Go to={`/scripts/${one.id}`} className="row scripts-row" data-row>
+            <FileText size={16} strokeWidth={1.6} aria-hidden="true" />
+            <span style={{ minWidth: 0 }}>
+              <Text size="sm" fw={600} className="clip">
+                {one.filename}
+              </Text>
+              {one.description ? (
+                <Text size="xs" c="dimmed" className="clip">
+                  {one.description}
+                </Text>
+              ) : null}
+            </span>
+            <Text size="xs" c="dimmed" span className="hide-sm">
+              {t.version(one.version)}
+            </Text>
+            <Text size="xs" c="dimmed" span className="num hide-sm">
+              {bytes(one.size)}
+            </Text>
+            <Text size="xs" c="dimmed" span ta="right">
+              <Ago at={one.last_update} />
+            </Text>
+          </Go>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,39 @@
+import { address, api, ok } from '../../api/client'
+import { refusal } from '../../api/errors'
+import type { Script } from '../../api/queries/script'
+
+const match = (version: number) => ({ 'if-match': String(version) })
+
+interface Change {
+  source?: string
+  filename?: string
+  description?: string
+}
+
+export function changeFile(file: Script, body: Change): Promise<Script> {
+  const asked = { params: { path: { id: file.id } }, headers: match(file.version), body }
+  return ok<Script>(api.PUT('/file/{id}', asked as never))
+}
+
+export function createScript(body: Change): Promise<Script> {
+  return ok<Script>(api.POST('/file', { body: { ...body, _type: 'Script' } } as never))
+}
+
+/** A file as it is, byte by byte: a new one, or a new version of one. */
+export async function uploadFile(file: File, over?: Script): Promise<Script> {
+  const form = new FormData()
+  form.set('file', file, file.name)
+  const path = over ? `/file/${over.id}/upload` : '/file'
+  const answer = await fetch(address(path), {
+    method: over ? 'PUT' : 'POST',
+    body: form,
+    headers: over ? match(over.version) : undefined,
+  })
+  const body = await answer.json().catch(() => null)
+  if (!answer.ok) throw refusal(answer, body)
+  return body as Script
+}
+
+export function deleteFile(id: string): Promise<unknown> {
+  return ok(api.DELETE('/file/{id}', { params: { path: { id } } }))
+}

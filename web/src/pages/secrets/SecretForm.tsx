@@ -1,0 +1,157 @@
+import {
+  Button,
+  Group,
+  Modal,
+  PasswordInput,
+  Select,
+  Stack,
+  Switch,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import { byField } from '../../api/errors'
+import type { Secret } from '../../api/queries/secret'
+import { taskNamesQuery } from '../../api/queries/task'
+import { useKeys } from '../../app/keys'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { useText } from './text'
+
+interface Props {
+  /** One that is set anew; its name and its task stay. */
+  old?: Secret
+  taskId?: string
+  onClose: () => void
+}
+
+/** Sets a secret or a variable. The value leaves the page with the request and is not kept. */
+export function SecretForm({ old, taskId, onClose }: Props) {
+  const t = useText()
+  const w = useWords()
+  const client = useQueryClient()
+  const [name, setName] = useState(old?.name ?? '')
+  const [value, setValue] = useState('')
+  const [isSecret, setSecret] = useState(old?.secret ?? true)
+  const [task, setTask] = useState(old?.task_id ?? taskId ?? '')
+  const [description, setDescription] = useState(old?.description ?? '')
+  const save = useMutation({
+    mutationFn: () =>
+      ok(
+        api.PUT('/secret/{name}', {
+          params: { path: { name: name.trim() } },
+          headers: { 'if-match': old ? String(old.version) : undefined },
+          body: { value, secret: isSecret, task_id: task || null, description },
+        } as never),
+      ),
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: ['secret'] })
+      done(t.saved)
+      onClose()
+    },
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+  })
+  const errors = byField(save.error)
+  const submit = () => !save.isPending && name.trim() && save.mutate()
+  useKeys({ 'mod+Enter': submit, 'mod+s': submit })
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={old ? t.change(old.name) : t.set}
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          submit()
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label={t.name}
+            description={t.nameHint}
+            classNames={{ input: 'mono' }}
+            required
+            readOnly={!!old}
+            data-autofocus={old ? undefined : true}
+            value={name}
+            error={errors.name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Scope value={task} onChange={setTask} readOnly={!!old} />
+          <Switch
+            label={t.kind}
+            checked={isSecret}
+            onChange={(event) => setSecret(event.currentTarget.checked)}
+          />
+          {isSecret ? (
+            <PasswordInput
+              label={t.value}
+              description={t.valueHint}
+              required
+              autoComplete="new-password"
+              data-autofocus={old ? true : undefined}
+              value={value}
+              error={errors.value}
+              onChange={(event) => setValue(event.currentTarget.value)}
+            />
+          ) : (
+            <Textarea
+              label={t.value}
+              description={t.variableHint}
+              autosize
+              minRows={1}
+              maxRows={8}
+              value={value}
+              error={errors.value}
+              onChange={(event) => setValue(event.currentTarget.value)}
+            />
+          )}
+          <TextInput
+            label={t.description}
+            value={description}
+            error={errors.description}
+            onChange={(event) => setDescription(event.currentTarget.value)}
+          />
+          <Group justify="flex-end" gap={8}>
+            <Button variant="default" onClick={onClose}>
+              {w.cancel}
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {w.save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
+
+interface ScopeProps {
+  value: string
+  onChange: (value: string) => void
+  readOnly: boolean
+}
+
+function Scope({ value, onChange, readOnly }: ScopeProps) {
+  const t = useText()
+  const { data: tasks = [] } = useQuery(taskNamesQuery)
+  const scripts = tasks.filter((one) => one.type === 'script')
+  return (
+    <Select
+      label={t.scope}
+      searchable
+      allowDeselect={false}
+      readOnly={readOnly}
+      value={value || 'all'}
+      onChange={(next) => onChange(next === 'all' ? '' : (next ?? ''))}
+      data={[
+        { value: 'all', label: t.all },
+        ...scripts.map((one) => ({ value: one.id, label: `${one.name}, ${one.hostname}` })),
+      ]}
+    />
+  )
+}

@@ -1,0 +1,165 @@
+import { ActionIcon, Anchor, Badge, Button, Group, Paper, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { KeyRound, Pencil, Plus, Trash2, X } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import { type Secret, secretsQuery } from '../../api/queries/secret'
+import { taskNamesQuery } from '../../api/queries/task'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { Confirm } from '../../ui/Confirm'
+import { Empty } from '../../ui/Empty'
+import { Go } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { Ago } from '../../ui/Time'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { secretsRoute } from './routes'
+import { SecretForm } from './SecretForm'
+import './secrets.css'
+import { useText } from './text'
+
+export function SecretsPage() {
+  const t = useText()
+  usePageTitle(t.list)
+  const may = useCan()('secret.edit')
+  return may ? <Inside /> : <Empty icon={KeyRound} title={t.adminsOnly} />
+}
+
+function Inside() {
+  const t = useText()
+  const { task, set } = secretsRoute.useSearch()
+  const navigate = useNavigate({ from: secretsRoute.fullPath })
+  const query = useQuery(secretsQuery)
+  const [form, setForm] = useState<{ old?: Secret } | null>(set ? {} : null)
+  const [removing, setRemoving] = useState<Secret | null>(null)
+  const names = useTaskNames()
+  const clear = () => void navigate({ search: {}, replace: true })
+  useKeys({ c: () => setForm({}) })
+  return (
+    <Paper withBorder>
+      <Group className="head" gap={8}>
+        {task ? (
+          <Button variant="default" rightSection={<X size={12} />} onClick={clear}>
+            {t.onlyTask} {names.get(task) ?? t.goneTask}
+          </Button>
+        ) : null}
+        <Text size="xs" c="dimmed" ml="auto">
+          {query.data ? t.count(query.data.length) : ''}
+        </Text>
+        <Button leftSection={<Plus size={14} />} onClick={() => setForm({})}>
+          {t.set}
+        </Button>
+      </Group>
+      <Loaded query={query}>
+        {(secrets) => (
+          <List
+            secrets={secrets.filter((one) => !task || one.task_id === task)}
+            names={names}
+            onChange={(old) => setForm({ old })}
+            onRemove={setRemoving}
+          />
+        )}
+      </Loaded>
+      {form ? <SecretForm old={form.old} taskId={task} onClose={() => setForm(null)} /> : null}
+      <Removing secret={removing} onClose={() => setRemoving(null)} />
+    </Paper>
+  )
+}
+
+function useTaskNames(): Map<string, string> {
+  const { data = [] } = useQuery(taskNamesQuery)
+  return new Map(
+    data.map((one) => [one.id, one.hostname ? `${one.name}, ${one.hostname}` : one.name]),
+  )
+}
+
+interface ListProps {
+  secrets: Secret[]
+  names: Map<string, string>
+  onChange: (secret: Secret) => void
+  onRemove: (secret: Secret) => void
+}
+
+function List({ secrets, names, onChange, onRemove }: ListProps) {
+  const t = useText()
+  if (secrets.length === 0)
+    return (
+      <Empty icon={KeyRound} title={t.first}>
+        {t.firstBody}
+      </Empty>
+    )
+  return (
+    <ul className="secrets-list" aria-label={t.list}>
+      {secrets.map((one) => (
+        <li key={one.id} className="row secrets-row">
+          <div style={{ minWidth: 0 }}>
+            <Group gap={6} wrap="nowrap">
+              <Text size="sm" fw={600} className="mono clip">
+                {one.name}
+              </Text>
+              <Badge size="xs">{one.secret ? t.secret : t.variable}</Badge>
+            </Group>
+            <Text size="xs" c="dimmed" className="clip">
+              {[one.description, one.secret ? '' : one.value].filter(Boolean).join(' · ')}
+            </Text>
+          </div>
+          <Text size="sm" className="clip secrets-scope" component="div">
+            {one.task_id ? (
+              <Anchor component={Go} to={`/tasks/${one.task_id}`} size="sm">
+                {names.get(one.task_id) ?? t.goneTask}
+              </Anchor>
+            ) : (
+              t.all
+            )}
+          </Text>
+          <Text size="xs" c="dimmed" className="hide-sm" component="div">
+            <Ago at={one.last_update} /> {t.setBy(one.updated_by)}
+          </Text>
+          <Group gap={2} wrap="nowrap">
+            <ActionIcon aria-label={t.change(one.name)} onClick={() => onChange(one)}>
+              <Pencil size={14} />
+            </ActionIcon>
+            <ActionIcon aria-label={t.remove(one.name)} onClick={() => onRemove(one)}>
+              <Trash2 size={14} />
+            </ActionIcon>
+          </Group>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Removing({ secret, onClose }: { secret: Secret | null; onClose: () => void }) {
+  const t = useText()
+  const w = useWords()
+  const client = useQueryClient()
+  const remove = useMutation({
+    mutationFn: ({ name, task_id }: Secret) =>
+      ok(
+        api.DELETE('/secret/{name}', {
+          params: { path: { name }, query: task_id ? { task_id } : {} },
+        } as never),
+      ),
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: ['secret'] })
+      done(t.deleted)
+      onClose()
+    },
+    onError: failed,
+  })
+  return (
+    <Confirm
+      opened={!!secret}
+      title={w.reallyDelete(secret?.name ?? '')}
+      action={t.delete}
+      busy={remove.isPending}
+      onClose={onClose}
+      onConfirm={() => secret && remove.mutate(secret)}
+    >
+      {t.deleteBody}
+    </Confirm>
+  )
+}

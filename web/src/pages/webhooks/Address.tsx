@@ -1,0 +1,33 @@
+import { Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { actingFor, ROOT } from '../../api/client'
+import type { Webhook } from '../../api/queries/webhook'
+import { CopyField } from '../../ui/CopyField'
+import { CallText } from '../../ui/run/CallText'
+import { SecretKey } from '../../ui/run/SecretKey'
+import { useText } from './text'
+
+const HIDDEN = '••••••••'
+
+export function hookUrl(hook: Webhook, secret: string): string {
+  const door = hook.signature === 'none' ? `trigger/secret/${secret}` : 'trigger/signed'
+  const query = `customer=${encodeURIComponent(actingFor())}`
+  return `${location.origin}${ROOT}webhook/${hook.id}/${door}?${query}`
+}
+
+/** The address to call. The secret in it is hidden until an admin asks for it. */
+export function Address({ hook }: { hook: Webhook }) {
+  const t = useText()
+  const [secret, setSecret] = useState('')
+  const url = hookUrl(hook, secret || HIDDEN)
+  const isSigned = hook.signature !== 'none'
+  const call = `curl -X POST '${url}' \\\n  -H 'Content-Type: application/json' \\\n  -d '["one", 2]'`
+  return (
+    <Stack gap="sm">
+      <Text size="sm">{isSigned ? t.signedBody : t.addressBody}</Text>
+      <CopyField value={url} label={t.address} />
+      <SecretKey kind="webhook" id={hook.id} secret={secret} onSecret={setSecret} />
+      {isSigned ? null : <CallText text={call} label={t.copyAddress} />}
+    </Stack>
+  )
+}

@@ -1,0 +1,137 @@
+import { Anchor, Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { RotateCcw } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import { type Delivery, deliveriesQuery, deliveryQuery } from '../../api/queries/webhook'
+import { bytes } from '../../lib/format'
+import { Go } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago } from '../../ui/Time'
+import { done, failed } from '../../ui/toast'
+import { useText } from './text'
+
+/** What came in, with its payload, its verdict and the jobs that it made. */
+export function Deliveries({ id }: { id: string }) {
+  const t = useText()
+  const query = useQuery(deliveriesQuery(id))
+  return (
+    <Loaded query={query} lines={3}>
+      {(deliveries) =>
+        deliveries.length ? (
+          deliveries.map((one) => <Row key={one.id} delivery={one} />)
+        ) : (
+          <Text size="sm" p="md" c="dimmed">
+            {t.deliveriesNone}
+          </Text>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function isGood(verdict: string): boolean {
+  return verdict === 'accepted' || verdict === 'duplicate'
+}
+
+function Row({ delivery }: { delivery: Delivery }) {
+  const t = useText()
+  const [opened, setOpened] = useState(false)
+  return (
+    <details className="hooks-delivery" onToggle={(event) => setOpened(event.currentTarget.open)}>
+      <summary>
+        <StateIcon look={isGood(delivery.verdict) ? 'ok' : 'fail'} />
+        <span className="clip">
+          <Text span size="sm" fw={600}>
+            {t.verdicts[delivery.verdict] ?? delivery.verdict}
+          </Text>{' '}
+          <Text span size="xs" c="dimmed">
+            {t.doors[delivery.door] ?? delivery.door} · {delivery.user || delivery.address} ·{' '}
+            {bytes(delivery.size)}
+          </Text>
+        </span>
+        {delivery.replay_of ? <Badge size="xs">{t.replayOf}</Badge> : <span />}
+        <Text span size="xs" c="dimmed">
+          <Ago at={delivery.date} />
+        </Text>
+      </summary>
+      {opened ? <Opened delivery={delivery} /> : null}
+    </details>
+  )
+}
+
+function Opened({ delivery }: { delivery: Delivery }) {
+  const t = useText()
+  const query = useQuery(deliveryQuery(delivery.webhook_id, delivery.id))
+  return (
+    <Stack gap="sm" p="sm">
+      <Group gap={8}>
+        <Text size="sm" fw={600}>
+          {t.jobs}
+        </Text>
+        {delivery.jobs.length ? null : <Text size="sm">{t.noJobs}</Text>}
+        {delivery.jobs.map((job) => (
+          <Anchor key={job.id} component={Go} to={`/jobs/${job.id}`} size="sm">
+            {t.job} #{job.id.slice(-6)}
+          </Anchor>
+        ))}
+        <Replay delivery={delivery} />
+      </Group>
+      <Loaded query={query} lines={2}>
+        {(whole) => (
+          <>
+            <Titled title={t.body} text={whole.body || t.noBody} />
+            <Titled
+              title={t.headers}
+              text={Object.entries(whole.headers)
+                .map(([name, value]) => `${name}: ${value}`)
+                .join('\n')}
+            />
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  )
+}
+
+function Titled({ title, text }: { title: string; text: string }) {
+  return (
+    <div>
+      <Text size="xs" fw={600} mb={4}>
+        {title}
+      </Text>
+      <section className="hooks-text mono" aria-label={title} tabIndex={0}>
+        {text}
+      </section>
+    </div>
+  )
+}
+
+function Replay({ delivery }: { delivery: Delivery }) {
+  const t = useText()
+  const client = useQueryClient()
+  const { webhook_id: id, id: delivery_id } = delivery
+  const replay = useMutation({
+    mutationFn: () =>
+      ok(
+        api.POST('/webhook/{id}/delivery/{delivery_id}/replay', {
+          params: { path: { id, delivery_id } },
+        }),
+      ),
+    onSuccess: () => done(t.replayed),
+    onError: failed,
+    onSettled: () => void client.invalidateQueries({ queryKey: ['webhook', id] }),
+  })
+  return (
+    <Button
+      ml="auto"
+      variant="default"
+      leftSection={<RotateCcw size={14} />}
+      loading={replay.isPending}
+      onClick={() => replay.mutate()}
+    >
+      {t.replay}
+    </Button>
+  )
+}

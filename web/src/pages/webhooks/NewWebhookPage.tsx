@@ -1,0 +1,71 @@
+import { Button, Group } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import { byField } from '../../api/errors'
+import type { Webhook } from '../../api/queries/webhook'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { Empty } from '../../ui/Empty'
+import { useGo } from '../../ui/Go'
+import { Section } from '../../ui/Section'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { type Draft, Fields } from './Fields'
+import { useText } from './text'
+import './webhooks.css'
+
+const FIRST: Draft = { name: '', enable: true, signature: 'none', tasks: [], workflows: [] }
+
+export function NewWebhookPage() {
+  const t = useText()
+  usePageTitle(t.newWebhook)
+  const mayEdit = useCan()('webhook.edit')
+  return mayEdit ? <Form /> : <Empty title={t.adminsEdit} />
+}
+
+function Form() {
+  const t = useText()
+  const w = useWords()
+  const go = useGo()
+  const client = useQueryClient()
+  const [draft, setDraft] = useState(FIRST)
+  const create = useMutation({
+    mutationFn: () => ok<Webhook>(api.POST('/webhook', { body: draft })),
+    onSuccess: (made) => {
+      void client.invalidateQueries({ queryKey: ['webhook'] })
+      done(t.created)
+      go(`/webhooks/${made.id}`)
+    },
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+  })
+  const submit = () => !create.isPending && create.mutate()
+  useKeys({ 'mod+s': submit, 'mod+Enter': submit })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit()
+      }}
+      style={{ maxWidth: 640 }}
+    >
+      <Section title={t.newWebhook} padded>
+        <Fields
+          draft={draft}
+          set={(change) => setDraft((now) => ({ ...now, ...change }))}
+          errors={byField(create.error)}
+          readOnly={false}
+        />
+        <Group justify="flex-end" gap={8} mt="md">
+          <Button variant="default" onClick={() => go('/webhooks')}>
+            {w.cancel}
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            {t.create}
+          </Button>
+        </Group>
+      </Section>
+    </form>
+  )
+}

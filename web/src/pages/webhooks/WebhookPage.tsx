@@ -1,0 +1,175 @@
+import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Save, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import { ApiError, byField } from '../../api/errors'
+import { type Webhook, webhookQuery } from '../../api/queries/webhook'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { Confirm } from '../../ui/Confirm'
+import { useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Section'
+import { Ago } from '../../ui/Time'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { Unsaved } from '../../ui/Unsaved'
+import { Address } from './Address'
+import { Deliveries } from './Deliveries'
+import { type Draft, Fields } from './Fields'
+import { webhookRoute } from './routes'
+import { Test } from './Test'
+import { useText } from './text'
+import './webhooks.css'
+
+export function WebhookPage() {
+  const t = useText()
+  const { id } = webhookRoute.useParams()
+  const query = useQuery(webhookQuery(id))
+  usePageTitle(query.data?.name ?? t.list)
+  return <Loaded query={query}>{(hook) => <Inside key={hook.id} hook={hook} />}</Loaded>
+}
+
+function useSave(hook: Webhook) {
+  const t = useText()
+  const client = useQueryClient()
+  const [edits, setEdits] = useState<Partial<Draft>>({})
+  const draft: Draft = { ...pick(hook), ...edits }
+  const isDirty = JSON.stringify(draft) !== JSON.stringify(pick(hook))
+  const save = useMutation({
+    mutationFn: () => change(hook, edits),
+    onSuccess: (saved) => {
+      client.setQueryData(webhookQuery(hook.id).queryKey, saved)
+      setEdits({})
+      void client.invalidateQueries({ queryKey: ['task'] })
+      done(t.saved)
+    },
+    onError: (fault) => {
+      const isStale = fault instanceof ApiError && fault.status === 412
+      if (isStale) void client.invalidateQueries({ queryKey: ['webhook', hook.id] })
+      if (isStale) failed(new Error(t.stale))
+      else if (Object.keys(byField(fault)).length === 0) failed(fault)
+    },
+  })
+  return {
+    draft,
+    isDirty,
+    isBusy: save.isPending,
+    errors: byField(save.error),
+    set: (more: Partial<Draft>) => setEdits((now) => ({ ...now, ...more })),
+    submit: () => isDirty && !save.isPending && save.mutate(),
+  }
+}
+
+function pick({ name, enable, signature, tasks, workflows }: Webhook): Draft {
+  return { name, enable, signature, tasks, workflows }
+}
+
+function change(hook: Webhook, body: Partial<Draft>): Promise<Webhook> {
+  const asked = {
+    params: { path: { id: hook.id } },
+    headers: { 'if-match': String(hook.version) },
+    body,
+  }
+  return ok<Webhook>(api.PATCH('/webhook/{id}', asked as never))
+}
+
+function Inside({ hook }: { hook: Webhook }) {
+  const t = useText()
+  const w = useWords()
+  const mayEdit = useCan()('webhook.edit')
+  const form = useSave(hook)
+  useKeys(mayEdit ? { 'mod+s': form.submit } : {})
+  return (
+    <>
+      <div className="hooks-bar">
+        <Title order={2} size="h4" className="clip">
+          {hook.name}
+        </Title>
+        {hook.enable ? null : <Badge>{t.off}</Badge>}
+        <Text size="xs" c="dimmed" component="div">
+          {t.calls(hook.trigger_count)} ·{' '}
+          {hook.last_triggered ? (
+            <>
+              {t.lastCall} <Ago at={hook.last_triggered} />
+            </>
+          ) : (
+            t.neverCalled
+          )}
+        </Text>
+        {mayEdit ? (
+          <Group ml="auto" gap={8}>
+            <Remove hook={hook} />
+            <Button
+              leftSection={<Save size={14} />}
+              disabled={!form.isDirty}
+              loading={form.isBusy}
+              onClick={form.submit}
+            >
+              {w.save}
+            </Button>
+          </Group>
+        ) : null}
+      </div>
+      <div className="hooks-split">
+        <Stack gap={12}>
+          <Section title={t.definition} padded>
+            <Fields draft={form.draft} set={form.set} errors={form.errors} readOnly={!mayEdit} />
+          </Section>
+          <Section title={t.address} padded>
+            <Address hook={hook} />
+          </Section>
+        </Stack>
+        <Stack gap={12}>
+          {mayEdit ? (
+            <Section title={t.test} padded>
+              <Test hook={hook} />
+            </Section>
+          ) : null}
+          <Section title={t.deliveries} padded={!mayEdit}>
+            {mayEdit ? <Deliveries id={hook.id} /> : <Text size="sm">{t.adminsOnly}</Text>}
+          </Section>
+        </Stack>
+      </div>
+      <Unsaved when={form.isDirty && mayEdit} />
+    </>
+  )
+}
+
+function Remove({ hook }: { hook: Webhook }) {
+  const t = useText()
+  const w = useWords()
+  const go = useGo()
+  const client = useQueryClient()
+  const [asking, setAsking] = useState(false)
+  const remove = useMutation({
+    mutationFn: () => ok(api.DELETE('/webhook/{id}', { params: { path: { id: hook.id } } })),
+    onSuccess: () => {
+      done(t.deleted)
+      go('/webhooks')
+      client.removeQueries({ queryKey: ['webhook', hook.id] })
+      void client.invalidateQueries({ queryKey: ['webhook', 'list'] })
+    },
+    onError: failed,
+  })
+  return (
+    <>
+      <Button variant="default" leftSection={<Trash2 size={14} />} onClick={() => setAsking(true)}>
+        {t.delete}
+      </Button>
+      <Confirm
+        opened={asking}
+        title={w.reallyDelete(hook.name)}
+        word={hook.name}
+        action={t.delete}
+        busy={remove.isPending}
+        onClose={() => setAsking(false)}
+        onConfirm={() => remove.mutate()}
+      >
+        {t.deleteBody}
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,7 @@
+import type { Webhook } from '../../api/queries/webhook'
+import type { Target } from '../../ui/run/target'
+
+/** What a webhook runs. What its reader may not see is not in it. */
+export function attachedTo(hook: Pick<Webhook, 'tasks' | 'workflows'>, all: Target[]): Target[] {
+  return all.filter((one) => (one.kind === 'task' ? hook.tasks : hook.workflows).includes(one.id))
+}

@@ -1,0 +1,36 @@
+import type { Argument } from '../../ui/arguments/values'
+
+/** The elements of a payload: those of an array, or the one value. Null: no JSON. */
+export function elementsIn(text: string): { elements: unknown[]; isArray: boolean } | null {
+  if (!text.trim()) return { elements: [], isArray: true }
+  try {
+    const parsed: unknown = JSON.parse(text)
+    const isArray = Array.isArray(parsed)
+    return { elements: isArray ? parsed : [parsed], isArray }
+  } catch {
+    return null
+  }
+}
+
+export type Place =
+  | { kind: 'given'; element: number; text: string }
+  | { kind: 'fixed'; text: string }
+  | { kind: 'missing' }
+  | { kind: 'blank' }
+
+/** Element n is argument n, counted over all definitions; what goes beyond them is ignored. */
+export function mapped(definitions: Argument[], elements: unknown[]): Place[] {
+  return definitions.map((one, n): Place => {
+    if (one.type === 'fixed') return { kind: 'fixed', text: asText(one.value) }
+    if (n < elements.length) {
+      const text = one.masked ? '***' : asText(elements[n])
+      return { kind: 'given', element: n, text }
+    }
+    return { kind: one.required ? 'missing' : 'blank' }
+  })
+}
+
+/** As the script gets it: strings as they are, everything else as compact JSON. */
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}

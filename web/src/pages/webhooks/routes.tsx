@@ -1,0 +1,22 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { orgRoute } from '../../app/root'
+
+export const webhooksRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./WebhooksPage'), 'WebhooksPage'),
+})
+
+export const newWebhookRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/webhooks/new',
+  component: lazyRouteComponent(() => import('./NewWebhookPage'), 'NewWebhookPage'),
+})
+
+export const webhookRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/webhooks/$id',
+  component: lazyRouteComponent(() => import('./WebhookPage'), 'WebhookPage'),
+})
+
+export const webhooksRoutes = [webhooksRoute, newWebhookRoute, webhookRoute] as const

@@ -1,0 +1,109 @@
+import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { Eye, EyeOff, RefreshCw } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok } from '../../api/client'
+import { useCan } from '../../app/session'
+import { Confirm } from '../Confirm'
+import { CopyField } from '../CopyField'
+import { done, failed } from '../toast'
+import { useText } from './text'
+
+type Kind = 'task' | 'workflow' | 'webhook'
+
+const OVERLAPS = {
+  '0': 'overlapNone',
+  '3600': 'overlapHour',
+  '86400': 'overlapDay',
+  '604800': 'overlapWeek',
+} as const
+
+interface Props {
+  kind: Kind
+  id: string
+  /** '' while it is hidden. */
+  secret: string
+  onSecret: (secret: string) => void
+}
+
+/** The secret key of a record: hidden until somebody who may asks for it, and changed here. */
+export function SecretKey({ kind, id, secret, onSecret }: Props) {
+  const t = useText()
+  const may = useCan()('task.secret')
+  const [asking, setAsking] = useState(false)
+  const [overlap, setOverlap] = useState('0')
+  const read = useMutation({
+    mutationFn: () => readSecret(kind, id),
+    onSuccess: (found) => onSecret(found.secret),
+    onError: failed,
+  })
+  const rotate = useMutation({
+    mutationFn: () => changeSecret(kind, id, Number(overlap)),
+    onSuccess: (found) => {
+      onSecret(found.secret)
+      setAsking(false)
+      done(t.rotated)
+    },
+    onError: failed,
+  })
+  if (!may) return <Alert color="gray">{t.adminsOnly}</Alert>
+  return (
+    <>
+      {secret ? <CopyField value={secret} label={t.secret} /> : null}
+      <Group gap={8}>
+        <Button
+          variant="default"
+          leftSection={secret ? <EyeOff size={14} /> : <Eye size={14} />}
+          loading={read.isPending}
+          onClick={() => (secret ? onSecret('') : read.mutate())}
+        >
+          {secret ? t.hideSecret : t.showSecret}
+        </Button>
+        <Button
+          variant="default"
+          leftSection={<RefreshCw size={14} />}
+          onClick={() => setAsking(true)}
+        >
+          {t.rotate}
+        </Button>
+        <Text size="xs" c="dimmed">
+          {t.readIsAudited}
+        </Text>
+      </Group>
+      <Confirm
+        opened={asking}
+        title={t.rotateTitle}
+        action={t.rotate}
+        busy={rotate.isPending}
+        onClose={() => setAsking(false)}
+        onConfirm={() => rotate.mutate()}
+      >
+        <Stack gap="sm">
+          {t.rotateBody}
+          <Select
+            label={t.overlap}
+            allowDeselect={false}
+            value={overlap}
+            onChange={(next) => setOverlap(next ?? '0')}
+            data={Object.entries(OVERLAPS).map(([value, word]) => ({ value, label: t[word] }))}
+          />
+        </Stack>
+      </Confirm>
+    </>
+  )
+}
+
+const PATHS = {
+  task: '/task/{id}/credentials',
+  workflow: '/workflows/{id}/credentials',
+  webhook: '/webhook/{id}/credentials',
+} as const
+
+function readSecret(kind: Kind, id: string) {
+  return ok(api.GET(PATHS[kind], { params: { path: { id } } }))
+}
+
+function changeSecret(kind: Kind, id: string, overlap: number) {
+  const path = `${PATHS[kind]}/rotate` as const
+  return ok(api.POST(path, { params: { path: { id } }, body: { overlap } }))
+}

@@ -1,0 +1,22 @@
+import { useQuery } from '@tanstack/react-query'
+import { taskNamesQuery } from '../../api/queries/task'
+import { workflowNamesQuery } from '../../api/queries/workflowNames'
+import type { Target } from './target'
+
+/** Every task and workflow that this reader sees, to choose from. */
+export function useTargets(): Target[] {
+  const { data: tasks = [] } = useQuery(taskNamesQuery)
+  const { data: flows = [] } = useQuery(workflowNamesQuery)
+  return [
+    ...tasks.map((one) => ({
+      kind: 'task' as const,
+      id: one.id,
+      name: one.hostname ? `${one.name}, ${one.hostname}` : one.name,
+    })),
+    ...flows.map((one) => ({ kind: 'workflow' as const, id: one.id, name: one.name })),
+  ]
+}
+
+export function keyOf({ kind, id }: Pick<Target, 'kind' | 'id'>): string {
+  return `${kind} ${id}`
+}
