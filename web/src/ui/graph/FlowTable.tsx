@@ -18,7 +18,6 @@ export function FlowTable({ draft, tasks, steps, actions }: Props) {
   const t = useText()
   return (
     // What scrolls sideways on a narrow screen must be reachable by keys.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <section className="flow-scroll" tabIndex={0} aria-label={t.graph}>
       <Table verticalSpacing={6}>
         <Table.Thead>
