@@ -1,0 +1,80 @@
+"""What may be said of a provider, and where somebody goes afterwards."""
+
+import pytest
+
+from belvedere.access import Level
+from belvedere.base.errors import Invalid
+from belvedere.providers import model
+from belvedere.providers.model import ProviderRow
+
+
+@pytest.mark.parametrize(
+    "to",
+    ["/ui/", "/ui/acme/jobs", "/ui/acme/jobs?state=failure&q=a%20b", "/ui/acme/task/0f?x=a//b"],
+)
+def test_it_works(to: str) -> None:
+    assert model.target(to) == to
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        None,
+        "",
+        "ui/",
+        "/",
+        "/ui",
+        "https://evil.test/",
+        "https://evil.test/ui/",
+        "//evil.test/ui/",
+        "///evil.test/ui/",
+        "/\\evil.test",
+        "/ui/\\evil.test",
+        "/ui//evil.test",
+        "/ui/../api/session/logout",
+        "/ui/..",
+        "/api/session/logout",
+        "javascript:alert(1)",
+        "/ui/\r\nSet-Cookie: x=y",
+        "/ui/x\n",
+        "/ui/ x",
+        "/ui/#x",
+        "/ui/é",
+        "/ui/\0",
+        "/ui/" + "x" * 1_000,
+    ],
+)
+def test_nobody_is_sent_elsewhere(to: str | None) -> None:
+    assert model.target(to) == "/ui/"
+
+
+def row(level: str, claim: str, given: str) -> ProviderRow:
+    return ProviderRow(*("", "", "", "", "", "", "[]", "[]", level, claim, given, 1, "", 1, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("claims", "wanted"),
+    [
+        ({}, Level.VIEWER),
+        ({"groups": "ops"}, Level.ADMIN),
+        ({"groups": ["dev", "ops"]}, Level.ADMIN),
+        ({"groups": ["dev", 7, None, ["ops"]]}, Level.USER),
+        ({"groups": {"ops": True}}, Level.VIEWER),
+        ({"groups": "OPS"}, Level.VIEWER),
+    ],
+)
+def test_the_highest_level_of_a_claim_counts(claims: dict[str, object], wanted: Level) -> None:
+    found = row("viewer", "groups", '{"ops": "admin", "dev": "user"}')
+    assert model.level_of(found, claims) == wanted
+
+
+def test_without_a_level_nobody_comes() -> None:
+    assert model.level_of(row("", "", "{}"), {"": "x", "groups": "ops"}) is None
+    assert model.level_of(row("", "a.b", '{"x": "user"}'), {"a": {"b": "x"}}) == Level.USER
+    assert model.level_of(row("", "a.b", '{"x": "user"}'), {"a": "x", "a.b": "x"}) is None
+
+
+@pytest.mark.parametrize("text", ["owner", "agent", "anonymous", "", "Admin"])
+def test_what_is_no_level_to_give(text: str) -> None:
+    with pytest.raises(Invalid):
+        model.level("level", text)
