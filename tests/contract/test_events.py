@@ -196,3 +196,22 @@ async def test_who_hangs_up_is_noticed(world: World, ada: Client) -> None:
     async with Stream(ada, EVENTS):
         pass
     assert not world.house.feed._listeners
+
+
+async def test_topics_narrow_it(world: World, ada: Client, uma: Client) -> None:
+    task = await world.task()
+    async with Stream(ada, f"{EVENTS}?topics=webhook,indicator") as stream:
+        await create(uma, task)
+        await ada.post("/indicator", {"title": "x", "type": "counter"})
+        await ada.post("/webhook", {"name": "x"})
+        assert await kinds(stream, "webhook.created") == ["indicator.created", "webhook.created"]
+    refused = await ada.get(f"{EVENTS}?topics=job,nothing")
+    assert (refused.status, refused.code) == (400, "invalid_query")
+
+
+async def test_shared_views_are_told_to_everybody(world: World, uma: Client, vic: Client) -> None:
+    async with Stream(vic, f"{EVENTS}?topics=view") as stream:
+        await uma.post("/view", {"name": "mine", "page": "jobs"})
+        shared = await uma.post("/view", {"name": "ours", "page": "jobs", "shared": True})
+        told = await stream.until("view.changed")
+        assert told.data["object_id"] == shared.json["id"]

@@ -10,12 +10,38 @@ Every change writes its event in the same transaction. `GET /-/events` streams t
 events: `event` is the kind, `data` is JSON with the object's id and what changed, `id` is the
 cursor. A client that comes back with `Last-Event-ID` misses nothing; when that is too old, or when
 its own rights changed, it gets `resync` and reads anew. Members see the events of what they may
-see.
+see. `topics=job,monitor` narrows the stream to events of these objects.
+
+`data` is `{"kind", "object", "object_id", "at", "data"}`; the inner `data` is enough to patch a row
+or to know what to read again, so that a burst needs no request per event:
 """
+AFTER = """
+A version that is not larger than the one that a client has is old news. New jobs are read in one
+request: `GET /job?sort[id]=1&after=<the newest id that you have>`.
+"""
+# What stands in the inner data of the events of each object.
+FIELDS = {
+    "job": "`lifecycle`, `state`, `version`, `name`, `type`, `task_id`, `workflow_id`,"
+    " `workflow_job_id`, `host_id`, `user_id`, `trigger_name`, `fence`",
+    "monitor": "`name`, `type`, `host_id`, `state`, `alerts`; of a check also `failure_severity`"
+    " and `message`, and `from` in `monitor.state`; of an edit `enable` and `version`",
+    "indicator": "`title`, `type`, `state`, `severity`, `value` (unless it is a long text),"
+    " `enable`, `alerts`, `version`",
+    "host": "`hostname`; of a change also what the audit keeps",
+    "task": "`name`, `type`, `host_id`, `enable`, `version`",
+    "workflow": "`name`, `enable`, `version`; of a step `workflow_job_id` and `job_id`",
+    "webhook": "`name`, `enable`, `version`",
+    "schedule": "`name`, `target`, `target_id`, `enable`, `next`, `version`",
+    "notification": "nothing: the object is the organization, each reads the own inbox",
+    "view": "`user_id`, `page`, `shared`",
+}
 
 
 def page() -> str:
-    parts = [heading("Events", ABOUT)]
+    fields = table(
+        ("Object", "Fields of the inner `data`"), ((code(n), text) for n, text in FIELDS.items())
+    )
+    parts = [heading("Events", f"{ABOUT}\n{fields}{AFTER}")]
     for name, kinds in groupby(KINDS, key=lambda kind: kind.partition(".")[0]):
         rows = ((code(kind), KINDS[kind]) for kind in kinds)
         parts.append(f"## {name}\n\n{table(('Kind', 'What happened'), rows)}")

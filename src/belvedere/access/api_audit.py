@@ -67,10 +67,11 @@ def _lines(rows: Sequence[Sequence[str]]) -> bytes:
 
 
 def _wanted(ask: Ask) -> Wanted:
-    for name in ("after", "object_id"):
-        given = ask.first(name)
-        if given is not None and not is_id(given):
-            raise _bad(name, "is an id of 24 hex digits")
+    if not is_id(ask.first("after") or "0" * 24):
+        raise _bad("after", "is the last id of the page before")
+    object_id = ask.first("object_id")
+    if object_id is not None and not is_id(object_id):
+        raise _bad("object_id", "is an id of 24 hex digits")
     since, until = ask.first("from"), ask.first("to")
     texts: dict[str, Any] = {
         name: values.text(name, given)

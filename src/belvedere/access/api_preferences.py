@@ -16,7 +16,7 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def show(ask: Ask) -> Preferences:
-    return Preferences(await ask.house.db.read(preferences.find, ask.actor))
+    return Preferences(await ask.house.db.read(preferences.mine, ask.actor))
 
 
 async def put(ask: Ask) -> Preferences:

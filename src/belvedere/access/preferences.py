@@ -12,9 +12,15 @@ MOST_BYTES = 32 * 1024
 
 
 def find(tx: Tx, actor: Actor) -> dict[str, Any]:
+    """Nobody but a person has any."""
     text = tx.value("select settings from preferences where user_id = ?", actor.user_id)
     found: dict[str, Any] = {} if text is None else msgspec.json.decode(text)
     return found
+
+
+def mine(tx: Tx, actor: Actor) -> dict[str, Any]:
+    require_person(actor)
+    return find(tx, actor)
 
 
 def put(tx: Tx, actor: Actor, settings: dict[str, Any]) -> dict[str, Any]:

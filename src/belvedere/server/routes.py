@@ -26,6 +26,7 @@ from belvedere.rest.route import Route
 from belvedere.schedules.api import ROUTES as SCHEDULES
 from belvedere.secrets.api import ROUTES as SECRETS
 from belvedere.server.api import ROUTES as OWN
+from belvedere.server.api_about import ROUTES as ABOUT
 from belvedere.server.api_demo import ROUTES as DEMO
 from belvedere.server.api_event import ROUTES as EVENTS
 from belvedere.server.api_setup import ROUTES as SETUP
@@ -49,6 +50,7 @@ ROUTES: tuple[Route, ...] = (
     *BUNDLE,
     *DEMO,
     *SETUP,
+    *ABOUT,
     *BOARD,
     *ACCESS,
     *PROVIDERS,

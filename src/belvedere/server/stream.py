@@ -12,6 +12,7 @@ from belvedere.base.clock import iso
 from belvedere.base.errors import Invalid, Unauthenticated
 from belvedere.db import Tx
 from belvedere.events import Event
+from belvedere.events.kinds import KINDS
 from belvedere.jobs import sight
 from belvedere.jobs.model import APPROVAL
 from belvedere.rest.route import Ask, Reply, Route
@@ -27,12 +28,18 @@ LONGEST_QUEUE = 10_000
 OPEN = frozenset({"host", "webhook", "notification"})
 
 
+# What an event can be of.
+TOPICS = frozenset(kind.partition(".")[0] for kind in KINDS)
+
+
 class _Reader(msgspec.Struct):
     """Who listens, and the credential that was shown at the door."""
 
     house: Any
     actor: Actor
     token: str
+    # Objects whose events are wanted; empty: all.
+    topics: frozenset[str] = frozenset()
 
 
 async def follow(ask: Ask) -> Reply:
@@ -45,9 +52,17 @@ async def follow(ask: Ask) -> Reply:
     newest = await ask.house.db.glance(events.newest)
     is_known = cursor is not None and await ask.house.db.glance(_holds, cursor, newest)
     start = cursor if cursor is not None and is_known else newest
-    reader = _Reader(ask.house, ask.actor, token or "")
+    reader = _Reader(ask.house, ask.actor, token or "", _topics(ask.first("topics")))
     body = _live(reader, start, is_new=cursor is not None and not is_known)
     return Reply(body, headers={"x-accel-buffering": "no"}, media_type="text/event-stream")
+
+
+def _topics(text: str | None) -> frozenset[str]:
+    asked = frozenset((text or "").split(",")) - {""}
+    if asked - TOPICS:
+        names = ", ".join(sorted(TOPICS))
+        raise Invalid(f"topics are {names}, separated by commas.", code="invalid_query")
+    return asked
 
 
 def _cursor(text: str | None) -> Cursor | None:
@@ -72,7 +87,7 @@ async def _live(reader: _Reader, start: Cursor, *, is_new: bool) -> AsyncIterato
     try:
         # With an id, so that a reader who is cut off before the first event knows where to go on.
         yield RESYNC if is_new else f": welcome\nid: {start[0]}.{start[1]}\n\n".encode()
-        async for part in _since(reader.house, reader.actor, start):
+        async for part in _since(reader, start):
             start = part[1]
             yield part[0]
         async for chunk in _tail(reader, start, queue):
@@ -81,10 +96,10 @@ async def _live(reader: _Reader, start: Cursor, *, is_new: bool) -> AsyncIterato
         stop()
 
 
-async def _since(house: Any, actor: Actor, cursor: Cursor) -> AsyncIterator[tuple[bytes, Cursor]]:
-    while found := await house.db.read(events.after, *cursor):
+async def _since(reader: _Reader, cursor: Cursor) -> AsyncIterator[tuple[bytes, Cursor]]:
+    while found := await reader.house.db.read(events.after, *cursor):
         cursor = (found[-1].xid, found[-1].id)
-        yield await _shown(house, actor, found), cursor
+        yield await _shown(reader, found), cursor
 
 
 async def _tail(
@@ -105,7 +120,7 @@ async def _tail(
         fresh = [event for event in found if (event.xid, event.id) > cursor]
         if fresh:
             cursor = (fresh[-1].xid, fresh[-1].id)
-            yield await _shown(reader.house, reader.actor, fresh)
+            yield await _shown(reader, fresh)
         elif not found:
             yield b": still here\n\n"
 
@@ -120,11 +135,16 @@ async def _is_in(reader: _Reader) -> bool:
     return bool(msgspec.structs.replace(now, address=reader.actor.address) == reader.actor)
 
 
-async def _shown(house: Any, actor: Actor, found: list[Event]) -> bytes:
+async def _shown(reader: _Reader, found: list[Event]) -> bytes:
     """The visible ones; at least the id, so that a reader's cursor moves on."""
-    mine = [event for event in found if event.customer_id == actor.customer_id]
+    actor, topics = reader.actor, reader.topics
+    mine = [
+        event
+        for event in found
+        if event.customer_id == actor.customer_id and (not topics or event.object in topics)
+    ]
     if mine and not actor.sees_all:
-        mine = await house.db.read(_visible, actor, mine)
+        mine = await reader.house.db.read(_visible, actor, mine)
     last = found[-1]
     return b"".join(map(_told, mine)) + f"id: {last.xid}.{last.id}\n\n".encode()
 
@@ -188,6 +208,9 @@ ROUTES = (
         known=False,
         answer=bytes,
         media=("text/event-stream",),
-        query=(("last_event_id", "go on after this event; also the header Last-Event-ID"),),
+        query=(
+            ("last_event_id", "go on after this event; also the header Last-Event-ID"),
+            ("topics", "only events of these, separated by commas, such as job,monitor"),
+        ),
     ),
 )
