@@ -19,7 +19,7 @@ TYPES := openapi-typescript ../.venv/openapi.json -o src/api/schema.d.ts --empty
 export CHROMIUM ?= $(shell command -v chromium || echo /usr/bin/chromium)
 
 .PHONY: help run setup dev check test prove format reference lock lint types contracts
-.PHONY: built node modules console browser chromium openapi api
+.PHONY: built node modules console browser frames chromium openapi api
 
 help:
 	@echo 'make run        start Belvedere on http://127.0.0.1:8420 (options: make run ARGS="--port 9000")'
@@ -53,6 +53,11 @@ test: lint types contracts console
 
 prove: $(DEV)
 	HYPOTHESIS_PROFILE=prove $(BIN)/pytest -m prove
+	@$(MAKE) --no-print-directory frames
+
+# What the console costs with much on the screen; figures, not verdicts.
+frames: built modules chromium
+	@$(NPM) exec -- vitest run --config tests/prove/vitest.config.ts
 
 lint: $(DEV)
 	$(BIN)/ruff check -q .
@@ -84,7 +89,7 @@ console: built modules openapi
 	@$(NPM) exec -- $(TYPES) --check
 	@$(NPM) exec -- biome check --error-on-warnings .
 	@$(NPM) exec -- tsc --noEmit
-	@$(NPM) exec -- vitest run --exclude 'tests/browser/**'
+	@$(NPM) exec -- vitest run --exclude 'tests/browser/**' --exclude 'tests/prove/**'
 
 browser: built modules chromium
 	@$(NPM) exec -- vitest run --config tests/browser/vitest.config.ts

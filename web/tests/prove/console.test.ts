@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until, World } from '../browser/world'
+import { during, scrolled, told } from './frames'
+
+let world: World
+beforeAll(async () => {
+  world = await World.start({ demo: false })
+})
+afterAll(() => world.stop())
+
+/** Calls in parallel, a few at a time. */
+async function many(
+  count: number,
+  call: (n: number) => Promise<unknown>,
+  lanes = 8,
+): Promise<void> {
+  let next = 0
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      while (next < count) await call(next++)
+    }),
+  )
+}
+
+test('10,000 jobs scroll', async () => {
+  const task = await world.script('one of many', 'true\n', { concurrency: 16 })
+  await many(10_000, () => world.api('POST', '/job', { task: task.id }))
+  await until(
+    async () => (await world.api('GET', '/-/counts')).jobs.queued === 0,
+    'all jobs done',
+  ).catch(() => {})
+  const page = await world.page('/jobs')
+  await page.getByText('one of many').first().waitFor()
+  told('jobs: 10,000 rows, 5000 px/s', 'p50 <= 17, p95 <= 34', await scrolled(page, '.jobs-box'))
+  await page.context().close()
+})
+
+test('a log of 100,000 lines scrolls, and follows 5,000 lines a second', async () => {
+  const task = await world.script(
+    'long log',
+    'for i in $(seq 100000); do echo "line $i of a long log with some words in it"; done\n',
+  )
+  const job = await world.api('POST', '/job', { task: task.id })
+  await until(
+    async () => (await world.api('GET', `/job/${job.id}`)).lifecycle === 'finished',
+    'the end of the job',
+  )
+  const page = await world.page(`/jobs/${job.id}`)
+  await page.getByRole('log').waitFor()
+  await page.getByText('line 100000 of').first().waitFor()
+  told(
+    'log: 100,000 lines, 5000 px/s',
+    'p50 <= 17, p95 <= 34',
+    await scrolled(page, '[role="log"]'),
+  )
+  const heap = await page.evaluate(() => (performance as any).memory?.usedJSHeapSize ?? 0)
+  process.stdout.write(`log: heap ${(heap / 1e6).toFixed(0)} MB (<= 100)\n`)
+  await page.context().close()
+  const live = await world.script(
+    'fast log',
+    'for i in $(seq 100); do seq 500 | sed "s/^/fast line /"; sleep 0.1; done\n',
+  )
+  const running = await world.api('POST', '/job', { task: live.id })
+  const follower = await world.page(`/jobs/${running.id}`)
+  await follower.getByText('fast line').first().waitFor()
+  const found = await during(follower, async () => {
+    await until(
+      async () => (await world.api('GET', `/job/${running.id}`)).lifecycle === 'finished',
+      'the end',
+    )
+  })
+  told('log: following 5,000 lines/s', 'p95 <= 34', found)
+  await follower.context().close()
+})
+
+test('500 events a second for ten seconds', async () => {
+  const made = []
+  for (let n = 0; n < 20; n++)
+    made.push(
+      await world.api('POST', '/indicator', { title: `burst ${n}`, type: 'counter', value: 0 }),
+    )
+  const page = await world.page('/')
+  await page.getByText('burst 0').waitFor()
+  const begun = Date.now()
+  let sent = 0
+  const found = await during(page, () =>
+    many(5_000, async (n) => {
+      await world.api('PATCH', `/indicator/${made[n % 20].id}/increase`, {})
+      sent += 1
+    }),
+  )
+  told(
+    `events: ${Math.round((sent * 1000) / (Date.now() - begun))} a second`,
+    'the page answers',
+    found,
+  )
+  await page.getByRole('link', { name: 'Jobs' }).click()
+  await page.waitForURL(world.at('/jobs'))
+  await page.context().close()
+})
+
+test('2,000 monitors are listed', async () => {
+  const host = await world.host()
+  await many(2_000, (n) =>
+    world.api('POST', '/monitor', {
+      name: `monitor ${n}`,
+      type: 'push',
+      host_id: host.id,
+      looptime: 3_600_000,
+    }),
+  )
+  const page = await world.page('/')
+  const begun = Date.now()
+  await page.goto(world.at('/monitors'))
+  await page.getByText('monitor ').first().waitFor()
+  process.stdout.write(`monitors: 2,000, first rows after ${Date.now() - begun} ms (<= 1000)\n`)
+  told('monitors: 2,000 rows, 5000 px/s', 'p95 <= 34', await scrolled(page, '.mon-scroll'))
+  await page.context().close()
+})
+
+test('a graph of 150 nodes is laid out and dragged', async () => {
+  const task = await world.script('node', 'true\n')
+  const nodes = Array.from({ length: 150 }, (_, n) => ({ id: `n${n}`, task_id: task.id }))
+  const edges = nodes
+    .slice(1)
+    .map((node, n) => ({ source: `n${Math.floor(n / 2)}`, target: node.id }))
+  const made = await world.api('POST', '/workflows', {
+    name: 'large',
+    start: 'n0',
+    graph: { nodes, edges },
+  })
+  const page = await world.page(`/workflows/${made.id}/graph?edit=true`)
+  const begun = Date.now()
+  await page.locator('.react-flow__node').first().waitFor()
+  process.stdout.write(`graph: 150 nodes drawn ${Date.now() - begun} ms after the page\n`)
+  expect(await page.locator('.react-flow__node').count()).toBe(150)
+  const node = (await page.locator('.react-flow__node').nth(40).boundingBox())!
+  await page.mouse.move(node.x + 5, node.y + 5)
+  await page.mouse.down()
+  const found = await during(page, async () => {
+    for (let step = 0; step < 120; step++)
+      await page.mouse.move(node.x + 5 + step * 2, node.y + 5 + step)
+  })
+  await page.mouse.up()
+  told('graph: dragging one of 150 nodes', '50 frames/s', found)
+  await page.context().close()
+})
