@@ -19,7 +19,7 @@ TYPES := openapi-typescript ../.venv/openapi.json -o src/api/schema.d.ts --empty
 export CHROMIUM ?= $(shell command -v chromium || echo /usr/bin/chromium)
 
 .PHONY: help run setup dev check test prove format reference lock lint types contracts
-.PHONY: built node modules console browser frames chromium openapi api
+.PHONY: built node modules console browser frames pictures chromium openapi api
 
 help:
 	@echo 'make run        start Belvedere on http://127.0.0.1:8420 (options: make run ARGS="--port 9000")'
@@ -32,6 +32,7 @@ help:
 	@echo 'make format     put the code into shape'
 	@echo 'make reference  write the generated pages of docs/reference'
 	@echo 'make api        write the types of the interface that the console uses'
+	@echo 'make pictures   take the pictures of README and docs anew'
 	@echo 'make lock       choose the newest versions of what we depend on'
 
 run: built
@@ -93,6 +94,10 @@ console: built modules openapi
 
 browser: built modules chromium
 	@$(NPM) exec -- vitest run --config tests/browser/vitest.config.ts
+
+# The pictures in README and docs, from the demo.
+pictures: built modules chromium
+	@PICTURES=$(CURDIR)/docs/img $(NPM) exec -- vitest run --config tests/browser/vitest.config.ts pictures
 
 chromium:
 	@if test ! -x "$(CHROMIUM)"; then if test "$$(id -u)" = 0 && command -v apt-get > /dev/null; \

@@ -45,11 +45,19 @@ export class World {
     const server = await Server.start(options)
     try {
       const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
-      return new World(server, browser)
+      const world = new World(server, browser)
+      const { demo = true, agent = true, unclaimed = false } = options
+      if (demo && agent && !unclaimed) await world.demo()
+      return world
     } catch (fault) {
       await server.stop()
       throw fault
     }
+  }
+
+  /** It is made when the local agent has come in. */
+  private async demo(): Promise<void> {
+    await until(async () => (await this.api<unknown[]>('GET', '/workflows')).length > 0, 'the demo')
   }
 
   async stop(): Promise<void> {

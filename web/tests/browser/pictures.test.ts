@@ -1,0 +1,65 @@
+import { mkdirSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until, World } from './world'
+
+/** The pictures of README and docs: `make pictures` puts them there; otherwise they are only made. */
+const FOLDER = process.env.PICTURES ?? mkdtempSync(join(tmpdir(), 'belvedere-pictures-'))
+
+let world: World
+let job: string
+let task: string
+let workflow: string
+let monitor: string
+beforeAll(async () => {
+  mkdirSync(FOLDER, { recursive: true })
+  world = await World.start()
+  const all = await world.api<any[]>('GET', '/task')
+  const tasks = new Map(all.map((one) => [one.name, one.id]))
+  task = tasks.get('Count slowly')
+  const run = (name: string, args: unknown[] = []) =>
+    world.api('POST', '/job', { task: tasks.get(name), task_arguments: args })
+  await run('Fail on purpose')
+  await run('Measure the disk')
+  job = (await run('Count slowly')).id
+  workflow = (await world.api<any[]>('GET', '/workflows'))[0].id
+  await world.api('POST', `/workflows/${workflow}/job`, {})
+  monitor = (await world.api<any[]>('GET', '/monitor')).find((one) => one.type === 'scraper').id
+  await until(async () => (await world.api<any[]>('GET', '/-/needs')).length > 0, 'an approval')
+  await until(
+    async () => (await world.api('GET', `/job/${job}`)).lifecycle === 'finished',
+    'the end of the job',
+  )
+})
+afterAll(() => world.stop())
+
+const PICTURES: [string, () => string, 'light' | 'dark', RegExp][] = [
+  ['dashboard', () => '/', 'light', /Recent jobs/],
+  ['dashboard-dark', () => '/', 'dark', /Recent jobs/],
+  ['job', () => `/jobs/${job}`, 'light', /Count slowly/],
+  ['jobs', () => '/jobs', 'light', /Measure the disk/],
+  ['task', () => `/tasks/${task}`, 'light', /Count slowly/],
+  ['workflow', () => `/workflows/${workflow}`, 'dark', /Measure, ask, report/],
+  ['monitor', () => `/monitors/${monitor}`, 'light', /What is expected/],
+]
+
+for (const [name, path, scheme, word] of PICTURES) {
+  test(`a picture of ${name}`, async () => {
+    const page = await world.page(path(), { scheme, width: 1280, height: 800 })
+    await page.getByText(word).first().waitFor()
+    await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'))
+    await page.evaluate(() => document.fonts.ready)
+    const picture = await page.screenshot({
+      path: join(FOLDER, `console-${name}.png`),
+      animations: 'disabled',
+    })
+    // A page that failed to draw compresses to almost nothing.
+    expect(picture.length).toBeGreaterThan(15_000)
+    await page.context().close()
+  })
+}
+
+test('no page sinned', () => {
+  expect(world.sins).toEqual([])
+})
