@@ -41,7 +41,7 @@ run: built
 setup: built
 
 # A shell that is not a person's keeps Ctrl-C from what it starts aside: the server is told to stop.
-dev: built modules
+dev: modules built
 	@$(BIN)/belvedere up $(ARGS) & server=$$!; trap 'kill $$server; wait $$server' EXIT; \
 	  $(NPM) exec -- vite --host 127.0.0.1
 
@@ -83,16 +83,17 @@ node: $(SERVER)
 	@$(CONSOLE) has-node || { echo 'Fetching Node, which builds the console (60 MB, once) ...' && \
 	  $(PIP) install --require-hashes --only-binary :all: -r locks/console.txt; }
 
+# Before the build where both are wanted: it takes what is there.
 modules: node
 	@$(CONSOLE) install
 
-console: built modules openapi
+console: modules built openapi
 	@$(NPM) exec -- $(TYPES) --check
 	@$(NPM) exec -- biome check --error-on-warnings .
 	@$(NPM) exec -- tsc --noEmit
 	@$(NPM) exec -- vitest run --exclude 'tests/browser/**' --exclude 'tests/prove/**'
 
-browser: built modules chromium
+browser: modules built chromium
 	@$(NPM) exec -- vitest run --config tests/browser/vitest.config.ts
 
 # The pictures in README and docs, from the demo.

@@ -1,0 +1,35 @@
+"""What the console is made of: exact versions with their digests, from any registry."""
+
+import json
+import re
+from typing import Any
+
+from console.hook import ROOT
+
+EXACT = re.compile(r"\d+\.\d+\.\d+")
+
+
+def read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((ROOT / "web" / name).read_text())
+    return found
+
+
+def test_it_works() -> None:
+    """The lock is that of the package, or `npm ci` would refuse both."""
+    package, lock = read("package.json"), read("package-lock.json")
+    for kind in ("dependencies", "devDependencies"):
+        assert package[kind] == lock["packages"][""][kind]
+
+
+def test_versions_are_exact() -> None:
+    package = read("package.json")
+    wanted = {**package["dependencies"], **package["devDependencies"]}
+    assert [name for name, version in wanted.items() if not EXACT.fullmatch(version)] == []
+
+
+def test_the_lock_names_no_registry() -> None:
+    packages = read("package-lock.json")["packages"]
+    inner = {name: each for name, each in packages.items() if name}
+    assert len(inner) > 100
+    assert [name for name, each in inner.items() if "resolved" in each] == []
+    assert [name for name, each in inner.items() if "integrity" not in each] == []
