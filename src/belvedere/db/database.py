@@ -6,7 +6,7 @@ a snapshot. Nobody above knows whether SQLite or PostgreSQL answers.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
@@ -21,6 +21,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 Item = TypeVar("Item")
 
 Row = tuple[Any, ...]
+# A statement with its parameters.
+Asked = tuple[str, Sequence[Any]]
 AfterCommit = Callable[[], None]
 
 
@@ -38,8 +40,12 @@ class Fragments:
     # The members of a JSON array given as one parameter, for `x in …`.
     texts: str
     numbers: str
+    # `x {among}`, with a select of few rows in the braces: they are found first, then x by them.
+    among: str
     # Reserves N fence numbers: a row for each, or the highest where they follow each other.
     next_fences: str
+    # The next one, as a column; null where numbers are reserved when it is known how many.
+    next_fence: str
     # The writer's transaction number, stored with each event.
     current_xid: str
     # Events at or above this number may still change their neighbours; cursors stay below.
@@ -74,6 +80,11 @@ class Tx(Protocol):
 
     def value(self, sql: str, *params: Any) -> Any:
         """The first column of the first row, or None."""
+        ...
+
+    def together(self, *asked: Asked) -> Iterator[list[Row]]:
+        """The rows of each statement in turn. Where a round trip is dear they travel as one, so
+        that a later one may be run although an earlier one made it needless."""
         ...
 
     def after_commit(self, call: AfterCommit) -> None:

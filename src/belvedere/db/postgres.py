@@ -3,8 +3,7 @@
 import asyncio
 import logging
 import re
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -14,8 +13,8 @@ import psycopg
 
 from belvedere.base.clock import Clock, Millis, Shared
 from belvedere.base.errors import Unavailable
-from belvedere.db.database import AfterCommit, Fragments, Row, Tx
-from belvedere.db.wire import Wire
+from belvedere.db.database import AfterCommit, Asked, Fragments, Row, Tx
+from belvedere.db.wire import NUMBERS, TEXTS, Wire
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,9 +26,11 @@ FRAGMENTS = Fragments(
     lock_rows=" for update",
     skip_locked=" for update skip locked",
     skip_locked_jobs=" for update of j skip locked",
-    texts="(select json_array_elements_text(?::json))",
-    numbers="(select json_array_elements_text(?::json)::bigint)",
+    texts=TEXTS,
+    numbers=NUMBERS,
+    among="= any(array({}))",
     next_fences="select nextval('fence') from generate_series(1, ?)",
+    next_fence="nextval('fence')",
     current_xid="pg_current_xact_id()::text::bigint",
     xid_horizon="pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
 )
@@ -104,6 +105,9 @@ class PostgresTx:
         row = self.row(sql, *params)
         return None if row is None else row[0]
 
+    def together(self, *asked: Asked) -> Iterator[list[Row]]:
+        return iter(self.wire.together(asked))
+
     def after_commit(self, call: AfterCommit) -> None:
         self.calls.append(call)
 
@@ -137,7 +141,8 @@ class Postgres:
         self.closing: Callable[[Tx], None] | None = None
         self.on_rung: Callable[[set[str]], None] | None = None
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgres")
-        self._local = threading.local()
+        # Idle connections. The one used last is taken first: its server process is still warm.
+        self._idle: list[Wire] = []
         self._opened: list[psycopg.Connection[Row]] = []
         self._lanes: dict[Any, _Lane] = {}
         self._memo: dict[Any, Any] = {}
@@ -150,20 +155,28 @@ class Postgres:
             options="-c timezone=UTC -c statement_timeout=30s -c synchronous_commit=on"
             " -c idle_in_transaction_session_timeout=30s"
             # Our statements are planned alike for every value; planning anew costs more.
-            " -c plan_cache_mode=force_generic_plan -c jit=off",
+            " -c plan_cache_mode=force_generic_plan -c jit=off"
+            # A plan is made when a statement is first used, perhaps on an empty table, and kept
+            # while that grows: it must not be one that reads all of it.
+            " -c enable_seqscan=off",
         )
         self._opened.append(connection)
         return connection
 
-    def _wire(self) -> Wire:
-        """This thread's own connection."""
-        wire: Wire | None = getattr(self._local, "wire", None)
-        if wire is None or wire.is_broken:
-            try:
-                wire = self._local.wire = Wire(self.connect(autocommit=True))
-            except psycopg.OperationalError as fault:
-                raise Unavailable("The database does not answer; try again shortly.") from fault
-        return wire
+    def _take(self) -> Wire:
+        """A connection for this thread alone, until it is left again."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        try:
+            return Wire(self.connect(autocommit=True))
+        except psycopg.OperationalError as fault:
+            raise Unavailable("The database does not answer; try again shortly.") from fault
+
+    def _leave(self, wire: Wire) -> None:
+        if not wire.is_broken:
+            self._idle.append(wire)
 
     def _transact(self, work: Callable[[PostgresTx], R], *, closing: bool) -> tuple[R, PostgresTx]:
         try:
@@ -178,7 +191,7 @@ class Postgres:
     def _transact_once(
         self, work: Callable[[PostgresTx], R], *, closing: bool
     ) -> tuple[R, PostgresTx]:
-        wire = self._wire()
+        wire = self._take()
         try:
             self._agree(wire)
             wire.begin()
@@ -195,6 +208,8 @@ class Postgres:
             if isinstance(fault, psycopg.OperationalError) and not isinstance(fault, AGAIN):
                 raise Unavailable("The database does not answer; try again shortly.") from fault
             raise
+        finally:
+            self._leave(wire)
 
     def _agree(self, wire: Wire) -> None:
         """Ask for the database's own time when our copy is old."""
@@ -236,12 +251,13 @@ class Postgres:
             raise Unavailable("The database does not answer; try again shortly.") from fault
 
     def _look_once(self, verb: Any, args: Any, kwargs: Any) -> Any:
-        wire = self._wire()
+        wire = self._take()
         try:
             self._agree(wire)
             return verb(PostgresTx(wire, self.clock(), self._memo), *args, **kwargs)
         finally:
             wire.undo()
+            self._leave(wire)
 
     async def glance(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         return await self.read(verb, *a, **k)

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -22,7 +22,7 @@ import msgspec
 
 from belvedere.base.clock import Clock, Millis, wall
 from belvedere.base.errors import Unavailable
-from belvedere.db.database import AfterCommit, Fragments, Row, Tx
+from belvedere.db.database import AfterCommit, Asked, Fragments, Row, Tx
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,7 +36,9 @@ FRAGMENTS = Fragments(
     skip_locked_jobs="",
     texts="(select value from json_each(?))",
     numbers="(select value from json_each(?))",
+    among="in ({})",
     next_fences="update counters set value = value + ? where name = 'fence' returning value",
+    next_fence="null",
     current_xid="0",
     xid_horizon="9223372036854775807",
 )
@@ -87,6 +89,9 @@ class SqliteTx:
     def value(self, sql: str, *params: Any) -> Any:
         row = self.connection.execute(sql, params).fetchone()
         return None if row is None else row[0]
+
+    def together(self, *asked: Asked) -> Iterator[list[Row]]:
+        return (list(self.connection.execute(sql, tuple(params))) for sql, params in asked)
 
     def after_commit(self, call: AfterCommit) -> None:
         self.calls.append(call)

@@ -13,7 +13,7 @@ import psycopg
 from psycopg import pq
 from psycopg.adapt import PyFormat, Transformer
 
-from belvedere.db.database import Row
+from belvedere.db.database import Asked, Row
 
 GOOD = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 # A plan costs the server memory; when there are so many, all are forgotten and made anew.
@@ -23,9 +23,17 @@ Result = pq.abc.PGresult
 Ready = tuple[bytes, Sequence[Any] | None, Sequence[pq.Format] | None]
 
 
+# The members of a list that comes as one parameter.
+TEXTS = "(select json_array_elements_text(?::json))"
+NUMBERS = "(select json_array_elements_text(?::json)::bigint)"
+
+
 @cache
 def translated(sql: str) -> bytes:
     """Our `?` as the server's `$1`, `$2`, …"""
+    for members in (TEXTS, NUMBERS):
+        # An array is looked up in an index; rows would be joined.
+        sql = sql.replace(f" in {members}", f" = any(array{members})")
     first, *rest = sql.split("?")
     return (first + "".join(f"${n}{part}" for n, part in enumerate(rest, 1))).encode()
 
@@ -64,11 +72,17 @@ class Wire:
         ready = self._ready(sql, params)
         if not self._waiting:
             return self._checked(self._pg.exec_prepared(*ready))
-        waiting, self._waiting = self._waiting, []
-        return self._together([*waiting, ready])
+        return self._all_of([ready])[-1]
 
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        result = self.now(sql, params)
+        return self._loaded(self.now(sql, params))
+
+    def together(self, asked: Sequence[Asked]) -> list[list[Row]]:
+        """The rows of several statements, in one round trip."""
+        results = self._all_of([self._ready(sql, params) for sql, params in asked])
+        return [self._loaded(result) for result in results[-len(asked) :]]
+
+    def _loaded(self, result: Result) -> list[Row]:
         self._shapes.set_pgresult(result)
         return self._shapes.load_rows(0, result.ntuples, tuple)
 
@@ -94,14 +108,16 @@ class Wire:
         self._prepared[sql, types] = name
         return name
 
-    def _together(self, statements: list[Ready]) -> Result:
+    def _all_of(self, statements: list[Ready]) -> list[Result]:
+        """What waits, then these."""
+        waiting, self._waiting = self._waiting, []
         try:
-            results = self._exchange(statements)
+            results = self._exchange([*waiting, *statements])
         except BaseException:
             # Answers that nobody has read would be taken for those of the next statements.
             self._pg.finish()
             raise
-        return [self._checked(result) for result in results][-1]
+        return [self._checked(result) for result in results]
 
     def _exchange(self, statements: list[Ready]) -> list[Result]:
         self._pg.enter_pipeline_mode()

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.db import Tx, columns
+from belvedere.db import Asked, Tx, columns
 from belvedere.events.sources import Cause
 from belvedere.events.store import append_all
 
@@ -24,20 +24,33 @@ class Trigger(msgspec.Struct, frozen=True):
         return Cause(self.source, self.source_id, self.event_name).id
 
 
-def fire(tx: Tx, source: str, happened: Sequence[tuple[str, str, str, dict[str, Any]]]) -> None:
-    """(customer, source, event name, data): told to the reaction only where it starts something.
+# What starts something: (source, event name).
+Starting = set[tuple[str, str]]
+
+
+def asking(source: str, which: str, *params: Any) -> Asked:
+    """The statement whose rows make a `Starting`, of those sources whose id is `which`."""
+    return (
+        "select distinct source_id, event_name from triggers where source = ?"
+        f" and source_id {which}",
+        (source, *params),
+    )
+
+
+def fire(
+    tx: Tx,
+    source: str,
+    happened: Sequence[tuple[str, str, str, dict[str, Any]]],
+    known: Starting | None = None,
+) -> None:
+    """(customer, source, event name, data): told to the reaction only where it starts something,
+    which may be known already.
 
     `data` holds the `arguments`, or the `job_id` whose output they are.
     """
     if not happened:
         return
-    rows = tx.rows(
-        "select distinct source_id, event_name from triggers where source = ?"
-        f" and source_id in {tx.sql.texts}",
-        source,
-        msgspec.json.encode(list({source_id for _, source_id, _, _ in happened})).decode(),
-    )
-    wanted = {(source_id, event_name) for source_id, event_name in rows}
+    wanted = _starting(tx, source, happened) if known is None else known
     append_all(
         tx,
         "trigger.fired",
@@ -47,6 +60,12 @@ def fire(tx: Tx, source: str, happened: Sequence[tuple[str, str, str, dict[str, 
             if (source_id, event_name) in wanted
         ],
     )
+
+
+def _starting(tx: Tx, source: str, happened: Sequence[tuple[str, str, str, Any]]) -> Starting:
+    ids = msgspec.json.encode(list({source_id for _, source_id, _, _ in happened})).decode()
+    sql, params = asking(source, f"in {tx.sql.texts}", ids)
+    return {(source_id, event_name) for source_id, event_name in tx.rows(sql, *params)}
 
 
 def attach(tx: Tx, customer_id: str, triggers: Iterable[Trigger]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from belvedere import events
 from belvedere.db import Tx
 from belvedere.events import triggers
+from belvedere.events.triggers import Starting
 from belvedere.jobs.model import WORKFLOW, JobRow
 
 
@@ -27,12 +28,13 @@ def data_of(job: JobRow) -> dict[str, Any]:
     }
 
 
-def tell(tx: Tx, what: str, jobs: Sequence[JobRow]) -> None:
-    """Append `job.<what>` for each; wake whoever waits for the end of one, start what it starts."""
+def tell(tx: Tx, what: str, jobs: Sequence[JobRow], known: Starting | None = None) -> None:
+    """Append `job.<what>` for each; wake whoever waits for the end of one, start what it starts.
+    `known`: what ends of their tasks start, where that was read already."""
     events.append_all(tx, f"job.{what}", [(job.customer_id, job.id, data_of(job)) for job in jobs])
     over = [job for job in jobs if job.is_over]
     tx.rung.update(f"job:{job.id}" for job in over)
-    _fire(tx, "task", [(job.task_id, job) for job in over])
+    _fire(tx, "task", [(job.task_id, job) for job in over], known)
     _fire(tx, "workflow", [(job.workflow_id, job) for job in over if job.type == WORKFLOW])
     events.append_all(
         tx,
@@ -45,13 +47,18 @@ def tell(tx: Tx, what: str, jobs: Sequence[JobRow]) -> None:
     )
 
 
-def _fire(tx: Tx, source: str, over: Sequence[tuple[str | None, JobRow]]) -> None:
+def _fire(
+    tx: Tx,
+    source: str,
+    over: Sequence[tuple[str | None, JobRow]],
+    known: Starting | None = None,
+) -> None:
     happened = [
         (job.customer_id, source_id, job.trigger_name, {"job_id": job.id})
         for source_id, job in over
         if source_id is not None and job.trigger_name is not None
     ]
-    triggers.fire(tx, source, happened)
+    triggers.fire(tx, source, happened, known)
 
 
 def _is_step(what: str, job: JobRow) -> bool:

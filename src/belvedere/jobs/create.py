@@ -14,15 +14,14 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refuse
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
-from belvedere.hosts import store as host_store
-from belvedere.hosts.model import HostRecord
+from belvedere.hosts.model import HostRecord, HostRow
 from belvedere.hosts.model import record as host_record
 from belvedere.jobs import changes, once, plan, scraper, specs, store
 from belvedere.jobs.model import APPROVAL, DEFAULT_TIMEOUT, JobRow, Lifecycle, State
 from belvedere.jobs.once import Key, Once
 from belvedere.jobs.plan import Plan
 from belvedere.tasks import arguments
-from belvedere.tasks.store import Runnable, runnable
+from belvedere.tasks.store import Runnable, with_host
 
 TYPES = {
     "script": "ScriptJob",
@@ -136,13 +135,14 @@ def prepare(tx: Tx, item: NewJob, tasks: Tasks) -> Created:
 
 def stillborn(tx: Tx, item: NewJob, refusal: Refused) -> Created | None:
     """For a step that cannot start: a job that has ended in error, with the reason to read."""
-    task = runnable(tx, item.actor.customer_id, item.task_id, also_deleted=True)
-    if task is None:
+    found = with_host(tx, item.actor.customer_id, item.task_id, also_deleted=True)
+    if found is None:
         return None
+    task, host = found
     job = row(item, task, Lifecycle.FINISHED, tx.now)
     job.state, job.trigger_name = State.ERROR.value, "failure"
     job.reason = refusal.message
-    return Created(job, "[]", task, _host(tx, item.actor, task))
+    return Created(job, "[]", task, _shown(host, item.actor))
 
 
 def _check_secret(tx: Tx, item: NewJob) -> None:
@@ -163,15 +163,12 @@ def _wrong_secret() -> Forbidden:
 
 
 def _find(tx: Tx, actor: Actor, task_id: str) -> "tuple[Runnable, HostRecord | None] | None":
-    task = runnable(tx, actor.customer_id, task_id) if is_id(task_id) else None
-    return None if task is None else (task, _host(tx, actor, task))
+    found = with_host(tx, actor.customer_id, task_id) if is_id(task_id) else None
+    return None if found is None else (found[0], _shown(found[1], actor))
 
 
-def _host(tx: Tx, actor: Actor, task: Runnable) -> HostRecord | None:
-    if task.host_id is None or task.hostname is None:
-        return None
-    host = host_store.find(tx, actor.customer_id, task.host_id)
-    return host_record(host, actor.customer_name)
+def _shown(host: HostRow | None, actor: Actor) -> HostRecord | None:
+    return None if host is None else host_record(host, actor.customer_name)
 
 
 def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[Runnable, HostRecord | None]:
@@ -289,9 +286,9 @@ def _again(tx: Tx, item: NewJob, by_key: dict[Key, tuple[Once, Created]]) -> Cre
         return None
     (job_id,) = made
     job = store.find(tx, item.actor.customer_id, job_id)
-    task = runnable(tx, job.customer_id, job.task_id or "", also_deleted=True)
-    assert task is not None
-    host = _host(tx, item.actor, task)
+    found = with_host(tx, job.customer_id, job.task_id or "", also_deleted=True)
+    assert found is not None
+    task, host = found
     asked = plan.of_job(tx, job_id) if job.type == APPROVAL else None
     values = store.heavy(tx, job_id).arguments
-    return Created(job, values, task, host, replayed=True, plan=asked)
+    return Created(job, values, task, _shown(host, item.actor), replayed=True, plan=asked)

@@ -8,6 +8,7 @@ from belvedere.base import text
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
+from belvedere.events.triggers import Starting
 from belvedere.jobs import changes, specs, store
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
 from belvedere.jobs.store import Attempt
@@ -53,11 +54,7 @@ class _End(msgspec.Struct):
 
 def finish(tx: Tx, reported: list[Reported]) -> Sequence[Outcome | Exception]:
     """Settle a set of reports; safe to repeat, since a fence counts once."""
-    attempts = store.attempts_by_fence(tx, [item.fence for item in reported])
-    jobs = store.lock_many(tx, sorted({attempt.job_id for attempt in attempts.values()}))
-    if tx.sql.lock_rows:
-        # Read again under the locks: what was live a moment ago may have been settled meanwhile.
-        attempts = store.attempts_by_fence(tx, list(attempts))
+    jobs, attempts, starting = store.lock_reported(tx, [item.fence for item in reported])
     known = specs.of_jobs(tx, list(jobs.values())) if jobs else {}
     outcomes: list[Outcome | Exception] = []
     ends: list[_End] = []
@@ -74,7 +71,7 @@ def finish(tx: Tx, reported: list[Reported]) -> Sequence[Outcome | Exception]:
             seen.add(item.fence)
             ends.append(_end(job, attempt, item, known[job.id], tx.now))
             outcomes.append(Outcome(item.fence, job, "counted"))
-    _write(tx, ends)
+    _write(tx, ends, starting)
     return outcomes
 
 
@@ -182,13 +179,13 @@ def lose(job: JobRow, reason: str, now: Millis) -> None:
     job.ended_at = now
 
 
-def _write(tx: Tx, ends: list[_End]) -> None:
+def _write(tx: Tx, ends: list[_End], starting: Starting) -> None:
     moved = [end for end in ends if end.event]
     store.save(tx, [end.job for end in moved if not end.keeps_result])
     store.save_ended(tx, [(end.job, _left_behind(end)) for end in moved if end.keeps_result])
     store.close_attempts(tx, [_attempt_end(end, tx.now) for end in ends])
     for event in dict.fromkeys(end.event for end in moved):
-        changes.tell(tx, event, [end.job for end in moved if end.event == event])
+        changes.tell(tx, event, [end.job for end in moved if end.event == event], starting)
     for end in moved:
         # A place is free again, and a task at its limit may go on.
         tx.rung.add(f"host:{end.job.host_id}")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.db import Tx, columns
+from belvedere.db import Asked, Tx, columns
 from belvedere.jobs import changes, specs, store
 from belvedere.jobs.model import JobRow, Lifecycle, State
 from belvedere.jobs.store import Attempt
@@ -15,6 +15,8 @@ from belvedere.tasks.model import TaskSpec
 
 # Candidates looked at beyond the free slots: enough to pass over a task that is at its limit.
 LOOKAHEAD = 64
+# A host, and the one task that is asked for.
+Wanted = tuple[str, str | None]
 
 
 class Claimed(msgspec.Struct):
@@ -30,10 +32,16 @@ class Claimed(msgspec.Struct):
     constants: dict[str, str] = {}
 
 
-class Candidate(JobRow):
+class _Waiting(JobRow):
     """A ready job with its arguments."""
 
     arguments: str
+
+
+class Candidate(_Waiting):
+    """With the number that it gets when it is chosen, where that comes with the row."""
+
+    next_fence: int | None
 
 
 class _Host(msgspec.Struct):
@@ -81,18 +89,15 @@ def claim(
 ) -> list[Claimed]:
     """Assign ready jobs to the free slots of this session of the host's agent, oldest first; only
     of one task, and only so many, where that is asked for."""
-    host = _lock_host(tx, host_id)
+    wanted = (host_id, task_id)
+    host, oldest = _look(tx, wanted) or (None, [])
     if host is None or host.session != session or not host.enabled or host.draining:
         return []
-    free = host.slots - _live(tx, host_id)
-    limit = free if most is None else min(free, most)
-    if limit <= 0:
-        return []
-    jobs = _next(tx, host_id, limit, task_id)
+    jobs = _next(tx, wanted, oldest[:most])
     if not jobs:
         return []
     known = specs.of_jobs(tx, jobs)
-    for job, fence in zip(jobs, store.reserve_fences(tx, len(jobs)), strict=True):
+    for job, fence in zip(jobs, _fences(tx, jobs), strict=True):
         _assign(job, fence, known[job.id], tx.now)
     store.insert_attempts(tx, [_attempt(job, host_id, host, tx.now) for job in jobs])
     store.save(tx, jobs)
@@ -112,10 +117,21 @@ def claim(
     ]
 
 
-def _lock_host(tx: Tx, host_id: str) -> _Host | None:
+def _look(tx: Tx, wanted: Wanted) -> tuple[_Host, list[Candidate]] | None:
+    """The host, held, and its oldest ready jobs, as many as it has places for."""
+    for _ in range(2):
+        found = tx.together(_the_host(tx, wanted[0]), _the_oldest(tx, wanted, 0))
+        for row in next(found):
+            return _Host(*row), [Candidate(*one) for one in next(found)]
+        if not tx.sql.lock_rows or not next(found):
+            return None
+        # A job became ready between the two looks. We hold it, so nobody else can take it: again.
+    return None
+
+
+def _the_host(tx: Tx, host_id: str) -> Asked:
     # The row lock makes the counting of limits below safe on PostgreSQL: one claim per host.
-    return tx.one(
-        _Host,
+    return (
         "select h.session, h.journal_id, h.enabled, h.draining, h.slots, c.name,"
         " c.secrets_version from hosts h"
         " join customers c on c.id = h.customer_id"
@@ -123,43 +139,46 @@ def _lock_host(tx: Tx, host_id: str) -> _Host | None:
         # Most ends leave nothing to claim, and then nothing to lock and to count.
         " and exists (select 1 from jobs j where j.host_id = h.id and j.lifecycle = 'ready')"
         f"{tx.sql.lock_rows}{' of h' if tx.sql.lock_rows else ''}",
-        host_id,
+        (host_id,),
     )
 
 
-def _live(tx: Tx, host_id: str) -> int:
-    # Counted, never kept in memory: a counter could drift, these rows cannot.
-    return int(
-        tx.value("select count(*) from attempts where host_id = ? and state = 'live'", host_id)
-    )
-
-
-def _next(tx: Tx, host_id: str, limit: int, task_id: str | None) -> list[Candidate]:
-    """As many as there are places; further ones are read only where a task is at its limit."""
-    oldest = _candidates(tx, host_id, limit, task_id)
-    chosen = _within_limits(tx, oldest, limit)
-    if len(chosen) == len(oldest):
-        return chosen
-    return _within_limits(tx, _candidates(tx, host_id, limit + LOOKAHEAD, task_id), limit)
-
-
-def _candidates(tx: Tx, host_id: str, limit: int, task_id: str | None) -> list[Candidate]:
-    """The oldest ready jobs, with their arguments, of tasks that are below their limit."""
+def _the_oldest(tx: Tx, wanted: Wanted, beyond: int) -> Asked:
+    """Ready jobs, with their arguments, of tasks that are below their limit."""
+    host_id, task_id = wanted
     of_task, named = ("", ()) if task_id is None else (" and task_id = ?", (task_id,))
-    return tx.all(
-        Candidate,
-        f"select {columns(Candidate)} from jobs where host_id = ? and lifecycle = 'ready'"
+    return (
+        f"select {columns(_Waiting, 'c.')}, {tx.sql.next_fence} from ("
+        f"select {columns(_Waiting)} from jobs where host_id = ? and lifecycle = 'ready'"
         " and not_before_at <= ? and (task_id is null or task_id not in ("
         "select task_id from jobs where host_id = ?"
         " and lifecycle = 'assigned' and concurrency is not null"
         " group by task_id having count(*) >= min(concurrency)))"
-        f"{of_task} order by id limit ?{tx.sql.skip_locked}",
-        host_id,
-        tx.now,
-        host_id,
-        *named,
-        limit,
+        f"{of_task} order by id limit {_PLACES}{tx.sql.skip_locked}) c",
+        (host_id, tx.now, host_id, *named, beyond, host_id),
     )
+
+
+# Counted from live rows in the very statement, never kept: a counter could drift, they cannot.
+_PLACES = (
+    "(select ? + max(n) from (select h.slots -"
+    " (select count(*) from attempts a where a.host_id = h.id and a.state = 'live') as n"
+    " from hosts h where h.id = ? union all select 0) places)"
+)
+
+
+def _next(tx: Tx, wanted: Wanted, oldest: list[Candidate]) -> list[Candidate]:
+    """As many as there are places; further ones are read only where a task is at its limit."""
+    chosen = _within_limits(tx, oldest, len(oldest))
+    if len(chosen) == len(oldest):
+        return chosen
+    sql, params = _the_oldest(tx, wanted, LOOKAHEAD)
+    return _within_limits(tx, tx.all(Candidate, sql, *params), len(oldest))
+
+
+def _fences(tx: Tx, jobs: list[Candidate]) -> list[int]:
+    numbers = [job.next_fence for job in jobs if job.next_fence is not None]
+    return numbers or store.reserve_fences(tx, len(jobs))
 
 
 def _within_limits(tx: Tx, candidates: list[Candidate], limit: int) -> list[Candidate]:

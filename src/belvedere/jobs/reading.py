@@ -6,10 +6,11 @@ import msgspec
 
 from belvedere.access.model import Actor
 from belvedere.base.clock import iso, iso_or_none
-from belvedere.db import Tx
+from belvedere.db import Row, Tx
 from belvedere.jobs import plan, record, sight, specs, store
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
 from belvedere.jobs.record import JobRecord
+from belvedere.jobs.store import Attempt, Heavy
 
 # As far as jobs ahead are counted.
 LONGEST_QUEUE = 10_000
@@ -17,13 +18,25 @@ LONGEST_QUEUE = 10_000
 
 def show(tx: Tx, actor: Actor, job_id: str) -> JobRecord:
     """One job with everything but its log, which lives in the log store."""
-    job = sight.to_see(tx, actor, job_id)
-    return whole(tx, job, actor.customer_name)
+    rows = tx.together(
+        store.asking(actor.customer_id, job_id),
+        store.asking_heavy(job_id),
+        store.asking_attempts(job_id),
+    )
+    job = sight.seen(tx, actor, store.found(next(rows)))
+    [heavy], attempts = next(rows), next(rows)
+    return _whole(tx, job, actor.customer_name, Heavy(*heavy), attempts)
 
 
 def whole(tx: Tx, job: JobRow, customer_name: str) -> JobRecord:
+    rows = tx.together(store.asking_heavy(job.id), store.asking_attempts(job.id))
+    [heavy], attempts = rows
+    return _whole(tx, job, customer_name, Heavy(*heavy), attempts)
+
+
+def _whole(tx: Tx, job: JobRow, customer_name: str, heavy: Heavy, attempts: list[Row]) -> JobRecord:
     found = record.light(job, customer_name, tx.now)
-    heavy = store.heavy(tx, job.id)
+    found.hostname = heavy.hostname
     if job.task_id is not None:
         record.with_task(found, job.task_id, specs.of_job(tx, job), heavy.arguments)
     elif job.type == "ScriptJob":
@@ -38,9 +51,9 @@ def whole(tx: Tx, job: JobRow, customer_name: str) -> JobRecord:
         found.result["log"] = heavy.log or ""
     if job.type == APPROVAL:
         found.will_run = plan.of_job(tx, job.id)
-    found.attempts = [record.attempt(row) for row in store.attempts_of(tx, job.id)]
+    found.attempts = [record.attempt(Attempt(*row)) for row in attempts]
     explain(tx, job, found)
-    return named(tx, [found])[0]
+    return found
 
 
 def named(tx: Tx, records: list[JobRecord]) -> list[JobRecord]:

@@ -109,8 +109,7 @@ def _may_come_true(tx: Tx, attempt: Attempt | None) -> bool:
 
 def started(tx: Tx, begun: list[tuple[str, int, int]]) -> list[None]:
     """(host, fence, milliseconds ago): the process runs; its deadline counts from then."""
-    attempts = store.attempts_by_fence(tx, [fence for _, fence, _ in begun])
-    jobs = store.lock_many(tx, sorted({attempt.job_id for attempt in attempts.values()}))
+    jobs, attempts, _ = store.lock_reported(tx, [fence for _, fence, _ in begun])
     known = specs.of_jobs(tx, list(jobs.values())) if jobs else {}
     moved = []
     for host_id, fence, ago in begun:

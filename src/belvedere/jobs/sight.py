@@ -12,7 +12,10 @@ from belvedere.jobs.model import APPROVAL, JobRow
 
 def to_see(tx: Tx, actor: Actor, job_id: str) -> JobRow:
     """The job, or NotFound, exactly as if it did not exist."""
-    job = store.find(tx, actor.customer_id, job_id)
+    return seen(tx, actor, store.find(tx, actor.customer_id, job_id))
+
+
+def seen(tx: Tx, actor: Actor, job: JobRow) -> JobRow:
     if not _sees(tx, actor, job):
         raise NotFound("There is no such job.", code="job_not_found")
     return job

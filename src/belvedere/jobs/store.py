@@ -6,7 +6,9 @@ from typing import Any
 import msgspec
 
 from belvedere.base.errors import NotFound
-from belvedere.db import Tx, columns
+from belvedere.db import Asked, Row, Tx, columns
+from belvedere.events import triggers
+from belvedere.events.triggers import Starting
 from belvedere.jobs.model import JobRow, Lifecycle, State
 
 encode = msgspec.json.Encoder().encode
@@ -33,12 +35,13 @@ class Attempt(msgspec.Struct):
 
 
 class Heavy(msgspec.Struct):
-    """The large columns of one job."""
+    """The large columns of one job, and what its host is called today."""
 
     arguments: str
     result: str | None
     output: str | None
     log: str | None
+    hostname: str | None
 
 
 def json_list(values: Sequence[Any]) -> str:
@@ -52,16 +55,22 @@ def insert(tx: Tx, jobs: Sequence[tuple[JobRow, str, str | None]]) -> None:
 
 def find(tx: Tx, customer_id: str, job_id: str) -> JobRow:
     """A job that readers may see: purged history is not there."""
-    job = tx.one(
-        JobRow,
+    sql, params = asking(customer_id, job_id)
+    return found(tx.rows(sql, *params))
+
+
+def asking(customer_id: str, job_id: str) -> Asked:
+    return (
         f"select {columns(JobRow, 'j.')} from jobs j join customers c on c.id = j.customer_id"
         f" where j.id = ? and j.customer_id = ? and {UNPURGED}",
-        job_id,
-        customer_id,
+        (job_id, customer_id),
     )
-    if job is None:
+
+
+def found(rows: Sequence[Row]) -> JobRow:
+    if not rows:
         raise NotFound("There is no such job.", code="job_not_found")
-    return job
+    return JobRow(*rows[0])
 
 
 # A mass delete only raises a mark; the rows go later. What nobody has settled yet stays.
@@ -97,9 +106,17 @@ def open_steps(tx: Tx, workflow_job_id: str) -> list[str]:
 
 
 def heavy(tx: Tx, job_id: str) -> Heavy:
-    found = tx.one(Heavy, f"select {columns(Heavy)} from jobs where id = ?", job_id)
-    assert found is not None
-    return found
+    sql, params = asking_heavy(job_id)
+    [row] = tx.rows(sql, *params)
+    return Heavy(*row)
+
+
+def asking_heavy(job_id: str) -> Asked:
+    return (
+        "select j.arguments, j.result, j.output, j.log, h.hostname from jobs j"
+        " left join hosts h on h.id = j.host_id where j.id = ?",
+        (job_id,),
+    )
 
 
 _SAVE = (
@@ -178,11 +195,37 @@ def attempts_by_fence(tx: Tx, fences: Sequence[int]) -> dict[int, Attempt]:
     return {attempt.fence: attempt for attempt in rows}
 
 
+def lock_reported(
+    tx: Tx, fences: Sequence[int]
+) -> tuple[dict[str, JobRow], dict[int, Attempt], Starting]:
+    """The jobs of these fences, held as `lock_many` does; the attempts as they are once that is
+    so, because what was live a moment earlier may have been settled meanwhile; and what the ends
+    of their tasks start."""
+    listed = json_list(fences)
+    numbers = tx.sql.numbers
+    of_fences = tx.sql.among.format(f"select job_id from attempts where fence in {numbers}")
+    of_jobs = tx.sql.among.format(f"select task_id from jobs where id {of_fences}")
+    jobs, attempts, starting = tx.together(
+        (f"select {JOB} from jobs where id {of_fences} order by id{tx.sql.lock_rows}", [listed]),
+        (f"select {columns(Attempt)} from attempts where fence in {numbers}", [listed]),
+        triggers.asking("task", of_jobs, listed),
+    )
+    return (
+        {job.id: job for job in (JobRow(*row) for row in jobs)},
+        {attempt.fence: attempt for attempt in (Attempt(*row) for row in attempts)},
+        {(source_id, event_name) for source_id, event_name in starting},
+    )
+
+
 def attempts_of(tx: Tx, job_id: str) -> list[Attempt]:
-    return tx.all(
-        Attempt,
+    sql, params = asking_attempts(job_id)
+    return tx.all(Attempt, sql, *params)
+
+
+def asking_attempts(job_id: str) -> Asked:
+    return (
         f"select {columns(Attempt)} from attempts where job_id = ? order by number, fence",
-        job_id,
+        (job_id,),
     )
 
 

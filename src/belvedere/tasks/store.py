@@ -5,6 +5,7 @@ import msgspec
 from belvedere.access import Actor, visible
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
+from belvedere.hosts.model import HostRow
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
 from belvedere.tasks.model import KIND_NAMES, TaskSpec, Type, decode, encode
@@ -81,6 +82,10 @@ class Runnable(msgspec.Struct):
         return Type(self.type).needs_host and self.hostname is None
 
 
+_RUNNABLE = (
+    "t.id, t.name, t.type, t.enabled, t.version, t.host_id, h.hostname, t.script_id,"
+    " f.sha256, f.filename, t.spec"
+)
 _JOINS = (
     "left join hosts h on h.id = t.host_id and h.deleted_at is null"
     " left join files f on f.id = t.script_id"
@@ -92,17 +97,26 @@ def runnable(
     tx: Tx, customer_id: str, task_id: str, *, also_deleted: bool = False
 ) -> Runnable | None:
     """The task as it can be run now, with the current version of its script."""
+    found = with_host(tx, customer_id, task_id, also_deleted=also_deleted)
+    return None if found is None else found[0]
+
+
+def with_host(
+    tx: Tx, customer_id: str, task_id: str, *, also_deleted: bool = False
+) -> tuple[Runnable, HostRow | None] | None:
+    """The same with its host, unless that was deleted."""
     row = tx.row(
-        "select t.id, t.name, t.type, t.enabled, t.version, t.host_id, h.hostname, t.script_id,"
-        f" f.sha256, f.filename, t.spec from tasks t {_JOINS} where t.id = ? and t.customer_id = ?"
+        f"select {_RUNNABLE}, {columns(HostRow, 'h.')} from tasks t {_JOINS}"
+        " where t.id = ? and t.customer_id = ?"
         f"{'' if also_deleted else ' and t.deleted_at is null'}",
         task_id,
         customer_id,
     )
     if row is None:
         return None
-    values = (*row[:-1], decode(row[-1]))
-    return Runnable(*values)
+    width = len(Runnable.__struct_fields__)
+    task, host = (*row[: width - 1], decode(row[width - 1])), row[width:]
+    return Runnable(*task), None if host[0] is None else HostRow(*host)
 
 
 def workflow_of(tx: Tx, task_id: str) -> str | None:
