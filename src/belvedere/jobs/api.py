@@ -101,7 +101,8 @@ async def _run(
     made: Created = await ask.house.db.join(create, wanted)
     headers = asking.replayed(made.replayed)
     if within_s is not None:
-        return await asking.wait(ask, actor, made.job.id, within_s, headers)
+        is_new = not (made.replayed or made.job.is_over)
+        return await asking.wait(ask, actor, made.job.id, within_s, headers, is_new=is_new)
     return Reply(_created(made, actor), headers=headers)
 
 

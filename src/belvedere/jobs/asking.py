@@ -90,11 +90,17 @@ def patience(ask: Ask, given: Given) -> float | None:
 
 
 async def wait(
-    ask: Ask, actor: Actor, job_id: str, within_s: float, headers: dict[str, str]
+    ask: Ask,
+    actor: Actor,
+    job_id: str,
+    within_s: float,
+    headers: dict[str, str],
+    *,
+    is_new: bool = False,
 ) -> Reply:
     # Whoever may start a job by its secret may also wait for that job's end.
     watcher = actor if actor.kind != "secret" else _watcher(actor)
-    found = await waiting.until_over(ask, watcher, job_id, within_s)
+    found = await waiting.until_over(ask, watcher, job_id, within_s, is_new=is_new)
     await with_log(ask, found, job_id)
     return Reply(found, 200 if found.lifecycle in FINAL else 202, headers)
 

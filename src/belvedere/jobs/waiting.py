@@ -1,7 +1,6 @@
 """Waiting for a job's end without holding a database thread."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -15,6 +14,9 @@ from belvedere.rest.route import Ask
 DEFAULT_S, LONGEST_S = 60.0, 300.0
 # The doorbell may be missed; then this often a look at the row.
 LOOK_S = 2.0
+# Most jobs are over by then; only after that it is worth noticing a caller who hangs up, and the
+# ring of another server that came before we listened.
+BRIEF_S = 0.2
 
 Receive = Callable[[], Awaitable[Any]]
 
@@ -32,8 +34,8 @@ def seconds(asked: str | None) -> float:
 class _Caller:
     """Whoever waits may hang up, and the server may stop."""
 
-    def __init__(self, house: Any, receive: Receive) -> None:
-        self.rang = asyncio.Event()
+    def __init__(self, house: Any, receive: Receive, rang: asyncio.Event) -> None:
+        self.rang = rang
         self.is_gone = False
         self._tasks = [
             asyncio.create_task(self._until_gone(receive)),
@@ -59,23 +61,38 @@ class _Caller:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-async def until_over(ask: Ask, actor: Actor, job_id: str, within_s: float) -> JobRecord:
-    """The job once it is over, or as it stands when the time is up or nobody listens."""
+async def until_over(
+    ask: Ask, actor: Actor, job_id: str, within_s: float, *, is_new: bool = False
+) -> JobRecord:
+    """The job once it is over, or as it stands when the time is up or nobody listens. One that was
+    made a moment ago and was not over then is only looked at once something rang."""
     house = ask.house
-    caller = _Caller(house, ask.request.receive)
+    caller: _Caller | None = None
+    rang = asyncio.Event()
     loop = asyncio.get_running_loop()
     until = loop.time() + within_s
-    undo = house.hub.listen(f"job:{job_id}", lambda _: caller.rang.set())
+    undo = house.hub.listen(f"job:{job_id}", lambda _: rang.set())
     try:
+        if is_new:
+            await _heard(rang, min(BRIEF_S, within_s))
         while True:
-            caller.rang.clear()
+            rang.clear()
             record: JobRecord = await house.db.glance(reading.show, actor, job_id)
             left = until - loop.time()
-            if record.lifecycle in FINAL or left <= 0 or caller.is_gone:
+            if record.lifecycle in FINAL or left <= 0 or (caller is not None and caller.is_gone):
                 return record
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(min(left, LOOK_S)):
-                    await caller.rang.wait()
+            caller = caller or _Caller(house, ask.request.receive, rang)
+            await _heard(rang, min(left, LOOK_S))
     finally:
         undo()
-        await caller.close()
+        if caller is not None:
+            await caller.close()
+
+
+async def _heard(rang: asyncio.Event, within_s: float) -> None:
+    """Until it rang or the time is up. A timer that rings itself is cheaper than a timeout."""
+    timer = asyncio.get_running_loop().call_later(within_s, rang.set)
+    try:
+        await rang.wait()
+    finally:
+        timer.cancel()
