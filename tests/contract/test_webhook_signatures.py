@@ -63,6 +63,22 @@ async def test_it_works(world: World, ada: Client, kind: str) -> None:
     assert (kept["door"], kept["headers"][HEADER[kind]]) == ("signature", "***")
 
 
+async def test_gitlab_sends_its_token_and_an_id(world: World, ada: Client) -> None:
+    out = await caller(world, ada, "gitlab")
+    headers = {"x-gitlab-token": out.secret, "x-gitlab-event-uuid": "u-1"}
+    fired, again = [await out.signed(headers) for _ in range(2)]
+    assert (fired.status, again.json) == (200, fired.json)
+    assert again.headers["idempotency-replayed"] == "true"
+    refused = await out.signed({"x-gitlab-token": out.secret[:-1]})
+    assert (refused.status, refused.code) == (403, "wrong_signature")
+    (kept,) = [
+        one
+        for one in (await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")).json
+        if one["verdict"] == "accepted"
+    ]
+    assert kept["headers"]["x-gitlab-token"] == "***"
+
+
 @pytest.mark.parametrize("kind", HEADER)
 async def test_a_secret_in_the_address_is_not_enough_then(
     world: World, ada: Client, kind: str

@@ -20,6 +20,14 @@ def test_it_works() -> None:
     assert not signing.is_signed("github", headers, BODY, [], NOW)
 
 
+def test_gitlab_sends_the_secret_itself() -> None:
+    headers = {"x-gitlab-token": SECRET}
+    assert signing.is_signed("gitlab", headers, BODY, ["other", SECRET], NOW)
+    for wrong in ("", SECRET[:-1], f"{SECRET} ", "é", "other"):
+        assert not signing.is_signed("gitlab", {"x-gitlab-token": wrong}, BODY, [SECRET], NOW)
+    assert not signing.is_signed("gitlab", {"x-hub-signature-256": SECRET}, BODY, [SECRET], NOW)
+
+
 def test_ours_is_the_same_under_another_name() -> None:
     headers = {"x-belvedere-signature": f"sha256={MAC}"}
     assert signing.is_signed("hmac-sha256", headers, BODY, [SECRET], NOW)

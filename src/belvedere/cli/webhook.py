@@ -10,7 +10,7 @@ from belvedere.client.calls import Client
 
 WEBHOOK = option("webhook", metavar="WEBHOOK", help="its name or id")
 DELIVERY = option("delivery", metavar="DELIVERY", help="the delivery's id")
-SIGNATURES = ("none", "hmac-sha256", "github")
+SIGNATURES = ("none", "hmac-sha256", "github", "gitlab")
 
 
 def listed(args: Args) -> Any:

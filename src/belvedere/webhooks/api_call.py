@@ -17,7 +17,7 @@ from belvedere.webhooks.model import Door
 from belvedere.webhooks.record import DeliveryRecord, Triggered
 
 # What callers call their own id of a delivery; the first that is there counts.
-KEY_HEADERS = ("idempotency-key", "x-github-delivery")
+KEY_HEADERS = ("idempotency-key", "x-github-delivery", "x-gitlab-event-uuid")
 MAX_CONTENT_TYPE = 256
 
 

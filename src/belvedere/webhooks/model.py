@@ -13,6 +13,8 @@ class Signature(StrEnum):
     NONE = "none"
     HMAC = "hmac-sha256"
     GITHUB = "github"
+    # It signs nothing: it sends the secret itself, as a header.
+    GITLAB = "gitlab"
 
 
 class Door(StrEnum):

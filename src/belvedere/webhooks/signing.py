@@ -9,6 +9,7 @@ from belvedere.base.clock import MINUTE, SECOND, Millis
 from belvedere.webhooks.model import Signature
 
 OURS, GITHUB = "x-belvedere-signature", "x-hub-signature-256"
+GITLAB = "x-gitlab-token"
 # How old a signed moment may be, and how far ahead the caller's clock.
 TOLERANCE: Millis = 5 * MINUTE
 _PLAIN = re.compile(r"sha256=([0-9a-f]{64})")
@@ -26,6 +27,9 @@ def is_signed(
     match kind:
         case Signature.GITHUB:
             return _fits(_PLAIN.fullmatch(headers.get(GITHUB, "")), body, secrets)
+        case Signature.GITLAB:
+            given = headers.get(GITLAB, "")
+            return bool(given) and any([_same(given, secret) for secret in secrets])
         case Signature.HMAC:
             given = headers.get(OURS, "").replace(" ", "")
             timed = _TIMED.fullmatch(given)
@@ -39,6 +43,10 @@ def is_signed(
 
 def sign(secret: str, body: bytes) -> str:
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def _same(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
 
 
 def _fits(found: "re.Match[str] | None", signed: bytes, secrets: Sequence[str]) -> bool:
