@@ -91,7 +91,7 @@ console: modules built openapi
 	@$(NPM) exec -- $(TYPES) --check
 	@$(NPM) exec -- biome check --error-on-warnings .
 	@$(NPM) exec -- tsc --noEmit
-	@$(NPM) exec -- vitest run --exclude 'tests/browser/**' --exclude 'tests/prove/**' --exclude 'tests/prove/**'
+	@$(NPM) exec -- vitest run --exclude 'tests/browser/**' --exclude 'tests/prove/**'
 
 browser: modules built chromium
 	@$(NPM) exec -- vitest run --config tests/browser/vitest.config.ts
