@@ -6,6 +6,7 @@ import hmac
 import os
 import re
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
@@ -19,6 +20,7 @@ from belvedere.db import Tx
 INTEGRATION, AGENT, SESSION, ENROLMENT, LINK = "bvt_", "bva_", "bvs_", "bve_", "bvl_"
 PUBLIC, TICKET = "bvp_", "bvf_"
 SECRET_FILE = "secret.key"
+HASH, SEAL = b"belvedere hash 1", b"belvedere seal 1"
 _NONCE = 12
 _HEX = re.compile(r"[0-9a-fA-F]{64}")
 
@@ -29,14 +31,47 @@ def make_token(prefix: str) -> str:
 
 
 class Keys:
-    """One key for hashes, one for sealing; both from the same 32 bytes, neither tells the other."""
+    """One key for hashes, and those for sealing: one in use, and others while they are changed.
 
-    __slots__ = ("_hash", "_seal")
+    A sealed text begins with the name of its key and a dot; that of the first key has neither.
+    """
+
+    __slots__ = ("_hash", "_name", "_seals")
 
     def __init__(self, secret: bytes) -> None:
+        """Both from the same 32 bytes, neither tells the other."""
         assert len(secret) == 32
-        self._hash = _derive(secret, b"belvedere hash 1")
-        self._seal = AESGCM(_derive(secret, b"belvedere seal 1"))
+        self._hash = derived(secret, HASH)
+        self._seals = {"": AESGCM(derived(secret, SEAL))}
+        self._name = ""
+
+    @classmethod
+    def of(cls, hash_key: bytes, seals: Mapping[str, bytes]) -> "Keys":
+        """Of keys by their names; the oldest is in use until the database says otherwise."""
+        made = cls(bytes(32))
+        made._hash = hash_key
+        made.know(seals)
+        made._name = next(iter(seals))
+        return made
+
+    def know(self, seals: Mapping[str, bytes]) -> None:
+        """Exactly these from now on."""
+        self._seals = {name: AESGCM(key) for name, key in seals.items()}
+
+    @property
+    def name(self) -> str:
+        """Of the key that seals."""
+        return self._name
+
+    def use(self, name: str) -> None:
+        """Seal with this one."""
+        if name not in self._seals:
+            raise Unavailable(
+                f"The database is sealed with a key that is not in this server's {SECRET_FILE};"
+                " copy the file from the server on which it was added.",
+                code="unknown_key",
+            )
+        self._name = name
 
     def digest(self, text: str) -> str:
         """The form in which tokens and secrets are stored and looked up."""
@@ -45,14 +80,17 @@ class Keys:
     def seal(self, text: str, about: str) -> str:
         """Encrypt; `about` names the record, so that a sealed text cannot be moved to another."""
         nonce = os.urandom(_NONCE)
-        sealed = nonce + self._seal.encrypt(nonce, text.encode(), about.encode())
-        return base64.b64encode(sealed).decode()
+        sealed = nonce + self._seals[self._name].encrypt(nonce, text.encode(), about.encode())
+        written = base64.b64encode(sealed).decode()
+        return f"{self._name}.{written}" if self._name else written
 
     def unseal(self, box: str, about: str) -> str:
+        name, _, written = box.rpartition(".")
         try:
-            sealed = base64.b64decode(box, validate=True)
-            return self._seal.decrypt(sealed[:_NONCE], sealed[_NONCE:], about.encode()).decode()
-        except (InvalidTag, ValueError):
+            sealed = base64.b64decode(written, validate=True)
+            key = self._seals[name]
+            return key.decrypt(sealed[:_NONCE], sealed[_NONCE:], about.encode()).decode()
+        except (InvalidTag, KeyError, ValueError):
             raise Unavailable(
                 "A stored secret cannot be read; it was altered, or sealed with another key.",
                 code="sealed",
@@ -72,6 +110,13 @@ class Keys:
                 " it was made with.",
                 code="wrong_secret_key",
             )
+        self.follow(tx)
+
+    def follow(self, tx: Tx) -> None:
+        """Seal with the key that the database names, if it does."""
+        name: str | None = tx.value("select value from meta where name = 'seal_key'")
+        if name is not None:
+            self.use(name)
 
 
 def load_secret(folder: Path, setting: str = "") -> bytes:
@@ -110,5 +155,5 @@ def _parse(text: str, where: str) -> bytes:
     return bytes.fromhex(text.strip())
 
 
-def _derive(secret: bytes, purpose: bytes) -> bytes:
+def derived(secret: bytes, purpose: bytes) -> bytes:
     return HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose).derive(secret)

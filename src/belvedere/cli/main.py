@@ -48,6 +48,7 @@ NOUNS = (
     Noun("token", "token", "integration tokens for programs"),
     Noun("acl", "acl", "who may see and run something"),
     Noun("import", "recipe", "take over what was exported as a recipe"),
+    Noun("key", "key", "the installation's key, on the server's machine"),
     Noun("organization", "organization", "organizations on this server"),
     Noun("audit", "audit", "who changed what"),
     Noun("demo", "demo", "the samples of the first start"),

@@ -4,7 +4,8 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from belvedere.access.keys import Keys, load_secret
+from belvedere.access import keyfile
+from belvedere.access.keys import Keys
 from belvedere.access.limits import Limits, Window
 from belvedere.access.turnstile import Turnstile
 from belvedere.base.clock import SECOND, Clock
@@ -49,8 +50,8 @@ def build(settings: Settings) -> House:
     """Everything but the sockets."""
     routes.check(routes.ROUTES)
     db, logs = open_databases(settings)
-    keys = Keys(load_secret(settings.folder, settings.secret_key))
-    return furnish(settings, db, logs, keys)
+    found = keyfile.load(settings.folder, settings.secret_key)
+    return furnish(settings, db, logs, found.keys)
 
 
 def furnish(

@@ -219,7 +219,13 @@ async def give_up_lost(house: House) -> None:
         await house.db.write(advance.give_up)
 
 
+async def follow_keys(house: House) -> None:
+    """Another server may have begun to seal with another key."""
+    await house.db.read(house.keys.follow)
+
+
 LOOPS = (
+    Loop("seal with the key of the day", 10.0, follow_keys),
     Loop("start what is scheduled", FIRE_EVERY_S, fire_schedules),
     Loop("forget old lines of ledgers", 300.0, forget_runs, 90.0),
     Loop("wake waiting hosts", 1.0, wake_waiting),

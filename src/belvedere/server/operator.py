@@ -19,7 +19,7 @@ from belvedere.access import customers, passwords, recovery, securing
 from belvedere.base.errors import Invalid, NotFound, Refused
 from belvedere.base.unix import short_path
 from belvedere.db import Tx
-from belvedere.server import errors
+from belvedere.server import errors, resealing
 from belvedere.server.build import build
 from belvedere.server.house import House
 from belvedere.server.settings import Settings
@@ -71,6 +71,10 @@ VERBS: dict[str, Callable[[Tx, House, dict[str, Any]], dict[str, Any]]] = {
     "/organization": _create_organization,
     "/organizations": _organizations,
     "/member/reset-password": _reset_password,
+    "/key": resealing.show,
+    "/key/add": resealing.add,
+    "/key/rotate": resealing.rotate,
+    "/key/drop": resealing.drop,
     "/member/reset-second-factor": _reset_second_factor,
 }
 

@@ -31,7 +31,9 @@ class Settings:
     tls_cert: str = _setting("", "BELVEDERE_TLS_CERT", "certificate file for https")
     tls_key: str = _setting("", "BELVEDERE_TLS_KEY", "key file for https")
     secret_key: str = _setting(
-        "", "BELVEDERE_SECRET_KEY", "64 hex digits; empty: secret.key in the data folder"
+        "",
+        "BELVEDERE_SECRET_KEY",
+        "64 hex digits, or the text of a secret.key; empty: secret.key in the data folder",
     )
     proxies: str = _setting(
         "", "BELVEDERE_PROXIES", "addresses whose X-Forwarded-For counts, separated by commas"

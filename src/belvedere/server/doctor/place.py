@@ -6,7 +6,8 @@ import socket
 from collections.abc import Iterable
 from pathlib import Path
 
-from belvedere.access.keys import SECRET_FILE, Keys, load_secret
+from belvedere.access import keyfile
+from belvedere.access.keys import SECRET_FILE
 from belvedere.base.clock import MINUTE, SECOND, iso, parse_iso
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
@@ -53,7 +54,7 @@ def key(patient: Patient) -> Iterable[Finding]:
         yield problem("key", f"There is no {SECRET_FILE} in {settings.folder}.", restore)
         return
     try:
-        mine = Keys(load_secret(settings.folder, settings.secret_key)).digest("key check")
+        mine = keyfile.load(settings.folder, settings.secret_key).keys.digest("key check")
     except Refused as refusal:
         yield problem("key", refusal.message, restore)
         return

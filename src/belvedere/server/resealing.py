@@ -1,0 +1,180 @@
+"""Another key seals what is secret: verbs of the operator, each a transaction that can be repeated.
+
+Whatever dies between two of them loses nothing: every key that anything is sealed with stays in
+secret.key until `drop` has seen that nothing is.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from belvedere.access import keyfile
+from belvedere.access.keyfile import KeyFile
+from belvedere.access.keys import Keys
+from belvedere.base.errors import Conflict, Unavailable
+from belvedere.db import Tx
+from belvedere.server.house import House
+
+log = logging.getLogger("belvedere.keys")
+BATCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A column of sealed texts, and what each is sealed for."""
+
+    table: str
+    column: str
+    # They find the row, and say what it is about.
+    names: tuple[str, ...]
+    about: Callable[..., str]
+
+
+SEALED = (
+    Sealed(
+        "secrets",
+        "box",
+        ("customer_id", "task_id", "name"),
+        lambda customer, task, name: f"secret/{customer}/{task}/{name}",
+    ),
+    *(
+        Sealed(
+            "secret_keys",
+            column,
+            ("customer_id", "object", "object_id"),
+            lambda customer, object_, id_: f"secret_key/{customer}/{object_}/{id_}",
+        )
+        for column in ("box", "old_box")
+    ),
+    Sealed("channels", "box", ("customer_id", "id"), lambda c, id_: f"channel/{c}/{id_}"),
+    Sealed("messages", "box", ("id",), lambda id_: f"message/{id_}"),
+    Sealed("second_factors", "box", ("user_id",), lambda id_: f"second factor of {id_}"),
+    Sealed("providers", "box", ("id",), lambda id_: f"client of provider {id_}"),
+)
+
+
+def add(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+    """A new key that nothing is sealed with yet; one that is there already is as good."""
+    known = _file(house)
+    if known.newest == house.keys.name:
+        known = keyfile.with_new(known)
+        if house.settings.secret_key:
+            raise Conflict(
+                "The key comes from BELVEDERE_SECRET_KEY. Set it to this on every server, restart"
+                f" them, and rotate then: {' '.join(known.text().split())}",
+                code="key_in_setting",
+            )
+        keyfile.write(house.settings.folder, known)
+    house.keys.know(known.seals)
+    return {"key": known.newest, "in_use": house.keys.name}
+
+
+def rotate(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+    """Seal with the newest key from now on, and a batch of what is there anew."""
+    known = _file(house)
+    house.keys.know(known.seals)
+    tx.run(
+        "insert into meta (name, value) values ('seal_key', ?)"
+        " on conflict (name) do update set value = excluded.value",
+        known.newest,
+    )
+    house.keys.use(known.newest)
+    done = 0
+    for place in SEALED:
+        if done < BATCH:
+            done += _reseal(tx, house, place, BATCH - done)
+    return {"key": known.newest, "resealed": done, "left": left(tx, known.newest)}
+
+
+def drop(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+    """Forget the keys that nothing is sealed with any more."""
+    known = _file(house)
+    house.keys.follow(tx)
+    name = house.keys.name
+    if found := left(tx, name):
+        raise Conflict(
+            f"{found} values are still sealed with an older key; rotate first.", code="key_in_use"
+        )
+    kept = KeyFile(known.hash, {name: known.seals[name]})
+    if not house.settings.secret_key:
+        keyfile.write(house.settings.folder, kept)
+    house.keys.know(kept.seals)
+    return {"key": name, "dropped": len(known.seals) - 1}
+
+
+def show(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+    known = _file(house)
+    return {
+        "in_use": house.keys.name,
+        "keys": [{"name": name, "sealed": _count(tx, name)} for name in known.seals],
+    }
+
+
+def _file(house: House) -> KeyFile:
+    return keyfile.load(house.settings.folder, house.settings.secret_key)
+
+
+def left(tx: Tx, name: str) -> int:
+    """How many values another key seals."""
+    return sum(
+        int(tx.value(f"select count(*) from {one.table} where {_other(one)}", *_by(name)))
+        for one in SEALED
+    )
+
+
+def _count(tx: Tx, name: str) -> int:
+    mine = "{0} not like '%.%'" if name == keyfile.FIRST else "{0} like ?"
+    params = () if name == keyfile.FIRST else (f"{name}.%",)
+    return sum(
+        int(
+            tx.value(
+                f"select count(*) from {one.table} where {one.column} <> ''"
+                f" and {mine.format(one.column)}",
+                *params,
+            )
+        )
+        for one in SEALED
+    )
+
+
+def _other(place: Sealed) -> str:
+    """Sealed, and not with this key: a message that was sent and a provider without a secret hold
+    nothing."""
+    return f"{place.column} is not null and {place.column} <> '' and {place.column} not like ?"
+
+
+def _by(name: str) -> tuple[str]:
+    return (f"{name}.%",)
+
+
+def _reseal(tx: Tx, house: House, place: Sealed, most: int) -> int:
+    names = ", ".join(place.names)
+    rows = tx.rows(
+        f"select {place.column}, {names} from {place.table} where {_other(place)} limit ?",
+        *_by(house.keys.name),
+        most,
+    )
+    fresh = [pair for row in rows if (pair := _fresh(house.keys, place, row)) is not None]
+    where = " and ".join(f"{name} = ?" for name in place.names)
+    # Only what was read: somebody may have set another value meanwhile.
+    tx.many(
+        f"update {place.table} set {place.column} = ? where {where} and {place.column} = ?",
+        fresh,
+    )
+    if fresh and place.table == "secrets":
+        # Servers remember an organization's secrets by this number.
+        tx.run("update customers set secrets_version = secrets_version + 1")
+    return len(fresh)
+
+
+def _fresh(keys: Keys, place: Sealed, row: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The new text, what finds the row, and the old text; nothing for one that was tampered with,
+    which no key can open."""
+    box, *names = row
+    about = place.about(*names)
+    try:
+        return (keys.seal(keys.unseal(box, about), about), *names, box)
+    except Unavailable:
+        log.error("a sealed value in %s cannot be opened; it stays as it is", place.table)
+        return None

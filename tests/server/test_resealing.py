@@ -1,0 +1,192 @@
+"""The installation's key is changed: nothing is lost, whenever it breaks off."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from belvedere.access import Keys, keyfile
+from belvedere.access.keys import SECRET_FILE
+from belvedere.base.errors import Conflict, Unavailable
+from belvedere.rest import filters
+from belvedere.secrets import service as secrets
+from belvedere.secrets import store
+from belvedere.secrets.service import SecretBody
+from belvedere.server import resealing
+from belvedere.server.build import furnish
+from belvedere.server.house import House
+from belvedere.server.settings import Settings
+from belvedere.tasks import service as tasks
+from cast import Cast, assemble
+from contract.world import make_task
+
+VALUE = "correct-horse-battery"
+
+
+class Place:
+    """A server with its own data folder, on a database that others may share."""
+
+    def __init__(self, db: Any, folder: Path) -> None:
+        self.folder = folder
+        found = keyfile.load(folder)
+        self.house: House = furnish(Settings(data=str(folder)), db, db, found.keys)
+
+    def do(self, verb: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = self.house.db.write_now(verb, self.house, {})
+        return answer
+
+    def rotated(self) -> int:
+        count = 0
+        while (turn := self.do(resealing.rotate))["resealed"]:
+            count += turn["resealed"]
+        assert turn["left"] == 0
+        return count
+
+    @property
+    def names(self) -> list[str]:
+        return list(keyfile.load(self.folder).seals)
+
+
+@pytest.fixture
+def place(db: Any, tmp_path: Path) -> Place:
+    return Place(db, tmp_path)
+
+
+@pytest.fixture
+def cast(place: Place) -> Cast:
+    return place.house.db.write_now(assemble, place.house.keys)
+
+
+def fill(place: Place, cast: Cast) -> str:
+    """A secret and a task with its secret key."""
+    keys, db = place.house.keys, place.house.db
+    db.write_now(secrets.put, keys, cast.ada, "API_KEY", SecretBody(value=VALUE, secret=False))
+    return db.write_now(make_task, keys, cast.ada, {"name": "x", "type": "dummy"})
+
+
+def read(place: Place, cast: Cast, task_id: str) -> tuple[str | None, str]:
+    """What is sealed, as this server opens it."""
+    keys, db = place.house.keys, place.house.db
+    rows = db.write_now(secrets.listed, keys, cast.ada, filters.read({}, store.SECRETS))
+    return rows[0].value, db.write_now(tasks.reveal, keys, cast.ada, task_id)
+
+
+def test_it_works(place: Place, cast: Cast) -> None:
+    task_id = fill(place, cast)
+    before = read(place, cast, task_id)
+    assert before[0] == VALUE and place.names == [""]
+    place.do(resealing.add)
+    assert len(place.names) == 2 and place.house.keys.name == ""
+    assert place.rotated() == 2
+    assert place.do(resealing.drop) == {"key": place.names[0], "dropped": 1}
+    assert len(place.names) == 1 and read(place, cast, task_id) == before
+    # What was sealed and what is looked up is still so for the next process.
+    again = Place(place.house.db, place.folder)
+    assert read(again, cast, task_id) == before
+    assert again.house.keys.digest("x") == place.house.keys.digest("x")
+    assert (place.folder / SECRET_FILE).stat().st_mode & 0o777 == 0o600
+
+
+def test_nothing_is_lost_where_it_breaks_off(
+    place: Place, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After every single step another process starts from the file and the database alone."""
+    monkeypatch.setattr(resealing, "BATCH", 1)
+    task_id = fill(place, cast)
+    before, db = read(place, cast, task_id), place.house.db
+    for verb in (resealing.add, *[resealing.rotate] * 3, resealing.drop):
+        Place(db, place.folder).do(verb)
+        assert read(Place(db, place.folder), cast, task_id) == before
+
+
+def test_an_old_key_stays_while_anything_is_sealed_with_it(place: Place, cast: Cast) -> None:
+    fill(place, cast)
+    place.do(resealing.add)
+    stale = place.house.keys
+    place.rotated()
+    # A server that has not looked yet.
+    stale.use("")
+    place.house.db.write_now(secrets.put, stale, cast.ada, "B", SecretBody(value=VALUE))
+    with pytest.raises(Conflict) as refused:
+        place.do(resealing.drop)
+    assert refused.value.code == "key_in_use" and len(place.names) == 2
+    assert place.rotated() == 1
+    assert place.do(resealing.drop)["dropped"] == 1
+
+
+def test_adding_twice_makes_one(place: Place, cast: Cast) -> None:
+    first = place.do(resealing.add)
+    assert place.do(resealing.add) == first and len(place.names) == 2
+
+
+def test_several_servers_go_over_together(place: Place, cast: Cast, tmp_path: Path) -> None:
+    task_id = fill(place, cast)
+    before = read(place, cast, task_id)
+    place.do(resealing.add)
+    other_folder = tmp_path / "other"
+    other_folder.mkdir()
+    (other_folder / SECRET_FILE).write_text((place.folder / SECRET_FILE).read_text())
+    (other_folder / SECRET_FILE).chmod(0o600)
+    other = Place(place.house.db, other_folder)
+    assert other.house.keys.name == ""
+    place.rotated()
+    place.do(resealing.drop)
+    other.house.db.write_now(other.house.keys.follow)
+    assert other.house.keys.name == place.house.keys.name
+    assert read(other, cast, task_id) == before
+    assert other.do(resealing.drop)["dropped"] == 1
+    assert other.names == place.names
+
+
+def test_a_server_without_the_key_does_not_start(place: Place, cast: Cast, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / SECRET_FILE).write_text((place.folder / SECRET_FILE).read_text())
+    (other / SECRET_FILE).chmod(0o600)
+    fill(place, cast)
+    place.do(resealing.add)
+    place.rotated()
+    with pytest.raises(Unavailable) as refused:
+        Place(place.house.db, other)
+    assert refused.value.code == "unknown_key"
+
+
+def test_what_was_tampered_with_stops_nothing(place: Place, cast: Cast) -> None:
+    fill(place, cast)
+    place.house.db.write_now(lambda tx: tx.run("update secrets set box = 'AAAA'"))
+    place.do(resealing.add)
+    assert place.do(resealing.rotate)["resealed"] == 1
+    last = place.do(resealing.rotate)
+    assert (last["resealed"], last["left"]) == (0, 1)
+
+
+def test_every_sealed_column_is_known(place: Place) -> None:
+    """A table that seals something and is not named here would lose it."""
+    known = {(one.table, one.column) for one in resealing.SEALED}
+    sql = {
+        "sqlite": "select m.name, c.name from sqlite_master m, pragma_table_info(m.name) c"
+        " where m.type = 'table'",
+        "postgres": "select table_name, column_name from information_schema.columns"
+        " where table_schema = current_schema()",
+    }[place.house.db.sql.engine]
+    rows = place.house.db.write_now(lambda tx: tx.rows(sql))
+    assert {(t, c) for t, c in rows if c == "box" or c.endswith("_box")} == known
+
+
+def test_a_key_in_the_setting_is_not_written_anywhere(db: Any, tmp_path: Path) -> None:
+    setting = "ab" * 32
+    keys = keyfile.load(tmp_path, setting).keys
+    house = furnish(Settings(data=str(tmp_path), secret_key=setting), db, db, keys)
+    with pytest.raises(Conflict) as refused:
+        db.write_now(resealing.add, house, {})
+    assert refused.value.code == "key_in_setting"
+    said = refused.value.message.rpartition(": ")[2]
+    assert len(keyfile.parse(said, "it").seals) == 2
+    assert not (tmp_path / SECRET_FILE).exists()
+    assert isinstance(keys, Keys)
+
+
+@pytest.mark.parametrize("text", ["", "hash", "hash " + "a" * 64, "seal " + "a" * 64, "x y"])
+def test_half_a_file_is_refused(text: str) -> None:
+    with pytest.raises(Unavailable):
+        keyfile.parse(text, "it")
