@@ -197,3 +197,48 @@ def test_a_purged_job_is_missing_for_a_late_report(shop: Workshop) -> None:
     shop.db.write_now(retention.drop, [job.id])
     assert shop.end(job.fence).as_ == "foreign"
     assert shop.db.write_now(store.attempts_of, job.id) == []
+
+
+# Clocks that are set back.
+
+
+def delete_all(shop: Workshop) -> int:
+    return shop.db.write_now(retention.delete_finished, shop.cast.ada, None, None)
+
+
+def sees(shop: Workshop, job_id: str) -> bool:
+    return shop.db.write_now(sight.sees, shop.cast.ada, job_id)
+
+
+def test_what_ends_after_a_clock_was_set_back_is_seen(shop: Workshop) -> None:
+    task_id = shop.task()
+    ended(shop, task_id)
+    assert delete_all(shop) == 1
+    purge(shop)
+    shop.clock.move(-3_600)
+    new = ended(shop, task_id)
+    assert sees(shop, new)
+    purge(shop)
+    assert sees(shop, new) and there(shop) == [new]
+
+
+def test_a_clock_that_is_set_back_while_rows_go_costs_none(shop: Workshop) -> None:
+    task_id = shop.task()
+    old, runs = ended(shop, task_id), shop.assigned(task_id)
+    assert delete_all(shop) == 1
+    shop.clock.move(-3_600)
+    shop.end(runs.fence)
+    new = ended(shop, task_id)
+    purge(shop)
+    assert [sees(shop, one) for one in (old, runs.id, new)] == [False, True, True]
+
+
+def test_what_was_deleted_does_not_come_back_with_an_earlier_time(shop: Workshop) -> None:
+    task_id = shop.task()
+    old = ended(shop, task_id)
+    delete_all(shop)
+    shop.clock.move(-3_600)
+    delete_all(shop)
+    assert not sees(shop, old)
+    purge(shop)
+    assert there(shop) == []

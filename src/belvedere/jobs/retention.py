@@ -88,12 +88,18 @@ def _column(kind: str | None, object_id: str | None) -> str | None:
 
 
 def _raise_mark(tx: Tx, customer_id: str) -> None:
-    tx.run("update customers set purged_until = ? where id = ?", tx.now, customer_id)
+    """Never lower: what an earlier one hides must not come back because a clock was set back."""
+    hold = tx.sql.lock_rows
+    known = tx.value(f"select purged_until from customers where id = ?{hold}", customer_id)
+    until = max(known, tx.now)
+    # The last thing that had happened: whatever ends later is told later, whatever clocks say.
+    last = tx.value("select max(id) from events") or 0
+    tx.run("update customers set purged_until = ? where id = ?", until, customer_id)
     tx.run(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
         f"purge:{customer_id}",
-        str(tx.now),
+        f"{until}:{last}",
     )
 
 
@@ -147,19 +153,36 @@ def purge(tx: Tx) -> bool:
     return more
 
 
+# Below a mark, and nothing was told of it since.
+_MARKED = (
+    "customer_id = ? and ended_at <= ? and state <> 'lost'"
+    " and not exists (select 1 from events e where e.object_id = jobs.id and e.id > ?)"
+)
+
+
 def _marked(tx: Tx) -> list[str]:
     for name, value in tx.rows("select name, value from meta where name like 'purge:%'"):
+        customer_id = name.removeprefix("purge:")
+        until, _, last = value.partition(":")
+        below = (customer_id, int(until), int(last or 0))
         rows = tx.rows(
-            f"select id from jobs where customer_id = ? and {_OVER} and ended_at <= ?"
-            " order by id limit ?",
-            name.removeprefix("purge:"),
-            int(value),
-            BATCH,
+            f"select id from jobs where {_MARKED} and {_OVER} order by id limit ?", *below, BATCH
         )
         if rows:
             return [job_id for (job_id,) in rows]
-        tx.run("delete from meta where name = ?", name)
+        if tx.row(f"select 1 from jobs where {_MARKED} limit 1", *below) is None:
+            _drop_mark(tx, name, customer_id, int(until))
     return []
+
+
+def _drop_mark(tx: Tx, name: str, customer_id: str, until: Millis) -> None:
+    """Nothing is left to hide. A clock that is set back from now on hides nothing new."""
+    tx.run("delete from meta where name = ?", name)
+    tx.run(
+        "update customers set purged_until = 0 where id = ? and purged_until = ?",
+        customer_id,
+        until,
+    )
 
 
 def _over_limits(tx: Tx) -> tuple[list[str], bool]:
