@@ -1,12 +1,15 @@
 """Idempotency-Key: the same request again gives the same job, for a day."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from belvedere.jobs import sweep
 from contract.client import FORM, Client
+from contract.flowing import made
 from contract.running import create
+from contract.test_triggers import react
 from contract.world import World
 from handclock import HandClock
 
@@ -124,6 +127,29 @@ async def test_a_key_is_forgotten_after_a_day(world: World, uma: Client, clock: 
     clock.move(2 * 3600)
     await world.house.db.write(sweep.forget_keys)
     assert (await token.post("/acme/job", body, headers=KEY)).json["id"] not in (first, theirs)
+
+
+async def test_a_job_that_left_the_history_is_not_started_again(
+    world: World, uma: Client, ada: Client
+) -> None:
+    task = await world.task()
+    flow = await made(world, ada)
+    asked: list[tuple[Client, str, dict[str, Any]]] = [
+        (uma, "/acme/job", {"task": task}),
+        (uma, f"/acme/workflows/{flow['id']}/job", {}),
+        (ada, "/acme/exec", {"command": ["true"], "hosts": ["web-1"]}),
+    ]
+    for client, target, body in asked:
+        first = await client.post(target, body, headers=KEY)
+        assert first.status in (200, 201), first.body
+    for job in (await ada.get("/acme/job")).json:
+        await ada.put(f"/acme/job/{job['id']}/cancel")
+    await react(world)
+    assert (await ada.delete("/acme/job/finished")).json["deletedCount"] == 4
+    for client, target, body in asked:
+        again = await client.post(target, body, headers=KEY)
+        assert (again.status, again.code) == (409, "replayed_job_gone")
+    assert await count(uma) == 0
 
 
 async def test_wait_result_is_no_part_of_the_request(world: World, uma: Client) -> None:

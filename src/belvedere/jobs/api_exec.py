@@ -31,7 +31,7 @@ ROUTES = (
         "Run a command on hosts, or on all that carry a tag; audited.",
         body=ExecBody,
         answer=Executed,
-        codes=("idempotency_key_reused",),
+        codes=("idempotency_key_reused", "replayed_job_gone"),
         known=False,
         max_body=2 << 20,
     ),

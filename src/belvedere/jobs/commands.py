@@ -58,7 +58,8 @@ def run(tx: Tx, actor: Actor, given: ExecBody, key: Once | None) -> Ran:
     require(actor, Level.ADMIN)
     before = None if key is None else once.made_before(tx, _key(actor, key), key)
     if before is not None:
-        return Ran([store.find(tx, actor.customer_id, job_id) for job_id in before], replayed=True)
+        found = [once.job_of(tx, actor.customer_id, job_id) for job_id in before]
+        return Ran(found, replayed=True)
     _check(given)
     hosts = chosen(tx, actor, given.hosts, given.tags)
     jobs = [_job(actor, given, host, tx.now) for host in hosts]

@@ -285,7 +285,7 @@ def _again(tx: Tx, item: NewJob, by_key: dict[Key, tuple[Once, Created]]) -> Cre
     if made is None:
         return None
     (job_id,) = made
-    job = store.find(tx, item.actor.customer_id, job_id)
+    job = once.job_of(tx, item.actor.customer_id, job_id)
     found = with_host(tx, job.customer_id, job.task_id or "", also_deleted=True)
     assert found is not None
     task, host = found

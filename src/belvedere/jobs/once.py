@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.base.errors import KeyReused
+from belvedere.base.errors import Conflict, KeyReused, NotFound
 from belvedere.db import Tx
+from belvedere.jobs import store
+from belvedere.jobs.model import JobRow
 
 # customer, principal, route, key
 Key = tuple[str, str, str, str]
@@ -35,6 +37,18 @@ def made_before(tx: Tx, key: Key, once: Once) -> list[str] | None:
 def check_same(digest: str, once: Once) -> None:
     if digest != once.body_digest:
         raise KeyReused("This Idempotency-Key came before with another request.")
+
+
+def job_of(tx: Tx, customer_id: str, job_id: str) -> JobRow:
+    """One that a key made before, and that may have left the history since."""
+    try:
+        return store.find(tx, customer_id, job_id)
+    except NotFound:
+        raise Conflict(
+            "This Idempotency-Key has started a job whose history was deleted. Nothing was started"
+            " again; use another key for another job.",
+            code="replayed_job_gone",
+        ) from None
 
 
 def remember(tx: Tx, made: Sequence[tuple[Key, Once, Sequence[str]]]) -> None:

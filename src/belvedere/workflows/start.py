@@ -181,4 +181,4 @@ def _again(tx: Tx, item: NewWorkflowJob) -> Prepared | None:
     made = None if item.once is None else once.made_before(tx, _key(item), item.once)
     if made is None:
         return None
-    return Prepared(item, jobs.find(tx, item.actor.customer_id, made[0]))
+    return Prepared(item, once.job_of(tx, item.actor.customer_id, made[0]))
