@@ -1,6 +1,7 @@
 """What a returning agent's journal proves about the jobs of its host."""
 
 import sweeping
+from belvedere.base.clock import DAY
 from belvedere.jobs import queue, reunion, service, sweep
 from belvedere.protocol import Entry
 from jobs.workshop import Workshop
@@ -29,6 +30,55 @@ def test_an_order_that_was_never_accepted_goes_back(shop: Workshop) -> None:
     [again] = shop.claim()
     assert (again.job.id, again.job.attempts) == (job.id, 1)
     assert again.job.fence > job.fence
+
+
+def _lose_all(shop: Workshop) -> None:
+    shop.clock.move(DAY)
+    assert sweeping.lose_overdue(shop.db) > 0
+
+
+def test_a_lost_one_that_was_never_accepted_did_not_run(shop: Workshop) -> None:
+    """It is over and stays so; but whoever looks knows that it can be run again."""
+    task_id = shop.task()
+    job, held, started = (shop.assigned(task_id) for _ in range(3))
+    shop.started(started.fence)
+    _lose_all(shop)
+    assert [shop.job(one.id).ran for one in (job, held, started)] == ["maybe"] * 3
+    before = shop.job(job.id).version
+    shop.connect({held.fence: "live"})
+    found = shop.job(job.id)
+    assert (found.state, found.ran, found.reason) == ("lost", "no", "agent_unreachable")
+    assert found.version == before + 1 and shop.kinds(job.id)[-1] == "reachable"
+    assert [shop.job(one.id).ran for one in (held, started)] == ["maybe"] * 2
+    shop.connect({held.fence: "live"})
+    assert shop.job(job.id).version == before + 1
+
+
+def test_a_journal_that_has_told_what_it_knew_proves_nothing(shop: Workshop) -> None:
+    """Its keeper died under it; told and taken, it left the journal."""
+    early, late = shop.assigned(), shop.assigned()
+    shop.end(early.fence, ending="unknown", reason="keeper_lost")
+    _lose_all(shop)
+    shop.connect({late.fence: "ended"})
+    shop.end(late.fence, ending="unknown", reason="keeper_lost")
+    shop.connect({})
+    assert [shop.job(one.id).ran for one in (early, late)] == ["maybe", "maybe"]
+
+
+def test_another_journal_proves_nothing_of_a_lost_one(shop: Workshop) -> None:
+    job = shop.assigned()
+    _lose_all(shop)
+    shop.connect({}, journal="another")
+    assert (shop.job(job.id).ran, shop.job(job.id).reason) == ("maybe", "agent_unreachable")
+
+
+def test_an_earlier_attempt_may_have_run(shop: Workshop) -> None:
+    job = shop.assigned(shop.task(retry={"times": 1}))
+    shop.end(job.fence, code=1)
+    shop.claim()
+    _lose_all(shop)
+    shop.connect({})
+    assert shop.job(job.id).ran == "yes"
 
 
 def test_it_uses_up_no_retry(shop: Workshop) -> None:

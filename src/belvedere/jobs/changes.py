@@ -28,10 +28,15 @@ def data_of(job: JobRow) -> dict[str, Any]:
     }
 
 
-def tell(tx: Tx, what: str, jobs: Sequence[JobRow], known: Starting | None = None) -> None:
-    """Append `job.<what>` for each; wake whoever waits for the end of one, start what it starts.
-    `known`: what ends of their tasks start, where that was read already."""
+def note(tx: Tx, what: str, jobs: Sequence[JobRow]) -> None:
+    """Append `job.<what>` for each, and no more: nothing follows from it."""
     events.append_all(tx, f"job.{what}", [(job.customer_id, job.id, data_of(job)) for job in jobs])
+
+
+def tell(tx: Tx, what: str, jobs: Sequence[JobRow], known: Starting | None = None) -> None:
+    """The same; wake whoever waits for the end of one, start what it starts. `known`: what ends of
+    their tasks start, where that was read already."""
+    note(tx, what, jobs)
     over = [job for job in jobs if job.is_over]
     tx.rung.update(f"job:{job.id}" for job in over)
     _fire(tx, "task", [(job.task_id, job) for job in over], known)

@@ -45,6 +45,7 @@ def reunite(tx: Tx, host_id: str, journal_id: str, entries: Sequence[Entry]) -> 
             # Another journal is no evidence: it may have run under the old one.
             _without_trace(tx, attempt)
     told.stop = _superseded(tx, held, {attempt.fence for attempt in attempts})
+    _never_ran(tx, host_id, journal_id, held)
     return told
 
 
@@ -84,6 +85,30 @@ def _never_accepted(tx: Tx, job: JobRow, attempt: Attempt) -> None:
     store.end_attempt(tx, job, "returned")
     changes.tell(tx, "canceled" if canceled else "returned", [job])
     tx.rung.add(f"host:{job.host_id}")
+
+
+def _never_ran(tx: Tx, host_id: str, journal_id: str, held: Mapping[int, str]) -> None:
+    """Given up after a silence, never reported, and unknown to the journal of that time, which
+    would name them until their report is taken: the agent never had them. They stay lost, for
+    others may have built on it; but nobody has to wonder any more whether they ran."""
+    rows = tx.rows(
+        "select j.id, j.fence from jobs j join attempts a on a.fence = j.fence"
+        " where j.host_id = ? and j.lifecycle = 'terminated' and j.state = 'lost'"
+        " and j.ran = 'maybe' and j.attempts = 1 and j.started_at is null"
+        # Our own words; whatever the agent told later stands in their place.
+        " and a.report like ? and a.journal_id = ?",
+        host_id,
+        '%"reason":"agent_unreachable"%',
+        journal_id,
+    )
+    jobs = store.lock_many(tx, [job_id for job_id, fence in rows if fence not in held])
+    proven = [job for job in jobs.values() if job.is_lost]
+    for job in proven:
+        job.ran = "no"
+        job.version += 1
+        job.updated_at = tx.now
+    store.save(tx, proven)
+    changes.note(tx, "reachable", proven)
 
 
 def _without_trace(tx: Tx, attempt: Attempt) -> None:
