@@ -1,15 +1,25 @@
 """A real agent and its keeper with a server that is not one."""
 
+import asyncio
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from agent.fake_server import FakeServer
 from agent.office import office
+from agent.processes import command_lines
+from belvedere.agent import folder as folders
+from belvedere.agent import link
+from belvedere.agent.enrol import Credential
+from belvedere.agent.link import Link
+from belvedere.agent.settings import Settings
 
 LINES = "#!/bin/sh\nfor i in $(seq 1 $1); do echo line $i; sleep $2; done\nexit 3\n"
 
@@ -172,3 +182,46 @@ async def test_agent_and_keeper_stay_small(tmp_path: Path) -> None:
 def _resident_mib(pid: int) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+async def test_a_welcome_that_does_not_last_is_no_success(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that welcomes an agent and hangs up is called less and less often."""
+    ceilings: list[float] = []
+
+    def uniform(_: float, ceiling: float) -> float:
+        ceilings.append(ceiling)
+        return 0.0
+
+    monkeypatch.setattr(link, "random", SimpleNamespace(uniform=uniform))
+    monkeypatch.setattr(link, "SOUND_S", 3_600.0)
+    server = FakeServer()
+    await server.open()
+    folder = folders.prepare(str(tmp_path / "state"))
+    settings = Settings(server.url, folder.root, "web")
+    agent = Link(settings, folder, Credential("bva_secret", "h", "acme", "web"), None)
+    running = asyncio.create_task(agent.run())
+    try:
+        for count in range(1, 8):
+            await server.connected(count)
+            server.cut()
+        await server.connected(8)
+        assert ceilings == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0]
+        # One that lasts is a success: the next pause is short again.
+        monkeypatch.setattr(link, "SOUND_S", 0.0)
+        server.cut()
+        await server.connected(9)
+        async with asyncio.timeout(40):
+            while agent._failures:
+                await asyncio.sleep(0.01)
+        server.cut()
+        await server.connected(10)
+        assert ceilings[-1] == 0.2
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await server.close()
+        for pid, line in command_lines():
+            if "belvedere.agent.keeper" in line and folder.root in line.split("\0"):
+                os.kill(pid, signal.SIGKILL)

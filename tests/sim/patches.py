@@ -7,6 +7,7 @@ from typing import Any
 from unittest import mock
 
 from belvedere.agent import journal, keeper, link, output, recovery, session, spool, streams, supply
+from belvedere.agent.sample_log import SampleLog
 from belvedere.jobs import create
 from sim import agency, stage
 from sim.agency import SimCache
@@ -117,6 +118,7 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (link, "connect", agency.connect),
     (link, "attach", agency.attach),
     (link, "Cache", SimCache),
+    (link, "SampleLog", lambda _: SampleLog()),
     (link, "machine", SimpleNamespace(system=lambda: ("", ""), fingerprint=lambda _, name: name)),
     (
         link,

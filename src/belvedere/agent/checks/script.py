@@ -60,7 +60,8 @@ class ScriptChecks:
         if keeper is None or keeper.lost.is_set():
             raise OSError("there is no keeper yet")
         number = next(self._numbers)
-        end = self._ends[number] = asyncio.get_running_loop().create_future()
+        end: asyncio.Future[Report] = asyncio.get_running_loop().create_future()
+        self._ends[number] = end
         keeper.say(self._order(number, config))
         keeper.flush()
         try:
