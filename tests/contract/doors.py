@@ -48,7 +48,7 @@ def address(
     path = route.path.replace("{id}", found).replace("{secret}", here.texts["secret"])
     path = re.sub(r"\{(\w+)_id\}", lambda inner: known(inner[1]), path)
     path = path.replace("{filename}", FILE)
-    for word in ("title", "token", "hostname", "link"):
+    for word in ("title", "token", "hostname", "link", "slug"):
         texts = {Which.OWN: here.texts[word], Which.OTHER: there.texts[word]}
         path = path.replace(f"{{{word}}}", texts.get(which, MISSING))
     named = {Which.OWN: here.texts["name"], Which.OTHER: there.texts["name"]}
@@ -136,6 +136,8 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "POST /job": {"task": here.ids["task"]},
         "POST /task/{id}/job": {},
         "POST /job/secret/{secret}": {},
+        "POST /statuspage": {"title": "new"},
+        "PATCH /statuspage/{id}": {"title": "new"},
         "POST /view": {"name": "new", "page": "jobs"},
         "PATCH /view/{id}": {"name": "new"},
         "POST /job/cancel": {"ids": [here.ids["job"]]},

@@ -42,6 +42,8 @@ from belvedere.schedules.given import ScheduleBody
 from belvedere.secrets import service as secrets
 from belvedere.secrets.service import SecretBody
 from belvedere.server.house import House
+from belvedere.statuspages import service as statuspages
+from belvedere.statuspages.model import Part, StatusPageBody
 from belvedere.webhooks import calls
 from belvedere.webhooks import service as webhooks
 from belvedere.webhooks.calls import Call
@@ -259,6 +261,13 @@ def _notify(tx: Tx, house: House, place: Place) -> None:
     )
 
 
+def _statuspage(tx: Tx, house: House, place: Place) -> None:
+    part = Part(name="shop", monitor_id=place.ids["monitor"])
+    body = StatusPageBody(title="Shop", slug=f"page-of-{place.name}", parts=[part])
+    found = statuspages.create(tx, place.by, body)
+    place.ids["statuspage"], place.texts["slug"] = found.id, found.slug
+
+
 def _views(tx: Tx, house: House, place: Place) -> None:
     """Everybody's own, by the id of a session, too."""
     tx.run(
@@ -298,6 +307,7 @@ MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
     _webhook,
     _definition,
     _notify,
+    _statuspage,
     _views,
     _workflow,
     _schedule,

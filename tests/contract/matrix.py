@@ -59,7 +59,7 @@ def names_an_object(route: Route) -> bool:
 
 def is_by_link(route: Route) -> bool:
     """Whoever holds it passes."""
-    return any(word in route.path for word in ("{token}", "{link}", "/-/oidc/{id}"))
+    return any(word in route.path for word in ("{token}", "{link}", "{slug}", "/-/oidc/{id}"))
 
 
 def expected(route: Route, principal: Principal, which: Which) -> str:

@@ -125,6 +125,9 @@ KINDS = {
     "rule.changed": "Something of it changed.",
     "rule.deleted": "It was deleted.",
     "message.dead": "A message was tried as often as we do, or refused for good.",
+    "statuspage.created": "A status page was made.",
+    "statuspage.changed": "Something of it changed.",
+    "statuspage.deleted": "It was deleted; its address shows nothing any more.",
     "view.changed": "A saved view was made, changed or deleted.",
     "notification.created": "Somebody's inbox has something new.",
 }

@@ -11,11 +11,14 @@ NORMAL, HIGH, LOW = "#2e7d32", "#c62828", "#b07d00"
 
 
 def svg(row: IndicatorRow, now: Millis) -> str:
-    """Title on the left, value on the right; the colour says the state, and words say it too."""
-    title, value = _cut(row.title), _cut(_words(row, now))
-    left, right = _width(title), _width(value)
-    colour = _colour(row, now)
     fill = bar(row.value) / 100 if row.type == Type.PROGRESS else 1.0
+    return drawn(row.title, _words(row, now), _colour(row, now), fill)
+
+
+def drawn(title: str, value: str, colour: str, fill: float = 1.0) -> str:
+    """Title on the left, value on the right; the colour says the state, and words say it too."""
+    title, value = _cut(title), _cut(value)
+    left, right = _width(title), _width(value)
     said = escape(f"{title}: {value}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{HEIGHT}"'

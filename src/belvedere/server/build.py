@@ -23,6 +23,7 @@ from belvedere.server.links import Links
 from belvedere.server.original.api import poll
 from belvedere.server.settings import Settings
 from belvedere.server.table import Table
+from belvedere.statuspages.recent import Recent
 
 if TYPE_CHECKING:
     from belvedere.db.doorbell import Doorbell
@@ -65,6 +66,7 @@ def furnish(
     hub, limits = Hub(), Limits(clock)
     house = House(settings, db, logs, keys, hub, limits, Turnstile(limits), clock, clock())
     house.secret_uses = Window(settings.secret_rate, SECOND, clock)
+    house.status_pages = Recent(clock)
     house.couriers = Couriers(settings.inner_networks, settings.mail)
     house.table = Table(routes.ROUTES, routes.PAGES)
     house.shelf = shelf.load(shelf.STATIC)

@@ -15,6 +15,7 @@ from belvedere.notifications.couriers import Couriers
 from belvedere.schedules.targets import Targets
 from belvedere.server.scheduled import TARGETS
 from belvedere.server.settings import Settings
+from belvedere.statuspages.recent import Recent
 
 if TYPE_CHECKING:
     from belvedere.rest.route import Handler
@@ -45,6 +46,8 @@ class House:
     checks: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     # Set when the server goes: endless streams end.
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    # What strangers were shown a moment ago.
+    status_pages: Recent = field(init=False)
     # Requests per secret key within a second.
     secret_uses: Window = field(init=False)
     # They carry messages out.

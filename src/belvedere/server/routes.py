@@ -36,6 +36,7 @@ from belvedere.server.bundle import ROUTES as BUNDLE
 from belvedere.server.console.api import ROUTES as CONSOLE
 from belvedere.server.original.api import ROUTES as ORIGINAL
 from belvedere.server.stream import ROUTES as STREAM
+from belvedere.statuspages.api import ROUTES as STATUS_PAGES
 from belvedere.tasks.api import ROUTES as TASKS
 from belvedere.views.api import ROUTES as VIEWS
 from belvedere.webhooks.api import ROUTES as WEBHOOKS
@@ -85,6 +86,7 @@ ROUTES: tuple[Route, ...] = (
     *SCHEDULES,
     *SECRETS,
     *VIEWS,
+    *STATUS_PAGES,
 )
 # For browsers, and no part of the interface: neither described nor promised.
 PAGES: tuple[Route, ...] = CONSOLE

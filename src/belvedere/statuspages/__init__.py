@@ -1,0 +1,1 @@
+"""What an organization shows to everybody: public names, states, uptime; nothing else."""

@@ -1,0 +1,105 @@
+"""Status pages over HTTP: for admins who make them, and for everybody."""
+
+from functools import partial
+
+from belvedere.indicators import badge
+from belvedere.rest.route import Ask, Reply, Route
+from belvedere.statuspages import model, service
+from belvedere.statuspages.model import StatusPageBody, StatusPageRecord, StatusPageRow
+from belvedere.statuspages.status import Status, status
+
+SVG = "image/svg+xml"
+COLOURS = {"normal": badge.NORMAL, "failure": badge.HIGH, "unknown": badge.STALE}
+WORDS = {"normal": "operational", "failure": "disrupted", "unknown": "unknown"}
+
+
+def _record(ask: Ask, row: StatusPageRow) -> StatusPageRecord:
+    return model.record(row, ask.house.settings.base_url)
+
+
+async def listing(ask: Ask) -> list[StatusPageRecord]:
+    return [_record(ask, row) for row in await ask.house.db.read(service.listed, ask.actor)]
+
+
+async def show(ask: Ask) -> StatusPageRecord:
+    return _record(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
+
+
+async def create(ask: Ask) -> Reply:
+    made = await ask.house.db.write(service.create, ask.actor, ask.body)
+    return Reply(_record(ask, made), status=201)
+
+
+async def change(ask: Ask) -> StatusPageRecord:
+    changed = await ask.house.db.write(
+        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match
+    )
+    return _record(ask, changed)
+
+
+async def delete(ask: Ask) -> StatusPageRecord:
+    return _record(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+
+
+async def public(ask: Ask) -> Status:
+    slug = ask.path["slug"]
+    return await ask.house.status_pages.get(  # type: ignore[no-any-return]
+        slug, lambda: ask.house.db.read(status, slug)
+    )
+
+
+async def public_badge(ask: Ask) -> Reply:
+    found = await public(ask)
+    picture = badge.drawn(found.title, WORDS[found.state], COLOURS[found.state])
+    # A picture that somebody opens by itself must not run anything.
+    headers = {"content-security-policy": "default-src 'none'"}
+    return Reply(picture, headers=headers, media_type=SVG)
+
+
+_page = partial(Route, known=False, answer=StatusPageRecord)
+_public = partial(Route, "GET", level="anonymous", known=False, style="plain")
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "GET",
+        "/statuspage",
+        "manager",
+        listing,
+        "List the status pages",
+        answer=list[StatusPageRecord],
+        known=False,
+    ),
+    _page("GET", "/statuspage/{id}", "manager", show, "Show a status page"),
+    _page(
+        "POST",
+        "/statuspage",
+        "admin",
+        create,
+        "Make a status page that everybody may see",
+        body=StatusPageBody,
+        codes=("slug_taken", "too_many_statuspages"),
+    ),
+    _page(
+        "PATCH",
+        "/statuspage/{id}",
+        "admin",
+        change,
+        "Change parts of a status page",
+        body=StatusPageBody,
+        codes=("slug_taken", "stale"),
+    ),
+    _page("DELETE", "/statuspage/{id}", "admin", delete, "Delete a status page"),
+    _public(
+        path="/-/status/{slug}",
+        handler=public,
+        summary="What a status page shows to everybody, a few seconds old at most",
+        answer=Status,
+    ),
+    _public(
+        path="/-/status/{slug}/badge.svg",
+        handler=public_badge,
+        summary="The same as a small picture",
+        answer=bytes,
+        media=(SVG,),
+    ),
+)

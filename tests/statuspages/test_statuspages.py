@@ -1,0 +1,175 @@
+"""Status pages: made by admins, seen by everybody, leaking nothing."""
+
+from typing import Any
+
+import pytest
+
+from belvedere import events
+from belvedere.base.clock import DAY
+from board.monitoring import check, monitor, set_state
+from contract.client import Client
+from contract.world import World
+from handclock import HandClock
+
+MISSING = "0" * 24
+
+
+async def make(client: Client, **more: Any) -> dict[str, Any]:
+    made = await client.post("/statuspage", {"title": "Acme", "slug": "acme-page", **more})
+    assert made.status == 201, made.body
+    record: dict[str, Any] = made.json
+    return record
+
+
+async def seen(client: Client, slug: str = "acme-page") -> dict[str, Any]:
+    found = await client.get(f"/-/status/{slug}")
+    assert found.status == 200, found.body
+    told: dict[str, Any] = found.json
+    return told
+
+
+async def test_it_works(world: World, ada: Client, stranger: Client) -> None:
+    inner = await monitor(world, "db-7.inner", "ping", target="10.0.0.7", tags=["secret-tag"])
+    await check(world, inner, ["normal", "normal", "failure", "normal"], every=DAY)
+    await set_state(world, inner, "normal")
+    made = await make(ada, parts=[{"name": "Shop", "group": "Web", "monitor_id": inner}])
+    assert made["url"].endswith("/-/status/acme-page")
+    told = await seen(stranger)
+    (part,) = told["parts"]
+    assert (told["title"], told["state"]) == ("Acme", "normal")
+    assert (part["name"], part["group"], part["state"]) == ("Shop", "Web", "normal")
+    assert (part["uptime_day"], part["uptime_week"]) == (100.0, 75.0)
+    assert part["uptime_quarter"] == part["uptime_month"] == 75.0
+    assert len(part["days"]) == 90
+    assert [day["up"] for day in part["days"][-5:]] == [None, 100.0, 100.0, 0.0, 100.0]
+
+
+async def test_nothing_but_public_names_leaves(world: World, ada: Client, stranger: Client) -> None:
+    inner = await monitor(world, "db-7.inner", "ping", target="10.0.0.7", tags=["secret-tag"])
+    await set_state(world, inner, "failure")
+    title = {"title": "orders-inner", "type": "counter", "state": "failure"}
+    indicator = (await ada.post("/indicator", title)).json["id"]
+    parts = [
+        {"name": "Shop", "monitor_id": inner},
+        {"name": "All", "tag": "secret-tag"},
+        {"name": "Orders", "indicator_id": indicator},
+    ]
+    await make(ada, parts=parts)
+    text = (await stranger.get("/-/status/acme-page")).text
+    text += (await stranger.get("/-/status/acme-page/badge.svg")).text
+    inside = (inner, indicator, "inner", "10.0.0.7", "secret-tag", "web-1", "acme.test")
+    assert [word for word in inside if word in text] == []
+    assert [part["state"] for part in (await seen(stranger))["parts"]] == ["failure"] * 3
+
+
+async def test_a_tag_is_as_bad_as_its_worst(world: World, ada: Client, stranger: Client) -> None:
+    for name, state, checks in (("a", "normal", ["normal"]), ("b", "updates_stopped", ["failure"])):
+        found = await monitor(world, name, tags=["web"])
+        await check(world, found, checks)
+        await set_state(world, found, state)
+    await make(ada, parts=[{"name": "Web", "tag": "web"}, {"name": "None", "tag": "nothing"}])
+    web, none = (await seen(stranger))["parts"]
+    assert (web["state"], web["uptime_day"]) == ("unknown", 50.0)
+    assert (none["state"], none["uptime_day"], none["since"]) == ("unknown", None, None)
+
+
+async def test_failures_are_incidents(
+    world: World, ada: Client, stranger: Client, clock: HandClock
+) -> None:
+    shop = await monitor(world, "inner")
+    customer = world.cast.acme.id
+    for kind in ("monitor.failure", "monitor.recovered", "monitor.failure"):
+        clock.move(60)
+        await world.house.db.write(events.append, customer, kind, shop, {"message": "inner"})
+    await make(ada, parts=[{"name": "Shop", "monitor_id": shop}])
+    newest, older = (await seen(stranger))["incidents"]
+    assert (newest["name"], newest["ended"]) == ("Shop", None)
+    assert older["started"] < older["ended"] < newest["started"]
+
+
+async def test_it_is_a_moment_old_at_most(
+    world: World, ada: Client, stranger: Client, clock: HandClock
+) -> None:
+    shop = await monitor(world)
+    await make(ada, parts=[{"name": "Shop", "monitor_id": shop}])
+    before = await seen(stranger)
+    await set_state(world, shop, "failure")
+    assert await seen(stranger) == before
+    clock.move(6)
+    assert (await seen(stranger))["state"] == "failure"
+
+
+async def test_a_hidden_or_deleted_page_is_not_there(ada: Client, stranger: Client) -> None:
+    made = await make(ada, enable=False)
+    assert (await stranger.get("/-/status/acme-page")).code == "statuspage_not_found"
+    await ada.patch(f"/statuspage/{made['id']}", {"enable": True})
+    assert (await stranger.get("/-/status/acme-page")).status == 200
+    assert (await ada.delete(f"/statuspage/{made['id']}")).status == 200
+    assert (await ada.get("/statuspage")).json == []
+    for slug in ("never", "%00", "A", "x" * 300):
+        assert (await stranger.get(f"/-/status/{slug}")).status == 404
+
+
+async def test_what_is_gone_is_unknown(world: World, ada: Client, stranger: Client) -> None:
+    shop = await monitor(world)
+    await make(ada, parts=[{"name": "Shop", "monitor_id": shop}])
+    assert (await ada.delete(f"/monitor/{shop}")).status == 200
+    assert [part["state"] for part in (await seen(stranger))["parts"]] == ["unknown"]
+
+
+async def test_the_badge_says_it_in_words(ada: Client, stranger: Client) -> None:
+    await make(ada, title="<Acme>")
+    picture = await stranger.get("/-/status/acme-page/badge.svg")
+    assert picture.headers["content-type"].startswith("image/svg+xml")
+    assert "&lt;Acme&gt;" in picture.text and "unknown" in picture.text
+
+
+async def test_a_slug_is_given_once(ada: Client, eve: Client) -> None:
+    made = await make(ada)
+    assert (await eve.post("/statuspage", {"title": "x", "slug": "acme-page"})).code == "slug_taken"
+    other = (await eve.post("/statuspage", {"title": "x"})).json
+    assert len(other["slug"]) >= 16
+    refused = await eve.patch(f"/statuspage/{other['id']}", {"slug": "acme-page"})
+    assert refused.code == "slug_taken"
+    assert (await eve.get(f"/statuspage/{made['id']}")).code == "statuspage_not_found"
+
+
+async def test_admins_change_it_and_managers_look(world: World, ada: Client, uma: Client) -> None:
+    made = await make(ada)
+    max_ = world.client("max")
+    assert (await max_.get("/acme/statuspage")).json == [made]
+    assert (await max_.patch(f"/statuspage/{made['id']}", {"title": "x"})).code == "level"
+    assert (await uma.get("/statuspage")).code == "level"
+    stale = {"if-match": "9"}
+    refused = await ada.patch(f"/statuspage/{made['id']}", {"title": "x"}, headers=stale)
+    assert (refused.status, refused.code) == (412, "stale")
+    rows = (await ada.get(f"/api/audit?object_id={made['id']}")).json
+    assert [row["action"] for row in rows] == ["statuspage.create"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"title": ""},
+        {"title": "x" * 121},
+        {"slug": "A"},
+        {"slug": "../x"},
+        {"slug": "-x-"},
+        {"parts": [{"name": "x"}]},
+        {"parts": [{"name": "", "tag": "x"}]},
+        {"parts": [{"name": "x", "tag": "x", "monitor_id": MISSING}]},
+        {"parts": [{"name": "x", "monitor_id": MISSING}]},
+        {"parts": [{"name": "x", "indicator_id": "\u0000"}]},
+        {"parts": [{"name": "x", "tag": "y"}] * 101},
+        {"more": 1},
+    ],
+)
+async def test_it_refuses_what_is_no_page(ada: Client, wrong: dict[str, Any]) -> None:
+    body = {"title": "Acme", **wrong}
+    assert (await ada.post("/statuspage", body)).code == "invalid_body"
+
+
+async def test_nobody_shows_what_is_anothers(world: World, eve: Client) -> None:
+    theirs = await monitor(world)
+    body = {"title": "x", "parts": [{"name": "x", "monitor_id": theirs}]}
+    assert (await eve.post("/statuspage", body)).code == "invalid_body"
