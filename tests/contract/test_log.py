@@ -183,6 +183,15 @@ async def _ended_with(world: World, client: Client, log: str) -> str:
     return job_id
 
 
+async def test_search_sees_what_a_reader_sees(world: World, uma: Client) -> None:
+    coloured = b"\x1b[1;31mER\x1b[0mROR \x1b]0;title\x07in line 1\nfine\n"
+    async with world.agent() as agent:
+        job_id = await streamed(world, uma, agent, coloured)
+    found = (await uma.get(f"/acme/job/{job_id}/log/search?q=error%20in")).json
+    assert (found["matches"], found["lines"][0]["line"]) == (1, 1)
+    assert (await uma.get(f"/acme/job/{job_id}/log/search?q=title")).json["matches"] == 0
+
+
 async def test_search_needs_a_text(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
     assert (await uma.get(f"/acme/job/{job['id']}/log/search")).status == 400

@@ -4,6 +4,7 @@ Lines are counted from 1 in the stream as produced, offsets are the bytes where 
 stays small however long a log or one of its lines is.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,9 @@ MOST_FOUND = 1_000
 MOST_LINES, MOST_BYTES = 5_000, 2 << 20
 # As much of a line as is given.
 LONGEST_HIT, LONGEST_LINE = 1_000, 64 * 1024
+# Colours and other orders to a terminal, which no reader sees; so many bytes of them in one match.
+_CODES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+CODES = 256
 
 
 class Hit(msgspec.Struct):
@@ -98,10 +102,10 @@ class Search:
     def feed(self, chunk: Chunk) -> None:
         for piece, is_end in self.walk.through(chunk):
             if not self._is_hit:
-                # A match may begin in the piece before.
+                # A match may begin in the piece before, with codes between its letters.
                 known = self._tail + piece
-                self._is_hit = self._needle in self._folded(known)
-                self._tail = b"" if self._is_hit else known[-2 * len(self._needle) :]
+                self._is_hit = self._needle in self._folded(_CODES.sub(b"", known))
+                self._tail = b"" if self._is_hit else known[-2 * len(self._needle) - CODES :]
             if is_end:
                 self.end_line()
 

@@ -5,11 +5,9 @@ import { World } from './world'
 
 let world: World
 let vic: { email: string; password: string; id: string }
-let uma: { email: string; password: string; id: string }
 beforeAll(async () => {
   world = await World.start({ demo: false })
   vic = await world.member('viewer')
-  uma = await world.member('user')
 })
 afterAll(() => world.stop())
 
@@ -43,7 +41,8 @@ test('an approver decides, nobody else can, and sees what will run', async () =>
     })
     .catch(() => {})
   const id = await start(asked.id)
-  const other = await world.page(`/jobs/${id}`, { as: uma })
+  // The owner sees it, but is no approver.
+  const other = await world.page(`/jobs/${id}`)
   expect(await other.getByRole('button', { name: 'Approve' }).isEnabled()).toBe(false)
   const page = await world.page(`/jobs/${id}`, { as: vic })
   await page.getByRole('region', { name: 'What an approval lets run' }).waitFor()
@@ -71,7 +70,7 @@ test('a job that waits for input gets it through a form', async () => {
   const task = await world.script('Greet', '#!/bin/bash\necho "hello $1"', {
     task_arguments: [{ type: 'input', label: 'Whom', order: 0, required: true }],
   })
-  const id = await start(task.id)
+  const { id } = await world.api('POST', '/job', { task: task.id, lifecycle: 'onhold' })
   const page = await world.page('/inbox')
   await page.getByRole('link', { name: 'Answer' }).click()
   const form = page.getByRole('dialog')

@@ -66,7 +66,7 @@ test('going back finds the list where it was left', async () => {
   await link.waitFor()
   const top = await box(page).evaluate((it) => it.scrollTop)
   await link.click()
-  await page.getByRole('tab', { name: 'Log' }).waitFor()
+  await page.getByRole('tab', { name: 'Result' }).waitFor()
   await page.goBack()
   await rows(page).first().waitFor()
   await until(
@@ -118,7 +118,7 @@ test('below 640 px a job is a card, and nothing scrolls sideways', async () => {
 test('the history goes only when the word is typed, and only for admins', async () => {
   const user = await world.member('user')
   const other = await world.page('/jobs', { as: user })
-  await rows(other).first().waitFor()
+  await other.getByText('No job has run yet').waitFor()
   expect(await other.getByRole('button', { name: 'Delete finished…' }).count()).toBe(0)
   const page = await world.page('/jobs')
   await page.getByRole('button', { name: 'Delete finished…' }).click()

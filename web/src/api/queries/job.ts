@@ -229,14 +229,21 @@ export const choicesQuery = queryOptions({
       ok(api.GET('/host')) as Promise<unknown> as Promise<Named[]>,
       // Who may not see members filters without names.
       ok(api.GET('/api/member')).catch(() => []) as Promise<
-        { user?: Named & { email?: string } }[]
+        { id: string; user?: Named & { email?: string } }[]
       >,
     ])
+    const users = members.flatMap(({ id, user }) =>
+      user ? [{ value: user.id, label: user.name || user.email || user.id, member: id }] : [],
+    )
     return {
       tasks: tasks.map((one) => ({ value: one.id, label: one.name ?? one.id })),
       hosts: hosts.map((one) => ({ value: one.id, label: one.hostname ?? one.id })),
-      users: members.flatMap(({ user }) =>
-        user ? [{ value: user.id, label: user.name || user.email || user.id }] : [],
+      users: users.map(({ value, label }) => ({ value, label })),
+      people: new Map(
+        users.flatMap((one): [string, string][] => [
+          [one.value, one.label],
+          [one.member, one.label],
+        ]),
       ),
     }
   },

@@ -24,6 +24,7 @@ const GraphTab = lazy(() => import('./GraphTab').then((it) => ({ default: it.Gra
 
 const TABS = ['log', 'result', 'input', 'graph', 'json'] as const
 type Tab = (typeof TABS)[number]
+const SILENT = ['WorkflowJob', 'ApprovalJob', 'DummyJob', 'NotificationJob']
 
 export function JobPage() {
   const { id } = useParams({ strict: false }) as { id: string }
@@ -37,7 +38,7 @@ function JobFrame({ job }: { job: Job }) {
   const t = useJobText()
   const go = useGo()
   const { tab: asked } = useParams({ strict: false }) as { tab?: string }
-  const shown = TABS.filter((one) => one !== 'graph' || job.workflow_id)
+  const shown = tabsOf(job)
   const tab = shown.find((one) => one === asked) ?? first(job)
   return (
     <div className={tab === 'log' ? 'fill jobs-page' : 'jobs-page'}>
@@ -67,9 +68,17 @@ function JobFrame({ job }: { job: Job }) {
   )
 }
 
-/** A workflow has no output of its own: its steps do. */
+/** What has no process has no output, and only workflows have a graph. */
+function tabsOf(job: Job): Tab[] {
+  return TABS.filter(
+    (one) => (one !== 'graph' || job.workflow_id) && (one !== 'log' || !SILENT.includes(job._type)),
+  )
+}
+
 function first(job: Job): Tab {
-  return job._type === 'WorkflowJob' ? 'graph' : 'log'
+  if (!SILENT.includes(job._type)) return 'log'
+  if (job._type === 'WorkflowJob') return 'graph'
+  return isOver(job) ? 'result' : 'input'
 }
 
 function Part({ tab, job }: { tab: Tab; job: Job }) {

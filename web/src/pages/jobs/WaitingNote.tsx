@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Hourglass, Info } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { type Job, placeQuery } from '../../api/queries/job'
+import { choicesQuery, type Job, placeQuery } from '../../api/queries/job'
 import { isOver } from '../../lib/state'
 import { Go } from '../../ui/Go'
 import { Ago } from '../../ui/Time'
@@ -37,9 +37,12 @@ export function WaitingNote({ job }: { job: Job }) {
 function useWhy(job: Job): ReactNode {
   const t = useJobText()
   const place = useQuery(placeQuery(job)).data
+  const isVote = job.waiting_reason === 'approval'
+  const people = useQuery({ ...choicesQuery, enabled: isVote }).data?.people
   if (!isOver(job) || job.state === 'lost') {
     if (!job.waiting_reason) return null
-    const detail = (job.waiting_detail ?? {}) as Detail
+    const told = (job.waiting_detail ?? {}) as Detail
+    const detail = { ...told, approvers: named(told.approvers ?? [], people) }
     return (
       <>
         {waits(job.waiting_reason, detail, place, t)}
@@ -48,6 +51,13 @@ function useWhy(job: Job): ReactNode {
     )
   }
   return ended(job, t)
+}
+
+/** Ids become names; one that cannot be named is left out. */
+function named(approvers: string[], people: Map<string, string> | undefined): string[] {
+  return approvers
+    .map((one) => people?.get(one) ?? (/^[0-9a-f]{24}$/.test(one) ? '' : one))
+    .filter(Boolean)
 }
 
 type Words = ReturnType<typeof useJobText>

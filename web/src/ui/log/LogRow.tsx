@@ -5,6 +5,9 @@ import { SHOWN } from './rows'
 import type { Gap } from './store'
 import { useLogText } from './text'
 
+// Rows are made many times a second: each asks for its words once, without listening for more.
+const words = useLogText.now
+
 export const LINE_PX = 20
 
 interface Props {
@@ -48,13 +51,12 @@ export const LogRow = memo(function LogRow(props: Props) {
 })
 
 function LineNumber({ line, onLine }: { line: number; onLine: Props['onLine'] }) {
-  const t = useLogText()
   return (
     // biome-ignore lint/a11y/useAnchorContent: the number is drawn by CSS, so that nobody copies it
     <a
       className="log-no"
       data-n={line}
-      aria-label={t.line(line)}
+      aria-label={words().line(line)}
       href={`${location.pathname}${location.search}#L${line}`}
       tabIndex={-1}
       draggable={false}
@@ -68,12 +70,10 @@ function LineNumber({ line, onLine }: { line: number; onLine: Props['onLine'] })
 }
 
 function GapText({ gap }: { gap: Gap }) {
-  const t = useLogText()
-  return <span className="log-text">{t.gap(bytes(gap.to - gap.from))}</span>
+  return <span className="log-text">{words().gap(bytes(gap.to - gap.from))}</span>
 }
 
 function LineText({ text, row, from, to, wanted, onShowAll }: Props) {
-  const t = useLogText()
   if (text === null) return <span className="log-text log-gone">…</span>
   const isLong = text.length > SHOWN && plain(text).length > SHOWN
   // Far more than is drawn is not even taken apart; codes make a line longer than it looks.
@@ -89,7 +89,7 @@ function LineText({ text, row, from, to, wanted, onShowAll }: Props) {
       </span>
       {isEnd ? (
         <button type="button" className="log-more" onClick={() => onShowAll(row)}>
-          {t.showAll(plain(text).length)}
+          {words().showAll(plain(text).length)}
         </button>
       ) : null}
     </>
