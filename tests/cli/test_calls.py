@@ -70,6 +70,17 @@ HISTORY = {
     ],
 }
 ACL = {"users": ["max@acme.example"], "acl": ["max@acme.example"]}
+EXPLAINED = {
+    "members": [
+        {
+            "email": "max@acme.example",
+            "credential": "user",
+            "sees": True,
+            "runs": False,
+            "why": "because",
+        }
+    ]
+}
 AUDIT = {
     "date": "2026-03-01T10:00:00.000Z",
     "user": "ada@acme.example",
@@ -244,6 +255,16 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ("PATCH", f"{TASK}/acl", {}, {"users": ["a"], "action": "remove"}),
         "",
     ),
+    (
+        "acl explain deploy --user max",
+        (
+            "GET",
+            "/access/explain",
+            {"object": "task", "id": clicast.TASK_ID, "user": "max"},
+            None,
+        ),
+        "because",
+    ),
     ("acl clear deploy", ("DELETE", f"{TASK}/acl", {}, None), ""),
     (
         "acl set release a --kind workflow",
@@ -414,6 +435,7 @@ def answers(server: FakeServer) -> None:
         ("GET", "/api/audit", [AUDIT]),
         ("GET", f"{JOB}/log/search", {"lines": [{"line": 3, "text": "it went oops"}]}),
         ("PATCH", f"{TASK}/acl", ACL),
+        ("GET", "/access/explain", EXPLAINED),
         ("DELETE", "/api/demo", REMOVAL),
         ("GET", "/monitor", [clicast.monitor()]),
         ("POST", "/monitor", clicast.monitor()),

@@ -67,6 +67,13 @@ def _patch(action: str) -> Any:
     return patch
 
 
+def explain(args: Args) -> Any:
+    client = connect(args)
+    object_id = PLACES[args.kind](client, args).rpartition("/")[2]
+    query = {"object": args.kind, "id": object_id, **({"user": args.user} if args.user else {})}
+    return client.get("/access/explain", query)
+
+
 def clear(args: Args) -> Any:
     client, path = _door(args)
     return _told(args, client.delete(path))
@@ -78,6 +85,22 @@ def _told(args: Args, acl: Any) -> Any:
 
 def show_acl(acl: Any) -> None:
     show.table(("who",), ((entry,) for entry in acl["users"]), NOBODY[acl["kind"]])
+
+
+def show_explained(found: Any) -> None:
+    show.table(
+        ("who", "level", "sees", "runs", "why*"),
+        (
+            (
+                one["email"],
+                one["credential"],
+                "yes" if one["sees"] else "no",
+                "yes" if one["runs"] else "no",
+                one["why"],
+            )
+            for one in found["members"]
+        ),
+    )
 
 
 def _verb(name: str, ask: Any, help_text: str, example: str, *options: Any) -> Verb:
@@ -106,6 +129,19 @@ VERBS = (
         "Take people off the ACL.",
         "belvedere acl remove deploy max@example.org",
         USERS,
+    ),
+    Verb(
+        "explain",
+        explain,
+        "Say who may see and run it, and why.",
+        "belvedere acl explain deploy --user max@example.org",
+        show_explained,
+        options=(
+            NAME,
+            option("--user", metavar="WHO", help="only this member: e-mail, user name or id"),
+            KIND,
+            HOST,
+        ),
     ),
     _verb(
         "clear",

@@ -29,6 +29,7 @@ from belvedere.server.api import ROUTES as OWN
 from belvedere.server.api_about import ROUTES as ABOUT
 from belvedere.server.api_demo import ROUTES as DEMO
 from belvedere.server.api_event import ROUTES as EVENTS
+from belvedere.server.api_explain import ROUTES as EXPLAIN
 from belvedere.server.api_setup import ROUTES as SETUP
 from belvedere.server.api_tag import ROUTES as TAGS
 from belvedere.server.api_triggers import ROUTES as TRIGGERS
@@ -71,6 +72,7 @@ ROUTES: tuple[Route, ...] = (
     *EVENTS,
     *TRIGGERS,
     *TAGS,
+    *EXPLAIN,
     *INDICATORS,
     *BADGES,
     *WEBHOOKS,

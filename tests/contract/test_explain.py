@@ -1,0 +1,62 @@
+"""GET /access/explain: who may see and run something, and why."""
+
+from typing import Any
+
+import pytest
+
+from contract.client import Client
+from contract.world import World
+
+
+def by_name(found: Any) -> dict[str, Any]:
+    return {one["username"]: one for one in found["members"]}
+
+
+async def test_it_works(world: World, ada: Client) -> None:
+    task = await world.task(acl=["uma", "vic"])
+    found = (await ada.get(f"/acme/access/explain?object=task&id={task}")).json
+    assert (found["object"], found["name"], len(found["acl"])) == ("task", "echo", 2)
+    people = by_name(found)
+    rights = {name: (one["sees"], one["runs"]) for name, one in people.items()}
+    assert rights["ada"] == rights["olga"] == (True, True)
+    assert rights["max"] == (True, False)
+    assert (rights["uma"], rights["vic"]) == ((True, True), (True, False))
+    assert people["uma"]["by"] == ["uma@acme.test"]
+    assert "names uma@acme.test" in people["uma"]["why"] and "looks only" in people["vic"]["why"]
+    assert "everything" in people["ada"]["why"]
+
+
+async def test_it_says_what_really_happens(world: World, ada: Client) -> None:
+    """For every member: the list shows it, and a run is taken, exactly where it says so."""
+    task = await world.task(acl=["uma"])
+    people = by_name((await ada.get(f"/access/explain?customer=acme&object=task&id={task}")).json)
+    for name in ("vic", "uma", "max", "ada", "olga"):
+        client = world.client(name)
+        listed = [one["id"] for one in (await client.get("/acme/task")).json]
+        assert (task in listed) is people[name]["sees"], name
+        ran = await client.post("/acme/job", {"task": task})
+        assert (ran.status == 200) is people[name]["runs"], name
+
+
+async def test_one_member_and_other_things(world: World, ada: Client) -> None:
+    made = await ada.post("/acme/monitor", {"name": "x", "type": "push"})
+    target = f"/acme/access/explain?object=monitor&id={made.json['id']}"
+    for user in ("vic", "VIC@acme.test", world.cast.vic.user_id):
+        (one,) = (await ada.get(f"{target}&user={user}")).json["members"]
+        assert (one["username"], one["sees"], one["runs"]) == ("vic", True, False)
+        assert "everybody sees it" in one["why"]
+    assert (await ada.get(f"{target}&user=nobody")).code == "member_not_found"
+
+
+@pytest.mark.parametrize("query", ["", "?object=host", "?object=task&id=", "?object=task&id=x"])
+async def test_what_is_not_there_is_refused(ada: Client, query: str) -> None:
+    answer = await ada.get(f"/acme/access/explain{query}")
+    assert answer.status == (404 if "id=" in query else 400)
+
+
+async def test_it_is_for_managers(world: World, uma: Client, eve: Client) -> None:
+    task = await world.task()
+    assert (await uma.get(f"/acme/access/explain?object=task&id={task}")).status == 403
+    assert (await eve.get(f"/globex/access/explain?object=task&id={task}")).status == 404
+    max_ = world.client("max")
+    assert (await max_.get(f"/acme/access/explain?object=task&id={task}")).status == 200
