@@ -8,7 +8,7 @@ import pytest
 
 import clicast
 from belvedere.cli.main import main
-from cli import flowcalls, notifycalls, tagcalls
+from cli import flowcalls, notifycalls, signincalls, tagcalls
 from cli.conftest import Belvedere
 from fakeserver import FakeServer, Say
 
@@ -349,6 +349,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ("schedule delete nightly", ("DELETE", SCHEDULE, {}, None), "deleted"),
     *notifycalls.CALLS,
     *tagcalls.CALLS,
+    *signincalls.CALLS,
     *flowcalls.CALLS,
     ("webhook list", ("GET", "/webhook", {}, None), "push"),
     ("webhook show push", ("GET", "/webhook", {}, None), clicast.TASK_ID),
@@ -479,8 +480,9 @@ def answers(server: FakeServer) -> None:
         server.on(method, MONITOR, clicast.monitor())
     for word in ("pause", "resume", "mute", "unmute"):
         server.on("PUT", f"{MONITOR}/{word}", clicast.monitor())
-    for method, path, answer in (*notifycalls.ANSWERS, *flowcalls.ANSWERS, *tagcalls.ANSWERS):
-        server.on(method, path, answer)
+    for part in (notifycalls, flowcalls, tagcalls, signincalls):
+        for method, path, answer in part.ANSWERS:
+            server.on(method, path, answer)
     for path in (TILE, INDICATOR):
         for method in ("GET", "PATCH", "DELETE"):
             server.on(method, path, clicast.indicator())
@@ -521,7 +523,8 @@ def test_every_remote_command_is_in_the_table() -> None:
 
     elsewhere = {"login", "logout", "whoami", "run"}
     # What is typed there must not be in a table.
-    elsewhere |= {"secret set", "secret list", "secret delete"}
+    elsewhere |= {"secret set", "secret list", "secret delete", "provider add"}
+    elsewhere |= {f"second-factor {verb}" for verb in ("enable", "disable", "recovery-codes")}
     remote = {
         page.path.removeprefix("belvedere ")
         for page in reference.pages()

@@ -17,14 +17,6 @@ def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
     assert server.bodies("PUT", PATH) == [{"code": "123456"}]
 
 
-def test_it_is_shown(belvedere: Belvedere, server: FakeServer) -> None:
-    found = {"enabled": True, "since": None, "recovery_codes": 7, "required": True}
-    server.on("GET", PATH, found)
-    ran = belvedere("second-factor", "show")
-    assert ran.status == 0
-    assert "on" in ran.out and "7" in ran.out
-
-
 def test_new_recovery_codes_are_printed_alone(belvedere: Belvedere, server: FakeServer) -> None:
     server.on("POST", f"{PATH}/recovery-codes", CODES)
     ran = belvedere("second-factor", "recovery-codes", stdin="correct horse\n")

@@ -1,0 +1,29 @@
+"""What commands about signing in ask the server for; a part of the table in test_calls.py."""
+
+from typing import Any
+
+PROVIDER_ID = "65a000000000000000000401"
+PROVIDER = f"/api/provider/{PROVIDER_ID}"
+FOUND: dict[str, Any] = {
+    "id": PROVIDER_ID,
+    "name": "Google",
+    "issuer": "https://accounts.google.com",
+    "level": "",
+    "domains": ["acme.example"],
+    "enabled": True,
+    "callback": "https://belvedere.example/-/oidc/callback",
+}
+STANDING = {"enabled": True, "since": None, "recovery_codes": 7, "required": True}
+CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
+    ("second-factor show", ("GET", "/api/auth/second-factor", {}, None), "7"),
+    ("provider list", ("GET", "/api/provider", {}, None), "must be invited"),
+    ("provider disable Google", ("PATCH", PROVIDER, {}, {"enabled": False}), "Nobody comes in"),
+    ("provider enable Google", ("PATCH", PROVIDER, {}, {"enabled": True}), "lets members in"),
+    ("provider remove Google", ("DELETE", PROVIDER, {}, None), "Google is removed"),
+]
+ANSWERS: tuple[tuple[str, str, Any], ...] = (
+    ("GET", "/api/auth/second-factor", STANDING),
+    ("GET", "/api/provider", [FOUND]),
+    ("PATCH", PROVIDER, FOUND),
+    ("DELETE", PROVIDER, FOUND),
+)
