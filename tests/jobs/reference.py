@@ -34,6 +34,8 @@ class Job:
     reconciled: bool = False
     resolved: bool = False
     started: bool = False
+    # Lost after a silence, and nobody has told anything of it since.
+    given_up: bool = False
     not_before: int = 0
     deadline: int = 0
     old_fences: list[int] = field(default_factory=list)
@@ -71,6 +73,7 @@ class Job:
 
     def report(self, ending: str, code: int, now: int) -> None:
         """The end of its current attempt."""
+        self.given_up = False
         verdict = {
             "exit": ("finished", "normal" if code == 0 else "failure"),
             "timeout": ("terminated", "timeout"),
@@ -110,6 +113,8 @@ class Job:
 
     def meet(self, journal: str, is_held: bool, now: int) -> None:
         """Its agent came back, with this journal, holding it or not."""
+        if self.is_lost and self.given_up and journal == self.journal and not is_held:
+            self._disprove()
         if self.lifecycle != "assigned":
             return
         if is_held:
@@ -123,6 +128,12 @@ class Job:
             self.attempts -= 1
             self.unreachable = False
             self.old_fences.append(self.fence)
+
+    def _disprove(self) -> None:
+        """The journal of that time would know it: the agent never had it."""
+        if self.attempts == 1 and not self.started and self.ran == "maybe":
+            self.ran = "no"
+            self.version += 1
 
     # What people say
 
@@ -140,7 +151,8 @@ class Job:
         return self.is_lost or (self.lifecycle == "assigned" and self.unreachable)
 
     def resolve(self, outcome: str) -> None:
-        self.knows_more("maybe")
+        if not self.is_lost:
+            self.knows_more("maybe")
         self.move("finished", outcome)
         self.resolved, self.unreachable = True, False
 
@@ -157,6 +169,7 @@ class Job:
         patience = LOST if is_silent else LOST + BACKSTOP + TIMEOUT
         if self.lifecycle == "assigned" and late > patience:
             self.report("unknown", 0, now)
+            self.given_up = True
         if self.lifecycle in WAITING and self.expires_at <= now:
             by_default = self.kind == "approval"
             self.move(*(("finished", "failure") if by_default else ("expired", "canceled")))

@@ -159,7 +159,7 @@ class Jobs(RuleBasedStateMachine):
         assert sorted(told.live) == sorted(known)
         assert sorted(told.cancel) == cancelled
         assert told.stop == []
-        for job in running:
+        for job in self.jobs.values():
             job.meet(self.journal, job.fence in known, self.now)
 
     @rule()
