@@ -4,7 +4,6 @@ import {
   Box,
   Menu,
   NavLink,
-  ScrollArea,
   Text,
   UnstyledButton,
   VisuallyHidden,
@@ -29,7 +28,7 @@ export function Nav({ onClose }: { onClose: () => void }) {
   return (
     <>
       <Organization />
-      <AppShell.Section grow component={ScrollArea} mt={8}>
+      <AppShell.Section grow mt={8} style={{ overflowY: 'auto', scrollbarWidth: 'thin' }}>
         {GROUPS.map((group) => (
           <Box key={group.word} component="nav" aria-label={t[group.word]} mb={10}>
             {group.word === 'main' ? null : <Text className="nav-group">{t[group.word]}</Text>}
