@@ -85,7 +85,8 @@ def _name(requirement: str) -> str:
 
 
 def _licence(of: "metadata.PackageMetadata") -> str:
-    said = of.get("License-Expression") or of.get("License") or ""
+    named = [*(of.get_all("License-Expression") or ()), *(of.get_all("License") or ()), ""]
+    said = named[0]
     if said and "\n" not in said and len(said) <= 80:
         return said
     names = [text for text in of.get_all("Classifier") or () if text.startswith("License :: ")]
