@@ -12,7 +12,11 @@ import {
 const empty: Draft = { start: '', nodes: [], edges: [] }
 const task = (name: string) => ({ id: `task of ${name}`, name })
 const three = ['a', 'b', 'c'].reduce((draft, name) => withNode(draft, task(name)), empty)
-const line = withEdge(withEdge(three, { source: 'a', target: 'b' }), { source: 'b', target: 'c' })
+const line = withEdge(withEdge(three, { source: 'a', target: 'b', on: 'success' }), {
+  source: 'b',
+  target: 'c',
+  on: 'success',
+})
 
 test('the first step is the start, and a second one of a task gets a number', () => {
   const draft = withNode(withNode(empty, task('a')), task('a'))
@@ -21,9 +25,9 @@ test('the first step is the start, and a second one of a task gets a number', ()
 })
 
 test('a circle is refused however long it is', () => {
-  expect(faultOf(line, { source: 'c', target: 'a' })).toBe('circle')
-  expect(faultOf(line, { source: 'a', target: 'a' })).toBe('self')
-  expect(faultOf(line, { source: 'a', target: 'c' })).toBeNull()
+  expect(faultOf(line, { source: 'c', target: 'a', on: 'success' })).toBe('circle')
+  expect(faultOf(line, { source: 'a', target: 'a', on: 'success' })).toBe('self')
+  expect(faultOf(line, { source: 'a', target: 'c', on: 'success' })).toBeNull()
 })
 
 test('the same connection counts once, another event is another connection', () => {
@@ -39,10 +43,10 @@ test('what the start does not lead to is named', () => {
 test('a removed step takes its connections along, and the start moves on', () => {
   const draft = withoutNode(line, 'a')
   expect(draft.start).toBe('b')
-  expect(draft.edges).toEqual([{ source: 'b', target: 'c' }])
+  expect(draft.edges).toEqual([{ source: 'b', target: 'c', on: 'success' }])
 })
 
 test('the event of one connection changes, not of the others', () => {
-  const draft = withOn(line, { source: 'a', target: 'b' }, 'always')
+  const draft = withOn(line, { source: 'a', target: 'b', on: 'success' }, 'always')
   expect(draft.edges.map((edge) => edge.on ?? 'success')).toEqual(['always', 'success'])
 })
