@@ -432,6 +432,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/-/status/{slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a status page shows to everybody, a few seconds old at most
+         * @description Level: anonymous.
+         */
+        get: operations["get_status_slug"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/status/{slug}/badge.svg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same as a small picture
+         * @description Level: anonymous.
+         */
+        get: operations["get_status_slug_badge_svg"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/access/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who may see and run something, and why
+         * @description Level: manager.
+         */
+        get: operations["get_access_explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agent/{hostname}": {
         parameters: {
             query?: never;
@@ -472,6 +532,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/about": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What this server is: versions, database, licences
+         * @description Level: viewer.
+         */
+        get: operations["get_api_about"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit": {
         parameters: {
             query?: never;
@@ -484,6 +564,26 @@ export interface paths {
          * @description Level: admin.
          */
         get: operations["get_api_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same as a table, 100,000 lines at most
+         * @description Level: admin.
+         */
+        get: operations["get_api_audit_csv"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1074,6 +1174,30 @@ export interface paths {
          * @description Level: viewer. People only.
          */
         post: operations["post_api_session_logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * My settings
+         * @description Level: viewer. People only.
+         */
+        get: operations["get_api_session_preferences"];
+        /**
+         * Replace my settings
+         * @description Level: viewer. People only.
+         */
+        put: operations["put_api_session_preferences"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2744,6 +2868,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/notification/preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What may come into my inbox, and what of it I do not want
+         * @description Level: viewer. People only.
+         */
+        get: operations["get_notification_preferences"];
+        /**
+         * Say what shall not come into my inbox
+         * @description Level: viewer. People only.
+         */
+        put: operations["put_notification_preferences"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/notification/read": {
         parameters: {
             query?: never;
@@ -3442,6 +3590,58 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/statuspage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the status pages
+         * @description Level: manager.
+         */
+        get: operations["get_statuspage"];
+        put?: never;
+        /**
+         * Make a status page that everybody may see
+         * @description Level: admin.
+         */
+        post: operations["post_statuspage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statuspage/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a status page
+         * @description Level: manager.
+         */
+        get: operations["get_statuspage_id"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a status page
+         * @description Level: admin.
+         */
+        delete: operations["delete_statuspage_id"];
+        options?: never;
+        head?: never;
+        /**
+         * Change parts of a status page
+         * @description Level: admin.
+         */
+        patch: operations["patch_statuspage_id"];
         trace?: never;
     };
     "/tag": {
@@ -4408,6 +4608,20 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * About
+         * @description `schema`: the last step of the database's schema. `agents`: connected to this very server.
+         */
+        About: {
+            agents: number;
+            engine: string;
+            licences: components["schemas"]["Library"][];
+            python: string;
+            schema: string;
+            time: string;
+            uptime_s: number;
+            version: string;
+        };
         /** Accept */
         Accept: {
             password: string;
@@ -4671,6 +4885,14 @@ export interface components {
             second_factor_level: string;
         };
         /**
+         * Day
+         * @description `up`: percent of good checks on that day (UTC), null without any.
+         */
+        Day: {
+            day: string;
+            up: number | null;
+        };
+        /**
          * DefinitionBody
          * @description A task or monitor as its own route takes it, without a host, and the tag of its hosts.
          */
@@ -4832,6 +5054,14 @@ export interface components {
          */
         Executed: {
             jobs: components["schemas"]["JobRecord"][];
+        };
+        /** Explained */
+        Explained: {
+            acl: string[];
+            id: string;
+            members: components["schemas"]["MemberAccess"][];
+            name: string;
+            object: string;
         };
         /** FaultRecord */
         FaultRecord: {
@@ -5049,6 +5279,15 @@ export interface components {
             notes: string[];
             tasks: components["schemas"]["TaskRecord"][];
             workflow: components["schemas"]["WorkflowRecord"] | null;
+        };
+        /**
+         * Incident
+         * @description `ended` is null while it lasts.
+         */
+        Incident: {
+            ended: string | null;
+            name: string;
+            started: string;
         };
         /**
          * IndicatorBody
@@ -5286,6 +5525,12 @@ export interface components {
             object: string;
             reason: string;
         };
+        /** Library */
+        Library: {
+            licence: string;
+            name: string;
+            version: string;
+        };
         /**
          * LineJob
          * @description As much of a job as a row shows; `duration` in milliseconds, once it is over.
@@ -5371,6 +5616,21 @@ export interface components {
         /** Look */
         Look: {
             token: string;
+        };
+        /**
+         * MemberAccess
+         * @description What one member may do with it.
+         */
+        MemberAccess: {
+            by: string[];
+            credential: string;
+            email: string;
+            member_id: string;
+            runs: boolean;
+            sees: boolean;
+            user_id: string;
+            username: string;
+            why: string;
         };
         /**
          * MemberBody
@@ -5844,6 +6104,37 @@ export interface components {
          */
         Overlap: "queue" | "skip";
         /**
+         * Part
+         * @description A public name, and the one thing that it stands for: a monitor, an indicator, or all
+         *         monitors with a tag.
+         */
+        Part: {
+            /** @default  */
+            group?: string;
+            /** @default  */
+            indicator_id?: string;
+            /** @default  */
+            monitor_id?: string;
+            name: string;
+            /** @default  */
+            tag?: string;
+        };
+        /**
+         * PartStatus
+         * @description `state`: normal, failure, unknown or paused. Uptimes in percent; `days`: 90, oldest first.
+         */
+        PartStatus: {
+            days: components["schemas"]["Day"][];
+            group: string;
+            name: string;
+            since: string | null;
+            state: string;
+            uptime_day: number | null;
+            uptime_month: number | null;
+            uptime_quarter: number | null;
+            uptime_week: number | null;
+        };
+        /**
          * PasswordAgain
          * @description Whoever found a screen unlocked does not know it.
          */
@@ -5958,6 +6249,13 @@ export interface components {
             y: number;
         };
         /**
+         * Preferences
+         * @description Whatever a console wants to find again: appearance, values given last. 32 KiB at most.
+         */
+        Preferences: {
+            settings: Record<string, unknown>;
+        };
+        /**
          * PreviewBody
          * @description When something would run; how many of its instants are wanted.
          */
@@ -5985,7 +6283,11 @@ export interface components {
             current_customer: components["schemas"]["Place"];
             customers: components["schemas"]["Place"][];
             email: string;
+            /** @default null */
+            expires: string | null;
             id: string;
+            /** @default  */
+            level: string;
             member?: components["schemas"]["Membership"];
             member_id: string;
             name: string;
@@ -5996,6 +6298,8 @@ export interface components {
             organization?: components["schemas"]["Organization"];
             principal?: components["schemas"]["Principal"];
             protocol: string;
+            /** @default {} */
+            settings: Record<string, unknown>;
             username: string;
         };
         /**
@@ -6638,6 +6942,42 @@ export interface components {
             type: string;
         };
         /**
+         * Status
+         * @description `state`: that of the part that is worst.
+         */
+        Status: {
+            description: string;
+            incidents: components["schemas"]["Incident"][];
+            parts: components["schemas"]["PartStatus"][];
+            state: string;
+            title: string;
+            updated: string;
+        };
+        /**
+         * StatusPageBody
+         * @description What is left out stays; a new page without a slug gets one that nobody guesses.
+         */
+        StatusPageBody: {
+            description?: string;
+            enable?: boolean;
+            parts?: components["schemas"]["Part"][];
+            slug?: string;
+            title?: string;
+        };
+        /** StatusPageRecord */
+        StatusPageRecord: {
+            creation_date: string;
+            description: string;
+            enable: boolean;
+            id: string;
+            last_update: string;
+            parts: components["schemas"]["Part"][];
+            slug: string;
+            title: string;
+            url: string;
+            version: number;
+        };
+        /**
          * StepRecord
          * @description A node of a workflow's job that was reached.
          */
@@ -7102,6 +7442,23 @@ export interface components {
             start?: string;
             /** @default UTC */
             timezone?: string;
+        };
+        /**
+         * Wishes
+         * @description Kinds that come and kinds that do not.
+         */
+        Wishes: {
+            kinds: {
+                [key: string]: string;
+            };
+            muted: string[];
+        };
+        /**
+         * WishesBody
+         * @description Kinds of events that shall not come.
+         */
+        WishesBody: {
+            muted: string[];
         };
         /**
          * WorkflowBody
@@ -7658,6 +8015,8 @@ export interface operations {
             query?: {
                 /** @description go on after this event; also the header Last-Event-ID */
                 last_event_id?: string;
+                /** @description only events of these, separated by commas, such as job,monitor */
+                topics?: string;
             };
             header?: never;
             path?: never;
@@ -8026,6 +8385,106 @@ export interface operations {
             };
         };
     };
+    get_status_slug: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_status_slug_badge_svg: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_access_explain: {
+        parameters: {
+            query?: {
+                /** @description one of task, workflow, indicator, monitor */
+                object?: string;
+                /** @description its id */
+                id?: string;
+                /** @description only this member: e-mail, user name or id */
+                user?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explained"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     put_agent_hostname: {
         parameters: {
             query?: {
@@ -8101,6 +8560,35 @@ export interface operations {
             };
         };
     };
+    get_api_about: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["About"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     get_api_audit: {
         parameters: {
             query?: {
@@ -8108,8 +8596,20 @@ export interface operations {
                 limit?: string;
                 /** @description the last id of the page before */
                 after?: string;
+                /** @description a text in the name of who did it */
+                user?: string;
+                /** @description what did it: member, token, agent, secret, trigger or operator */
+                kind?: string;
+                /** @description the action, or its beginning: task. or task.change */
+                action?: string;
+                /** @description the kind of what it was done to, such as task */
+                object?: string;
                 /** @description only what was done to this */
                 object_id?: string;
+                /** @description a time: not before */
+                from?: string;
+                /** @description a time: before */
+                to?: string;
             };
             header?: never;
             path?: never;
@@ -8124,6 +8624,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_api_audit_csv: {
+        parameters: {
+            query?: {
+                /** @description so many lines at most */
+                limit?: string;
+                /** @description the last id of the page before */
+                after?: string;
+                /** @description a text in the name of who did it */
+                user?: string;
+                /** @description what did it: member, token, agent, secret, trigger or operator */
+                kind?: string;
+                /** @description the action, or its beginning: task. or task.change */
+                action?: string;
+                /** @description the kind of what it was done to, such as task */
+                object?: string;
+                /** @description only what was done to this */
+                object_id?: string;
+                /** @description a time: not before */
+                from?: string;
+                /** @description a time: before */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
                 };
             };
             /** @description Refused. */
@@ -9454,6 +10002,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_api_session_preferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preferences"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    put_api_session_preferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Preferences"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preferences"];
                 };
             };
             /** @description Refused. */
@@ -13662,6 +14272,74 @@ export interface operations {
             };
         };
     };
+    get_notification_preferences: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Wishes"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    put_notification_preferences: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WishesBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Wishes"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     put_notification_read: {
         parameters: {
             query?: {
@@ -15282,6 +15960,189 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SecretRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_statuspage: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_statuspage: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StatusPageBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageRecord"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_statuspage_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    delete_statuspage_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    patch_statuspage_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StatusPageBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageRecord"];
                 };
             };
             /** @description Refused. */
