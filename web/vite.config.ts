@@ -20,6 +20,7 @@ export default defineConfig(({ command }) => ({
   server: {
     port: 5173,
     // Everything but the console's own files is the server's.
-    proxy: { '^/(?!ui/).*': server },
+    // The Host header stays: the server takes changes only from its own address.
+    proxy: { '^/(?!ui/).*': { target: server } },
   },
 }))

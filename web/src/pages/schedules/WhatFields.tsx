@@ -2,7 +2,7 @@ import { Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { ArgumentForm } from '../../ui/arguments/ArgumentForm'
-import { firstValues } from '../../ui/arguments/values'
+import { firstValues, placed } from '../../ui/arguments/values'
 import { runnableQuery, type Target } from '../../ui/run/target'
 import { keyOf, useTargets } from '../../ui/run/targets'
 import { useText } from './text'
@@ -25,6 +25,7 @@ export function WhatFields(props: Props) {
       <TargetField target={target} onTarget={onTarget} error={errors.task_id} />
       <TextInput
         label={t.name}
+        placeholder={target?.name}
         readOnly={readOnly}
         value={draft.name}
         error={errors.name}
@@ -86,12 +87,12 @@ function TargetField({ target, onTarget, error }: TargetProps) {
   )
 }
 
-function Arguments({ draft, set, errors, target }: Props & { target: Target }) {
+function Arguments({ draft, set, errors, target, onTarget }: Props & { target: Target }) {
   const t = useText()
   const { data } = useQuery(runnableQuery(target))
   const definitions = data?.arguments ?? []
-  const isMissing = definitions.length > 0 && draft.values?.length !== definitions.length
-  // A new target asks for other arguments.
+  const isMissing = !!onTarget && definitions.length > 0 && draft.values === null
+  // A new schedule begins with what the definitions propose.
   useEffect(() => {
     if (isMissing) set({ values: firstValues(definitions) })
   })
@@ -103,7 +104,7 @@ function Arguments({ draft, set, errors, target }: Props & { target: Target }) {
       </Text>
       <ArgumentForm
         arguments={definitions}
-        value={draft.values ?? []}
+        value={draft.values ? placed(definitions, draft.values) : firstValues(definitions)}
         onChange={(values) => set({ values })}
         errors={errors}
       />

@@ -60,7 +60,8 @@ export function bodyOf(draft: Draft, before?: Draft): Shape<'ScheduleBody'> {
   const isSameDate = before?.date === draft.date && before?.timezone === draft.timezone
   const isSameValues = JSON.stringify(before?.values) === JSON.stringify(values)
   return {
-    name,
+    // Without one it is called like what it starts.
+    name: name || null,
     overlap: overlap as Shape<'Overlap'>,
     missed: missed as Shape<'Missed'>,
     enable,

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { byField } from '../../api/errors'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
@@ -34,12 +34,16 @@ function Form() {
   const [source, setSource] = useState(FIRST)
   const create = useMutation({
     mutationFn: () => createScript({ filename, description, source }),
-    onSuccess: (made) => {
+    onSuccess: () => {
       void client.invalidateQueries({ queryKey: ['file'] })
       done(t.created)
-      go(`/scripts/${made.id}`)
     },
     onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+  })
+  // Once the page knows that all is saved, it lets its reader go.
+  const made = create.data?.id
+  useEffect(() => {
+    if (made) go(`/scripts/${made}`)
   })
   const errors = byField(create.error)
   const submit = () => !create.isPending && create.mutate()

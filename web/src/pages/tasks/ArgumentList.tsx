@@ -25,10 +25,8 @@ export function ArgumentList({ task, set, errors, readOnly }: FormProps) {
     // The grip that was pressed stays under the fingers.
     requestAnimationFrame(() => document.getElementById(`grip-${to}`)?.focus())
   }
-  const add = () => {
-    give([...list, argument('input')])
-    setEditing(list.length)
-  }
+  // One beyond the end is new: it joins the list when it is taken over.
+  const edited = editing === null ? null : (list[editing] ?? argument('input'))
   return (
     <Card title={t.args}>
       {list.length ? (
@@ -66,22 +64,22 @@ export function ArgumentList({ task, set, errors, readOnly }: FormProps) {
           variant="default"
           size="compact-sm"
           leftSection={<Plus size={12} />}
-          onClick={add}
+          onClick={() => setEditing(list.length)}
           style={{ alignSelf: 'flex-start' }}
         >
           {t.argument.add}
         </Button>
       )}
       <VisuallyHidden role="status">{said}</VisuallyHidden>
-      {editing !== null && list[editing] ? (
+      {editing !== null && edited ? (
         <ArgumentEditor
           key={editing}
-          value={list[editing]}
+          value={edited}
           readOnly={readOnly}
           errors={errors}
           index={editing}
           onClose={() => setEditing(null)}
-          onChange={(next) => give(list.map((one, i) => (i === editing ? next : one)))}
+          onChange={(next) => give([...list.slice(0, editing), next, ...list.slice(editing + 1)])}
         />
       ) : null}
     </Card>

@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Stack, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { byField } from '../../api/errors'
 import { hostNamesQuery } from '../../api/queries/host'
 import { contentQuery, scriptQuery } from '../../api/queries/script'
@@ -97,9 +97,13 @@ function useNewTask(first: Template, scriptId: string | undefined) {
       client.setQueryData(taskQuery(made.id).queryKey, made)
       void client.invalidateQueries({ queryKey: ['task'] })
       done(t.created)
-      go(`/tasks/${made.id}`)
     },
     onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+  })
+  // Once the page knows that all is saved, it lets its reader go.
+  const made = mutation.data?.id
+  useEffect(() => {
+    if (made) go(`/tasks/${made}`)
   })
   return {
     task,

@@ -60,7 +60,7 @@ function TaskRow({ line, name, isInner, onRun }: RowProps) {
   return (
     <div className="row tasks-row" data-row>
       <StateIcon
-        look={look ?? 'stop'}
+        look={look ?? 'queue'}
         title={line.last_job ? jobWord(line.last_job) : t.neverRan}
       />
       <div className="tasks-name">

@@ -20,6 +20,7 @@ export const useText = catalogue(
     signatures: {
       none: 'None: the secret stands in the address',
       github: 'GitHub (X-Hub-Signature-256)',
+      gitlab: 'GitLab (X-Gitlab-Token)',
       'hmac-sha256': 'HMAC-SHA-256 (X-Belvedere-Signature)',
     } as Record<string, string>,
     enable: 'Takes calls',
@@ -93,6 +94,7 @@ export const useText = catalogue(
     signatures: {
       none: 'Ninguna: el secreto va en la dirección',
       github: 'GitHub (X-Hub-Signature-256)',
+      gitlab: 'GitLab (X-Gitlab-Token)',
       'hmac-sha256': 'HMAC-SHA-256 (X-Belvedere-Signature)',
     } as Record<string, string>,
     enable: 'Acepta llamadas',

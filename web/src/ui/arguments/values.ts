@@ -43,6 +43,13 @@ function proposed(one: Argument): unknown {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
+/** Values as somebody else gave them, one per definition: a short array leaves out the fixed ones. */
+export function placed(definitions: Argument[], given: unknown[]): unknown[] {
+  if (given.length === definitions.length) return given
+  const left = [...given]
+  return definitions.map((one) => (one.type === 'fixed' ? one.value : (left.shift() ?? '')))
+}
+
 /** Which values do not fit, by field, in the words of the form. The server looks again. */
 export function faultsOf(definitions: Argument[], values: unknown[]): Record<string, string> {
   const found = definitions.map((one, n) => [fieldOf(n), faultOf(one, values[n])])

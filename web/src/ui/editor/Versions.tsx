@@ -45,6 +45,7 @@ function Choose({ id, versions }: { id: string; versions: Version[] }) {
             <Group key={one.version} gap={8} wrap="nowrap">
               <Radio
                 size="xs"
+                styles={{ label: { whiteSpace: 'nowrap' } }}
                 value={String(one.version)}
                 label={`${t.version(one.version)}${n === 0 ? ` (${t.newest})` : ''}`}
               />

@@ -1,10 +1,6 @@
 import type { Diagnostic } from '@codemirror/lint'
 import type { EditorView } from '@codemirror/view'
-import { api, ok } from '../../api/client'
-
-interface Checked {
-  faults: { line: number; column: number; message: string }[]
-}
+import { api, ok, type Shape } from '../../api/client'
 
 /** What the server says about the script, as marks in the editor. A server that cannot be asked
  * marks nothing: writing goes on. */
@@ -17,14 +13,14 @@ export async function faultsIn(
   if (!source.trim()) return []
   try {
     const body = { source, filename, runas }
-    const found = await ok<Checked>(api.POST('/script/check' as never, { body } as never))
+    const found = await ok<Shape<'Checked'>>(api.POST('/script/check', { body }))
     return found.faults.map((fault) => mark(view, fault))
   } catch {
     return []
   }
 }
 
-function mark(view: EditorView, fault: Checked['faults'][number]): Diagnostic {
+function mark(view: EditorView, fault: Shape<'ScriptFault'>): Diagnostic {
   const line = view.state.doc.line(Math.min(Math.max(fault.line, 1), view.state.doc.lines))
   const from = Math.min(line.from + Math.max(fault.column - 1, 0), line.to)
   return { from, to: Math.max(from, line.to), severity: 'error', message: fault.message }

@@ -1,4 +1,4 @@
-import { catalogue } from '../../lib/i18n'
+import { catalogue, plural } from '../../lib/i18n'
 
 export const useText = catalogue(
   {
@@ -15,7 +15,8 @@ export const useText = catalogue(
     added: 'added',
     removed: 'removed',
     hidden: (n: number) => `${n} unchanged lines`,
-    lines: (plus: number, minus: number) => `${plus} lines added, ${minus} removed`,
+    lines: (plus: number, minus: number) =>
+      `${plural(plus, 'line', 'lines')} added, ${minus} removed`,
     find: 'Find',
     replace: 'Replace',
     next: 'next',
@@ -42,7 +43,8 @@ export const useText = catalogue(
     added: 'añadida',
     removed: 'quitada',
     hidden: (n: number) => `${n} líneas sin cambios`,
-    lines: (plus: number, minus: number) => `${plus} líneas añadidas, ${minus} quitadas`,
+    lines: (plus: number, minus: number) =>
+      `${plural(plus, 'línea añadida', 'líneas añadidas')}, ${minus} quitadas`,
     find: 'Buscar',
     replace: 'Reemplazar',
     next: 'siguiente',

@@ -8,7 +8,7 @@ import './run.css'
 import { useTail } from './tail'
 import { useText } from './text'
 
-const LINES = 14
+const LINES = 20
 
 type Job = Shape<'JobRecord'>
 

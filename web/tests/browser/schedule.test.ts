@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { World } from './world'
+
+let world: World
+beforeAll(async () => {
+  world = await World.start({ demo: false })
+})
+afterAll(() => world.stop())
+
+test('cron words and the next five runs on two clocks', async () => {
+  const task = await world.script('Nightly', '#!/bin/bash\ntrue\n')
+  const page = await world.page(`/schedules/new?task=${task.id}`, { zone: 'America/New_York' })
+  await page.getByLabel('Cron text').first().fill('30 2 * * *')
+  await page.getByText('At 02:30').waitFor()
+  await page.getByRole('combobox', { name: 'Time zone' }).fill('Europe/Berlin')
+  await page.getByRole('option', { name: 'Europe/Berlin' }).click()
+  const table = page.getByRole('table', { name: 'Next runs' })
+  await table.getByText('Your time (America/New_York)').waitFor()
+  await table.getByText('Schedule (Europe/Berlin)').waitFor()
+  await table.getByText(/02:30/).first().waitFor()
+  expect(await table.getByRole('row').count()).toBe(6)
+  await page.getByRole('button', { name: 'Create the schedule' }).click()
+  await page.waitForURL(/\/schedules\/[0-9a-f]{24}$/)
+})
+
+test('a clock change is marked where it moves a run', async () => {
+  // A yearly run in the hour that Berlin skips, on the day of the change of next spring.
+  const spring = lastSundayOfMarch(new Date().getUTCFullYear() + 1)
+  const task = await world.script('In the gap', '#!/bin/bash\ntrue\n')
+  const page = await world.page(`/schedules/new?task=${task.id}`)
+  await page.getByLabel('Cron text').first().fill('30 2 25-31 3 *')
+  await page.getByLabel('Not before (optional)').fill(`${spring}T00:00`)
+  await page.getByText('The clocks skip').waitFor()
+})
+
+function lastSundayOfMarch(year: number): string {
+  const day = new Date(Date.UTC(year, 2, 31))
+  day.setUTCDate(31 - day.getUTCDay())
+  return day.toISOString().slice(0, 10)
+}
+
+test('a text that is no cron is refused in words, at its place', async () => {
+  const task = await world.script('Wrong', '#!/bin/bash\ntrue\n')
+  const page = await world.page(`/schedules/new?task=${task.id}`)
+  await page.getByLabel('Cron text').first().fill('61 25 * * *')
+  await page.getByRole('alert').waitFor()
+  await page.getByRole('button', { name: 'Create the schedule' }).click()
+  await page
+    .getByText(/neither a cron text nor an interval/)
+    .first()
+    .waitFor()
+  expect(page.url()).toContain('/schedules/new')
+})
+
+test('paused with an end and a reason, and resumed', async () => {
+  const task = await world.script('Paused', '#!/bin/bash\ntrue\n')
+  const made = await world.api('POST', `/task/${task.id}/schedule`, {
+    repeatEvery: '0 7 * * *',
+    name: 'Every morning',
+  })
+  const page = await world.page(`/schedules/${made.id}`)
+  await page.getByRole('button', { name: 'Pause' }).click()
+  const ask = page.getByRole('dialog')
+  await ask.getByLabel('Until (optional)').fill(`${new Date().getFullYear() + 1}-01-31T08:00`)
+  await ask.getByLabel('Why').fill('freeze')
+  await ask.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText(/Paused since .*freeze/).waitFor()
+  expect((await world.api('GET', `/schedule/${made.id}`)).pause.note).toBe('freeze')
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  expect((await world.api('GET', `/schedule/${made.id}`)).pause).toBeNull()
+})
+
+test('no page sinned', () => {
+  expect(world.sins).toEqual([])
+})
