@@ -16,6 +16,7 @@ import { schedulesRoutes } from './pages/schedules/routes'
 import { scriptsRoutes } from './pages/scripts/routes'
 import { secretsRoutes } from './pages/secrets/routes'
 import { settingsRoutes } from './pages/settings/routes'
+import { publicRoutes, statusRoutes } from './pages/status/routes'
 import { tasksRoutes } from './pages/tasks/routes'
 import { wallRoutes } from './pages/wall/routes'
 import { webhooksRoutes } from './pages/webhooks/routes'
@@ -27,6 +28,7 @@ const tree = rootRoute.addChildren([
   switchRoute,
   ...loginRoutes,
   ...wallRoutes,
+  ...publicRoutes,
   orgRoute.addChildren([
     ...tasksRoutes,
     ...secretsRoutes,
@@ -39,6 +41,7 @@ const tree = rootRoute.addChildren([
     ...monitorRoutes,
     ...hostRoutes,
     ...indicatorRoutes,
+    ...statusRoutes,
     ...peopleRoutes,
     ...auditRoutes,
     ...settingsRoutes,

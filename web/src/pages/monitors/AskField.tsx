@@ -1,4 +1,5 @@
 import {
+  type InputWrapperProps,
   MultiSelect,
   NumberInput,
   Select,
@@ -13,6 +14,8 @@ import { monitorNamesQuery } from '../../api/queries/monitor'
 import { HeadersInput } from './HeadersInput'
 import type { Field } from './kinds'
 import { useKindText } from './kindText'
+
+const ORDER: InputWrapperProps['inputWrapperOrder'] = ['label', 'input', 'description', 'error']
 
 interface Props {
   field: Field
@@ -33,6 +36,8 @@ export function AskField({ field, value, error, onChange, self }: Props) {
     error,
     required: field.required,
     name: field.name,
+    // Help stands below, so that fields side by side stay in line.
+    inputWrapperOrder: ORDER,
   }
   if (typeof field.ask !== 'string')
     return (
@@ -80,9 +85,26 @@ export function AskField({ field, value, error, onChange, self }: Props) {
     case 'headers':
       return <HeadersInput {...common} value={value} onChange={onChange} />
     case 'script':
-      return <ScriptSelect {...common} value={String(value)} onChange={onChange} />
+      return (
+        <ScriptSelect
+          {...common}
+          required={false}
+          withAsterisk
+          value={String(value)}
+          onChange={onChange}
+        />
+      )
     case 'monitors':
-      return <MemberSelect {...common} value={value as string[]} onChange={onChange} self={self} />
+      return (
+        <MemberSelect
+          {...common}
+          required={false}
+          withAsterisk
+          value={value as string[]}
+          onChange={onChange}
+          self={self}
+        />
+      )
     case 'long':
       return (
         <Textarea
@@ -110,7 +132,10 @@ interface Common {
   description?: string
   error?: string
   required?: boolean
+  // Not natively required: before its choices are read it looks empty to the browser.
+  withAsterisk?: boolean
   name: string
+  inputWrapperOrder: InputWrapperProps['inputWrapperOrder']
 }
 
 function ScriptSelect({

@@ -227,7 +227,7 @@ function Delete({ monitor }: { monitor: Monitor }) {
 
 /** What the server said, where no field is at fault. */
 function Refusal({ error }: { error: Error | null }) {
-  if (!error) return null
+  if (!error || Object.keys(byField(error)).length) return null
   return (
     <Paper maw={720} role="alert">
       <Text c="red.9" size="sm">

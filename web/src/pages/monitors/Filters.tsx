@@ -33,6 +33,7 @@ export function Filters({ filter, total }: { filter: MonitorFilter; total: numbe
       <Find filter={filter} />
       <Select
         size="xs"
+        className="mon-choice"
         w={150}
         clearable
         aria-label={w.state}
@@ -46,6 +47,7 @@ export function Filters({ filter, total }: { filter: MonitorFilter; total: numbe
       />
       <Select
         size="xs"
+        className="mon-choice"
         w={130}
         clearable
         aria-label={t.kind}
@@ -56,6 +58,7 @@ export function Filters({ filter, total }: { filter: MonitorFilter; total: numbe
       />
       <Select
         size="xs"
+        className="mon-choice"
         w={150}
         clearable
         searchable
@@ -68,6 +71,7 @@ export function Filters({ filter, total }: { filter: MonitorFilter; total: numbe
       {tags.length ? (
         <Select
           size="xs"
+          className="mon-choice"
           w={130}
           clearable
           searchable

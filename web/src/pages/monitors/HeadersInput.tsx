@@ -1,4 +1,4 @@
-import { Textarea } from '@mantine/core'
+import { type InputWrapperProps, Textarea } from '@mantine/core'
 import { useState } from 'react'
 
 interface Props {
@@ -6,6 +6,7 @@ interface Props {
   description?: string
   error?: string
   name: string
+  inputWrapperOrder?: InputWrapperProps['inputWrapperOrder']
   value: unknown
   onChange: (headers: Record<string, string>) => void
 }

@@ -7,7 +7,6 @@ import { StateStrip } from '../../ui/chart/StateStrip'
 import { troublesOf } from '../../ui/chart/series'
 import { Loaded } from '../../ui/Loaded'
 import { StateIcon } from '../../ui/StateIcon'
-import { Ago } from '../../ui/Time'
 import { Frame } from './Frame'
 import { RangeControl, useRange } from './range'
 import { monitorHistoryRoute } from './routes'
@@ -15,6 +14,13 @@ import { useText } from './text'
 
 const SINGLES_MS = 6 * 3_600_000
 const SHOWN = 200
+const SECONDS = {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+} as const
 
 export function HistoryPage() {
   const { id } = monitorHistoryRoute.useParams()
@@ -102,9 +108,9 @@ function Singles({ monitor }: { monitor: Monitor }) {
               .map((point) => (
                 <div className="row mon-check" key={point.at}>
                   <StateIcon look={point.up ? 'ok' : 'fail'} title={point.up ? t.good : t.bad} />
-                  <Text size="xs" c="dimmed" component="div">
-                    <Ago at={point.at} />
-                  </Text>
+                  <time dateTime={point.at} className="num">
+                    {dateTime(point.at, SECONDS)}
+                  </time>
                   <span className="num">
                     {point.values.ms ? `${Math.round(point.values.ms.avg)} ms` : ''}
                   </span>

@@ -142,7 +142,8 @@ function HostSelect({
     <Select
       label={t.field.host_id!.label}
       description={t.field.host_id!.help}
-      required
+      // Not natively required: before its choices are read it looks empty to the browser.
+      withAsterisk
       searchable
       allowDeselect={false}
       error={error}

@@ -30,6 +30,7 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
 /** What a monitor expects, says and starts. */
 export function Side({ monitor }: { monitor: Monitor }) {
   const t = useText()
+  const k = useKindText()
   const isManager = useReaches('manager')
   const said = (monitor.last_event as { message?: unknown }).message
   return (
@@ -43,6 +44,9 @@ export function Side({ monitor }: { monitor: Monitor }) {
       ) : null}
       {monitor.type === 'nested' ? <Members ids={monitor.monitors ?? []} /> : null}
       <Card title={t.expected}>
+        <Text size="sm" px="md" pt="sm">
+          {k.about[monitor.type]}
+        </Text>
         <Expected monitor={monitor} />
       </Card>
       {isManager ? <Starts monitor={monitor} /> : null}
@@ -70,11 +74,14 @@ function Expected({ monitor }: { monitor: Monitor }) {
     unknown
   >
   const rows = fieldsOf(monitor.type)
-    .filter(({ name, ask }) => ask !== 'monitors' && isSaid(config[name]))
+    .filter(({ name, ask, seldom, first }) => {
+      const isDefault = seldom && config[name] === first
+      return ask !== 'monitors' && !isDefault && isSaid(config[name])
+    })
     .map(({ name, ask }) => [k.field[name]!.label, said(config[name], ask === 'seconds')])
   return (
     <dl className="mon-list">
-      <dt>{k.about[monitor.type]}</dt>
+      <dt>{t.checked}</dt>
       <dd>{t.every(duration(monitor.looptime))}</dd>
       {rows.map(([label, value]) => (
         <div key={label} style={{ display: 'contents' }}>

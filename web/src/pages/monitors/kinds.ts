@@ -43,7 +43,7 @@ export const KINDS: Record<string, Field[]> = {
       first: 'GET',
       seldom: true,
     },
-    { name: 'headers', ask: 'headers', seldom: true },
+    { name: 'headers', ask: 'headers', first: {}, seldom: true },
     { name: 'body', ask: 'long', seldom: true },
     { name: 'json', ask: 'switch', first: false, seldom: true },
     { name: 'gzip', ask: 'switch', first: false, seldom: true },

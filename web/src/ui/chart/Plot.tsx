@@ -14,23 +14,25 @@ interface Props {
   from: number
   to: number
   height: number
+  /** Told which point the pointer is at. */
+  onPoint: (at: number | null) => void
 }
 
 /** uPlot in React: made once per look, fed with data in place. */
-export function Plot({ series, from, to, height }: Props) {
+export function Plot({ series, from, to, height, onPoint }: Props) {
   const { ref: box, width } = useElementSize()
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
   const scheme = useComputedColorScheme('light')
   const names = series.lines.map((line) => line.name).join('\n')
-  const now = useRef({ series, from, to })
-  now.current = { series, from, to }
+  const now = useRef({ series, from, to, onPoint })
+  now.current = { series, from, to, onPoint }
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read anew with the scheme
   useEffect(() => {
-    if (!place.current || !width) return
+    if (!place.current || width < 1) return
     const made = new uPlot(
-      optionsOf(names.split('\n'), width, height, () => now.current),
+      optionsOf(names.split('\n'), Math.floor(width), height, () => now.current),
       dataOf(now.current.series),
       place.current,
     )
@@ -65,7 +67,7 @@ function optionsOf(
   names: string[],
   width: number,
   height: number,
-  now: () => { from: number; to: number },
+  now: () => Pick<Props, 'from' | 'to' | 'onPoint'>,
 ): uPlot.Options {
   const text = colour('var(--mantine-color-dimmed)')
   const grid = { stroke: colour('var(--line)'), width: 1 }
@@ -80,18 +82,23 @@ function optionsOf(
       const zone = prefs().zone
       return zone ? uPlot.tzDate(new Date(at * 1000), zone) : new Date(at * 1000)
     },
-    legend: { show: true, live: true },
+    legend: { show: false },
     cursor: { drag: { x: false, y: false } },
+    hooks: { setCursor: [({ cursor }) => now().onPoint(cursor.idx ?? null)] },
     scales: {
       x: { time: true, range: () => [now().from, now().to] },
-      y: isPercent ? { range: [0, 100] } : { range: (_u, low, high) => roomy(low, high) },
+      y: isPercent ? { range: () => [0, 100] } : { range: (_u, low, high) => roomy(low, high) },
     },
     axes: [
-      axis,
+      {
+        ...axis,
+        size: 30,
+        values: (_u, ticks, _i, _space, step) => ticks.map((at) => tick(at, step)),
+      },
       { ...axis, size: 56, values: (_u, ticks) => ticks.map((v) => shown(names[0]!, v)) },
     ],
     series: [
-      { value: (_u, at) => (at === null ? '—' : dateTime(at * 1000)) },
+      {},
       ...names.map((name, i) => ({
         label: metricName(name),
         stroke: colour(COLORS[i % COLORS.length]!),
@@ -100,10 +107,18 @@ function optionsOf(
         spanGaps: false,
         points: { size: 4 },
         fill: names.length === 1 ? `${colour(COLORS[0]!)}1a` : undefined,
-        value: (_u: uPlot, value: number | null) => (value === null ? '—' : shown(name, value)),
       })),
     ],
   }
+}
+
+/** The day where a day begins, otherwise the time of day. */
+function tick(at: number, step: number): string {
+  const isMidnight =
+    dateTime(at * 1000, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }) === '00:00'
+  return step >= 86_400 || isMidnight
+    ? dateTime(at * 1000, { month: 'short', day: 'numeric' })
+    : dateTime(at * 1000, { hour: '2-digit', minute: '2-digit' })
 }
 
 /** From zero where that is near, and with air above. */

@@ -30,6 +30,8 @@ interface Props {
 export function TimeChart({ series, from, to, height = 240 }: Props) {
   const t = useText()
   const [as, setAs] = useState('chart')
+  /** The place under the pointer. */
+  const [at, setAt] = useState<number | null>(null)
   if (series.lines.length === 0)
     return (
       <Text size="sm" c="dimmed" p="md">
@@ -44,8 +46,10 @@ export function TimeChart({ series, from, to, height = 240 }: Props) {
             <li key={line.name}>
               <i className="chart-key" data-color={i % COLORS.length} aria-hidden="true" />
               {metricName(line.name)}
+              <b className="num">{at === null ? null : valueAt(line, at)}</b>
             </li>
           ))}
+          {at === null ? null : <li className="num">{dateTime(series.times[at]! * 1000)}</li>}
         </ul>
         <SegmentedControl
           size="xs"
@@ -67,7 +71,7 @@ export function TimeChart({ series, from, to, height = 240 }: Props) {
           style={{ minHeight: height }}
         >
           <Suspense>
-            <Plot series={series} from={from} to={to} height={height} />
+            <Plot series={series} from={from} to={to} height={height} onPoint={setAt} />
           </Suspense>
         </div>
       )}
@@ -78,6 +82,11 @@ export function TimeChart({ series, from, to, height = 240 }: Props) {
 export function shown(name: string, value: number): string {
   if (name === 'bytes') return bytes(value)
   return number(value, Math.abs(value) < 100 ? 1 : 0)
+}
+
+function valueAt(line: Line, at: number): string {
+  const value = line.values[at]
+  return value == null ? '—' : shown(line.name, value)
 }
 
 function summary(line: Line): string {

@@ -1,0 +1,27 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, ok, type Shape } from '../client'
+
+export type StatusPage = Shape<'StatusPageRecord'>
+export type PublicStatus = Shape<'Status'>
+export type Part = StatusPage['parts'][number]
+
+export const statusPagesQuery = queryOptions({
+  queryKey: ['statuspage', 'list'],
+  queryFn: () => ok(api.GET('/statuspage')),
+})
+
+export function statusPageQuery(id: string) {
+  return queryOptions({
+    queryKey: ['statuspage', id],
+    queryFn: () => ok(api.GET('/statuspage/{id}', { params: { path: { id } } })),
+  })
+}
+
+/** What anybody sees. There is no event stream without a sign-in, so it is asked for again. */
+export function publicStatusQuery(slug: string) {
+  return queryOptions({
+    queryKey: ['public-status', slug],
+    queryFn: () => ok(api.GET('/-/status/{slug}', { params: { path: { slug } } })),
+    refetchInterval: 30_000,
+  })
+}

@@ -1,0 +1,295 @@
+import {
+  Alert,
+  Button,
+  Group,
+  Paper,
+  Stack,
+  Switch,
+  Text,
+  Textarea,
+  TextInput,
+  Title,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Trash2 } from 'lucide-react'
+import { type ReactNode, useRef, useState } from 'react'
+import { api, ok, ROOT, type Shape, UI } from '../../api/client'
+import { ApiError, byField } from '../../api/errors'
+import { type StatusPage, statusPageQuery } from '../../api/queries/status'
+import { useKeys } from '../../app/keys'
+import { useCan } from '../../app/session'
+import { usePageTitle } from '../../app/title'
+import { Confirm } from '../../ui/Confirm'
+import { CopyField } from '../../ui/CopyField'
+import { Go, useGo } from '../../ui/Go'
+import { Loaded } from '../../ui/Loaded'
+import { useWords } from '../../ui/text'
+import { done, failed } from '../../ui/toast'
+import { PartsInput } from './PartsInput'
+import { type Draft, draftOf, fresh, partOf } from './parts'
+import { editStatusRoute } from './routes'
+import { useText } from './text'
+import './status.css'
+
+interface Values {
+  title: string
+  slug: string
+  description: string
+  enable: boolean
+  parts: Draft[]
+}
+
+type Body = Shape<'StatusPageBody'>
+
+function bodyOf({ title, slug, description, enable, parts }: Values): Body {
+  return {
+    title,
+    description,
+    enable,
+    ...(slug ? { slug } : {}),
+    parts: parts.map(partOf) as Body['parts'],
+  }
+}
+
+function valuesOf(page: StatusPage): Values {
+  const { title, slug, description, enable, parts } = page
+  return { title, slug, description, enable, parts: parts.map(draftOf) }
+}
+
+export function NewStatusPage() {
+  const t = useText()
+  const w = useWords()
+  usePageTitle(t.new)
+  const go = useGo()
+  const client = useQueryClient()
+  const [values, setValues] = useState<Values>(() => ({
+    title: '',
+    slug: '',
+    description: '',
+    enable: true,
+    parts: [fresh()],
+  }))
+  const make = useMutation({
+    mutationFn: () => ok(api.POST('/statuspage', { body: bodyOf(values) })),
+    onSuccess: (made) => {
+      done(t.isMade(made.title))
+      void client.invalidateQueries({ queryKey: ['statuspage'] })
+      go(`/status/${made.id}`)
+    },
+  })
+  return (
+    <Form values={values} onChange={setValues} error={make.error} onSubmit={() => make.mutate()}>
+      <Button type="submit" loading={make.isPending}>
+        {t.make}
+      </Button>
+      <Button component={Go} to="/status" variant="default">
+        {w.cancel}
+      </Button>
+    </Form>
+  )
+}
+
+export function EditStatusPage() {
+  const { id } = editStatusRoute.useParams()
+  const query = useQuery(statusPageQuery(id))
+  usePageTitle(query.data?.title ?? '')
+  return (
+    <Loaded query={query}>
+      {(page) => (
+        <Stack gap="md">
+          <Edit page={page} key={page.id} />
+          <Share page={page} />
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function Edit({ page }: { page: StatusPage }) {
+  const w = useWords()
+  const client = useQueryClient()
+  const may = useCan()('statuspage.edit')
+  const [base, setBase] = useState(page)
+  const [values, setValues] = useState(() => valuesOf(page))
+  const start = (from: StatusPage) => {
+    setBase(from)
+    setValues(valuesOf(from))
+  }
+  const save = useMutation({
+    mutationFn: () =>
+      ok(
+        api.PATCH('/statuspage/{id}', {
+          params: { path: { id: page.id } },
+          body: bodyOf(values),
+          headers: { 'If-Match': String(base.version) },
+        }),
+      ),
+    onSuccess: (saved) => {
+      done(w.saved)
+      start(saved)
+      void client.invalidateQueries({ queryKey: ['statuspage'] })
+    },
+  })
+  const isStale = save.error instanceof ApiError && save.error.status === 412
+  return (
+    <>
+      {isStale ? (
+        <Alert color="yellow" className="status-edit">
+          <Group>
+            {w.stale}
+            <Button
+              variant="default"
+              onClick={async () => {
+                start(await client.fetchQuery({ ...statusPageQuery(page.id), staleTime: 0 }))
+                save.reset()
+              }}
+            >
+              {w.reload}
+            </Button>
+          </Group>
+        </Alert>
+      ) : null}
+      <Form
+        values={values}
+        onChange={setValues}
+        error={isStale ? null : save.error}
+        onSubmit={() => save.mutate()}
+      >
+        <Button type="submit" loading={save.isPending} disabled={!may}>
+          {w.save}
+        </Button>
+        {may ? <Delete page={page} /> : null}
+      </Form>
+    </>
+  )
+}
+
+interface FormProps {
+  values: Values
+  error: Error | null
+  onChange: (values: Values) => void
+  onSubmit: () => void
+  children: ReactNode
+}
+
+function Form({ values, error, onChange, onSubmit, children }: FormProps) {
+  const t = useText()
+  const form = useRef<HTMLFormElement>(null)
+  const errors = byField(error)
+  const set = (change: Partial<Values>) => onChange({ ...values, ...change })
+  useKeys({
+    'mod+s': () => form.current?.requestSubmit(),
+    'mod+Enter': () => form.current?.requestSubmit(),
+  })
+  return (
+    <Paper withBorder p="md" className="status-edit">
+      <form
+        ref={form}
+        onSubmit={(event) => {
+          event.preventDefault()
+          onSubmit()
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label={t.title}
+            required
+            value={values.title}
+            error={errors.title}
+            onChange={(event) => set({ title: event.currentTarget.value })}
+          />
+          <TextInput
+            label={t.slug}
+            description={t.slugHelp}
+            value={values.slug}
+            error={errors.slug}
+            onChange={(event) => set({ slug: event.currentTarget.value })}
+          />
+          <Textarea
+            label={t.description}
+            autosize
+            value={values.description}
+            error={errors.description}
+            onChange={(event) => set({ description: event.currentTarget.value })}
+          />
+          <Switch
+            label={t.enable}
+            checked={values.enable}
+            onChange={(event) => set({ enable: event.currentTarget.checked })}
+          />
+          <PartsInput value={values.parts} errors={errors} onChange={(parts) => set({ parts })} />
+          {error ? (
+            <Text c="red.9" size="sm" role="alert">
+              {errors.parts ?? error.message}
+            </Text>
+          ) : null}
+          <Group gap={8}>{children}</Group>
+        </Stack>
+      </form>
+    </Paper>
+  )
+}
+
+/** The address and the badge, ready to be pasted. */
+function Share({ page }: { page: StatusPage }) {
+  const t = useText()
+  const link = new URL(`${UI}status/${page.slug}`, location.origin).href
+  const badge = new URL(`${ROOT}-/status/${page.slug}/badge.svg`, location.origin).href
+  return (
+    <Paper withBorder p="md" className="status-edit">
+      <Stack gap={8}>
+        <Title order={2} size="h6">
+          {t.share}
+        </Title>
+        <CopyField value={link} label={t.link} />
+        {page.enable ? (
+          <img
+            src={`${badge}?v=${page.version}`}
+            alt={`${t.badge}: ${page.title}`}
+            height={20}
+            style={{ alignSelf: 'flex-start' }}
+          />
+        ) : null}
+        <CopyField value={`[![${page.title}](${badge})](${link})`} label={t.markdown} />
+        <CopyField
+          value={`<a href="${link}"><img src="${badge}" alt="${page.title.replaceAll('"', '&quot;')}"></a>`}
+          label={t.html}
+        />
+      </Stack>
+    </Paper>
+  )
+}
+
+function Delete({ page }: { page: StatusPage }) {
+  const t = useText()
+  const w = useWords()
+  const go = useGo()
+  const client = useQueryClient()
+  const [asks, { open, close }] = useDisclosure()
+  const remove = useMutation({
+    mutationFn: () => ok(api.DELETE('/statuspage/{id}', { params: { path: { id: page.id } } })),
+    onSuccess: () => {
+      done(t.deleted(page.title))
+      go('/status')
+      void client.invalidateQueries({ queryKey: ['statuspage'] })
+    },
+    onError: failed,
+    onSettled: close,
+  })
+  return (
+    <>
+      <Button variant="default" ml="auto" leftSection={<Trash2 size={14} />} onClick={open}>
+        {w.delete}
+      </Button>
+      <Confirm
+        opened={asks}
+        title={w.reallyDelete(page.title)}
+        action={w.delete}
+        busy={remove.isPending}
+        onClose={close}
+        onConfirm={() => remove.mutate()}
+      />
+    </>
+  )
+}

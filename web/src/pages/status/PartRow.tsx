@@ -1,0 +1,57 @@
+import { Group, Text } from '@mantine/core'
+import type { PublicStatus } from '../../api/queries/status'
+import { dateTime } from '../../lib/format'
+import type { Look } from '../../lib/state'
+import { StateIcon } from '../../ui/StateIcon'
+import { uptime } from '../../ui/watch/show'
+import { useText } from './text'
+
+type Part = PublicStatus['parts'][number]
+
+/** One part: its state, 90 days as bars, and its uptime. */
+export function PartRow({ part, look }: { part: Part; look: Look }) {
+  const t = useText()
+  return (
+    <div className="status-part">
+      <Group justify="space-between" wrap="nowrap" gap={12}>
+        <Group gap={8} wrap="nowrap" miw={0}>
+          <StateIcon look={look} />
+          <Text fw={600} className="clip">
+            {part.name}
+          </Text>
+        </Group>
+        <Text size="sm">{t.partStates[part.state] ?? part.state}</Text>
+      </Group>
+      <div className="status-days" role="img" aria-label={t.strip(part.name)}>
+        {part.days.map(({ day, up }) => (
+          <span
+            key={day}
+            data-look={dayLook(up)}
+            title={t.day(
+              dateTime(`${day}T12:00:00Z`, { dateStyle: 'medium' }),
+              up === null ? t.noWord : uptime(up),
+            )}
+          />
+        ))}
+      </div>
+      <div className="status-ends">
+        <span>{t.days90}</span>
+        <span className="num">
+          {t.uptimes(
+            uptime(part.uptime_day),
+            uptime(part.uptime_month),
+            uptime(part.uptime_quarter),
+          )}
+        </span>
+        <span>{t.today}</span>
+      </div>
+    </div>
+  )
+}
+
+/** A day is good when nearly all of it was; a short failure still shows. */
+export function dayLook(up: number | null): Look {
+  if (up === null) return 'stop'
+  if (up >= 99.9) return 'ok'
+  return up >= 95 ? 'warn' : 'fail'
+}

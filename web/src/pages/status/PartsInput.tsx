@@ -1,0 +1,135 @@
+import { ActionIcon, Button, Fieldset, Group, Select, Stack, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ArrowUp, Plus, X } from 'lucide-react'
+import { indicatorsQuery } from '../../api/queries/indicator'
+import { monitorNamesQuery } from '../../api/queries/monitor'
+import { type Draft, fresh, type Kind } from './parts'
+import { useText } from './text'
+
+interface Props {
+  value: Draft[]
+  errors: Record<string, string>
+  onChange: (value: Draft[]) => void
+}
+
+/** What a status page shows, in order. */
+export function PartsInput({ value, errors, onChange }: Props) {
+  const t = useText()
+  return (
+    <Fieldset legend={t.partsLegend}>
+      <Stack gap="sm">
+        {value.map((draft, i) => (
+          <One
+            key={draft.key}
+            draft={draft}
+            errors={errors}
+            place={i}
+            onChange={(next) => onChange(value.map((old, n) => (n === i ? next : old)))}
+            onRemove={() => onChange(value.filter((_, n) => n !== i))}
+            onUp={
+              i > 0 ? () => onChange(value.toSpliced(i, 1).toSpliced(i - 1, 0, draft)) : undefined
+            }
+          />
+        ))}
+        <Group>
+          <Button
+            variant="default"
+            leftSection={<Plus size={14} />}
+            onClick={() => onChange([...value, fresh()])}
+          >
+            {t.add}
+          </Button>
+        </Group>
+      </Stack>
+    </Fieldset>
+  )
+}
+
+interface OneProps {
+  draft: Draft
+  place: number
+  errors: Record<string, string>
+  onChange: (draft: Draft) => void
+  onRemove: () => void
+  onUp?: () => void
+}
+
+function One({ draft, place, errors, onChange, onRemove, onUp }: OneProps) {
+  const t = useText()
+  const wrong = (field: string) => errors[`parts[${place}].${field}`]
+  return (
+    <div className="status-one">
+      <TextInput
+        label={t.partName}
+        required
+        value={draft.name}
+        error={wrong('name') ?? errors[`parts[${place}]`]}
+        onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
+      />
+      <TextInput
+        label={t.group}
+        value={draft.group}
+        error={wrong('group')}
+        onChange={(event) => onChange({ ...draft, group: event.currentTarget.value })}
+      />
+      <Select
+        label={t.kind}
+        allowDeselect={false}
+        data={Object.entries(t.kinds).map(([kind, label]) => ({ value: kind, label }))}
+        value={draft.kind}
+        onChange={(kind) => kind && onChange({ ...draft, kind: kind as Kind, what: '' })}
+      />
+      <What draft={draft} error={wrong('monitor_id')} onChange={onChange} />
+      <Group gap={2} wrap="nowrap">
+        <ActionIcon aria-label={t.moveUp(draft.name)} disabled={!onUp} onClick={onUp}>
+          <ArrowUp size={14} />
+        </ActionIcon>
+        <ActionIcon aria-label={t.remove(draft.name)} onClick={onRemove}>
+          <X size={14} />
+        </ActionIcon>
+      </Group>
+    </div>
+  )
+}
+
+function What({
+  draft,
+  error,
+  onChange,
+}: {
+  draft: Draft
+  error?: string
+  onChange: (draft: Draft) => void
+}) {
+  const t = useText()
+  const { data: monitors = [] } = useQuery(monitorNamesQuery)
+  const { data: indicators = [] } = useQuery(indicatorsQuery)
+  const pick = (what: string | null, name = '') =>
+    onChange({ ...draft, what: what ?? '', name: draft.name || name })
+  if (draft.kind === 'tag')
+    return (
+      <TextInput
+        label={t.what}
+        required
+        value={draft.what}
+        error={error}
+        onChange={(event) => pick(event.currentTarget.value)}
+      />
+    )
+  const choices =
+    draft.kind === 'monitor'
+      ? monitors.map((one) => ({ value: one.id, label: one.name }))
+      : indicators.map((one) => ({ value: one.id, label: one.title }))
+  return (
+    <Select
+      label={t.what}
+      withAsterisk
+      searchable
+      allowDeselect={false}
+      data={choices}
+      value={draft.what || null}
+      error={error}
+      onChange={(what, option) => pick(what, option?.label)}
+    />
+  )
+}

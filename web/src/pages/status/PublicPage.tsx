@@ -1,0 +1,124 @@
+import { Paper, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { SearchX } from 'lucide-react'
+import { ApiError } from '../../api/errors'
+import { type PublicStatus, publicStatusQuery } from '../../api/queries/status'
+import { usePageTitle } from '../../app/title'
+import { dateTime, span } from '../../lib/format'
+import { type Look, watchLook } from '../../lib/state'
+import { Empty } from '../../ui/Empty'
+import { Loaded } from '../../ui/Loaded'
+import { StateIcon } from '../../ui/StateIcon'
+import { Ago } from '../../ui/Time'
+import { PartRow } from './PartRow'
+import { publicStatusRoute } from './routes'
+import { useText } from './text'
+import './status.css'
+
+/** How it is, for anybody; it looks again by itself. */
+export function PublicPage() {
+  const t = useText()
+  const { slug } = publicStatusRoute.useParams()
+  const query = useQuery(publicStatusQuery(slug))
+  usePageTitle(query.data?.title ?? '')
+  const isGone = query.error instanceof ApiError && query.error.status === 404
+  return (
+    <main className="status">
+      {isGone ? (
+        <Empty icon={SearchX} title={t.gone}>
+          {t.goneBody}
+        </Empty>
+      ) : (
+        <Loaded query={query}>
+          {(status) => <Shown status={status} isOld={query.isRefetchError} />}
+        </Loaded>
+      )}
+    </main>
+  )
+}
+
+function lookOf(state: string): Look {
+  return state === 'paused' ? 'stop' : watchLook({ state })
+}
+
+function Shown({ status, isOld }: { status: PublicStatus; isOld: boolean }) {
+  const t = useText()
+  return (
+    <Stack gap="lg">
+      <header>
+        <Title order={1} size="h2">
+          {status.title}
+        </Title>
+        {status.description ? <Text c="dimmed">{status.description}</Text> : null}
+      </header>
+      <div className="status-banner" data-look={lookOf(status.state)} role="status">
+        <StateIcon look={lookOf(status.state)} size={32} />
+        <div>
+          <Text fw={600} size="lg">
+            {t.states[status.state] ?? status.state}
+          </Text>
+          <Text size="xs" component="div">
+            {isOld ? t.old : t.updated} <Ago at={status.updated} />
+          </Text>
+        </div>
+      </div>
+      {grouped(status.parts).map(([group, parts]) => (
+        <Paper withBorder component="section" aria-label={group || t.parts} key={group}>
+          {group ? (
+            <Title order={2} size="h6" className="head">
+              {group}
+            </Title>
+          ) : null}
+          {parts.map((part) => (
+            <PartRow key={part.name} part={part} look={lookOf(part.state)} />
+          ))}
+        </Paper>
+      ))}
+      <Incidents incidents={status.incidents} />
+      <Text size="xs" c="dimmed" ta="center">
+        {t.made}
+      </Text>
+    </Stack>
+  )
+}
+
+function grouped(parts: PublicStatus['parts']): [string, PublicStatus['parts']][] {
+  const groups = new Map<string, PublicStatus['parts']>()
+  for (const part of parts) groups.set(part.group, [...(groups.get(part.group) ?? []), part])
+  return [...groups]
+}
+
+function Incidents({ incidents }: { incidents: PublicStatus['incidents'] }) {
+  const t = useText()
+  return (
+    <section aria-label={t.incidents}>
+      <Title order={2} size="h5" mb={8}>
+        {t.incidents}
+      </Title>
+      {incidents.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t.noIncidents}
+        </Text>
+      ) : (
+        <Paper withBorder>
+          {incidents.map((one) => (
+            <div className="row status-incident" key={`${one.name} ${one.started}`}>
+              <StateIcon look={one.ended ? 'ok' : 'fail'} />
+              <div className="clip">
+                <Text fw={550} className="clip">
+                  {one.name}
+                </Text>
+                <Text size="xs" c="dimmed">
+                  {dateTime(one.started, { dateStyle: 'medium', timeStyle: 'short' })}
+                </Text>
+              </div>
+              <Text size="sm">
+                {one.ended ? `${t.lasted} ${span(one.started, one.ended)}` : t.still}
+              </Text>
+            </div>
+          ))}
+        </Paper>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,30 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { orgRoute, rootRoute } from '../../app/root'
+
+/** For anybody, without a sign-in. */
+export const publicStatusRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/status/$slug',
+  component: lazyRouteComponent(() => import('./PublicPage'), 'PublicPage'),
+})
+
+export const statusRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/status',
+  component: lazyRouteComponent(() => import('./StatusPage'), 'StatusPage'),
+})
+
+export const newStatusRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/status/new',
+  component: lazyRouteComponent(() => import('./EditPage'), 'NewStatusPage'),
+})
+
+export const editStatusRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '/status/$id',
+  component: lazyRouteComponent(() => import('./EditPage'), 'EditStatusPage'),
+})
+
+export const publicRoutes = [publicStatusRoute] as const
+export const statusRoutes = [statusRoute, newStatusRoute, editStatusRoute] as const

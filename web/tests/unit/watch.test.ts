@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest'
+import type { Shape } from '../../src/api/client'
+import type { IndicatorLine } from '../../src/api/queries/indicator'
+import { wordsOf } from '../../src/pages/hosts/words'
+import { FRESH, bodyOf as indicatorBody, ofKind } from '../../src/pages/indicators/form'
+import { headersOf, headerText } from '../../src/pages/monitors/HeadersInput'
+import { bodyOf, freshValues, KINDS, valuesOf } from '../../src/pages/monitors/kinds'
+import { cellsOf, metricsOf, seriesOf, troublesOf } from '../../src/ui/chart/series'
+import { beatLooks, byNeed, shownValue, uptime } from '../../src/ui/watch/show'
+
+type Point = Shape<'Point'>
+const MINUTE = 60_000
+
+function point(minute: number, up: number, ms?: number, message = ''): Point {
+  const values = ms === undefined ? {} : { ms: { avg: ms, min: ms, max: ms } }
+  return {
+    at: new Date(minute * MINUTE).toISOString(),
+    checks: 2,
+    up,
+    values: values as Point['values'],
+    message,
+  }
+}
+
+describe('series of a chart', () => {
+  it('breaks the line where checks are missing', () => {
+    const points = [0, 1, 2, 10].map((minute) => point(minute, 1, minute))
+    const { times, lines } = seriesOf(points, MINUTE, ['ms'])
+    expect(lines[0]!.values).toEqual([0, 1, 2, null, 10])
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+  })
+
+  it('names the main metrics first', () => {
+    const points = [{ ...point(0, 1), values: { 'disk /': {}, mem: {}, cpu: {} } }]
+    expect(metricsOf(points as unknown as Point[])).toEqual(['cpu', 'mem', 'disk /'])
+  })
+
+  it('tells good, mixed, failed and unknown cells apart', () => {
+    const points = [point(0, 1), point(1, 0.5), point(2, 0)]
+    const looks = cellsOf(points, 0, 4 * MINUTE, 4).map((cell) => cell.look)
+    expect(looks).toEqual(['ok', 'warn', 'fail', 'stop'])
+  })
+
+  it('joins failed checks to one trouble and knows whether it is over', () => {
+    const [open, over] = troublesOf([
+      point(0, 1),
+      point(1, 0, undefined, 'refused'),
+      point(2, 0.5),
+      point(3, 1),
+      point(4, 0),
+    ])
+    expect(over).toMatchObject({ checks: 4, failed: 3, message: 'refused', isOpen: false })
+    expect(over!.to).toBe(new Date(3 * MINUTE).toISOString())
+    expect(open!.isOpen).toBe(true)
+  })
+})
+
+describe('rows', () => {
+  it('reads the letters of a strip', () => {
+    expect(beatLooks('nfm-')).toEqual(['ok', 'fail', 'warn', 'stop'])
+  })
+
+  it('never rounds a failure away', () => {
+    expect(uptime(99.999)).toBe('99.99 %')
+    expect(uptime(100)).toBe('100 %')
+    expect(uptime(null)).toBe('—')
+  })
+
+  it('shows no old value of a monitor that is silent', () => {
+    const line = { value: 3, unit: 'ms', metric: 'ms', state: 'updates_stopped' }
+    expect(shownValue(line)).toBeNull()
+    expect(shownValue({ ...line, state: 'normal' })).toEqual({ text: '3', unit: 'ms' })
+  })
+
+  it('puts sticky tiles first, then the worst, then by title', () => {
+    const tile = (title: string, more: Partial<IndicatorLine>) =>
+      ({
+        title,
+        state: 'normal',
+        severity: 'HIGH',
+        sticky: false,
+        order: 0,
+        ...more,
+      }) as IndicatorLine
+    const tiles = [
+      tile('b', {}),
+      tile('a', {}),
+      tile('low', { state: 'failure', severity: 'LOW' }),
+      tile('high', { state: 'failure' }),
+      tile('sticky', { sticky: true }),
+    ]
+    expect(tiles.toSorted(byNeed).map(({ title }) => title)).toEqual([
+      'sticky',
+      'high',
+      'low',
+      'a',
+      'b',
+    ])
+  })
+})
+
+describe('forms of monitors', () => {
+  it('sends only what the kind has', () => {
+    const body = bodyOf('ping', { ...freshValues('ping'), name: 'p', target: 'a.example' })
+    expect(body).toMatchObject({ name: 'p', target: 'a.example', looptime: 60_000 })
+    expect(body).not.toHaveProperty('url')
+    expect(bodyOf('scraper', freshValues('scraper')).headers).toEqual({})
+    expect(bodyOf('push', freshValues('push'))).not.toHaveProperty('host_id')
+  })
+
+  it('clears what is emptied and leaves out numbers that nobody gave', () => {
+    const process = bodyOf('process', { ...freshValues('process'), most: '', least: '' })
+    expect(process.most).toBeNull()
+    expect(process).not.toHaveProperty('least')
+  })
+
+  it('reads the limits of a host back into the form', () => {
+    const record = {
+      type: 'dstat',
+      name: 'Load',
+      description: '',
+      tags: [],
+      host_id: 'h',
+      maintenance: [],
+      looptime: 5000,
+      fail_threshold: 2,
+      failure_severity: 'HIGH',
+      config: { limit: { cpu: 50, mem: 60, cache: 70, disk: 80 }, timeout: 1000 },
+    } as unknown as Parameters<typeof valuesOf>[0]
+    expect(bodyOf('dstat', valuesOf(record))).toMatchObject({ cpu: 50, disk: 80, timeout: 1000 })
+  })
+
+  it('has every kind that the server has', () => {
+    expect(Object.keys(KINDS).toSorted()).toEqual(
+      'dns dstat file host nested ping process push scraper script tcp tls'.split(' '),
+    )
+  })
+
+  it('takes headers line by line, with colons in values', () => {
+    const headers = headersOf('Accept: text/html\n\n X-Url : http://a:1 ')
+    expect(headers).toEqual({ Accept: 'text/html', 'X-Url': 'http://a:1' })
+    expect(headersOf(headerText(headers))).toEqual(headers)
+  })
+})
+
+describe('forms of indicators', () => {
+  it('does not send a value that nobody touched', () => {
+    const before = { ...ofKind(FRESH, 'counter'), title: 't', value: 5 }
+    expect(indicatorBody({ ...before, title: 'u' }, before)).not.toHaveProperty('value')
+    expect(indicatorBody({ ...before, value: 6 }, before)).toMatchObject({ value: 6 })
+    expect(indicatorBody({ ...before, ttl: 2 }, before).ttl).toBe(120_000)
+    expect(indicatorBody({ ...before, ttl: '' }, before).ttl).toBeNull()
+  })
+})
+
+describe('a typed command', () => {
+  it('is split as a shell does', () => {
+    expect(wordsOf(`sh -c "echo 'a b' \\"c\\"" d\\ e ''`)).toEqual([
+      'sh',
+      '-c',
+      `echo 'a b' "c"`,
+      'd e',
+      '',
+    ])
+  })
+
+  it('is refused with an open quote', () => {
+    expect(wordsOf('echo "a')).toBeNull()
+  })
+})
