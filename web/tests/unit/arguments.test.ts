@@ -5,6 +5,7 @@ import {
   type Argument,
   faultsOf,
   firstValues,
+  placed,
   toRemember,
   toShow,
 } from '../../src/ui/arguments/values'
@@ -62,6 +63,12 @@ describe('the values of a form', () => {
     expect(Object.keys(faults)).toEqual([0, 1, 2, 3, 4].map((n) => `task_arguments[${n}]`))
     expect(faultsOf(definitions, ['x', 'abc', 'a@b', '{}', 'aa', ''])).toEqual({})
   })
+})
+
+it('an array without the fixed ones is spread over all', () => {
+  const definitions = [argument({ type: 'fixed', value: 'f' }), argument({}), argument({})]
+  expect(placed(definitions, ['a', 'b'])).toEqual(['f', 'a', 'b'])
+  expect(placed(definitions, ['f', 'a', 'b'])).toEqual(['f', 'a', 'b'])
 })
 
 it('a date without a time is a day, with one an instant', () => {

@@ -1,0 +1,101 @@
+// @vitest-environment happy-dom
+import { expect, it } from 'vitest'
+import type { Task } from '../../src/api/queries/task'
+import { bodyOf, draftOf, firstDraft, whenOf } from '../../src/pages/schedules/form'
+import { clockIn, isCron, wallText } from '../../src/pages/schedules/words'
+import { changedFields, merged } from '../../src/pages/tasks/draft'
+import { moved, numbered, optionsIn, optionsText } from '../../src/pages/tasks/order'
+import { pairsIn, pairsText } from '../../src/pages/tasks/pairs'
+import { argument, blank } from '../../src/pages/tasks/templates'
+import { elementsIn, mapped } from '../../src/pages/webhooks/mapping'
+import { seers } from '../../src/ui/acl/sight'
+import { curlCall, htmlForm } from '../../src/ui/run/calls'
+
+it('an edit that leads back to what was there is none', () => {
+  const base = { ...blank('script'), name: 'a' } as Task
+  const { edits } = merged(base, {}, { name: 'b' })
+  expect(edits).toEqual({ name: 'b' })
+  expect(merged(base, edits, { name: 'a' }).edits).toEqual({})
+  expect(changedFields(base, { ...base, name: 'b', version: 9 })).toEqual(['name'])
+})
+
+it('arguments are numbered as the list shows them', () => {
+  const list = ['a', 'b', 'c'].map((label) => argument('input', { label }))
+  const next = numbered(moved(list, 2, 0))
+  expect(next.map((one) => [one.label, one.order])).toEqual([
+    ['c', 0],
+    ['a', 1],
+    ['b', 2],
+  ])
+})
+
+it('choices and pairs survive the way through their text', () => {
+  const options = optionsIn('a = Apple\nb\n')
+  expect(options).toEqual([
+    { id: 'a', label: 'Apple', order: 0 },
+    { id: 'b', label: 'b', order: 1 },
+  ])
+  expect(optionsText(options)).toBe('a = Apple\nb')
+  expect(pairsIn('A=1=2\n\nB=', '=')).toEqual({ A: '1=2', B: '' })
+  expect(pairsIn('nothing', '=')).toBeNull()
+  expect(pairsText({ Accept: 'text/html' }, ':')).toBe('Accept: text/html')
+})
+
+it('a cron text is told from an interval', () => {
+  expect(['0 7 * * *', '@daily', '*/5 0 7 * * mon'].map(isCron)).toEqual([true, true, true])
+  expect(['every 15 minutes', '90s', ''].map(isCron)).toEqual([false, false, false])
+})
+
+it('times stand on the clocks of the zone, also over a change', () => {
+  expect(clockIn('2026-03-29T01:00:00.000Z', 'Europe/Berlin')).toBe('2026-03-29T03:00')
+  expect(wallText('2026-03-29T03:00:00+02:00', 'en')).toMatch(/29.*03:00.*\+02:00/)
+})
+
+it('a date that has passed is not sent again with another change', () => {
+  const before = { ...firstDraft('UTC'), date: '2020-01-01T00:00' }
+  const body = bodyOf({ ...before, overlap: 'queue' }, before)
+  expect('runDate' in body).toBe(false)
+  expect(bodyOf(before).runDate).toBe('2020-01-01T00:00')
+  expect(whenOf({ ...before, mode: 'once' }).repeatEvery).toBeNull()
+  expect(draftOf({ ...before, repeatEvery: '2h', runDate: null } as never).mode).toBe('every')
+})
+
+it('element n is argument n, fixed ones counted', () => {
+  const definitions = [argument('input'), argument('fixed', { value: 'f' }), argument('input')]
+  const places = mapped(definitions, ['a', 'ignored'])
+  expect(places.map((one) => one.kind)).toEqual(['given', 'fixed', 'missing'])
+  expect(elementsIn('{"a":1}')).toEqual({ elements: [{ a: 1 }], isArray: false })
+  expect(elementsIn('[1,')).toBeNull()
+})
+
+it('calls are quoted for the shell and for pages', () => {
+  const target = { kind: 'task' as const, id: '1', name: 'x' }
+  expect(curlCall(target, { token: true }, ["it's"])).toContain(`["it'\\''s"]`)
+  const form = htmlForm(target, 'key', [argument('input', { label: '<b>"x"</b>' })])
+  expect(form).toContain('&lt;b&gt;&quot;x&quot;&lt;/b&gt;')
+})
+
+it('who sees a record follows level, name and tag', () => {
+  const member = (credential: string, email: string, tags: { k: string; v: string }[] = []) =>
+    ({
+      id: email,
+      credential,
+      tags,
+      disabled: false,
+      invited: false,
+      user: { email, username: email, name: '' },
+    }) as never
+  const members = [
+    member('manager', 'm@x'),
+    member('user', 'u@x'),
+    member('viewer', 'v@x', [{ k: 'team', v: 'blue' }]),
+  ]
+  const found = seers('task', ['U@x', 'team:blue'], members)
+  expect(found.map((one) => [one.id, one.mayRun, one.why.kind])).toEqual([
+    ['m@x', false, 'level'],
+    ['u@x', true, 'name'],
+    ['v@x', false, 'tag'],
+  ])
+  expect(seers('monitor', [], members)).toHaveLength(3)
+  expect(seers('task', [], members)).toHaveLength(1)
+})
