@@ -88,7 +88,7 @@ def _licence(of: "metadata.PackageMetadata") -> str:
     named = [*(of.get_all("License-Expression") or ()), *(of.get_all("License") or ()), ""]
     said = named[0]
     if said and "\n" not in said and len(said) <= 80:
-        return said
+        return str(said)
     names = [text for text in of.get_all("Classifier") or () if text.startswith("License :: ")]
     return ", ".join(text.rpartition(" :: ")[2] for text in names)
 
