@@ -92,7 +92,7 @@ async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor({ timeout: 10_000 })
   await page.waitForFunction(() => {
     const words = document.querySelector('main')?.innerText.trim() ?? ''
-    return words.length > 5 && !document.querySelector('[aria-busy="true"]')
+    return words.length > 5 && !document.querySelector('[aria-busy="true"], .mantine-Skeleton-root')
   })
 }
 

@@ -48,7 +48,9 @@ for (const [name, path, scheme, word] of PICTURES) {
   test(`a picture of ${name}`, async () => {
     const page = await world.page(path(), { scheme, width: 1280, height: 800 })
     await page.getByText(word).first().waitFor()
-    await page.waitForFunction(() => !document.querySelector('[aria-busy="true"], .mantine-Skeleton-root'))
+    await page.waitForFunction(
+      () => !document.querySelector('[aria-busy="true"], .mantine-Skeleton-root'),
+    )
     await page.evaluate(() => document.fonts.ready)
     const picture = await page.screenshot({
       path: join(FOLDER, `console-${name}.png`),
