@@ -112,7 +112,7 @@ def _cookie(ask: Ask) -> str:
 
 
 def _to(location: str, more: dict[str, str] | None = None) -> Reply:
-    return Reply(None, 302, {"location": location, **(more or {})})
+    return Reply("", 302, {"location": location, **(more or {})}, "text/plain")
 
 
 _door: Any = partial(Route, style="plain", known=False, level="anonymous")
@@ -131,6 +131,7 @@ ROUTES: tuple[Route, ...] = (
         "/-/oidc/{id}/begin",
         handler=begin,
         summary="Go to a provider to sign in",
+        answer=bytes,
         statuses=(302,),
         query=(("to", "a page under /ui/ for afterwards"),),
     ),
@@ -139,6 +140,7 @@ ROUTES: tuple[Route, ...] = (
         CALLBACK,
         handler=for_people(callback),
         summary="Come back from a provider, signed in",
+        answer=bytes,
         statuses=(302,),
         query=(("code", "from the provider"), ("state", "from the provider")),
     ),

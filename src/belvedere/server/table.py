@@ -8,6 +8,9 @@ from belvedere.base.errors import NotAllowed, NotFound
 from belvedere.base.ids import is_id
 from belvedere.rest.route import Route
 
+# Addresses of the console that stand where an organization's name does: /ui/login.
+CONSOLE = frozenset({"link", "login", "recover", "setup", "status", "switch"})
+
 
 @dataclass(slots=True)
 class _Node:
@@ -41,7 +44,7 @@ class Table:
     def __init__(self, routes: Iterable[Route], pages: Iterable[Route] = ()) -> None:
         self.routes = tuple(routes)
         doors = (*self.routes, *pages)
-        self.reserved = frozenset(route.path.split("/")[1] for route in doors)
+        self.reserved = frozenset(route.path.split("/")[1] for route in doors) | CONSOLE
         self._own, self._of_customer = _Node(), _Node()
         for route in doors:
             self._add(self._own, route)

@@ -37,7 +37,6 @@ export function KeySheet({ opened, onClose }: { opened: boolean; onClose: () => 
         ['n', k.next],
         ['Shift N', k.next],
         ['Shift G', k.end],
-        ['t', k.stamps],
         ['w', k.wrap],
       ],
     ],

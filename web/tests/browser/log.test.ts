@@ -172,6 +172,11 @@ test('an address names lines', async () => {
   await number(504).click({ modifiers: ['Shift'] })
   await page.waitForURL(/#L502-L504$/)
   expect(await chosen.allInnerTexts()).toEqual(['row 502.', 'row 503.', 'row 504.'])
+  // Another address by hand, while the page stands somewhere else.
+  await page.goto(world.at(`/jobs/${id}#L2500`))
+  await chosen.filter({ hasText: 'row 2500.' }).waitFor()
+  await page.goto(world.at(`/jobs/${id}#L100`))
+  await chosen.filter({ hasText: 'row 100.' }).waitFor()
 })
 
 test('what is copied is the text: no numbers, no breaks where lines are wrapped', async () => {
@@ -209,6 +214,26 @@ test('the raw log is what the script wrote', async () => {
   for await (const part of await download.createReadStream()) parts.push(part as Buffer)
   expect(Buffer.concat(parts).subarray(-6)).toEqual(Buffer.from([97, 0, 98, 255, 13, 10]))
 })
+
+test('behind a proxy that keeps streams until they end, a running log still grows', async () => {
+  const front = await Front.start(world.url, { buffers: true })
+  const id = await run(
+    'Held back',
+    `seq -f 'held %g' 1 100; ${gate('held')}; seq -f 'free %g' 1 100`,
+  )
+  const context = await world.browser.newContext()
+  const page = await context.newPage()
+  await page.request.post(`${front.url}/api/auth/login`, { data: OWNER })
+  await page.goto(`${front.url}/ui/${CUSTOMER}/jobs/${id}`)
+  // A stream that is held back is only noticed after a while.
+  await row(page, 'held 100').waitFor({ timeout: 60_000 })
+  open('held')
+  await row(page, 'free 100').waitFor({ timeout: 60_000 })
+  await page.locator('[data-mark="complete"]').waitFor({ timeout: 90_000 })
+  expect(await copied(page)).toBe((await stored(id)).replace(/\n$/, ''))
+  await context.close()
+  await front.stop()
+}, 240_000)
 
 test('a hundred thousand lines scroll, and the end is reached', async () => {
   const id = await run('Big', `seq -f 'line %g of many' 1 100000`)

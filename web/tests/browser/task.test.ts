@@ -62,6 +62,94 @@ test('arguments are added, moved by keyboard, and saved in that order', async ()
   expect(saved.map((one: { label: string }) => one.label)).toEqual(['Third', 'First', 'Second'])
 })
 
+const KINDS = [
+  { type: 'fixed', label: 'Fixed', value: 'f' },
+  { type: 'input', label: 'Line', charsmin: 3 },
+  { type: 'textarea', label: 'Area' },
+  { type: 'boolean', label: 'Flag' },
+  { type: 'json', label: 'Json' },
+  {
+    type: 'select',
+    label: 'Choice',
+    options: [
+      { id: 'a', label: 'Apple' },
+      { id: 'b', label: 'Beet' },
+    ],
+  },
+  { type: 'date', label: 'Day' },
+  { type: 'email', label: 'Mail' },
+  { type: 'regexp', label: 'Code', pattern: '^[A-Z]+$' },
+  { type: 'file', label: 'File' },
+  { type: 'input', label: 'Hidden', masked: true },
+]
+
+test('the run dialog has a field for every kind, checks them, and gives them all', async () => {
+  const source = '#!/bin/bash\nfor a in "$@"; do [ -f "$a" ] && cat "$a" || echo "<$a>"; done\n'
+  const task = await world.script('Every kind', source, { task_arguments: KINDS })
+  const page = await world.page(`/tasks/${task.id}?run=true`)
+  const form = dialog(page)
+  await form.getByLabel('Line').fill('ab')
+  await form.getByLabel('Mail').fill('nobody')
+  await form.getByLabel('Code').fill('low')
+  await page.keyboard.press('Control+Enter')
+  await form.getByText('At least 3 characters.').waitFor()
+  await form.getByText('Not an e-mail address.').waitFor()
+  await form.getByText('Must fit ^[A-Z]+$').waitFor()
+
+  await form.getByLabel('Line').fill('abc')
+  await form.getByLabel('Area').fill('one\ntwo')
+  await form.getByRole('switch', { name: 'Flag' }).click()
+  await form.getByRole('textbox', { name: 'Json', exact: true }).fill('{"a":1}')
+  await form.getByRole('combobox', { name: 'Choice' }).click()
+  await page.getByRole('option', { name: 'Beet' }).click()
+  await form.getByLabel('Day: Date').fill('2026-02-03')
+  await form.getByLabel('Mail').fill('ada@example.org')
+  await form.getByLabel('Code').fill('LOUD')
+  await page.setInputFiles('input[type="file"]', {
+    name: 'note.txt',
+    mimeType: 'text/plain',
+    buffer: Buffer.from('in the file\n'),
+  })
+  await form.getByRole('textbox', { name: 'Hidden' }).fill('p4ss-word')
+  await page.keyboard.press('Control+Enter')
+  await form.getByText('in the file').waitFor()
+  const output = (await form.getByRole('region', { name: 'Output' }).innerText()).split('\n')
+  for (const line of [
+    '<f>',
+    '<abc>',
+    '<true>',
+    '<b>',
+    '<2026-02-03>',
+    '<ada@example.org>',
+    '<LOUD>',
+  ])
+    expect(output).toContain(line)
+  expect(output.join('\n')).not.toContain('p4ss-word')
+
+  // What was given is there again, but nothing hidden.
+  await form.getByRole('button', { name: 'Back to the form' }).click()
+  expect(await form.getByLabel('Line').inputValue()).toBe('abc')
+  expect(await form.getByRole('textbox', { name: 'Hidden' }).inputValue()).toBe('')
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('p4ss-word')
+})
+
+test('the script is edited, checked and versioned', async () => {
+  const task = await world.script('Edited', '#!/bin/bash\necho one\n')
+  const page = await world.page(`/tasks/${task.id}`)
+  await page.locator('.cm-content[data-language="shell"]').waitFor()
+  await write(page, '#!/bin/bash\necho two\n')
+  await page.keyboard.press('Control+s')
+  await page.getByText('Version 2').waitFor()
+  await page.getByRole('tab', { name: 'History' }).click()
+  await page.getByText('1 line added, 1 removed').waitFor()
+  // Tab writes into the script; Esc and Tab lead out of it.
+  await page.getByRole('tab', { name: 'Script' }).click()
+  await page.getByRole('textbox', { name: 'Script', exact: true }).click()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate(() => !!document.activeElement?.closest('.cm-editor'))).toBe(false)
+})
+
 test('two who edit at once: the second sees what the first changed', async () => {
   const task = await world.script('Contested', '#!/bin/bash\necho one\n')
   const page = await world.page(`/tasks/${task.id}`)
@@ -90,6 +178,19 @@ test('a page with unsaved changes is not left by accident', async () => {
   await page.getByRole('link', { name: /^Jobs/ }).click()
   await dialog(page).getByRole('button', { name: 'Leave' }).click()
   await page.waitForURL(world.at('/jobs'))
+})
+
+test('the access list takes and drops people, and says who sees the task', async () => {
+  const task = await world.script('Guarded', '#!/bin/bash\ntrue\n')
+  await world.member('user')
+  const page = await world.page(`/tasks/${task.id}/access`)
+  await page.getByText('only managers and admins see it').waitFor()
+  await page.getByRole('combobox', { name: 'Add people or tags' }).fill('user@example.org')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByText('may run it, named here').waitFor()
+  await page.getByRole('button', { name: 'Remove user@example.org' }).click()
+  await page.getByText('only managers and admins see it').waitFor()
 })
 
 test('the secret key is hidden until asked for, and its call runs the task', async () => {

@@ -1,6 +1,10 @@
 // @vitest-environment happy-dom
 import { describe, expect, it } from 'vitest'
 import { carried, marked, plain, spans } from '../../src/ui/log/ansi'
+import { unfinished } from '../../src/ui/log/feed'
+import { next } from '../../src/ui/log/find'
+import { linesOf } from '../../src/ui/log/hash'
+import { breaks, Layout } from '../../src/ui/log/rows'
 import { BLOCK, LogStore, MOST_BLOCKS, settled } from '../../src/ui/log/store'
 
 const nothing = async () => ({ first: 1, lines: [] })
@@ -114,5 +118,42 @@ describe('codes in a line', () => {
       'two',
     ])
     expect(found.map((one) => one.text).join('')).toBe('one TWo three two')
+  })
+})
+
+describe('a log in parts', () => {
+  it('never ends in half a character', () => {
+    const bytes = new TextEncoder().encode('a€😀')
+    const ends = Array.from({ length: bytes.length + 1 }, (_, n) =>
+      unfinished(bytes.subarray(0, n)),
+    )
+    expect(ends).toEqual([0, 0, 1, 2, 0, 1, 2, 3, 0])
+  })
+
+  it('is found through in circles', () => {
+    const made = store('a\nb\na\nb\na\n')
+    expect([0, 1, 4].map((from) => next(made, [0, 2, 4], 3, 'a', from, 1))).toEqual([2, 2, 0])
+    expect([0, 1, 4].map((from) => next(made, [0, 2, 4], 3, 'a', from, -1))).toEqual([4, 0, 2])
+    // The server named only the first of three.
+    expect(next(made, [0], 3, 'a', 0, 1)).toBe(2)
+  })
+
+  it('is wrapped where the window ends', () => {
+    const made = store(`short\n${'x'.repeat(25)}\n漢字漢字漢字\n`)
+    const layout = new Layout(made, 10)
+    expect(layout.total).toBe(1 + 3 + 2)
+    expect([0, 1, 2, 3, 4, 5].map((line) => layout.at(line).row)).toEqual([0, 1, 1, 1, 2, 2])
+    expect(layout.at(3)).toMatchObject({ from: 20 })
+    expect(layout.top(2)).toBe(4)
+    expect(breaks('漢字漢字漢字', 10)).toEqual([0, 5])
+    made.append('y'.repeat(11))
+    expect(layout.total).toBe(8)
+  })
+
+  it('is pointed at by its address', () => {
+    expect(linesOf('L5')).toEqual({ from: 5, to: 5 })
+    expect(linesOf('#L9-L3')).toEqual({ from: 3, to: 9 })
+    expect(linesOf('L0')).toBeNull()
+    expect(linesOf('elsewhere')).toBeNull()
   })
 })

@@ -53,7 +53,7 @@ export function LogView(props: Props) {
     setFollowing(!isOver || store.status !== 'ended')
     frame.current?.toEnd()
   }
-  useStart({
+  const start = useStart({
     store,
     version,
     chosen,
@@ -61,8 +61,11 @@ export function LogView(props: Props) {
     show,
     toEnd: () => frame.current?.toEnd(),
   })
-  const onLine = (line: number, extend: boolean) =>
-    onChosen(chosen && extend ? stretched(chosen, line) : { from: line, to: line })
+  const onLine = (line: number, extend: boolean) => {
+    const range = chosen && extend ? stretched(chosen, line) : { from: line, to: line }
+    start.isThere(range)
+    onChosen(range)
+  }
 
   useKeys({
     f: () => field.current?.select(),
@@ -156,20 +159,33 @@ interface Start {
   toEnd: () => void
 }
 
+// The router puts boxes back to where they were when it has drawn a new address: ours comes last.
+const SETTLED_MS = 120
+
 /** Goes to the lines of the address once they are there, or to the end of what failed. */
-function useStart({ store, version, chosen, atEnd, show, toEnd }: Start): void {
+function useStart({ store, version, chosen, atEnd, show, toEnd }: Start) {
   const gone = useRef('')
-  const target = chosen ? `${chosen.from}-${chosen.to}` : atEnd ? 'end' : ''
+  const target = chosen ? nameOf(chosen) : atEnd ? 'end' : ''
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked at as lines come
   useEffect(() => {
-    const key = `${store.attempt} ${target}`
-    if (!target || gone.current === key) return
+    if (!target || gone.current === target) return
     const isThere = store.status === 'ended' || (chosen !== null && store.lines >= chosen.to)
     if (!isThere) return
-    gone.current = key
-    if (chosen) show(store.rowOf(chosen.from))
-    else toEnd()
+    gone.current = target
+    const go = () => (chosen ? show(store.rowOf(chosen.from)) : toEnd())
+    go()
+    setTimeout(go, SETTLED_MS)
   }, [store, version, target])
+  return {
+    /** The reader chose these lines where they stand: nothing has to move. */
+    isThere: (range: Range) => {
+      gone.current = nameOf(range)
+    },
+  }
+}
+
+function nameOf({ from, to }: Range): string {
+  return `${from}-${to}`
 }
 
 /** Lines that came since the reader left the end. */

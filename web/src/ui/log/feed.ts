@@ -2,7 +2,11 @@ import { address, api, loose, ok } from '../../api/client'
 import { listen, type Message, StreamRefused } from '../../lib/sse'
 import type { Ending, LogStore } from './store'
 
+// The server says a word every 15 s even when the script says none.
+const FIRST_WORD_MS = 20_000
 const SILENCE_MS = 40_000
+const POLL_MS = 3_000
+const POLLING_MS = 60_000
 const HIDDEN_MS = 30_000
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 10_000
@@ -20,6 +24,8 @@ export class LogFeed {
   private cut: { from: number; to: number; line: number } | null = null
   private hiding: ReturnType<typeof setTimeout> | undefined
   private wake: () => void = () => {}
+  private hasHeard = false
+  private isRung = false
 
   constructor(
     private readonly jobId: string,
@@ -40,9 +46,13 @@ export class LogFeed {
     this.wake()
   }
 
-  /** After the end more can come: the truth about a lost job, or a retry. */
+  /** The job changed: after its end more can come (the truth about a lost one, a retry), and a
+   * stream that something holds back comes through once the job is over. */
   again(): void {
-    if (!this.isOver || this.isStopped) return
+    if (this.isStopped) return
+    this.isRung = true
+    this.wake()
+    if (!this.isOver) return
     this.isOver = false
     void this.run()
   }
@@ -63,6 +73,7 @@ export class LogFeed {
       }
       this.cut = null
       if (this.isStopped || this.isOver || this.store.status === 'paused') continue
+      if (!this.hasHeard) await this.look()
       if (this.lastId !== before) wait = FIRST_WAIT_MS
       this.store.say({ status: 'reconnecting' })
       await this.pause(wait)
@@ -74,12 +85,14 @@ export class LogFeed {
     const turn = new AbortController()
     this.turn = turn
     const url = address(`/job/${this.jobId}/log`, { follow: 'true', attempt: this.attempt })
-    let timer = setTimeout(() => turn.abort(), SILENCE_MS)
+    this.hasHeard = false
+    let timer = setTimeout(() => turn.abort(), FIRST_WORD_MS)
     try {
       for await (const message of listen(url, { signal: turn.signal, lastId: this.lastId })) {
         clearTimeout(timer)
         if (turn.signal.aborted) return
         timer = setTimeout(() => turn.abort(), SILENCE_MS)
+        this.hasHeard = true
         this.take(message)
         if (this.isOver) return
       }
@@ -87,6 +100,33 @@ export class LogFeed {
       clearTimeout(timer)
       turn.abort()
     }
+  }
+
+  /** Where a proxy keeps streams until they end: reads what is there, every few seconds. */
+  private async look(): Promise<void> {
+    const until = Date.now() + POLLING_MS
+    this.isRung = false
+    while (!this.isStopped && !this.isRung && !document.hidden && Date.now() < until) {
+      const isThere = await this.poll().catch(() => false)
+      if (!isThere) return
+      await this.pause(POLL_MS)
+    }
+  }
+
+  private async poll(): Promise<boolean> {
+    const [number, offset] = placed(this.lastId)
+    const url = address(`/job/${this.jobId}/log`, { attempt: this.attempt ?? number })
+    const headers = { range: `bytes=${offset}-` }
+    const answer = await fetch(url, { headers, cache: 'no-store' })
+    const end = /^bytes \d+-(\d+)\//.exec(answer.headers.get('content-range') ?? '')
+    if (answer.status !== 206 || !end) return answer.status === 416
+    const body = new Uint8Array(await answer.arrayBuffer())
+    const rest = unfinished(body)
+    this.store.append(new TextDecoder().decode(body.subarray(0, body.length - rest)))
+    const next = Number(end[1]) + 1 - rest
+    this.lastId = number ? `${number}/${next}` : String(next)
+    this.store.say({ status: 'live' })
+    return true
   }
 
   private take(message: Message): void {
@@ -133,12 +173,27 @@ export class LogFeed {
   }
 }
 
+/** Attempt and byte that an event's id names. */
+function placed(id: string): [number | undefined, number] {
+  const [a, b] = id.split('/')
+  return b === undefined ? [undefined, Number(a) || 0] : [Number(a), Number(b)]
+}
+
+/** How many bytes at the end are the beginning of a character whose rest is still to come. */
+export function unfinished(body: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, body.length); back++) {
+    const byte = body[body.length - back]!
+    if (byte < 0x80) return 0
+    const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 0
+    if (size) return size > back ? back : 0
+  }
+  return 0
+}
+
 /** Lines that a tab let go, by number. */
 export function fetchLines(jobId: string, attempt: number | undefined) {
   return async (from: number, count: number) => {
-    const path = '/job/{id}/log/lines' as never
     const params = { path: { id: jobId }, query: loose({ from, count, attempt }) }
-    const found = await ok(api.GET(path, { params } as never) as never)
-    return found as { first: number; lines: string[] }
+    return ok(api.GET('/job/{id}/log/lines', { params }))
   }
 }
