@@ -3,6 +3,7 @@
 import asyncio
 import threading
 
+import psycopg
 import pytest
 
 from belvedere.base.errors import Unavailable
@@ -123,6 +124,18 @@ async def test_a_lost_connection_is_told_and_replaced(db: Database) -> None:
         await db.write(cut)
     await db.write(note, "n1", "x")
     assert await db.read(noted) == ["n1"]
+
+
+@only_postgres
+async def test_when_all_connections_die_no_look_fails(db: Database, database_url: str) -> None:
+    together = threading.Barrier(3, timeout=30)
+    await asyncio.gather(*(db.read(lambda tx: together.wait()) for _ in range(3)))
+    with psycopg.connect(database_url, autocommit=True) as operator:
+        operator.execute(
+            "select pg_terminate_backend(pid, 10000) from pg_stat_activity"
+            " where datname = current_database() and pid <> pg_backend_pid()"
+        )
+    assert await db.read(noted) == []
 
 
 @only_postgres

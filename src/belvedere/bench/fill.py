@@ -5,8 +5,10 @@ from belvedere.bench.ground import Ground
 from belvedere.db import Tx, columns
 from belvedere.jobs import store
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.store import Attempt, Heavy
+from belvedere.jobs.store import Attempt
 
+# What jobs have beside JobRow: large, and read for one job only.
+HEAVY = "arguments, result, output, log"
 # Twelve hex digits of a number.
 _HEX = {"sqlite": "printf('%012x', {0})", "postgres": "lpad(to_hex({0}), 12, '0')"}
 _NUMBERS = (
@@ -28,7 +30,7 @@ def fill(tx: Tx, place: Ground, start: int, count: int, total: int) -> None:
     _copy(
         tx,
         "jobs",
-        f"{columns(JobRow)}, {columns(Heavy)}",
+        f"{columns(JobRow)}, {HEAVY}",
         {"id": new_id, "fence": new_fence, "created_at": at, "ended_at": at},
         (*span, job_id),
         "id = ?",

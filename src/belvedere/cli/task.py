@@ -202,7 +202,7 @@ VERBS = (
         "export",
         export,
         "Print a task with its script as a recipe, for: belvedere import recipe.",
-        "belvedere task export deploy > deploy.json",
+        "belvedere task export deploy",
         recipe.print_one,
         options=(TASK, HOST),
     ),

@@ -194,7 +194,7 @@ VERBS = (
         "export",
         export,
         "Print a workflow with its tasks and scripts as a recipe, for: belvedere import recipe.",
-        "belvedere workflow export release > release.json",
+        "belvedere workflow export release",
         recipe.print_one,
         options=(WORKFLOW,),
     ),

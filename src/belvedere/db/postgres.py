@@ -1,6 +1,7 @@
 """PostgreSQL: the same verbs on a few threads, each with its connection; sets in batches."""
 
 import asyncio
+import contextlib
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -177,6 +178,11 @@ class Postgres:
     def _leave(self, wire: Wire) -> None:
         if not wire.is_broken:
             self._idle.append(wire)
+            return
+        # What killed it killed those that lay idle, too: each would fail one more request.
+        with contextlib.suppress(IndexError):
+            while True:
+                self._idle.pop().connection.close()
 
     def _transact(self, work: Callable[[PostgresTx], R], *, closing: bool) -> tuple[R, PostgresTx]:
         try:
