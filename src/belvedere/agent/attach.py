@@ -28,10 +28,6 @@ BOOT = (
 LONGEST_LOG = 256 * 1024
 
 
-# Keepers that we started, until they are reaped: one may end after everybody here forgot it.
-_started: list[subprocess.Popen[bytes]] = []
-
-
 class KeeperFailed(Exception):
     """The keeper would not start; the text says why."""
 
@@ -137,8 +133,6 @@ def _start(folder: Folder) -> subprocess.Popen[bytes]:
     if word != "ready":
         process.wait()
         raise KeeperFailed(word or f"The keeper did not start; {folder.root}/keeper.log says why.")
-    _started[:] = [one for one in _started if one.poll() is None]
-    _started.append(process)
     return process
 
 
