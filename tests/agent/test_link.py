@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -14,9 +13,9 @@ import pytest
 
 from agent.fake_server import FakeServer
 from agent.office import office
-from agent.processes import command_lines
 from belvedere.agent import folder as folders
 from belvedere.agent import link
+from belvedere.agent.attach import Attachment, attach
 from belvedere.agent.enrol import Credential
 from belvedere.agent.link import Link
 from belvedere.agent.settings import Settings
@@ -196,6 +195,13 @@ async def test_a_welcome_that_does_not_last_is_no_success(
 
     monkeypatch.setattr(link, "random", SimpleNamespace(uniform=uniform))
     monkeypatch.setattr(link, "SOUND_S", 3_600.0)
+    kept: list[Attachment] = []
+
+    async def attached(folder: folders.Folder) -> Attachment:
+        kept.append(await attach(folder))
+        return kept[-1]
+
+    monkeypatch.setattr(link, "attach", attached)
     server = FakeServer()
     await server.open()
     folder = folders.prepare(str(tmp_path / "state"))
@@ -222,6 +228,10 @@ async def test_a_welcome_that_does_not_last_is_no_success(
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         await server.close()
-        for pid, line in command_lines():
-            if "belvedere.agent.keeper" in line and folder.root in line.split("\0"):
-                os.kill(pid, signal.SIGKILL)
+        # Nothing of it may be found by a later test.
+        for keeper in kept:
+            assert keeper.process is not None
+            keeper.process.kill()
+            await keeper.lost.wait()
+            keeper.close()
+            keeper.collect()
