@@ -10,8 +10,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from agent.processes import command_lines, is_alive
 from belvedere.agent import folder as folders
 from belvedere.agent.attach import Attachment, attach
@@ -131,7 +129,6 @@ async def test_it_goes_when_nobody_wants_it_any_more(tmp_path: Path) -> None:
         await asyncio.to_thread(until, lambda: not asleep(mark), 30, lambda: "")
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
 async def test_the_next_keeper_ends_what_a_dead_one_left(tmp_path: Path) -> None:
     mark = f"1{time.time_ns()}"
     async with bench(tmp_path) as (run, keeper):

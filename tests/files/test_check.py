@@ -1,13 +1,10 @@
 """Scripts that parse, scripts that do not, and scripts that want to hurt."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from belvedere.files.checking import check, language_of
-
-needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 
 
 def test_it_works() -> None:
@@ -51,7 +48,6 @@ def test_a_shell_script_is_read() -> None:
     assert check("#!/bin/sh\necho a\n").faults == []
 
 
-@needs_bash
 def test_bash_reads_what_only_bash_knows() -> None:
     assert check("#!/bin/bash\na=(1 2)\n[[ -n $a ]] && echo ${a[1]}\n").faults == []
     (fault,) = check("#!/bin/bash\necho a\nfi\n").faults

@@ -23,18 +23,21 @@ async def search(ask: Ask) -> list[Found]:
         if kind not in searching.KINDS:
             raise values.bad("kind", f"kind takes {', '.join(searching.KINDS)}.")
     most = _limit(ask, searching.USUAL, searching.MOST)
-    return await ask.house.db.read(  # type: ignore[no-any-return]
+    found: list[Found] = await ask.house.db.read(
         searching.search, ask.actor, ask.first("q") or "", kinds, most
     )
+    return found
 
 
 async def count(ask: Ask) -> Counts:
-    return await ask.house.db.read(counts.counts, ask.actor)  # type: ignore[no-any-return]
+    found: Counts = await ask.house.db.read(counts.counts, ask.actor)
+    return found
 
 
 async def list_needs(ask: Ask) -> list[Need]:
     limit = _limit(ask, needs.MOST, needs.MOST)
-    return await ask.house.db.read(needs.needs, ask.actor, limit)  # type: ignore[no-any-return]
+    found: list[Need] = await ask.house.db.read(needs.needs, ask.actor, limit)
+    return found
 
 
 ROUTES: tuple[Route, ...] = (

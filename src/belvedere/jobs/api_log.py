@@ -88,9 +88,8 @@ async def lines(ask: Ask) -> Lines:
 
 
 async def script(ask: Ask) -> Provenance:
-    return await ask.house.db.read(  # type: ignore[no-any-return]
-        provenance.provenance, ask.actor, ask.path["id"]
-    )
+    found: Provenance = await ask.house.db.read(provenance.provenance, ask.actor, ask.path["id"])
+    return found
 
 
 def _within(ask: Ask, name: str, usual: int, most: int) -> int:

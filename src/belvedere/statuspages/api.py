@@ -43,9 +43,8 @@ async def delete(ask: Ask) -> StatusPageRecord:
 
 async def public(ask: Ask) -> Status:
     slug = ask.path["slug"]
-    return await ask.house.status_pages.get(  # type: ignore[no-any-return]
-        slug, lambda: ask.house.db.read(status, slug)
-    )
+    found: Status = await ask.house.status_pages.get(slug, lambda: ask.house.db.read(status, slug))
+    return found
 
 
 async def public_badge(ask: Ask) -> Reply:

@@ -8,7 +8,8 @@ from belvedere.views.model import ViewBody, ViewRecord
 
 
 async def listing(ask: Ask) -> list[ViewRecord]:
-    return await ask.house.db.read(service.listed, ask.actor)  # type: ignore[no-any-return]
+    found: list[ViewRecord] = await ask.house.db.read(service.listed, ask.actor)
+    return found
 
 
 async def create(ask: Ask) -> Reply:
@@ -17,15 +18,15 @@ async def create(ask: Ask) -> Reply:
 
 
 async def change(ask: Ask) -> ViewRecord:
-    return await ask.house.db.write(  # type: ignore[no-any-return]
+    found: ViewRecord = await ask.house.db.write(
         service.change, ask.actor, ask.path["id"], ask.body, ask.if_match
     )
+    return found
 
 
 async def delete(ask: Ask) -> ViewRecord:
-    return await ask.house.db.write(  # type: ignore[no-any-return]
-        service.delete, ask.actor, ask.path["id"]
-    )
+    found: ViewRecord = await ask.house.db.write(service.delete, ask.actor, ask.path["id"])
+    return found
 
 
 _view = partial(Route, level="viewer", known=False, people=True)

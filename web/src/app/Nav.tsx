@@ -12,7 +12,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { ChevronsUpDown, LogOut, Palette, ShieldCheck } from 'lucide-react'
 import { countsQuery } from '../api/queries/counts'
-import { plural } from '../lib/i18n'
 import { Go, useGo, usePlace } from '../ui/Go'
 import { Initials } from '../ui/Initials'
 import { reaches } from './can'
@@ -90,7 +89,7 @@ function Organization() {
   const { current_customer: here, customers } = useProfile()
   const { data } = useQuery(countsQuery)
   const failing = data?.monitors.failure ?? 0
-  useAlarm(failing ? `(${plural(failing, '!', '!')})` : '')
+  useAlarm(failing ? t.failing(failing) : '')
   return (
     <Menu width={200} position="bottom-start">
       <Menu.Target>

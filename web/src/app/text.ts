@@ -1,4 +1,4 @@
-import { catalogue } from '../lib/i18n'
+import { catalogue, number } from '../lib/i18n'
 
 export const useText = catalogue(
   {
@@ -26,12 +26,10 @@ export const useText = catalogue(
     search: 'Search or run…',
     searchLong: 'Search, go to, run…',
     nothing: 'Nothing found',
-    searching: 'Searching…',
     goTo: 'Go to',
     run: 'Run',
     found: 'Found',
     recent: 'Recent',
-    doHere: 'On this page',
     live: 'Live',
     connecting: 'Reconnecting',
     polling: 'Polling',
@@ -88,6 +86,7 @@ export const useText = catalogue(
     newWebhook: 'Webhook',
     newScript: 'Script',
     newIndicator: 'Indicator',
+    failing: (n: number) => `${number(n)} failing`,
     trying: (s: number) => `Next try in ${s} s`,
   },
   {
@@ -115,12 +114,10 @@ export const useText = catalogue(
     search: 'Buscar o ejecutar…',
     searchLong: 'Buscar, ir a, ejecutar…',
     nothing: 'Nada encontrado',
-    searching: 'Buscando…',
     goTo: 'Ir a',
     run: 'Ejecutar',
     found: 'Encontrado',
     recent: 'Reciente',
-    doHere: 'En esta página',
     live: 'En vivo',
     connecting: 'Reconectando',
     polling: 'Consultando',
@@ -182,6 +179,7 @@ export const useText = catalogue(
     newWebhook: 'Webhook',
     newScript: 'Script',
     newIndicator: 'Indicador',
+    failing: (n: number) => `${number(n)} fallando`,
     trying: (s: number) => `Próximo intento en ${s} s`,
   },
 )

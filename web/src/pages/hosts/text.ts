@@ -9,7 +9,6 @@ export const useText = catalogue(
     command: 'Run a command',
     none: 'No host fits',
     noneBody: 'Change the filter, or clear it.',
-    clearFilter: 'Clear the filter',
     first: 'Add your first host',
     firstBody:
       'A host is a machine with an agent. It runs your tasks and makes your checks. It needs Python 3.11 or newer, and must reach this server; the server does not need to reach it.',
@@ -72,7 +71,6 @@ export const useText = catalogue(
     run: 'Run',
     started: (n: number) => `${plural(n, 'job', 'jobs')} started`,
     where: 'Name a host or a tag.',
-    processes: 'CPU',
     menu: (name: string) => `Actions for ${name}`,
     state: 'State',
   },
@@ -84,7 +82,6 @@ export const useText = catalogue(
     command: 'Ejecutar una orden',
     none: 'Ningún equipo encaja',
     noneBody: 'Cambia el filtro, o quítalo.',
-    clearFilter: 'Quitar el filtro',
     first: 'Añade tu primer equipo',
     firstBody:
       'Un equipo es una máquina con un agente. Ejecuta tus tareas y hace tus comprobaciones. Necesita Python 3.11 o posterior y alcanzar este servidor; el servidor no necesita alcanzarla.',
@@ -149,7 +146,6 @@ export const useText = catalogue(
     run: 'Ejecutar',
     started: (n) => `${plural(n, 'trabajo iniciado', 'trabajos iniciados')}`,
     where: 'Nombra un equipo o una etiqueta.',
-    processes: 'CPU',
     menu: (name) => `Acciones de ${name}`,
     state: 'Estado',
   },

@@ -80,7 +80,6 @@ export const useJobsText = catalogue(
     sameHost: 'Jobs of this host',
     sameUser: 'Jobs of this person',
     copyId: 'Copy the id',
-    loadingMore: 'Loading more',
     list: 'Jobs, newest first',
   },
   {
@@ -162,7 +161,6 @@ export const useJobsText = catalogue(
     sameHost: 'Trabajos de este equipo',
     sameUser: 'Trabajos de esta persona',
     copyId: 'Copiar el id',
-    loadingMore: 'Cargando más',
     list: 'Trabajos, los más nuevos primero',
   },
 )

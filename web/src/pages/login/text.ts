@@ -43,7 +43,6 @@ export const useText = catalogue(
     organization: 'Organization',
     organizationHelp: 'Small letters, digits, . _ -; part of every address',
     setup: 'Set up',
-    setupDone: 'This server is set up already.',
     problems: {
       provider_not_found: 'That provider is gone.',
       provider_unreachable: 'The provider cannot be reached. Try again, or use your password.',
@@ -108,7 +107,6 @@ export const useText = catalogue(
     organization: 'Organización',
     organizationHelp: 'Minúsculas, cifras, . _ -; parte de cada dirección',
     setup: 'Configurar',
-    setupDone: 'Este servidor ya está configurado.',
     problems: {
       provider_not_found: 'Ese proveedor ya no existe.',
       provider_unreachable:

@@ -1,11 +1,11 @@
-import { Button, Group, Modal, Select, Stack, TagsInput, TextInput } from '@mantine/core'
+import { Select, TagsInput, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
 import { byField } from '../../api/errors'
 import { LEVELS, reaches } from '../../app/can'
 import { useProfile } from '../../app/session'
-import { useWords } from '../../ui/text'
+import { FormDialog } from '../../ui/FormDialog'
 import { failed } from '../../ui/toast'
 import { useText } from './text'
 
@@ -17,7 +17,6 @@ interface Props {
 
 export function InviteDialog({ opened, onClose, onLink }: Props) {
   const t = useText()
-  const w = useWords()
   const client = useQueryClient()
   const { credential } = useProfile()
   const [email, setEmail] = useState('')
@@ -39,52 +38,37 @@ export function InviteDialog({ opened, onClose, onLink }: Props) {
   })
   const faults = byField(invite.error)
   return (
-    <Modal
+    <FormDialog
       opened={opened}
       onClose={onClose}
       title={t.inviteTitle}
-      closeButtonProps={{ 'aria-label': w.close }}
+      action={t.invite}
+      busy={invite.isPending}
+      onSubmit={() => invite.mutate()}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          invite.mutate()
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            data-autofocus
-            required
-            type="email"
-            label={t.email}
-            value={email}
-            error={faults['user.email']}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-          />
-          <TextInput
-            label={t.name}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <Select
-            label={t.level}
-            description={t.may[level]}
-            allowDeselect={false}
-            data={LEVELS.filter((one) => one !== 'owner' && reaches(credential, one))}
-            value={level}
-            onChange={(value) => value && setLevel(value)}
-          />
-          <TagsInput label={t.tags} description={t.tagsHelp} value={tags} onChange={setTags} />
-          <Group justify="flex-end" gap={8}>
-            <Button variant="default" onClick={onClose}>
-              {w.cancel}
-            </Button>
-            <Button type="submit" loading={invite.isPending}>
-              {t.invite}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <TextInput
+        data-autofocus
+        required
+        type="email"
+        label={t.email}
+        value={email}
+        error={faults['user.email']}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
+      <TextInput
+        label={t.name}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Select
+        label={t.level}
+        description={t.may[level]}
+        allowDeselect={false}
+        data={LEVELS.filter((one) => one !== 'owner' && reaches(credential, one))}
+        value={level}
+        onChange={(value) => value && setLevel(value)}
+      />
+      <TagsInput label={t.tags} description={t.tagsHelp} value={tags} onChange={setTags} />
+    </FormDialog>
   )
 }

@@ -13,7 +13,6 @@ export const useText = catalogue(
     never: 'no further run',
     paused: 'paused',
     off: 'off',
-    pausedUntil: (when: string) => `paused until ${when}`,
     runsIn: (n: number) => plural(n, 'run', 'runs'),
     often: 'many runs',
     what: 'What',
@@ -84,7 +83,6 @@ export const useText = catalogue(
     } as Record<string, string>,
     adminsEdit: 'Admins change schedules.',
     staleBody: 'Somebody else changed this schedule. Load it again, then make your change.',
-    badWords: 'This is no cron text.',
     dst: 'clock change',
   },
   {
@@ -99,7 +97,6 @@ export const useText = catalogue(
     never: 'ya no se ejecuta',
     paused: 'en pausa',
     off: 'desactivado',
-    pausedUntil: (when: string) => `en pausa hasta ${when}`,
     runsIn: (n: number) => plural(n, 'ejecución', 'ejecuciones'),
     often: 'muchas ejecuciones',
     what: 'Qué',
@@ -173,7 +170,6 @@ export const useText = catalogue(
     } as Record<string, string>,
     adminsEdit: 'Los horarios los cambian los administradores.',
     staleBody: 'Otra persona cambió este horario. Vuelve a cargarlo y haz tu cambio.',
-    badWords: 'Esto no es un texto cron.',
     dst: 'cambio de hora',
   },
 )

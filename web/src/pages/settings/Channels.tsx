@@ -1,23 +1,13 @@
-import {
-  ActionIcon,
-  Badge,
-  Button,
-  Group,
-  Menu,
-  Modal,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { Badge, Button, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Ellipsis, Megaphone, Plus, Send } from 'lucide-react'
+import { Megaphone, Plus, Send } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
 import { byField } from '../../api/errors'
 import { channelsQuery } from '../../api/queries/notify'
-import { Confirm } from '../../ui/Confirm'
+import { EditMenu } from '../../ui/EditMenu'
 import { Empty } from '../../ui/Empty'
+import { FormDialog } from '../../ui/FormDialog'
 import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Section'
 import { useWords } from '../../ui/text'
@@ -67,23 +57,13 @@ export function Channels() {
 
 function ChannelRow({ channel, onEdit }: { channel: Channel; onEdit: () => void }) {
   const t = useText()
-  const w = useWords()
   const client = useQueryClient()
-  const [leaving, setLeaving] = useState(false)
   const params = { path: { id: channel.id } }
   const test = useMutation({
     mutationFn: () => ok(api.POST('/notify/channel/{id}/test', { params })),
     onError: failed,
     onSuccess: () => done(t.testSent),
     onSettled: () => client.invalidateQueries({ queryKey: ['message'] }),
-  })
-  const drop = useMutation({
-    mutationFn: () => ok(api.DELETE('/notify/channel/{id}', { params })),
-    onError: failed,
-    onSettled: () => {
-      setLeaving(false)
-      void client.invalidateQueries({ queryKey: channelsQuery.queryKey })
-    },
   })
   return (
     <div role="listitem" className="row settings-session">
@@ -104,26 +84,11 @@ function ChannelRow({ channel, onEdit }: { channel: Channel; onEdit: () => void 
       >
         {t.test}
       </Button>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon aria-label={`${w.actions}: ${channel.name}`}>
-            <Ellipsis size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={onEdit}>{w.edit}</Menu.Item>
-          <Menu.Item color="red" onClick={() => setLeaving(true)}>
-            {w.delete}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      <Confirm
-        opened={leaving}
-        title={w.reallyDelete(channel.name)}
-        action={w.delete}
-        busy={drop.isPending}
-        onClose={() => setLeaving(false)}
-        onConfirm={drop.mutate}
+      <EditMenu
+        name={channel.name}
+        onEdit={onEdit}
+        remove={() => ok(api.DELETE('/notify/channel/{id}', { params }))}
+        queryKey={channelsQuery.queryKey}
       />
     </div>
   )
@@ -151,53 +116,37 @@ function ChannelDialog({ channel, onClose }: { channel: Channel | null; onClose:
   })
   const faults = byField(save.error)
   return (
-    <Modal
-      opened
+    <FormDialog
       onClose={onClose}
       title={channel?.name ?? t.newChannel}
       size="lg"
-      closeButtonProps={{ 'aria-label': w.close }}
+      action={w.save}
+      busy={save.isPending}
+      onSubmit={() => save.mutate()}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate()
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            data-autofocus
-            required
-            label={w.name}
-            value={name}
-            error={faults.name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <TextInput
-            required={!channel}
-            label={t.url}
-            description={t.urlHelp}
-            placeholder={channel ? t.keepUrl : ''}
-            autoComplete="off"
-            value={url}
-            error={faults.url}
-            onChange={(event) => setUrl(event.currentTarget.value)}
-          />
-          <Switch
-            label={t.enabled}
-            checked={enable}
-            onChange={(event) => setEnable(event.currentTarget.checked)}
-          />
-          <Group justify="flex-end" gap={8}>
-            <Button variant="default" onClick={onClose}>
-              {w.cancel}
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              {w.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <TextInput
+        data-autofocus
+        required
+        label={w.name}
+        value={name}
+        error={faults.name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <TextInput
+        required={!channel}
+        label={t.url}
+        description={t.urlHelp}
+        placeholder={channel ? t.keepUrl : ''}
+        autoComplete="off"
+        value={url}
+        error={faults.url}
+        onChange={(event) => setUrl(event.currentTarget.value)}
+      />
+      <Switch
+        label={t.enabled}
+        checked={enable}
+        onChange={(event) => setEnable(event.currentTarget.checked)}
+      />
+    </FormDialog>
   )
 }

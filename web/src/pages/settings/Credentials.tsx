@@ -1,4 +1,4 @@
-import { Button, Group, Modal, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Plus, ServerCog } from 'lucide-react'
 import { useState } from 'react'
@@ -6,6 +6,7 @@ import { api, ok, type Shape } from '../../api/client'
 import { enrolmentsQuery, tokensQuery } from '../../api/queries/access'
 import { Confirm } from '../../ui/Confirm'
 import { Empty } from '../../ui/Empty'
+import { FormDialog } from '../../ui/FormDialog'
 import { Loaded } from '../../ui/Loaded'
 import { OnceLink } from '../../ui/OnceLink'
 import { Section } from '../../ui/Section'
@@ -192,52 +193,37 @@ function MakeDialog({ kind, opened, title, onClose, onMade }: MakeProps) {
     ...(isToken ? [{ value: '0', label: t.never }] : []),
   ]
   return (
-    <Modal
+    <FormDialog
       opened={opened}
       onClose={onClose}
       title={title}
-      closeButtonProps={{ 'aria-label': w.close }}
+      action={w.create}
+      busy={make.isPending}
+      onSubmit={() => make.mutate()}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          make.mutate()
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            data-autofocus
-            required={isToken}
-            label={isToken ? t.tokenName : t.enrolmentName}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <Select
-            label={t.expires}
-            data={lives}
-            value={life}
-            allowDeselect={false}
-            onChange={(value) => value && setLife(value)}
-          />
-          {isToken ? null : (
-            <NumberInput
-              label={t.uses}
-              min={1}
-              max={10000}
-              value={uses}
-              onChange={(value) => setUses(Number(value) || 1)}
-            />
-          )}
-          <Group justify="flex-end" gap={8}>
-            <Button variant="default" onClick={onClose}>
-              {w.cancel}
-            </Button>
-            <Button type="submit" loading={make.isPending}>
-              {w.create}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <TextInput
+        data-autofocus
+        required={isToken}
+        label={isToken ? t.tokenName : t.enrolmentName}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Select
+        label={t.expires}
+        data={lives}
+        value={life}
+        allowDeselect={false}
+        onChange={(value) => value && setLife(value)}
+      />
+      {isToken ? null : (
+        <NumberInput
+          label={t.uses}
+          min={1}
+          max={10000}
+          value={uses}
+          onChange={(value) => setUses(Number(value) || 1)}
+        />
+      )}
+    </FormDialog>
   )
 }

@@ -1,26 +1,14 @@
-import {
-  ActionIcon,
-  Badge,
-  Button,
-  Group,
-  Menu,
-  Modal,
-  Select,
-  Stack,
-  Switch,
-  TagsInput,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { Badge, Button, Select, Switch, TagsInput, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Ellipsis, LogIn, Plus } from 'lucide-react'
+import { LogIn, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
 import { byField } from '../../api/errors'
 import { useCan } from '../../app/session'
-import { Confirm } from '../../ui/Confirm'
 import { CopyField } from '../../ui/CopyField'
+import { EditMenu } from '../../ui/EditMenu'
 import { Empty } from '../../ui/Empty'
+import { FormDialog } from '../../ui/FormDialog'
 import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Section'
 import { useWords } from '../../ui/text'
@@ -92,14 +80,6 @@ function ProviderRow({
 }) {
   const t = useText()
   const w = useWords()
-  const client = useQueryClient()
-  const [leaving, setLeaving] = useState(false)
-  const drop = useMutation({
-    mutationFn: () =>
-      ok(api.DELETE('/api/provider/{id}', { params: { path: { id: provider.id } } })),
-    onError: failed,
-    onSettled: () => client.invalidateQueries({ queryKey: KEY }),
-  })
   return (
     <div role="listitem" className="row settings-session">
       <div className="clip">
@@ -114,28 +94,15 @@ function ProviderRow({
         {provider.level || t.mustInvite}
       </Text>
       {mayEdit ? (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon aria-label={`${w.actions}: ${provider.name}`}>
-              <Ellipsis size={16} />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item onClick={onEdit}>{w.edit}</Menu.Item>
-            <Menu.Item color="red" onClick={() => setLeaving(true)}>
-              {w.delete}
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
+        <EditMenu
+          name={provider.name}
+          onEdit={onEdit}
+          remove={() =>
+            ok(api.DELETE('/api/provider/{id}', { params: { path: { id: provider.id } } }))
+          }
+          queryKey={KEY}
+        />
       ) : null}
-      <Confirm
-        opened={leaving}
-        title={w.reallyDelete(provider.name)}
-        action={w.delete}
-        busy={drop.isPending}
-        onClose={() => setLeaving(false)}
-        onConfirm={drop.mutate}
-      />
     </div>
   )
 }
@@ -177,65 +144,49 @@ function ProviderDialog({ provider, onClose }: { provider: Provider | null; onCl
       set({ [name]: event.currentTarget.value }),
   })
   return (
-    <Modal
-      opened
+    <FormDialog
       onClose={onClose}
       title={provider?.name ?? t.newProvider}
       size="lg"
-      closeButtonProps={{ 'aria-label': w.close }}
+      action={w.save}
+      busy={save.isPending}
+      onSubmit={() => save.mutate()}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate()
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput data-autofocus label={w.name} {...field('name')} />
-          <TextInput label={t.issuer} description={t.issuerHelp} type="url" {...field('issuer')} />
-          <TextInput label={t.clientId} {...field('client_id')} />
-          <TextInput
-            label={t.clientSecret}
-            placeholder={provider ? t.keepSecret : ''}
-            type="password"
-            autoComplete="off"
-            value={it.client_secret}
-            onChange={(event) => set({ client_secret: event.currentTarget.value })}
-          />
-          <TagsInput
-            label={t.domains}
-            description={t.domainsHelp}
-            value={it.domains}
-            onChange={(domains) => set({ domains })}
-          />
-          <Select
-            label={t.firstLevel}
-            allowDeselect={false}
-            data={[{ value: '', label: t.mustInvite }, 'viewer', 'user', 'manager', 'admin']}
-            value={it.level}
-            onChange={(level) => set({ level: level ?? '' })}
-          />
-          <Switch
-            label={t.enabled}
-            checked={it.enabled}
-            onChange={(event) => set({ enabled: event.currentTarget.checked })}
-          />
-          {provider ? (
-            <div>
-              <Text size="sm">{t.callback}</Text>
-              <CopyField value={provider.callback} label={t.callback} />
-            </div>
-          ) : null}
-          <Group justify="flex-end" gap={8}>
-            <Button variant="default" onClick={onClose}>
-              {w.cancel}
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              {w.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <TextInput data-autofocus label={w.name} {...field('name')} />
+      <TextInput label={t.issuer} description={t.issuerHelp} type="url" {...field('issuer')} />
+      <TextInput label={t.clientId} {...field('client_id')} />
+      <TextInput
+        label={t.clientSecret}
+        placeholder={provider ? t.keepSecret : ''}
+        type="password"
+        autoComplete="off"
+        value={it.client_secret}
+        onChange={(event) => set({ client_secret: event.currentTarget.value })}
+      />
+      <TagsInput
+        label={t.domains}
+        description={t.domainsHelp}
+        value={it.domains}
+        onChange={(domains) => set({ domains })}
+      />
+      <Select
+        label={t.firstLevel}
+        allowDeselect={false}
+        data={[{ value: '', label: t.mustInvite }, 'viewer', 'user', 'manager', 'admin']}
+        value={it.level}
+        onChange={(level) => set({ level: level ?? '' })}
+      />
+      <Switch
+        label={t.enabled}
+        checked={it.enabled}
+        onChange={(event) => set({ enabled: event.currentTarget.checked })}
+      />
+      {provider ? (
+        <div>
+          <Text size="sm">{t.callback}</Text>
+          <CopyField value={provider.callback} label={t.callback} />
+        </div>
+      ) : null}
+    </FormDialog>
   )
 }

@@ -1,11 +1,8 @@
 import {
-  Button,
   Group,
-  Modal,
   MultiSelect,
   NumberInput,
   Select,
-  Stack,
   Switch,
   TagsInput,
   TextInput,
@@ -15,6 +12,7 @@ import { useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
 import { byField } from '../../api/errors'
 import { channelsQuery, rulesQuery } from '../../api/queries/notify'
+import { FormDialog } from '../../ui/FormDialog'
 import { useWords } from '../../ui/text'
 import { failed } from '../../ui/toast'
 import { useText } from './notifyText'
@@ -69,140 +67,122 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
   const faults = byField(save.error)
   const quiet = it.quiet
   return (
-    <Modal
-      opened
+    <FormDialog
       onClose={onClose}
       title={rule?.name ?? t.newRule}
       size="lg"
-      closeButtonProps={{ 'aria-label': w.close }}
+      action={w.save}
+      busy={save.isPending}
+      onSubmit={() => save.mutate()}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate()
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            data-autofocus
-            required
-            label={w.name}
-            value={it.name}
-            error={faults.name}
-            onChange={(event) => set({ name: event.currentTarget.value })}
-          />
-          <MultiSelect
-            required
-            label={t.toChannels}
-            error={faults.channels}
-            data={channels.map((one) => ({ value: one.id, label: one.name }))}
-            value={it.channels}
-            onChange={(next) => set({ channels: next })}
-          />
-          <TagsInput
-            label={t.kinds}
-            description={t.kindsHelp}
-            data={KINDS}
-            value={it.kinds}
-            error={faults.kinds}
-            onChange={(kinds) => set({ kinds })}
-          />
-          <Group grow align="flex-start">
-            <TagsInput
-              label={t.tags}
-              description={t.tagsHelp}
-              value={it.tags}
-              onChange={(tags) => set({ tags })}
-            />
-            <TagsInput
-              label={t.states}
-              description={t.tagsHelp}
-              data={['failure', 'success', 'timeout', 'error', 'normal']}
-              value={it.states}
-              onChange={(states) => set({ states })}
-            />
-          </Group>
+      <TextInput
+        data-autofocus
+        required
+        label={w.name}
+        value={it.name}
+        error={faults.name}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+      />
+      <MultiSelect
+        required
+        label={t.toChannels}
+        error={faults.channels}
+        data={channels.map((one) => ({ value: one.id, label: one.name }))}
+        value={it.channels}
+        onChange={(next) => set({ channels: next })}
+      />
+      <TagsInput
+        label={t.kinds}
+        description={t.kindsHelp}
+        data={KINDS}
+        value={it.kinds}
+        error={faults.kinds}
+        onChange={(kinds) => set({ kinds })}
+      />
+      <Group grow align="flex-start">
+        <TagsInput
+          label={t.tags}
+          description={t.tagsHelp}
+          value={it.tags}
+          onChange={(tags) => set({ tags })}
+        />
+        <TagsInput
+          label={t.states}
+          description={t.tagsHelp}
+          data={['failure', 'success', 'timeout', 'error', 'normal']}
+          value={it.states}
+          onChange={(states) => set({ states })}
+        />
+      </Group>
+      <Group grow>
+        <Select
+          label={t.severity}
+          allowDeselect={false}
+          data={['LOW', 'HIGH', 'CRITICAL']}
+          value={it.severity}
+          onChange={(severity) => set({ severity: severity ?? 'LOW' })}
+        />
+        <NumberInput
+          label={t.group}
+          min={0}
+          max={3600}
+          value={it.group}
+          onChange={(group) => set({ group: Number(group) || 0 })}
+        />
+      </Group>
+      <Switch
+        label={t.quiet}
+        checked={quiet !== null}
+        onChange={(event) =>
+          set({
+            quiet: event.currentTarget.checked
+              ? {
+                  from: '22:00',
+                  to: '07:00',
+                  zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+                  but_critical: true,
+                }
+              : null,
+          })
+        }
+      />
+      {quiet ? (
+        <>
           <Group grow>
-            <Select
-              label={t.severity}
-              allowDeselect={false}
-              data={['LOW', 'HIGH', 'CRITICAL']}
-              value={it.severity}
-              onChange={(severity) => set({ severity: severity ?? 'LOW' })}
+            <TextInput
+              label={t.quietFrom}
+              type="time"
+              value={quiet.from}
+              onChange={(event) => set({ quiet: { ...quiet, from: event.currentTarget.value } })}
             />
-            <NumberInput
-              label={t.group}
-              min={0}
-              max={3600}
-              value={it.group}
-              onChange={(group) => set({ group: Number(group) || 0 })}
+            <TextInput
+              label={t.quietTo}
+              type="time"
+              value={quiet.to}
+              onChange={(event) => set({ quiet: { ...quiet, to: event.currentTarget.value } })}
+            />
+            <Select
+              label={t.zone}
+              searchable
+              data={Intl.supportedValuesOf('timeZone')}
+              value={quiet.zone}
+              onChange={(zone) => zone && set({ quiet: { ...quiet, zone } })}
             />
           </Group>
           <Switch
-            label={t.quiet}
-            checked={quiet !== null}
+            label={t.butCritical}
+            checked={quiet.but_critical}
             onChange={(event) =>
-              set({
-                quiet: event.currentTarget.checked
-                  ? {
-                      from: '22:00',
-                      to: '07:00',
-                      zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-                      but_critical: true,
-                    }
-                  : null,
-              })
+              set({ quiet: { ...quiet, but_critical: event.currentTarget.checked } })
             }
           />
-          {quiet ? (
-            <>
-              <Group grow>
-                <TextInput
-                  label={t.quietFrom}
-                  type="time"
-                  value={quiet.from}
-                  onChange={(event) =>
-                    set({ quiet: { ...quiet, from: event.currentTarget.value } })
-                  }
-                />
-                <TextInput
-                  label={t.quietTo}
-                  type="time"
-                  value={quiet.to}
-                  onChange={(event) => set({ quiet: { ...quiet, to: event.currentTarget.value } })}
-                />
-                <Select
-                  label={t.zone}
-                  searchable
-                  data={Intl.supportedValuesOf('timeZone')}
-                  value={quiet.zone}
-                  onChange={(zone) => zone && set({ quiet: { ...quiet, zone } })}
-                />
-              </Group>
-              <Switch
-                label={t.butCritical}
-                checked={quiet.but_critical}
-                onChange={(event) =>
-                  set({ quiet: { ...quiet, but_critical: event.currentTarget.checked } })
-                }
-              />
-            </>
-          ) : null}
-          <Switch
-            label={t.enabled}
-            checked={it.enable}
-            onChange={(event) => set({ enable: event.currentTarget.checked })}
-          />
-          <Group justify="flex-end" gap={8}>
-            <Button variant="default" onClick={onClose}>
-              {w.cancel}
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              {w.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+        </>
+      ) : null}
+      <Switch
+        label={t.enabled}
+        checked={it.enable}
+        onChange={(event) => set({ enable: event.currentTarget.checked })}
+      />
+    </FormDialog>
   )
 }

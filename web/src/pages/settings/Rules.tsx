@@ -1,15 +1,14 @@
-import { ActionIcon, Badge, Button, Menu, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Ellipsis, ListFilter, Plus } from 'lucide-react'
+import { Badge, Button, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ListFilter, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
 import { channelsQuery, rulesQuery } from '../../api/queries/notify'
-import { Confirm } from '../../ui/Confirm'
+import { EditMenu } from '../../ui/EditMenu'
 import { Empty } from '../../ui/Empty'
 import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Section'
 import { useWords } from '../../ui/text'
-import { failed } from '../../ui/toast'
 import { useText } from './notifyText'
 import { RuleDialog } from './RuleDialog'
 
@@ -59,14 +58,7 @@ export function Rules() {
 function RuleRow({ rule, onEdit }: { rule: Rule; onEdit: () => void }) {
   const t = useText()
   const w = useWords()
-  const client = useQueryClient()
   const { data: channels } = useQuery(channelsQuery)
-  const [leaving, setLeaving] = useState(false)
-  const drop = useMutation({
-    mutationFn: () => ok(api.DELETE('/notify/rule/{id}', { params: { path: { id: rule.id } } })),
-    onError: failed,
-    onSettled: () => client.invalidateQueries({ queryKey: rulesQuery.queryKey }),
-  })
   const names = rule.channels.map((id) => channels?.find((one) => one.id === id)?.name ?? '…')
   const filters = [
     ...rule.kinds,
@@ -87,26 +79,11 @@ function RuleRow({ rule, onEdit }: { rule: Rule; onEdit: () => void }) {
       <Text size="xs" className="clip">
         → {names.join(', ')}
       </Text>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon aria-label={`${w.actions}: ${rule.name}`}>
-            <Ellipsis size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={onEdit}>{w.edit}</Menu.Item>
-          <Menu.Item color="red" onClick={() => setLeaving(true)}>
-            {w.delete}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      <Confirm
-        opened={leaving}
-        title={w.reallyDelete(rule.name)}
-        action={w.delete}
-        busy={drop.isPending}
-        onClose={() => setLeaving(false)}
-        onConfirm={drop.mutate}
+      <EditMenu
+        name={rule.name}
+        onEdit={onEdit}
+        remove={() => ok(api.DELETE('/notify/rule/{id}', { params: { path: { id: rule.id } } }))}
+        queryKey={rulesQuery.queryKey}
       />
     </div>
   )

@@ -131,7 +131,6 @@ export const useText = catalogue(
       'Every ended job of the organization and its log is deleted. Jobs that wait or run stay.',
     purgeWord: 'delete',
     purged: 'Ended jobs are being deleted',
-    onlyAdmins: 'Only admins see this.',
   },
   {
     tabs: {
@@ -265,6 +264,5 @@ export const useText = catalogue(
       'Se borra cada trabajo terminado de la organización con su registro. Los que esperan o corren quedan.',
     purgeWord: 'borrar',
     purged: 'Se están borrando los trabajos terminados',
-    onlyAdmins: 'Solo los administradores ven esto.',
   },
 )

@@ -1,7 +1,7 @@
-import { Autocomplete, Button, Group, Modal, Select, Stack } from '@mantine/core'
+import { Autocomplete, Select } from '@mantine/core'
 import { useState } from 'react'
+import { FormDialog } from '../../ui/FormDialog'
 import type { Draft, Edge } from '../../ui/graph/draft'
-import { useWords } from '../../ui/text'
 import { useText } from './text'
 
 /** Ends that every step can have. */
@@ -18,60 +18,39 @@ interface Props {
 /** Connecting without a mouse. */
 export function ConnectDialog({ opened, draft, onClose, onConnect }: Props) {
   const t = useText()
-  const w = useWords()
   const [source, setSource] = useState<string | null>(null)
   const [target, setTarget] = useState<string | null>(null)
   const [on, setOn] = useState('success')
   const names = draft.nodes.map((node) => node.id)
   return (
-    <Modal
+    <FormDialog
       opened={opened}
       onClose={onClose}
       title={t.connectTitle}
-      closeButtonProps={{ 'aria-label': w.close }}
+      action={t.connect}
+      disabled={!source || !target}
+      onSubmit={() => {
+        if (source && target && onConnect({ source, target, on: on.trim() || 'success' })) onClose()
+      }}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (source && target && onConnect({ source, target, on: on.trim() || 'success' }))
-            onClose()
-        }}
-      >
-        <Stack gap="sm">
-          <Select
-            data-autofocus
-            required
-            searchable
-            label={t.source}
-            data={names}
-            value={source}
-            onChange={setSource}
-          />
-          <Autocomplete
-            label={t.on}
-            description={t.onHelp}
-            data={EVENTS}
-            value={on}
-            onChange={setOn}
-          />
-          <Select
-            required
-            searchable
-            label={t.target}
-            data={names}
-            value={target}
-            onChange={setTarget}
-          />
-          <Group justify="flex-end" gap={8}>
-            <Button variant="default" onClick={onClose}>
-              {w.cancel}
-            </Button>
-            <Button type="submit" disabled={!source || !target}>
-              {t.connect}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <Select
+        data-autofocus
+        required
+        searchable
+        label={t.source}
+        data={names}
+        value={source}
+        onChange={setSource}
+      />
+      <Autocomplete label={t.on} description={t.onHelp} data={EVENTS} value={on} onChange={setOn} />
+      <Select
+        required
+        searchable
+        label={t.target}
+        data={names}
+        value={target}
+        onChange={setTarget}
+      />
+    </FormDialog>
   )
 }

@@ -10,7 +10,6 @@ export const useText = catalogue(
     count: (n: number) => plural(n, 'workflow', 'workflows'),
     steps: (n: number) => plural(n, 'step', 'steps'),
     run: 'Run',
-    last: 'Last run',
     never: 'never ran',
     disabled: 'disabled',
     beats: (name: string) => `Last runs of ${name}`,
@@ -89,7 +88,6 @@ export const useText = catalogue(
     noTasks: 'Make a task first: a workflow runs tasks.',
     openJob: 'Open its job',
     notRun: 'Not reached in this run',
-    mini: 'Small picture of the graph',
   },
   {
     none: 'Aún no hay flujos',
@@ -100,7 +98,6 @@ export const useText = catalogue(
     count: (n: number) => plural(n, 'flujo', 'flujos'),
     steps: (n: number) => plural(n, 'paso', 'pasos'),
     run: 'Ejecutar',
-    last: 'Última ejecución',
     never: 'nunca se ejecutó',
     disabled: 'desactivado',
     beats: (name: string) => `Últimas ejecuciones de ${name}`,
@@ -180,6 +177,5 @@ export const useText = catalogue(
     noTasks: 'Haz primero una tarea: un flujo ejecuta tareas.',
     openJob: 'Abrir su trabajo',
     notRun: 'Sin alcanzar en esta ejecución',
-    mini: 'Imagen pequeña del grafo',
   },
 )

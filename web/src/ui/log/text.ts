@@ -33,16 +33,12 @@ export const useLogText = catalogue(
     toEnd: 'To the end',
     newLines: (n: number) => plural(n, 'new line', 'new lines'),
     gap: (bytes: string) => `${bytes} are missing here`,
-    gone: 'These lines are being fetched',
     showAll: (n: number) => `Show all ${number(n)} characters`,
     wholeLine: (n: number) => `Line ${number(n)}`,
     line: (n: number) => `Line ${number(n)}`,
     announce: (n: number, last: string) => `${plural(n, 'new line', 'new lines')}. ${last}`,
     waits: 'Nothing was written yet.',
     nothing: 'The script wrote nothing.',
-    copyLink: 'Copy a link to these lines',
-    selected: (from: number, to: number) =>
-      from === to ? `Line ${number(from)}` : `Lines ${number(from)} to ${number(to)}`,
     clear: 'Clear',
   },
   {
@@ -77,16 +73,12 @@ export const useLogText = catalogue(
     toEnd: 'Al final',
     newLines: (n: number) => plural(n, 'línea nueva', 'líneas nuevas'),
     gap: (bytes: string) => `Aquí faltan ${bytes}`,
-    gone: 'Estas líneas se están cargando',
     showAll: (n: number) => `Mostrar los ${number(n)} caracteres`,
     wholeLine: (n: number) => `Línea ${number(n)}`,
     line: (n: number) => `Línea ${number(n)}`,
     announce: (n: number, last: string) => `${plural(n, 'línea nueva', 'líneas nuevas')}. ${last}`,
     waits: 'Todavía no se escribió nada.',
     nothing: 'El script no escribió nada.',
-    copyLink: 'Copiar un enlace a estas líneas',
-    selected: (from: number, to: number) =>
-      from === to ? `Línea ${number(from)}` : `Líneas ${number(from)} a ${number(to)}`,
     clear: 'Quitar',
   },
 )

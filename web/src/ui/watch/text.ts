@@ -18,8 +18,6 @@ export const useWatchWords = catalogue(
       push: 'Push',
     } as Record<string, string>,
     lastChecks: (name: string) => `Last checks of ${name}`,
-    trend: (name: string) => `Trend of ${name}`,
-    stateFor: (state: string, time: string) => `${state} for ${time}`,
     muted: 'Muted',
     flapping: 'Flapping',
     actionsFor: (name: string) => `Actions for ${name}`,
@@ -45,7 +43,6 @@ export const useWatchWords = catalogue(
     lineOnce:
       'Run it on the new machine within an hour. It lets in one host; it is shown only now.',
     needsAdmin: 'An admin of this organization can add hosts.',
-    asRoot: 'As root, the agent is a service of the machine and can run tasks as other users.',
   },
   {
     kinds: {
@@ -63,8 +60,6 @@ export const useWatchWords = catalogue(
       push: 'Push',
     },
     lastChecks: (name) => `Últimas comprobaciones de ${name}`,
-    trend: (name) => `Tendencia de ${name}`,
-    stateFor: (state, time) => `${state} desde hace ${time}`,
     muted: 'Silenciado',
     flapping: 'Inestable',
     actionsFor: (name) => `Acciones de ${name}`,
@@ -90,7 +85,5 @@ export const useWatchWords = catalogue(
     lineOnce:
       'Ejecútala en la máquina nueva antes de una hora. Deja entrar a un equipo; solo se muestra ahora.',
     needsAdmin: 'Un administrador de esta organización puede añadir equipos.',
-    asRoot:
-      'Como root, el agente es un servicio de la máquina y puede ejecutar tareas como otros usuarios.',
   },
 )

@@ -1,0 +1,56 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Ellipsis } from 'lucide-react'
+import { useState } from 'react'
+import { Confirm } from './Confirm'
+import { useWords } from './text'
+import { failed } from './toast'
+
+interface Props {
+  name: string
+  onEdit: () => void
+  /** Deletes it, after a question. */
+  remove: () => Promise<unknown>
+  /** What is read anew afterwards. */
+  queryKey: readonly unknown[]
+}
+
+/** Edit and delete, at the end of a row. */
+export function EditMenu({ name, onEdit, remove, queryKey }: Props) {
+  const w = useWords()
+  const client = useQueryClient()
+  const [asked, setAsked] = useState(false)
+  const drop = useMutation({
+    mutationFn: remove,
+    onError: failed,
+    onSettled: () => {
+      setAsked(false)
+      void client.invalidateQueries({ queryKey })
+    },
+  })
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon aria-label={`${w.actions}: ${name}`}>
+            <Ellipsis size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={onEdit}>{w.edit}</Menu.Item>
+          <Menu.Item color="red" onClick={() => setAsked(true)}>
+            {w.delete}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Confirm
+        opened={asked}
+        title={w.reallyDelete(name)}
+        action={w.delete}
+        busy={drop.isPending}
+        onClose={() => setAsked(false)}
+        onConfirm={drop.mutate}
+      />
+    </>
+  )
+}
