@@ -89,7 +89,7 @@ function Organization() {
   const { current_customer: here, customers } = useProfile()
   const { data } = useQuery(countsQuery)
   const failing = data?.monitors.failure ?? 0
-  useAlarm(failing ? t.failing(failing) : '')
+  useAlarm(failing)
   return (
     <Menu width={200} position="bottom-start">
       <Menu.Target>

@@ -1,4 +1,4 @@
-import { catalogue, number } from '../lib/i18n'
+import { catalogue } from '../lib/i18n'
 
 export const useText = catalogue(
   {
@@ -86,7 +86,6 @@ export const useText = catalogue(
     newWebhook: 'Webhook',
     newScript: 'Script',
     newIndicator: 'Indicator',
-    failing: (n: number) => `${number(n)} failing`,
     trying: (s: number) => `Next try in ${s} s`,
   },
   {
@@ -179,7 +178,6 @@ export const useText = catalogue(
     newWebhook: 'Webhook',
     newScript: 'Script',
     newIndicator: 'Indicador',
-    failing: (n: number) => `${number(n)} fallando`,
     trying: (s: number) => `Próximo intento en ${s} s`,
   },
 )

@@ -20,12 +20,12 @@ export function usePageTitle(name: string, head = name): void {
   }, [name, head])
 }
 
-/** What stands before the name in the tab while something is wrong: "2 failing". */
-export function useAlarm(text: string): void {
+/** So many monitors fail: before the name in the tab, and short, for tabs are narrow. */
+export function useAlarm(failing: number): void {
   useEffect(() => {
-    alarm = text
+    alarm = failing ? `(${failing}!)` : ''
     show()
-  }, [text])
+  }, [failing])
 }
 
 export function useTitle(): string {

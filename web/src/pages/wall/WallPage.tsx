@@ -32,7 +32,7 @@ export function WallPage() {
   const { data: bad } = useQuery(monitorsQuery({ state: 'problems' }, 0, SHOWN))
   const { data: counts } = useQuery(countsQuery)
   const failing = counts?.monitors.failure ?? 0
-  useAlarm(failing ? `(${failing}!)` : '')
+  useAlarm(failing)
   return (
     <main className="wall" data-link={useLink().link}>
       <Head />
