@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { Ending } from './ending'
 
 /** Real browser, real server, real agent: `make browser`. */
 export default defineConfig({
@@ -10,6 +11,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    reporters: ['default'],
+    reporters: ['default', new Ending()],
   },
 })
