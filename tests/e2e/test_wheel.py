@@ -1,5 +1,6 @@
-"""What a release carries: the console comes with it, and nobody who installs it needs Node."""
+"""What a release carries: the whole product with its console, and installing it needs no Node."""
 
+import ast
 import gzip
 import re
 import subprocess
@@ -10,11 +11,15 @@ import urllib.request
 import venv
 import zipfile
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
-from e2e.programs import Server, environment
+from e2e.programs import environment
+from e2e.site import Site
+from e2e.world import World
 
 ROOT = Path(__file__).parents[2]
 STATIC = "belvedere/server/console/static"
@@ -48,25 +53,46 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bare environment with the wheel in it; the libraries are those of this one."""
+    """A bare environment with the wheel and the libraries that it asks for without any extra."""
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder, symlinks=True, with_pip=False)
     paths = sysconfig.get_paths("venv", {"base": str(folder), "platbase": str(folder)})
     site = Path(paths["purelib"])
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(site)
-    # A line of such a file is only a place to look: an editable installation there stays unseen.
-    (site / "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    (told,) = site.glob("belvedere-*.dist-info")
+    for library in needed(metadata.Distribution.at(told), frozenset()).values():
+        for path in library.files or ():
+            if path.parts[0] != ".." and not (site / path.parts[0]).exists():
+                (site / path.parts[0]).symlink_to(str(library.locate_file(path.parts[0])))
     return Path(paths["scripts"]) / "python"
 
 
+def needed(
+    asking: metadata.Distribution, extras: frozenset[str]
+) -> dict[str, metadata.Distribution]:
+    """What pip would install for it, found among what is installed here."""
+    found: dict[str, metadata.Distribution] = {}
+    for one in map(Requirement, asking.requires or ()):
+        if one.marker is None or any(one.marker.evaluate({"extra": e}) for e in extras | {""}):
+            library = metadata.distribution(one.name)
+            found |= {one.name: library, **needed(library, frozenset(one.extras))}
+    return found
+
+
 @pytest.fixture(scope="module")
-def url(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    server = Server(tmp_path_factory.mktemp("data"), PATH=NO_NODE)
-    server.command = (str(python), "-m", "belvedere.cli.main")
-    assert server.start(), server.said()
-    yield server.url
-    server.stop()
+def up(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """`belvedere up` of somebody who has nothing but the wheel."""
+    home = tmp_path_factory.mktemp("home")
+    with World(tmp_path_factory.mktemp("up"), verb="up", PATH=NO_NODE, HOME=str(home)) as world:
+        world.server.command = (str(python), "-m", "belvedere.cli.main")
+        assert world.start("--no-demo"), world.server.said()
+        yield Site(world, world.local_agent())
+
+
+@pytest.fixture
+def url(up: Site) -> str:
+    return up.world.server.url
 
 
 def fetched(url: str, **headers: str) -> tuple[int, bytes]:
@@ -87,6 +113,45 @@ def test_it_works(url: str) -> None:
     for name in names(page):
         status, data = fetched(f"{url}/ui/{name}")
         assert status == 200 and data, name
+
+
+def test_it_runs_work_too(up: Site) -> None:
+    job = up.run("#!/bin/sh\necho from the wheel\n")
+    assert job["state"] == "normal"
+    assert up.world.log(job["id"]) == b"from the wheel\n"
+
+
+def test_the_environment_is_bare(python: Path) -> None:
+    """Otherwise the tests above would prove nothing."""
+    words = (str(python), "-c", "import pytest")
+    said = subprocess.run(words, capture_output=True, text=True, cwd=python.parent)
+    assert "No module named 'pytest'" in said.stderr
+
+
+def test_it_asks_for_every_library_that_a_room_imports(python: Path) -> None:
+    """Also for those that are imported only when they are used."""
+    asked = f"import importlib.util as i; print([n for n in {imported()} if not i.find_spec(n)])"
+    words = (str(python), "-c", asked)
+    said = subprocess.run(words, capture_output=True, text=True, check=True, cwd=python.parent)
+    assert said.stdout == "[]\n"
+
+
+def imported() -> list[str]:
+    found: set[str] = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add((node.module or "").partition(".")[0])
+    return sorted(found - sys.stdlib_module_names)
+
+
+def test_commands_that_name_the_former_extra_go_on(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as packed:
+        (name,) = (name for name in packed.namelist() if name.endswith("/METADATA"))
+        told = packed.read(name).decode()
+    assert "\nProvides-Extra: server\n" in told and "extra == 'server'" not in told
 
 
 def test_the_console_comes_packed(url: str) -> None:

@@ -11,7 +11,7 @@ from belvedere.cli.verb import Stop, Verb, parse, parser, parser_of
 from belvedere.client.problem import Problem
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
-INSTALL = "a server needs: pip install 'belvedere[server]'"
+INSTALL = "complete the installation with: pip install belvedere"
 NEXT_STEPS = {"unauthenticated": " Sign in again with: belvedere login"}
 
 
@@ -87,7 +87,7 @@ def guarded(work: Callable[[], int]) -> int:
     except Refused as refusal:
         return complain(told(refusal), 1)
     except ModuleNotFoundError as missing:
-        # The agent alone is installed without the server's libraries.
+        # A release gained a library, and somebody took over its files alone.
         if missing.name is None or missing.name.startswith("belvedere"):
             raise
         return complain(f"{missing.name} is not installed; {INSTALL}", 1)
