@@ -583,6 +583,17 @@ def test_a_definition_can_come_from_standard_input(
     assert server.asked[-1].body == {"name": "x", "type": "dummy"}
 
 
+@pytest.mark.parametrize("text", ["whsec_1234567890", "whsec_1234567890\n"])
+def test_a_secret_that_the_sender_chose_stands_on_no_command_line(
+    belvedere: Belvedere, server: FakeServer, text: str
+) -> None:
+    ran = belvedere("webhook", "credentials", "push", "--secret-file", "-", stdin=text)
+    assert (ran.status, server.asked[-1].path) == (0, f"{WEBHOOK}/credentials/rotate")
+    assert server.asked[-1].body == {"overlap": 0, "secret": "whsec_1234567890"}
+    missing = belvedere("webhook", "credentials", "push", "--secret-file", "/nowhere/at/all")
+    assert missing.status == 2
+
+
 def test_an_edit_says_which_version_it_means(belvedere: Belvedere, server: FakeServer) -> None:
     belvedere("task", "edit", "deploy", "--name", "ship")
     assert server.asked[-1].headers["If-Match"] == "3"

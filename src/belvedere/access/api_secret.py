@@ -24,9 +24,18 @@ class RotateBody(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def credential_routes(
-    object: str, path: str, reveal: Verb, rotate: Verb, *, known: bool = True
+    object: str,
+    path: str,
+    reveal: Verb,
+    rotate: Verb,
+    *,
+    body: type[RotateBody] = RotateBody,
+    known: bool = True,
 ) -> tuple[Route, ...]:
-    """GET of `path`, which ends in `{id}/credentials`, and POST of `path`/rotate."""
+    """GET of `path`, which ends in `{id}/credentials`, and POST of `path`/rotate.
+
+    What `body` has beside the overlap goes to `rotate` in its order.
+    """
 
     async def read(ask: Ask) -> Credentials:
         object_id = ask.path["id"]
@@ -34,8 +43,8 @@ def credential_routes(
         return Credentials(object_id, secret)
 
     async def change(ask: Ask) -> Credentials:
-        object_id, overlap = ask.path["id"], ask.body.overlap
-        secret = await ask.house.db.write(rotate, ask.house.keys, ask.actor, object_id, overlap)
+        object_id, wanted = ask.path["id"], msgspec.structs.astuple(ask.body)
+        secret = await ask.house.db.write(rotate, ask.house.keys, ask.actor, object_id, *wanted)
         return Credentials(object_id, secret)
 
     return (
@@ -54,7 +63,7 @@ def credential_routes(
             "admin",
             change,
             f"Change a {object}'s secret key",
-            body=RotateBody,
+            body=body,
             answer=Credentials,
             known=False,
         ),

@@ -51,14 +51,20 @@ def reveal(tx: Tx, keys: Keys, actor: Actor, object: str, object_id: str) -> str
 
 
 def rotate(
-    tx: Tx, keys: Keys, actor: Actor, object: str, object_id: str, overlap_s: int = 0
+    tx: Tx,
+    keys: Keys,
+    actor: Actor,
+    object: str,
+    object_id: str,
+    overlap_s: int = 0,
+    given: str | None = None,
 ) -> str:
-    """A new key. The old one is dead at once, or after `overlap_s`."""
+    """A new key, or the given one. The old one is dead at once, or after `overlap_s`."""
     require(actor, Level.ADMIN)
     if not 0 <= overlap_s <= MAX_OVERLAP_S:
         raise Invalid(f"The overlap is 0 to {MAX_OVERLAP_S} seconds.", code="bad_overlap")
     old = _held(tx, actor.customer_id, object, object_id)
-    secret = secrets.token_hex(32)
+    secret = secrets.token_hex(32) if given is None else given
     tx.run(
         "update secret_keys set digest = ?, box = ?, old_digest = ?, old_box = ?,"
         " old_until = ?, rotated_at = ? where customer_id = ? and object = ? and object_id = ?",

@@ -1,6 +1,8 @@
 """`belvedere webhook`: doors from outside."""
 
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 from belvedere.cli import find, show, words
@@ -10,7 +12,7 @@ from belvedere.client.calls import Client
 
 WEBHOOK = option("webhook", metavar="WEBHOOK", help="its name or id")
 DELIVERY = option("delivery", metavar="DELIVERY", help="the delivery's id")
-SIGNATURES = ("none", "hmac-sha256", "github", "gitlab")
+SIGNATURES = ("none", "hmac-sha256", "github", "gitlab", "stripe", "slack")
 
 
 def listed(args: Args) -> Any:
@@ -76,13 +78,24 @@ def credentials(args: Args) -> Any:
     client = connect(args)
     hook = _found(client, args)
     path = f"/webhook/{hook['id']}/credentials"
-    if args.rotate:
-        overlap = words.duration_ms(args.overlap) // 1_000
-        answer = client.post(f"{path}/rotate", {"overlap": overlap})
+    if args.rotate or args.secret_file is not None:
+        body: dict[str, Any] = {"overlap": words.duration_ms(args.overlap) // 1_000}
+        if args.secret_file is not None:
+            body["secret"] = _secret(args.secret_file)
+        answer = client.post(f"{path}/rotate", body)
     else:
         answer = client.get(path)
     door = f"{client.server}/{hook['customer_name']}/webhook/{hook['id']}/trigger"
     return {**answer, "url": f"{door}/secret/{answer['secret']}", "signed_url": f"{door}/signed"}
+
+
+def _secret(path: str) -> str:
+    """From a file or standard input: `ps` shows what stands on a command line."""
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise Stop(f"The secret cannot be read: {fault}", 2) from None
+    return text.strip()
 
 
 def deliveries(args: Args) -> Any:
@@ -269,6 +282,11 @@ VERBS = (
         options=(
             WEBHOOK,
             option("--rotate", action="store_true", help="change the secret first"),
+            option(
+                "--secret-file",
+                metavar="FILE",
+                help="change it to the one that Stripe or Slack gave you; - reads standard input",
+            ),
             option(
                 "--overlap",
                 default="0s",

@@ -44,6 +44,8 @@ class Route:
     statuses: Sequence[int] = ()
     # What an answer of bytes can be.
     media: Sequence[str] = ("text/plain",)
+    # What an answer can be instead of JSON.
+    also: Sequence[str] = ()
     # Found in interface.md or facts.md: creation answers 200 and unknown fields are ignored.
     known: bool = True
     # The organization must be named even where the credential would tell it (secret routes).

@@ -1,11 +1,17 @@
 """Webhooks over HTTP: making them, and their secrets."""
 
-from belvedere.access.api_secret import credential_routes
+from belvedere.access.api_secret import RotateBody, credential_routes
 from belvedere.rest import filters, lists
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.webhooks import service, store
 from belvedere.webhooks.record import WebhookRecord, webhook
 from belvedere.webhooks.service import Shown, WebhookBody
+
+
+class GivenSecretBody(RotateBody, forbid_unknown_fields=True):
+    """The same, or the secret that the caller gave you; Stripe and Slack choose theirs."""
+
+    secret: str | None = None
 
 
 def _record(ask: Ask, shown: Shown) -> WebhookRecord:
@@ -95,6 +101,11 @@ ROUTES: tuple[Route, ...] = (
         answer=WebhookRecord,
     ),
     *credential_routes(
-        "webhook", "/webhook/{id}/credentials", service.reveal, service.rotate, known=False
+        "webhook",
+        "/webhook/{id}/credentials",
+        service.reveal,
+        service.rotate,
+        body=GivenSecretBody,
+        known=False,
     ),
 )

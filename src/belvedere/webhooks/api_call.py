@@ -1,6 +1,7 @@
 """Calling webhooks over HTTP, and the inbox of what came in."""
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 from belvedere.access import customers
@@ -19,6 +20,7 @@ from belvedere.webhooks.record import DeliveryRecord, Triggered
 # What callers call their own id of a delivery; the first that is there counts.
 KEY_HEADERS = ("idempotency-key", "x-github-delivery", "x-gitlab-event-uuid")
 MAX_CONTENT_TYPE = 256
+PLAIN = "text/plain"
 
 
 async def trigger(ask: Ask) -> Reply:
@@ -67,12 +69,20 @@ def _call(ask: Ask, actor: Actor, door: Door, secret: str = "") -> Call:
         keys=ask.house.keys,
         raw=ask.raw,
         content_type=content_type,
-        headers=dict(headers.items()),
+        headers=_joined(headers.items()),
         redacted=inbox.redacted(headers.items()),
         payload=payload.read(content_type, ask.raw),
         secret=secret,
         once=_once(ask),
     )
+
+
+def _joined(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """One that came twice is one list: then no signature in it fits, whichever was meant."""
+    found: dict[str, str] = {}
+    for name, value in headers:
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
 
 
 def _once(ask: Ask) -> Once | None:
@@ -86,6 +96,8 @@ def _once(ask: Ask) -> Once | None:
 
 async def _answer(ask: Ask, call: Call, status: int = 200) -> Reply:
     answered: Answered = await ask.house.db.join(calls.trigger, call)
+    if answered.challenge is not None:
+        return Reply(answered.challenge, media_type=PLAIN)
     headers = {"Idempotency-Replayed": "true"} if answered.replayed else {}
     return Reply(Triggered("success", answered.jobs), status, headers)
 
@@ -126,6 +138,7 @@ def _trigger_route(path: str, level: str, handler: Handler, summary: str, known:
         body=Any,
         raw_body=True,
         answer=Triggered,
+        also=(PLAIN,) if level == "anonymous" else (),
         codes=_CODES,
         known=known,
         needs_customer=level == "anonymous",

@@ -1,5 +1,6 @@
 """A call of a webhook: whoever may is let in, everything attached starts, or nothing does."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,9 +20,10 @@ from belvedere.events.sources import SOURCES
 from belvedere.events.triggers import Trigger
 from belvedere.jobs import once
 from belvedere.jobs.once import Key, Once
-from belvedere.webhooks import inbox, signing, store
+from belvedere.webhooks import inbox, senders, signing, store
 from belvedere.webhooks.model import (
     ACCEPTED,
+    CHALLENGE,
     DUPLICATE,
     TRIGGER,
     Delivery,
@@ -68,6 +70,8 @@ class Answered(msgspec.Struct):
 
     jobs: list[StartedJob]
     replayed: bool = False
+    # What the caller wants to hear back; then nothing was started.
+    challenge: str | None = None
 
 
 @dataclass(slots=True)
@@ -107,13 +111,22 @@ def _answer(tx: Tx, call: Call, turn: _Turn) -> Answered | Refused:
     attached = triggers.of_source(tx, hook.customer_id, "webhook", hook.id, TRIGGER)
     try:
         payload = _checked(tx, call, hook)
-        answer = _again(tx, call, turn) or _start(tx, call, payload, attached, turn)
+        answer = (
+            _challenged(call, hook, payload)
+            or _again(tx, call, turn)
+            or _start(tx, call, payload, attached, turn)
+        )
     except Refused as refusal:
         _keep(tx, call, turn, attached, refusal.code, [])
         return refusal
-    verdict = DUPLICATE if answer.replayed else ACCEPTED
-    _keep(tx, call, turn, attached, verdict, answer.jobs)
+    _keep(tx, call, turn, attached, _verdict(answer), answer.jobs)
     return answer
+
+
+def _verdict(answer: Answered) -> str:
+    if answer.challenge is not None:
+        return CHALLENGE
+    return DUPLICATE if answer.replayed else ACCEPTED
 
 
 def _let_in(tx: Tx, call: Call, turn: _Turn) -> WebhookRow:
@@ -130,8 +143,8 @@ def _let_in(tx: Tx, call: Call, turn: _Turn) -> WebhookRow:
         raise {Door.SECRET: _wrong_secret, Door.SIGNATURE: _wrong_signature}.get(
             call.door, store.missing
         )()
-    if call.door is Door.SIGNATURE and not _is_signed(tx, call, hook):
-        raise _wrong_signature()
+    if call.door is Door.SIGNATURE:
+        _check_signature(tx, call, hook)
     return hook
 
 
@@ -139,19 +152,41 @@ def _checked(tx: Tx, call: Call, hook: WebhookRow) -> list[Any]:
     """The payload of a call that may start something now."""
     if not hook.enabled:
         raise Conflict("The webhook is disabled; enable it first.", code="webhook_disabled")
-    wants_signature = call.door is Door.SECRET and hook.signature != Signature.NONE
-    if wants_signature and not _is_signed(tx, call, hook):
-        raise _wrong_signature()
+    if call.door is Door.SECRET and hook.signature != Signature.NONE:
+        _check_signature(tx, call, hook)
     if isinstance(call.payload, Refused):
         raise call.payload
+    if call.door in (Door.SECRET, Door.SIGNATURE):
+        _name(call, hook, call.payload)
     return call.payload
 
 
-def _is_signed(tx: Tx, call: Call, hook: WebhookRow) -> bool:
-    if hook.signature == Signature.NONE:
-        return False
+def _check_signature(tx: Tx, call: Call, hook: WebhookRow) -> None:
     live = secret_keys.live(tx, call.keys, hook.customer_id, "webhook", hook.id)
-    return signing.is_signed(hook.signature, call.headers, call.raw, live, tx.now)
+    fit = signing.judge(hook.signature, call.headers, call.raw, live, tx.now)
+    if fit is signing.Fit.TOO_OLD:
+        # Only who holds the secret learns this: a clock is wrong, or somebody repeats a call.
+        raise Forbidden(
+            "The signature fits, but its moment is over five minutes from this server's clock.",
+            code="signature_too_old",
+        )
+    if fit is signing.Fit.WRONG:
+        raise _wrong_signature()
+
+
+def _name(call: Call, hook: WebhookRow, payload: list[Any]) -> None:
+    """By the id that the sender signed, where it signs one: the rest of the body may change."""
+    found = senders.delivery_id(hook.signature, call.headers, payload)
+    if found is not None:
+        call.once = Once(ROUTE, found, hashlib.sha256(found.encode()).hexdigest())
+
+
+def _challenged(call: Call, hook: WebhookRow, payload: list[Any]) -> Answered | None:
+    """A question whether this address is right; it starts nothing."""
+    if call.door not in (Door.SECRET, Door.SIGNATURE):
+        return None
+    asked = senders.challenge(hook.signature, payload)
+    return None if asked is None else Answered([], challenge=asked)
 
 
 def _wrong_secret() -> Forbidden:

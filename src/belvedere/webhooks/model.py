@@ -15,6 +15,8 @@ class Signature(StrEnum):
     GITHUB = "github"
     # It signs nothing: it sends the secret itself, as a header.
     GITLAB = "gitlab"
+    STRIPE = "stripe"
+    SLACK = "slack"
 
 
 class Door(StrEnum):
@@ -26,7 +28,8 @@ class Door(StrEnum):
     REPLAY = "replay"
 
 
-ACCEPTED, DUPLICATE = "accepted", "duplicate"
+# The last one asked whether the address is its owner's, and was answered.
+ACCEPTED, DUPLICATE, CHALLENGE = "accepted", "duplicate", "challenge"
 # The one event of a webhook.
 TRIGGER = "trigger"
 

@@ -1,5 +1,6 @@
 """What admins do with webhooks: make, change, delete, look, read and change their secret."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from belvedere.webhooks.model import TRIGGER, Signature, WebhookRow
 from belvedere.webhooks.targets import TARGETS
 
 MAX_ATTACHED = 100
+_SECRET = re.compile(r"[!-~]{16,255}")
 
 
 class WebhookBody(msgspec.Struct):
@@ -125,10 +127,27 @@ def reveal(tx: Tx, keys: Keys, actor: Actor, webhook_id: str) -> str:
     return secret_keys.reveal(tx, keys, actor, "webhook", webhook_id)
 
 
-def rotate(tx: Tx, keys: Keys, actor: Actor, webhook_id: str, overlap_s: int = 0) -> str:
-    """A new secret; the old one is dead at once, or after `overlap_s`."""
-    store.find(tx, actor.customer_id, webhook_id)
-    return secret_keys.rotate(tx, keys, actor, "webhook", webhook_id, overlap_s)
+def rotate(
+    tx: Tx,
+    keys: Keys,
+    actor: Actor,
+    webhook_id: str,
+    overlap_s: int = 0,
+    given: str | None = None,
+) -> str:
+    """A new secret, or the given one; the old one is dead at once, or after `overlap_s`."""
+    row = store.find(tx, actor.customer_id, webhook_id)
+    if given is not None:
+        _check_given(row, given)
+    return secret_keys.rotate(tx, keys, actor, "webhook", webhook_id, overlap_s, given)
+
+
+def _check_given(row: WebhookRow, secret: str) -> None:
+    if row.signature == Signature.NONE:
+        # It would stand in the address, where only one that nobody else knows is good enough.
+        raise words.bad("secret", "Only a webhook with a signature takes a secret of your own.")
+    if not _SECRET.fullmatch(secret):
+        raise words.bad("secret", "Give 16 to 255 letters, digits and signs without blanks.")
 
 
 def together(tx: Tx, customer_id: str, rows: list[WebhookRow]) -> list[Shown]:

@@ -5142,6 +5142,16 @@ export interface components {
             /** @default null */
             task_arguments?: unknown[] | null;
         };
+        /**
+         * GivenSecretBody
+         * @description The same, or the secret that the caller gave you; Stripe and Slack choose theirs.
+         */
+        GivenSecretBody: {
+            /** @default 0 */
+            overlap?: number;
+            /** @default null */
+            secret?: string | null;
+        };
         /** Graph */
         Graph: {
             /** @default [] */
@@ -17415,7 +17425,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["AccessRotateBody"];
+                "application/json": components["schemas"]["GivenSecretBody"];
             };
         };
         responses: {
@@ -17649,6 +17659,7 @@ export interface operations {
                 };
             };
         };
+                    "text/plain": string;
     };
     post_webhook_id_trigger_signed: {
         parameters: {
@@ -17688,6 +17699,7 @@ export interface operations {
                 };
             };
             /** @description Refused. */
+                    "text/plain": string;
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -17697,6 +17709,7 @@ export interface operations {
                 };
             };
         };
+                    "text/plain": string;
     };
     get_workflows: {
         parameters: {

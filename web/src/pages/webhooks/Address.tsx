@@ -7,6 +7,8 @@ import { CallText } from '../../ui/run/CallText'
 import { SecretKey } from '../../ui/run/SecretKey'
 import { useText } from './text'
 
+/** Who signs with a secret of their own, as they write themselves. */
+const CHOOSERS: Record<string, string> = { stripe: 'Stripe', slack: 'Slack' }
 const HIDDEN = '••••••••'
 
 export function hookUrl(hook: Webhook, secret: string): string {
@@ -21,12 +23,20 @@ export function Address({ hook }: { hook: Webhook }) {
   const [secret, setSecret] = useState('')
   const url = hookUrl(hook, secret || HIDDEN)
   const isSigned = hook.signature !== 'none'
+  const chosenBy = CHOOSERS[hook.signature]
   const call = `curl -X POST '${url}' \\\n  -H 'Content-Type: application/json' \\\n  -d '["one", 2]'`
   return (
     <Stack gap="sm">
       <Text size="sm">{isSigned ? t.signedBody : t.addressBody}</Text>
+      {chosenBy ? <Text size="sm">{t.chosenBody(chosenBy)}</Text> : null}
       <CopyField value={url} label={t.address} />
-      <SecretKey kind="webhook" id={hook.id} secret={secret} onSecret={setSecret} />
+      <SecretKey
+        kind="webhook"
+        id={hook.id}
+        secret={secret}
+        onSecret={setSecret}
+        chosenBy={chosenBy}
+      />
       {isSigned ? null : <CallText text={call} label={t.copyAddress} />}
     </Stack>
   )

@@ -32,7 +32,7 @@ export function Deliveries({ id }: { id: string }) {
 }
 
 function isGood(verdict: string): boolean {
-  return verdict === 'accepted' || verdict === 'duplicate'
+  return ['accepted', 'duplicate', 'challenge'].includes(verdict)
 }
 
 function Row({ delivery }: { delivery: Delivery }) {

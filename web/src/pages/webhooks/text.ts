@@ -21,6 +21,8 @@ export const useText = catalogue(
       none: 'None: the secret stands in the address',
       github: 'GitHub (X-Hub-Signature-256)',
       gitlab: 'GitLab (X-Gitlab-Token)',
+      stripe: 'Stripe (Stripe-Signature)',
+      slack: 'Slack (X-Slack-Signature)',
       'hmac-sha256': 'HMAC-SHA-256 (X-Belvedere-Signature)',
     } as Record<string, string>,
     enable: 'Takes calls',
@@ -28,6 +30,8 @@ export const useText = catalogue(
     address: 'Address',
     addressBody: 'Whoever knows this address can run what is attached.',
     signedBody: 'The secret stays out of the address: the caller signs each call with it.',
+    chosenBody: (who: string) =>
+      `Give ${who} this address, then change the secret to the one that ${who} shows.`,
     copyAddress: 'Copy the address',
     create: 'Create the webhook',
     created: 'The webhook was created.',
@@ -39,7 +43,11 @@ export const useText = catalogue(
     deliveriesNone: 'Nothing has come in yet. Send a test, or call the address.',
     adminsOnly: 'Admins see what came in.',
     adminsEdit: 'Admins change webhooks.',
-    verdicts: { accepted: 'accepted', duplicate: 'the same call again' } as Record<string, string>,
+    verdicts: {
+      accepted: 'accepted',
+      duplicate: 'the same call again',
+      challenge: 'asked whether the address is right',
+    } as Record<string, string>,
     doors: {
       token: 'by token',
       secret: 'by secret',
@@ -95,6 +103,8 @@ export const useText = catalogue(
       none: 'Ninguna: el secreto va en la dirección',
       github: 'GitHub (X-Hub-Signature-256)',
       gitlab: 'GitLab (X-Gitlab-Token)',
+      stripe: 'Stripe (Stripe-Signature)',
+      slack: 'Slack (X-Slack-Signature)',
       'hmac-sha256': 'HMAC-SHA-256 (X-Belvedere-Signature)',
     } as Record<string, string>,
     enable: 'Acepta llamadas',
@@ -102,6 +112,8 @@ export const useText = catalogue(
     address: 'Dirección',
     addressBody: 'Quien conozca esta dirección puede ejecutar lo unido.',
     signedBody: 'El secreto no va en la dirección: quien llama firma cada llamada con él.',
+    chosenBody: (who: string) =>
+      `Da esta dirección a ${who} y cambia el secreto por el que muestra ${who}.`,
     copyAddress: 'Copiar la dirección',
     create: 'Crear el webhook',
     created: 'El webhook se creó.',
@@ -113,10 +125,11 @@ export const useText = catalogue(
     deliveriesNone: 'Aún no llegó nada. Envía una prueba o llama a la dirección.',
     adminsOnly: 'Lo que llegó lo ven los administradores.',
     adminsEdit: 'Los webhooks los cambian los administradores.',
-    verdicts: { accepted: 'aceptada', duplicate: 'la misma llamada otra vez' } as Record<
-      string,
-      string
-    >,
+    verdicts: {
+      accepted: 'aceptada',
+      duplicate: 'la misma llamada otra vez',
+      challenge: 'preguntó si la dirección es correcta',
+    } as Record<string, string>,
     doors: {
       token: 'con token',
       secret: 'con secreto',

@@ -1,8 +1,9 @@
-import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, PasswordInput, Select, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { Eye, EyeOff, RefreshCw } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../api/client'
+import { byField } from '../../api/errors'
 import { useCan } from '../../app/session'
 import { Confirm } from '../Confirm'
 import { CopyField } from '../CopyField'
@@ -24,27 +25,32 @@ interface Props {
   /** '' while it is hidden. */
   secret: string
   onSecret: (secret: string) => void
+  /** Who calls it and chooses the secret itself; then it can be put in here. */
+  chosenBy?: string | undefined
 }
 
 /** The secret key of a record: hidden until somebody who may asks for it, and changed here. */
-export function SecretKey({ kind, id, secret, onSecret }: Props) {
+export function SecretKey({ kind, id, secret, onSecret, chosenBy }: Props) {
   const t = useText()
   const may = useCan()('task.secret')
   const [asking, setAsking] = useState(false)
   const [overlap, setOverlap] = useState('0')
+  const [own, setOwn] = useState('')
   const read = useMutation({
     mutationFn: () => readSecret(kind, id),
     onSuccess: (found) => onSecret(found.secret),
     onError: failed,
   })
   const rotate = useMutation({
-    mutationFn: () => changeSecret(kind, id, Number(overlap)),
+    mutationFn: () =>
+      changeSecret(kind, id, { overlap: Number(overlap), ...(own ? { secret: own } : {}) }),
     onSuccess: (found) => {
       onSecret(found.secret)
+      setOwn('')
       setAsking(false)
       done(t.rotated)
     },
-    onError: failed,
+    onError: (fault) => byField(fault).secret === undefined && failed(fault),
   })
   if (!may) return <Alert color="gray">{t.adminsOnly}</Alert>
   return (
@@ -79,7 +85,16 @@ export function SecretKey({ kind, id, secret, onSecret }: Props) {
         onConfirm={() => rotate.mutate()}
       >
         <Stack gap="sm">
-          {t.rotateBody}
+          {chosenBy ? t.ownBody(chosenBy) : t.rotateBody}
+          {chosenBy ? (
+            <PasswordInput
+              label={t.own(chosenBy)}
+              autoComplete="off"
+              value={own}
+              error={byField(rotate.error).secret}
+              onChange={(event) => setOwn(event.currentTarget.value.trim())}
+            />
+          ) : null}
           <Select
             label={t.overlap}
             allowDeselect={false}
@@ -103,7 +118,7 @@ function readSecret(kind: Kind, id: string) {
   return ok(api.GET(PATHS[kind], { params: { path: { id } } }))
 }
 
-function changeSecret(kind: Kind, id: string, overlap: number) {
+function changeSecret(kind: Kind, id: string, body: { overlap: number; secret?: string }) {
   const path = `${PATHS[kind]}/rotate` as const
-  return ok(api.POST(path, { params: { path: { id } }, body: { overlap } }))
+  return ok(api.POST(path, { params: { path: { id } }, body }))
 }

@@ -41,6 +41,9 @@ export const useText = catalogue(
     rotate: 'Change the secret key',
     rotateTitle: 'Change the secret key?',
     rotateBody: 'Whatever uses the old key must be given the new one.',
+    own: (who: string) => `The signing secret that ${who} shows`,
+    ownBody: (who: string) =>
+      `${who} chooses the secret: copy it from there. Left empty, a new one of ours is made.`,
     overlap: 'The old key still works for',
     overlapNone: 'not at all',
     overlapHour: 'one hour',
@@ -90,6 +93,9 @@ export const useText = catalogue(
     rotate: 'Cambiar la clave secreta',
     rotateTitle: '¿Cambiar la clave secreta?',
     rotateBody: 'A todo lo que usa la clave vieja hay que darle la nueva.',
+    own: (who: string) => `El secreto de firma que muestra ${who}`,
+    ownBody: (who: string) =>
+      `${who} elige el secreto: cópialo de allí. Si queda vacío se crea uno nuestro.`,
     overlap: 'La clave vieja sirve todavía',
     overlapNone: 'nada',
     overlapHour: 'una hora',

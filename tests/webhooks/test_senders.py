@@ -1,0 +1,190 @@
+"""Stripe and Slack: their signatures, ids and questions. The digests were made with openssl."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.base import text
+from belvedere.webhooks import senders, signing
+from belvedere.webhooks.signing import Fit
+
+NOW_S = 1_700_000_000
+STRIPE, OTHER = "whsec_of_nobody_at_all", "whsec_of_somebody_else"
+EVENT = b'{"id":"evt_1","object":"event"}'
+MAC = "62b8272b065acd995af0b86c5b62d1bb2c75e413a3c13c70d3e30dcf0960fae1"
+OTHER_MAC = "37f50cb5fd5e84bd9d065dda36c7c5fc2506d9a262c7aea8b84181355e3ead2c"
+NO_TEXT = b"\xff\xfe\x00x"
+NO_TEXT_MAC = "be8b4801fd0ab49f686ccaa7a61650d6aa3f6e7d9ff92bbc3302f6aacaeed0a5"
+# The example of Slack's own documentation.
+SLACK = "8f742231b10e8888abcd99yyyzzz85a5"
+SLACK_S = 1_531_420_618
+COMMAND = (
+    b"token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow"
+    b"&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner"
+    b"&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands"
+    b"%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN"
+    b"&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c"
+)
+SLACK_MAC = "a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503"
+SLACK_NO_TEXT_MAC = "947fa6c90f7e52678d278aa165b5e3707fdbb9afbd3d35954f1be3419ed7d71f"
+RIGHT = f"t={NOW_S},v1={MAC}"
+
+
+def stripe(
+    header: str | None,
+    body: bytes = EVENT,
+    secrets: tuple[str, ...] = (STRIPE,),
+    now_s: int = NOW_S,
+) -> Fit:
+    headers = {} if header is None else {"stripe-signature": header}
+    return signing.judge("stripe", headers, body, secrets, now_s * 1_000)
+
+
+def slack(
+    mac: str | None = f"v0={SLACK_MAC}",
+    seconds: str | None = str(SLACK_S),
+    body: bytes = COMMAND,
+    secrets: tuple[str, ...] = (SLACK,),
+    now_s: int = SLACK_S,
+) -> Fit:
+    given = {"x-slack-signature": mac, "x-slack-request-timestamp": seconds}
+    headers = {name: value for name, value in given.items() if value is not None}
+    return signing.judge("slack", headers, body, secrets, now_s * 1_000)
+
+
+def test_it_works() -> None:
+    assert stripe(RIGHT) is Fit.FITS
+    assert slack() is Fit.FITS
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        f"t={NOW_S},v1={OTHER_MAC},v1={MAC}",
+        f"t={NOW_S},v1={MAC},v1={OTHER_MAC}",
+        f"t={NOW_S}, v1={MAC}, v0={'0' * 64}",
+        f"v0=,v1={MAC},t={NOW_S},",
+        f"t={NOW_S},v1=nonsense,v1={MAC}",
+    ],
+)
+def test_one_of_several_signatures_of_stripe_is_enough(header: str) -> None:
+    assert stripe(header) is Fit.FITS
+    assert stripe(header, secrets=("other", STRIPE)) is Fit.FITS
+
+
+def test_both_live_secrets_are_good() -> None:
+    assert stripe(f"t={NOW_S},v1={OTHER_MAC}", secrets=(STRIPE, OTHER)) is Fit.FITS
+    assert stripe(f"t={NOW_S},v1={OTHER_MAC}") is Fit.WRONG
+    assert slack(secrets=("other", SLACK)) is Fit.FITS
+    assert slack(secrets=()) is Fit.WRONG
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        "",
+        ",",
+        "=",
+        f"v1={MAC}",
+        f"t={NOW_S}",
+        f"t={NOW_S},v1=",
+        f"t={NOW_S},v0={MAC}",
+        f"t={NOW_S},v1={MAC[:-1]}",
+        f"t={NOW_S},v1={MAC.upper()}",
+        f"t={NOW_S + 1},v1={MAC}",
+        f"t={NOW_S}.0,v1={MAC}",
+        f"t=-{NOW_S},v1={MAC}",
+        f"t=,v1={MAC}",
+        f"t=1{'0' * 4_000},v1={MAC}",
+        # Sent twice: the parts of both, so two moments.
+        f"{RIGHT}, {RIGHT}",
+        f"t=1,{RIGHT}",
+        f"t={NOW_S},{f'v1={OTHER_MAC},' * 16}v1={MAC}",
+        f"{RIGHT},v0={'0' * 5_000}",
+        f"t={NOW_S},v1={'é' * 64}",
+        f"t={chr(0x0661)}{NOW_S},v1={MAC}",
+        "\x00",
+    ],
+)
+def test_nothing_else_is_a_signature_of_stripe(header: str | None) -> None:
+    assert stripe(header) is Fit.WRONG
+
+
+@pytest.mark.parametrize(
+    "mac, seconds",
+    [
+        (None, str(SLACK_S)),
+        (f"v0={SLACK_MAC}", None),
+        ("", ""),
+        (SLACK_MAC, str(SLACK_S)),
+        (f"v1={SLACK_MAC}", str(SLACK_S)),
+        (f"v0={SLACK_MAC[:-1]}", str(SLACK_S)),
+        (f"v0={SLACK_MAC}", str(SLACK_S + 1)),
+        (f"v0={SLACK_MAC}", f"0{SLACK_S}"),
+        (f"v0={SLACK_MAC}, v0={SLACK_MAC}", str(SLACK_S)),
+        (f"v0={SLACK_MAC}", f"{SLACK_S}, {SLACK_S}"),
+        (f"v0={'é' * 64}", str(SLACK_S)),
+        (f"v0={SLACK_MAC}", "1" * 5_000),
+        (f"v0={'a' * 60_000}", str(SLACK_S)),
+    ],
+)
+def test_nothing_else_is_a_signature_of_slack(mac: str | None, seconds: str | None) -> None:
+    assert slack(mac, seconds) is Fit.WRONG
+
+
+@pytest.mark.parametrize("late_s, fit", [(300, Fit.FITS), (301, Fit.TOO_OLD), (-301, Fit.TOO_OLD)])
+def test_a_moment_is_good_for_five_minutes(late_s: int, fit: Fit) -> None:
+    assert stripe(RIGHT, now_s=NOW_S + late_s) is fit
+    assert slack(now_s=SLACK_S + late_s) is fit
+    # That it is late is said only to who holds the secret.
+    assert stripe(RIGHT, secrets=("other",), now_s=NOW_S + late_s) is Fit.WRONG
+
+
+def test_the_bytes_are_signed_not_the_text() -> None:
+    assert stripe(f"t={NOW_S},v1={NO_TEXT_MAC}", NO_TEXT) is Fit.FITS
+    assert slack(f"v0={SLACK_NO_TEXT_MAC}", str(NOW_S), NO_TEXT, now_s=NOW_S) is Fit.FITS
+    assert stripe(RIGHT, EVENT + b" ") is Fit.WRONG
+    assert slack(body=COMMAND + b"&") is Fit.WRONG
+
+
+@pytest.mark.parametrize(
+    "kind, body, found",
+    [
+        ("stripe", '{"id": "evt_1"}', "evt_1"),
+        ("slack", '{"event_id": "Ev1", "id": "no"}', "Ev1"),
+        ("github", '{"id": "evt_1"}', None),
+        ("hmac-sha256", '{"id": "evt_1"}', None),
+    ],
+)
+def test_the_id_of_a_delivery_stands_in_the_signed_body(
+    kind: str, body: str, found: str | None
+) -> None:
+    assert senders.delivery_id(kind, {}, [text.parse(body)]) == found
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [[], ["evt"], [{}], [{"id": 5}], [{"id": ""}], [{"id": "x" * 256}], [{"id": "a"}, {"id": "b"}]],
+)
+def test_without_an_id_the_signature_tells_calls_apart(payload: list[Any]) -> None:
+    one = senders.delivery_id("stripe", {"stripe-signature": RIGHT}, payload)
+    other = senders.delivery_id("stripe", {"stripe-signature": f"{RIGHT} "}, payload)
+    assert one and other and one != other
+    assert one == senders.delivery_id("stripe", {"stripe-signature": RIGHT}, payload)
+
+
+@pytest.mark.parametrize(
+    "kind, body, asked",
+    [
+        ("slack", '{"type": "url_verification", "challenge": "3eZbrw1a"}', "3eZbrw1a"),
+        ("stripe", '{"type": "url_verification", "challenge": "3eZbrw1a"}', None),
+        ("slack", '{"type": "event_callback", "challenge": "3eZbrw1a"}', None),
+        ("slack", '{"type": "url_verification"}', None),
+        ("slack", '{"type": "url_verification", "challenge": 5}', None),
+        ("slack", '{"type": "url_verification", "challenge": ""}', None),
+        ("slack", '"url_verification"', None),
+    ],
+)
+def test_slack_asks_whether_the_address_is_right(kind: str, body: str, asked: str | None) -> None:
+    assert senders.challenge(kind, [text.parse(body)]) == asked
