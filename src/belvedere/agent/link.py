@@ -9,7 +9,6 @@ import ssl
 from collections.abc import Coroutine
 from typing import Any
 
-from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from belvedere import __version__
@@ -24,6 +23,7 @@ from belvedere.agent.sample_log import SampleLog
 from belvedere.agent.samples import Buffer
 from belvedere.agent.session import Session
 from belvedere.agent.settings import Settings
+from belvedere.agent.socket import Socket, connect
 from belvedere.protocol import INLINE_LOG, Entry, Hello, Refusal, Welcome
 
 log = logging.getLogger("belvedere.agent")
@@ -130,7 +130,7 @@ class Link:
             ping_timeout=PING_PATIENCE_S,
         )
 
-    async def _talk(self, socket: ClientConnection, keeper: Attachment, session: Session) -> None:
+    async def _talk(self, socket: Socket, keeper: Attachment, session: Session) -> None:
         keeper.listener = session.hear_keeper
         keeper.say({"do": "hello", "owner": self._credential.host_id, "inline": INLINE_LOG})
         keeper.flush()
@@ -166,7 +166,7 @@ class Link:
         if session.refusal is not None:
             raise _refused(session.refusal)
 
-    def _hello(self, socket: ClientConnection, state: dict[str, Any]) -> Hello:
+    def _hello(self, socket: Socket, state: dict[str, Any]) -> Hello:
         os_name, os_version = machine.system()
         return Hello(
             hostname=self._settings.hostname,
@@ -204,7 +204,7 @@ def _is_outdated(state: dict[str, Any]) -> bool:
     return state["build"] != __version__ and all(entry["report"] for entry in state["entries"])
 
 
-async def _listen(socket: ClientConnection, session: Session) -> None:
+async def _listen(socket: Socket, session: Session) -> None:
     async for frame in socket:
         if isinstance(frame, str):
             session.hear_server(json.loads(frame))

@@ -75,6 +75,8 @@ class Link:
         self.address = actor.address
         self.session = 0
         self.is_closing = False
+        # By the loop's clock.
+        self.heard_at = 0.0
         self._send = send
         self._outbox: list[FromServer] = []
         self._frames: list[bytes] = []

@@ -19,6 +19,7 @@ from belvedere.server.first_start import Welcome
 from belvedere.server.house import House
 from belvedere.server.settings import Settings
 from belvedere.server.socket import serve as serve_agent
+from belvedere.server.wire import Wire
 
 log = logging.getLogger("belvedere.server")
 # Running streams get this long to end when the server stops.
@@ -149,7 +150,7 @@ def _config(house: House) -> uvicorn.Config:
     return uvicorn.Config(
         App(house, house.table, serve_agent),
         http="httptools",
-        ws="websockets-sansio",
+        ws=Wire,
         lifespan="off",
         log_config=None,
         access_log=False,
@@ -159,7 +160,6 @@ def _config(house: House) -> uvicorn.Config:
         timeout_keep_alive=75,
         timeout_graceful_shutdown=FAREWELL_S,
         ws_max_size=4 << 20,
-        ws_per_message_deflate=False,
         ssl_certfile=settings.tls_cert or None,
         ssl_keyfile=settings.tls_key or None,
     )

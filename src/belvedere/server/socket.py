@@ -87,18 +87,20 @@ async def _talk(app: Any, scope: Any, receive: Any, send: Any) -> None:
     house.links.add(link)
     undo = house.hub.listen(f"cancel:{link.host_id}", link.rung)
     undo_watch = house.hub.listen(f"watch:{link.host_id}", link.watcher.rung)
-    sender = asyncio.create_task(link.send_loop())
-    reader = asyncio.create_task(_read(app, link, receive))
+    parts = {
+        asyncio.create_task(part)
+        for part in (link.send_loop(), _read(house, link, receive), _mind_silence(link))
+    }
     house.db.join(queue.wake, link.host_id)
     log.info("agent of host %s connected (session %s)", link.host_id, link.session)
     try:
-        done, _ = await asyncio.wait({sender, reader}, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             task.result()
     finally:
         undo()
         undo_watch()
-        for task in (sender, reader):
+        for task in parts:
             task.cancel()
         link.is_closing = True
         link.end()
@@ -107,16 +109,21 @@ async def _talk(app: Any, scope: Any, receive: Any, send: Any) -> None:
         log.info("agent of host %s left (session %s)", link.host_id, link.session)
 
 
-async def _read(app: Any, link: Link, receive: Any) -> None:
-    house = app.house
-    while True:
-        # Not wait_for, which makes a task for every frame.
-        async with asyncio.timeout(SILENCE_S):
-            frame = await _frame(receive)
-        if frame is None:
-            return
+async def _read(house: Any, link: Link, receive: Any) -> None:
+    loop = asyncio.get_running_loop()
+    while (frame := await _frame(receive)) is not None:
+        link.heard_at = loop.time()
         house.links.note_seen(link, house.clock())
         link.receive(frame)
+
+
+async def _mind_silence(link: Link) -> None:
+    """One look per silence instead of a timer for every frame."""
+    loop = asyncio.get_running_loop()
+    link.heard_at = loop.time()
+    while (left := link.heard_at + SILENCE_S - loop.time()) > 0:
+        await asyncio.sleep(left)
+    raise TimeoutError
 
 
 async def _frame(receive: Any) -> str | bytes | None:

@@ -1,0 +1,228 @@
+"""The WebSocket below `server/socket.py`: what uvicorn hands over when somebody asks for one.
+
+It speaks ASGI upwards, like uvicorn's own, which spends more on a small frame than we on a whole
+message: it pauses and resumes the socket for each, and reads it with a general library.
+"""
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import logging
+from collections import deque
+from typing import Any
+from urllib.parse import unquote
+
+from belvedere.base import frames
+
+log = logging.getLogger("belvedere.agents")
+
+GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+# An agent whose frames nobody reads is not read either, until this many are left.
+MOST_WAITING, FEW_WAITING = 64, 16
+# After our close the other side has this long for its own.
+CLOSE_S = 10.0
+GONE = {"type": "websocket.disconnect", "code": 1006}
+REFUSALS = {
+    400: b"HTTP/1.1 400 Bad Request",
+    403: b"HTTP/1.1 403 Forbidden",
+    426: b"HTTP/1.1 426 Upgrade Required\r\nsec-websocket-version: 13",
+    500: b"HTTP/1.1 500 Internal Server Error",
+}
+
+
+class Disconnected(OSError):
+    """Nobody hears what is said."""
+
+
+class Wire(asyncio.Protocol):
+    def __init__(self, config: Any, server_state: Any, app_state: Any, _loop: Any = None) -> None:
+        self._app = config.loaded_app
+        self._longest: int = config.ws_max_size
+        self._connections: set[Any] = server_state.connections
+        self._tasks: set[Any] = server_state.tasks
+        self._loop = asyncio.get_running_loop()
+        self._transport: Any = None
+        self._scope: dict[str, Any] = {}
+        self._accept = b""
+        # Set once the handshake is answered.
+        self._reader: frames.Reader | None = None
+        self._inbox: deque[dict[str, Any]] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+        self._is_paused = False
+        # Pending while the other side takes nothing.
+        self._full: asyncio.Future[None] | None = None
+        self._is_gone = False
+        self._closing: asyncio.TimerHandle | None = None
+
+    # Below: bytes
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        self._connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connections.discard(self)
+        self._is_gone = True
+        self.resume_writing()
+        if self._closing is not None:
+            self._closing.cancel()
+        self._put(GONE)
+
+    def pause_writing(self) -> None:
+        self._full = self._loop.create_future()
+
+    def resume_writing(self) -> None:
+        if self._full is not None and not self._full.done():
+            self._full.set_result(None)
+        self._full = None
+
+    def data_received(self, data: bytes) -> None:
+        if not self._scope:
+            self._knocked(data)
+        elif self._reader is not None:
+            try:
+                for opcode, payload in self._reader.feed(data):
+                    self._hear(opcode, payload)
+            except frames.Broken as fault:
+                self._hang_up(fault.code, fault.reason)
+                self._transport.close()
+
+    def _hear(self, opcode: int, payload: bytes) -> None:
+        if opcode == frames.CLOSE:
+            if self._closing is None:
+                code, _ = frames.unpack_close(payload)
+                self._hang_up(code or frames.NORMAL, "")
+            self._transport.close()
+        elif opcode == frames.PING:
+            self._transport.write(frames.pack(frames.PONG, payload, masked=False))
+        elif self._closing is None and opcode == frames.TEXT:
+            self._put({"type": "websocket.receive", "text": frames.decode(payload)})
+        elif self._closing is None and opcode == frames.BINARY:
+            self._put({"type": "websocket.receive", "bytes": payload})
+
+    def shutdown(self) -> None:
+        """The server stops."""
+        if self._reader is not None:
+            self._hang_up(frames.RESTART, "the server stops")
+        self._transport.close()
+
+    # The handshake
+
+    def _knocked(self, request: bytes) -> None:
+        """uvicorn has read the request and hands it on whole."""
+        line, *lines = request.partition(b"\r\n\r\n")[0].split(b"\r\n")
+        headers = [(name.lower(), value.strip()) for name, _, value in map(_split, lines)]
+        raw_path, _, query = line.split(b" ")[1].partition(b"?")
+        is_tls = self._transport.get_extra_info("sslcontext") is not None
+        self._scope = {
+            "type": "websocket",
+            "scheme": "wss" if is_tls else "ws",
+            "client": _address(self._transport.get_extra_info("peername")),
+            "path": unquote(raw_path.decode("latin-1")),
+            "raw_path": raw_path,
+            "query_string": query,
+            "headers": headers,
+        }
+        fault = self._fault_of(dict(headers))
+        if fault:
+            self._refuse(fault)
+            return
+        self._put({"type": "websocket.connect"})
+        task = self._loop.create_task(self._run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _fault_of(self, headers: dict[bytes, bytes]) -> int:
+        if headers.get(b"sec-websocket-version") != b"13":
+            return 426
+        key = headers.get(b"sec-websocket-key", b"")
+        try:
+            is_key = len(base64.b64decode(key, validate=True)) == 16
+        except binascii.Error:
+            is_key = False
+        self._accept = base64.b64encode(hashlib.sha1(key + GUID).digest())  # noqa: S324 (the RFC's)
+        return 0 if is_key else 400
+
+    def _refuse(self, status: int) -> None:
+        self._transport.write(
+            REFUSALS[status] + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        )
+        self._transport.close()
+
+    # Above: ASGI
+
+    async def _run(self) -> None:
+        try:
+            await self._app(self._scope, self._receive, self._send)
+        except Disconnected:
+            pass
+        except Exception:
+            log.exception("the link of an agent failed")
+        if self._closing is not None:
+            return
+        if self._reader is None and not self._is_gone:
+            self._refuse(500)
+        self._transport.close()
+
+    def _put(self, message: dict[str, Any]) -> None:
+        self._inbox.append(message)
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+        if len(self._inbox) > MOST_WAITING and not self._is_paused and not self._is_gone:
+            self._is_paused = True
+            self._transport.pause_reading()
+
+    async def _receive(self) -> dict[str, Any]:
+        while not self._inbox:
+            self._waiter = self._loop.create_future()
+            await self._waiter
+        if self._is_paused and len(self._inbox) <= FEW_WAITING:
+            self._is_paused = False
+            self._transport.resume_reading()
+        return self._inbox.popleft()
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        if self._full is not None:
+            await self._full
+        if self._is_gone:
+            raise Disconnected("the agent hung up")
+        match message["type"]:
+            case "websocket.send":
+                self._say(message)
+            case "websocket.accept":
+                self._reader = frames.Reader(masked=True, longest=self._longest)
+                self._transport.write(
+                    b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n"
+                    b"connection: Upgrade\r\nsec-websocket-accept: %s\r\n\r\n" % self._accept
+                )
+            case "websocket.close" if self._reader is None:
+                self._hang_up(frames.NORMAL, "")
+                self._refuse(403)
+            case "websocket.close":
+                self._hang_up(message["code"], message.get("reason", ""))
+
+    def _say(self, message: dict[str, Any]) -> None:
+        text = message.get("text")
+        opcode, data = (
+            (frames.BINARY, message["bytes"]) if text is None else (frames.TEXT, text.encode())
+        )
+        if self._closing is None:
+            self._transport.write(frames.pack(opcode, data, masked=False))
+
+    def _hang_up(self, code: int, reason: str) -> None:
+        """Our close is said; what still comes is heard no more. The socket itself stays open for
+        the other's close: shut at once, it could take our last words along."""
+        if self._closing is None:
+            if self._reader is not None:
+                self._transport.write(frames.pack_close(code, reason, masked=False))
+            self._closing = self._loop.call_later(CLOSE_S, self._transport.close)
+            self._put(GONE)
+
+
+def _split(line: bytes) -> tuple[bytes, bytes, bytes]:
+    return line.partition(b":")
+
+
+def _address(peer: Any) -> tuple[str, int] | None:
+    return (str(peer[0]), int(peer[1])) if isinstance(peer, tuple) else None

@@ -1,0 +1,138 @@
+"""Frames against the library that everybody uses: what one packs, the other must read."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from websockets.client import ClientProtocol
+from websockets.frames import Frame, Opcode
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+from websockets.uri import parse_uri
+
+from belvedere.base import frames
+from belvedere.base.frames import BINARY, CLOSE, CONTINUED, PING, PONG, TEXT, Broken, Reader
+
+LONGEST = 1 << 20
+BORDERS = (0, 1, 125, 126, 127, 65_535, 65_536, 70_000)
+
+
+def server() -> ServerProtocol:
+    return ServerProtocol(state=State.OPEN, max_size=None)
+
+
+def client() -> ClientProtocol:
+    return ClientProtocol(parse_uri("ws://x/"), state=State.OPEN, max_size=None)
+
+
+def heard(protocol: ServerProtocol | ClientProtocol, data: bytes) -> list[tuple[int, bytes]]:
+    protocol.receive_data(data)
+    assert protocol.parser_exc is None
+    found = [event for event in protocol.events_received() if isinstance(event, Frame)]
+    return [(int(frame.opcode), bytes(frame.data)) for frame in found]
+
+
+def read(data: bytes, *, masked: bool, pieces: int = 0) -> list[tuple[int, bytes]]:
+    reader = Reader(masked=masked, longest=LONGEST)
+    step = pieces or len(data) or 1
+    found: list[tuple[int, bytes]] = []
+    for at in range(0, len(data), step):
+        found += reader.feed(data[at : at + step])
+    return found
+
+
+@pytest.mark.parametrize("size", BORDERS)
+@pytest.mark.parametrize("opcode", [TEXT, BINARY])
+def test_the_library_reads_what_we_pack(size: int, opcode: int) -> None:
+    data = b"x" * size
+    assert heard(server(), frames.pack(opcode, data, masked=True)) == [(opcode, data)]
+    assert heard(client(), frames.pack(opcode, data, masked=False)) == [(opcode, data)]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([TEXT, BINARY, PING, PONG]), st.binary(max_size=120))),
+    st.booleans(),
+    st.integers(1, 40),
+)
+def test_we_read_what_the_library_packs(
+    said: list[tuple[int, bytes]], masked: bool, pieces: int
+) -> None:
+    data = b"".join(Frame(Opcode(op), body).serialize(mask=masked) for op, body in said)
+    assert read(data, masked=masked, pieces=pieces) == said
+
+
+@pytest.mark.parametrize("size", BORDERS)
+def test_however_it_is_cut(size: int) -> None:
+    data = Frame(Opcode.BINARY, bytes(range(256)) * (size // 256 + 1)).serialize(mask=True)
+    whole = read(data, masked=True)
+    assert whole == read(data, masked=True, pieces=1_000) == read(data, masked=True, pieces=7)
+    assert len(whole) == 1
+
+
+def parts(*said: tuple[int, bytes, bool]) -> bytes:
+    return b"".join(Frame(Opcode(op), body, fin).serialize(mask=True) for op, body, fin in said)
+
+
+def test_a_message_in_several_frames_with_a_ping_between() -> None:
+    data = parts(
+        (TEXT, b"one ", False),
+        (PING, b"?", True),
+        (CONTINUED, b"", False),
+        (CONTINUED, b"two", True),
+    )
+    assert read(data, masked=True) == [(PING, b"?"), (TEXT, b"one two")]
+    assert read(data * 2, masked=True, pieces=3) == [(PING, b"?"), (TEXT, b"one two")] * 2
+
+
+BAD = {
+    "not masked": (Frame(Opcode.TEXT, b"x").serialize(mask=False), 1002),
+    "an extension": (b"\xc1\x80\0\0\0\0", 1002),
+    "an unknown kind": (b"\x83\x80\0\0\0\0", 1002),
+    "an unknown control": (b"\x8b\x80\0\0\0\0", 1002),
+    "a ping in parts": (b"\x09\x80\0\0\0\0", 1002),
+    "a long ping": (frames.pack(PING, b"x" * 126, masked=True), 1002),
+    "a continuation of nothing": (parts((CONTINUED, b"x", True)), 1002),
+    "a message within a message": (parts((TEXT, b"x", False), (TEXT, b"y", True)), 1002),
+    "too long": (frames.pack(BINARY, b"x" * (LONGEST + 1), masked=True), 1009),
+    "longer than can be": (b"\x82\xff\xff\xff\xff\xff\xff\xff\xff\xff", 1009),
+    "too long in parts": (
+        parts((BINARY, b"x" * LONGEST, False), (CONTINUED, b"y", True)),
+        1009,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_what_cannot_be_is_refused(what: str) -> None:
+    data, code = BAD[what]
+    for pieces in (0, 50_000):
+        with pytest.raises(Broken) as refusal:
+            read(data, masked=True, pieces=pieces)
+        assert refusal.value.code == code
+
+
+def test_too_long_is_known_before_it_has_arrived() -> None:
+    with pytest.raises(Broken):
+        Reader(masked=True, longest=100).feed(b"\x82\xfe\x01\x00")
+
+
+@given(st.binary(max_size=60))
+def test_garbage_is_refused_or_waited_for(data: bytes) -> None:
+    try:
+        read(data, masked=True)
+    except Broken as refusal:
+        assert refusal.code in (1002, 1009)
+
+
+def test_goodbyes() -> None:
+    [(opcode, data)] = read(frames.pack_close(4409, "ünd " * 60, masked=True), masked=True)
+    assert opcode == CLOSE and len(data) <= 125
+    code, reason = frames.unpack_close(data)
+    assert code == 4409 and reason.startswith("ünd ünd")
+    assert frames.unpack_close(b"") == frames.unpack_close(b"\x03") == (None, "")
+
+
+def test_text_is_utf_8() -> None:
+    assert frames.decode("ü".encode()) == "ü"
+    with pytest.raises(Broken) as refusal:
+        frames.decode(b"\xff")
+    assert refusal.value.code == 1007

@@ -1,0 +1,211 @@
+"""The WebSocket under the agents' door, spoken to by the library that everybody uses."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.frames import Frame, Opcode
+
+from belvedere.server.wire import Wire
+
+PATIENCE_S = 20.0
+LONGEST = 1 << 20
+
+
+class Echo:
+    """Says everything twice; `close` and a number closes with it."""
+
+    def __init__(self) -> None:
+        self.scopes: list[Any] = []
+        self.left: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        # Frames are taken only while it is set.
+        self.awake = asyncio.Event()
+        self.awake.set()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.scopes.append(scope)
+        await receive()
+        if scope["raw_path"] != b"/door":
+            await send({"type": "websocket.close", "code": 4404})
+            return
+        await send({"type": "websocket.accept"})
+        while True:
+            await self.awake.wait()
+            message = await receive()
+            if message["type"] == "websocket.disconnect":
+                await self.left.put(message)
+                return
+            await self._answer(message, send)
+
+    async def _answer(self, message: dict[str, Any], send: Any) -> None:
+        text = message.get("text")
+        if text == "fail":
+            raise ValueError("asked for")
+        if text is not None and text.startswith("close"):
+            await send({"type": "websocket.close", "code": int(text[5:]), "reason": "as asked"})
+        elif text is not None:
+            await send({"type": "websocket.send", "text": text * 2})
+        else:
+            await send({"type": "websocket.send", "bytes": message["bytes"] * 2})
+
+
+@asynccontextmanager
+async def serving(app: Any) -> AsyncIterator[tuple[str, uvicorn.Server]]:
+    config = uvicorn.Config(
+        app, "127.0.0.1", 0, ws=Wire, lifespan="off", log_config=None, ws_max_size=LONGEST
+    )
+    server = uvicorn.Server(config)
+    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+    task = asyncio.create_task(server._serve())
+    async with asyncio.timeout(PATIENCE_S):
+        while not server.started:
+            await asyncio.sleep(0)
+    try:
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"ws://127.0.0.1:{port}/door", server
+    finally:
+        server.should_exit = server.force_exit = True
+        await task
+
+
+@asynccontextmanager
+async def talking(**options: Any) -> AsyncIterator[tuple[ClientConnection, Echo, uvicorn.Server]]:
+    app = Echo()
+    async with (
+        serving(app) as (url, server),
+        asyncio.timeout(PATIENCE_S),
+        connect(f"{url}?a=1", compression=None, max_size=None, **options) as socket,
+    ):
+        yield socket, app, server
+
+
+async def test_it_works() -> None:
+    async with talking(additional_headers={"X-Own": "ü"}) as (socket, app, _):
+        for said in ("", "hi", "ü" * 70_000, b"", b"\0\xff", b"x" * 200_000):
+            await socket.send(said)
+            assert await socket.recv() == said * 2
+        scope = app.scopes[0]
+        assert (scope["path"], scope["query_string"], scope["scheme"]) == ("/door", b"a=1", "ws")
+        assert scope["client"][0] == "127.0.0.1"
+        assert "x-own" in {name.decode() for name, _ in scope["headers"]}
+
+
+async def test_pings_are_answered_and_parts_put_together() -> None:
+    async with talking() as (socket, _, _):
+        await (await socket.ping(b"who"))
+        await socket.send(["a", "b", "c"])
+        assert await socket.recv() == "abcabc"
+
+
+async def test_another_door_is_shut() -> None:
+    async with serving(Echo()) as (url, _):
+        with pytest.raises(InvalidStatus) as refusal:
+            async with connect(url + "x"):
+                pass
+        assert refusal.value.response.status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        ("sec-websocket-version: 8\r\nsec-websocket-key: MDEyMzQ1Njc4OWFiY2RlZg==", b"426"),
+        ("sec-websocket-key: MDEyMzQ1Njc4OWFiY2RlZg==", b"426"),
+        ("sec-websocket-version: 13\r\nsec-websocket-key: short", b"400"),
+        ("sec-websocket-version: 13\r\nsec-websocket-key: \xff", b"400"),
+        ("sec-websocket-version: 13", b"400"),
+    ],
+)
+async def test_a_handshake_that_is_none(head: str, status: bytes) -> None:
+    app = Echo()
+    async with serving(app) as (url, _), asyncio.timeout(PATIENCE_S):
+        port = int(url.split(":")[2].partition("/")[0])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        said = (
+            f"GET /door HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n{head}"
+        )
+        writer.write(said.encode("latin-1") + b"\r\n\r\n")
+        answer = await reader.read()
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 " + status) and not app.scopes
+
+
+async def test_the_app_hangs_up_with_a_reason() -> None:
+    async with talking() as (socket, app, _):
+        await socket.send("close4409")
+        with pytest.raises(ConnectionClosed) as closed:
+            await socket.recv()
+        assert closed.value.rcvd is not None
+        assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (4409, "as asked")
+        assert (await app.left.get())["type"] == "websocket.disconnect"
+
+
+async def test_an_app_that_fails_ends_the_connection() -> None:
+    async with talking() as (socket, _, server):
+        await socket.send("fail")
+        with pytest.raises(ConnectionClosed):
+            await socket.recv()
+        assert not server.server_state.connections and not server.server_state.tasks
+
+
+@pytest.mark.parametrize("how", ["close", "abort"])
+async def test_the_app_learns_that_the_other_left(how: str) -> None:
+    async with talking() as (socket, app, server):
+        if how == "close":
+            await socket.close(1000)
+        else:
+            socket.transport.abort()
+        assert (await app.left.get())["type"] == "websocket.disconnect"
+        while server.server_state.connections:
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        (Frame(Opcode.TEXT, b"x").serialize(mask=False), 1002),
+        (Frame(Opcode.TEXT, b"\xff").serialize(mask=True), 1007),
+        (Frame(Opcode.BINARY, b"x" * (LONGEST + 1)).serialize(mask=True), 1009),
+    ],
+)
+async def test_broken_frames_end_the_connection(frame: bytes, code: int) -> None:
+    async with talking() as (socket, app, _):
+        socket.transport.write(frame)
+        with pytest.raises(ConnectionClosed) as closed:
+            await socket.recv()
+        # A socket that is shut while bytes still come may take the reason along.
+        assert closed.value.rcvd is None or closed.value.rcvd.code == code
+        assert (await app.left.get())["type"] == "websocket.disconnect"
+
+
+async def test_nobody_is_read_faster_than_the_app_takes_it() -> None:
+    async with talking() as (socket, app, server):
+        app.awake.clear()
+        sending = asyncio.create_task(_flood(socket))
+        [wire] = server.server_state.connections
+        assert isinstance(wire, Wire)
+        async with asyncio.timeout(PATIENCE_S):
+            while not wire._is_paused:
+                await asyncio.sleep(0)
+        assert not sending.done() and len(wire._inbox) < 1_000
+        app.awake.set()
+        for number in range(2_000):
+            assert await socket.recv() == f"{number} ".encode() * 2_000 * 2
+        await sending
+
+
+async def _flood(socket: ClientConnection) -> None:
+    for number in range(2_000):
+        await socket.send(f"{number} ".encode() * 2_000)
+
+
+async def test_a_server_that_stops_says_so() -> None:
+    async with talking() as (socket, _, server):
+        server.should_exit = True
+        with pytest.raises(ConnectionClosed) as closed:
+            await socket.recv()
+        assert closed.value.rcvd is not None and closed.value.rcvd.code == 1012
