@@ -19,9 +19,14 @@ def manifest() -> dict[str, Any]:
 
 def first(notes: dict[str, Any]) -> tuple[set[str], set[str]]:
     """Scripts and styles without which the first page does not show, with all they import."""
+    return reached(notes, *FIRST)
+
+
+def reached(notes: dict[str, Any], *names: str) -> tuple[set[str], set[str]]:
+    """Scripts and styles that come with these, and with all they import."""
     scripts: set[str] = set()
     styles: set[str] = set()
-    waiting = [*FIRST]
+    waiting = [*names]
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -32,6 +37,12 @@ def first(notes: dict[str, Any]) -> tuple[set[str], set[str]]:
             styles.update(note.get("css", ()))
             waiting += note.get("imports", ())
     return scripts, styles
+
+
+def added(notes: dict[str, Any], name: str, *to: str) -> dict[str, int]:
+    """The scripts that a part adds to what is there: the first ones, and those of `to`."""
+    there = reached(notes, *FIRST, *to)[0]
+    return {file: packed(file) for file in reached(notes, name)[0] - there}
 
 
 def packed(name: str) -> int:

@@ -6,6 +6,10 @@ from console import budget
 # Thousands of bytes as they go over the wire, packed by gzip.
 FIRST_SCRIPTS = 220
 FIRST_STYLES = 42
+GRAPH = 85
+EDITOR = 160
+LOG = 10
+JOBS = 10
 EVERYTHING = 1_500
 
 
@@ -26,6 +30,33 @@ def test_the_first_scripts_are_small() -> None:
 def test_the_first_styles_are_small() -> None:
     sizes = {name: budget.packed(name) for name in budget.first(budget.manifest())[1]}
     assert sum(sizes.values()) <= FIRST_STYLES * budget.KB, sizes
+
+
+def test_the_graph_is_small() -> None:
+    sizes = budget.added(budget.manifest(), "src/pages/jobs/GraphTab.tsx")
+    assert 50 * budget.KB < sum(sizes.values()) <= GRAPH * budget.KB, sizes
+
+
+def test_the_editor_is_small() -> None:
+    """With one language: Python, of which most scripts are."""
+    notes = budget.manifest()
+    python = "node_modules/@codemirror/lang-python/dist/index.js"
+    editor = "src/ui/editor/Editor.tsx"
+    assert python in notes[editor]["dynamicImports"]
+    sizes = budget.added(notes, editor) | budget.added(notes, python)
+    assert 100 * budget.KB < sum(sizes.values()) <= EDITOR * budget.KB, sizes
+
+
+def test_the_log_adds_little_to_the_page_of_a_job() -> None:
+    notes = budget.manifest()
+    sizes = budget.added(notes, "src/ui/log/LogView.tsx", "src/pages/jobs/JobPage.tsx")
+    assert 0 < sum(sizes.values()) <= LOG * budget.KB, sizes
+
+
+def test_the_list_of_jobs_is_small() -> None:
+    """The page itself; what it is made of is there for every other list too."""
+    size = budget.packed(budget.manifest()["src/pages/jobs/JobsPage.tsx"]["file"])
+    assert 0 < size <= JOBS * budget.KB, size
 
 
 def test_the_whole_console_is_small() -> None:

@@ -1,11 +1,12 @@
 // @vitest-environment happy-dom
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { carried, marked, plain, spans } from '../../src/ui/log/ansi'
-import { unfinished } from '../../src/ui/log/feed'
+import { settled } from '../../src/ui/log/back'
 import { next } from '../../src/ui/log/find'
 import { linesOf } from '../../src/ui/log/hash'
-import { breaks, Layout } from '../../src/ui/log/rows'
-import { BLOCK, LogStore, MOST_BLOCKS, settled } from '../../src/ui/log/store'
+import { unfinished } from '../../src/ui/log/poll'
+import { BLOCK, LogStore, MOST_BLOCKS } from '../../src/ui/log/store'
+import { breaks, Wrapped } from '../../src/ui/log/wrapped'
 
 const nothing = async () => ({ first: 1, lines: [] })
 
@@ -69,9 +70,8 @@ describe('the lines of a log', () => {
     expect(made.text(10)).toBeNull()
     expect(made.text(lines - 1)).toBe(`line ${lines}`)
     made.want(10, 40)
-    await new Promise((done) => setTimeout(done))
+    await vi.waitFor(() => expect(made.text(10)).toBe('line 11'), 10_000)
     expect(asked).toEqual([[1, BLOCK]])
-    expect(made.text(10)).toBe('line 11')
   })
 })
 
@@ -83,6 +83,26 @@ describe('codes in a line', () => {
       ['b', 'fg-red is-bold'],
       ['c', ''],
     ])
+  })
+
+  it('name any colour, of the text and of its ground', () => {
+    const one = (code: string) => {
+      const { look, fg, bg } = spans(`\x1b[${code}mx`)[0]!
+      return [look, fg, bg]
+    }
+    expect(one('97;104')).toEqual(['fg-bright-white bg-bright-blue', undefined, undefined])
+    expect(one('38;5;9;48;5;208')).toEqual(['fg-bright-red', undefined, '255, 135, 0'])
+    expect(one('38;5;244')).toEqual(['', '128, 128, 128', undefined])
+    expect(one('38;2;1;2;3;4')).toEqual(['is-underline', '1, 2, 3', undefined])
+    expect(one('31;38;2;1;2;999')).toEqual(['fg-red', undefined, undefined])
+    expect(one('31;38;5;256;39;1;2;22')).toEqual(['', undefined, undefined])
+    expect(one('38;5;58;8')).toEqual(['', '95, 95, 0', undefined])
+  })
+
+  it('turn text and ground around', () => {
+    expect(spans('\x1b[7mx')[0]!.look).toBe('fg-paper bg-ink')
+    expect(spans('\x1b[7;31;1mx')[0]!.look).toBe('fg-paper bg-red is-bold')
+    expect(spans('\x1b[7;27;31mx')[0]!.look).toBe('fg-red')
   })
 
   it('that move, clear, or name windows and links do nothing', () => {
@@ -140,7 +160,7 @@ describe('a log in parts', () => {
 
   it('is wrapped where the window ends', () => {
     const made = store(`short\n${'x'.repeat(25)}\n漢字漢字漢字\n`)
-    const layout = new Layout(made, 10)
+    const layout = new Wrapped(made, 10)
     expect(layout.total).toBe(1 + 3 + 2)
     expect([0, 1, 2, 3, 4, 5].map((line) => layout.at(line).row)).toEqual([0, 1, 1, 1, 2, 2])
     expect(layout.at(3)).toMatchObject({ from: 20 })

@@ -9,18 +9,15 @@ import {
   TextInput,
   Tooltip,
 } from '@mantine/core'
-import { ChevronDown, ChevronUp, Download, Search, WrapText } from 'lucide-react'
-import { type RefObject, useSyncExternalStore } from 'react'
+import { Download, Search, WrapText } from 'lucide-react'
+import { lazy, type RefObject, Suspense, useRef, useSyncExternalStore } from 'react'
 import { bytes } from '../../lib/format'
-import type { Found } from './find'
+import type { Finding, Step } from './find'
 import type { LogStore } from './store'
 import { useLogText } from './text'
 
-interface Props {
-  store: LogStore
-  wanted: string
+interface Props extends Finding {
   onWanted: (text: string) => void
-  found: Found
   field: RefObject<HTMLInputElement | null>
   wrap: boolean
   onWrap: (wrap: boolean) => void
@@ -31,6 +28,9 @@ interface Props {
   /** More controls of the page: which attempt. */
   children?: React.ReactNode
 }
+
+// Most logs are only read: what finds through them comes with the first letter.
+const Hits = lazy(() => import('./Hits').then((found) => ({ default: found.Hits })))
 
 export function LogBar(props: Props) {
   const t = useLogText()
@@ -114,8 +114,10 @@ function told(store: LogStore, t: Words): { word: Word; long: string; look: stri
   return { word: 'loading', long: '', look: 'none' }
 }
 
-function Finder({ wanted, onWanted, found, field }: Props) {
+function Finder(props: Props) {
+  const { wanted, onWanted, field } = props
   const t = useLogText()
+  const step = useRef<Step>(null)
   return (
     <Group gap={4} wrap="nowrap" className="log-find">
       <TextInput
@@ -129,7 +131,7 @@ function Finder({ wanted, onWanted, found, field }: Props) {
         value={wanted}
         onChange={(event) => onWanted(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') found.step(event.shiftKey ? -1 : 1)
+          if (event.key === 'Enter') step.current?.(event.shiftKey ? -1 : 1)
           if (event.key === 'Escape') onWanted('')
         }}
         rightSection={
@@ -138,29 +140,11 @@ function Finder({ wanted, onWanted, found, field }: Props) {
           ) : null
         }
       />
-      <span className="log-hits num" role="status">
-        {wanted ? hitsTold(found, t) : ''}
-      </span>
       {wanted ? (
-        <>
-          <ActionIcon
-            aria-label={t.previous}
-            onClick={() => found.step(-1)}
-            disabled={!found.matches}
-          >
-            <ChevronUp size={15} />
-          </ActionIcon>
-          <ActionIcon aria-label={t.next} onClick={() => found.step(1)} disabled={!found.matches}>
-            <ChevronDown size={15} />
-          </ActionIcon>
-        </>
+        <Suspense>
+          <Hits {...props} step={step} />
+        </Suspense>
       ) : null}
     </Group>
   )
-}
-
-function hitsTold({ matches, at }: Found, t: Words): string {
-  if (matches === null) return '…'
-  if (matches === 0) return t.none
-  return at === null ? t.found(matches) : t.matches(at, matches)
 }

@@ -1,13 +1,19 @@
 import './log.css'
-import { Button, Modal } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { ArrowDown } from 'lucide-react'
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import {
+  lazy,
+  Suspense,
+  startTransition,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import { address } from '../../api/client'
 import { useKeys } from '../../app/keys'
-import { useWords } from '../text'
-import { plain } from './ansi'
 import { fetchLines, LogFeed } from './feed'
-import { useFind } from './find'
 import { LogBar } from './LogBar'
 import { LogWindow, type LogWindowHandle, type Range } from './LogWindow'
 import { LogStore } from './store'
@@ -30,6 +36,9 @@ interface Props {
 
 const WRAP = 'belvedere-log-wrap'
 
+// Few lines are so long that somebody asks for the rest.
+const WholeLine = lazy(() => import('./WholeLine').then((found) => ({ default: found.WholeLine })))
+
 /** A job's output: past and live, found through, pointed at. */
 export function LogView(props: Props) {
   const { jobId, attempt, chosen, onChosen, isOver } = props
@@ -40,6 +49,7 @@ export function LogView(props: Props) {
   const field = useRef<HTMLInputElement>(null)
   const [wrap, setWrap] = useWrap()
   const [wanted, setWanted] = useState('')
+  const [row, setRow] = useState<number | null>(null)
   const [isFollowing, setFollowing] = useState(!chosen && !isOver)
   const [whole, setWhole] = useState<number | null>(null)
   const seen = useSeen(store, isFollowing)
@@ -48,7 +58,10 @@ export function LogView(props: Props) {
     setFollowing(false)
     frame.current?.show(row)
   }
-  const found = useFind(store, jobId, attempt, wanted, () => frame.current?.first() ?? 0, show)
+  const onRow = (row: number | null) => {
+    setRow(row)
+    if (row !== null) show(row)
+  }
   const toEnd = () => {
     setFollowing(!isOver || store.status !== 'ended')
     frame.current?.toEnd()
@@ -69,8 +82,6 @@ export function LogView(props: Props) {
 
   useKeys({
     f: () => field.current?.select(),
-    n: () => found.step(1),
-    'Shift+n': () => found.step(-1),
     'Shift+g': toEnd,
     w: () => setWrap(!wrap),
     // The browser's own search sees only the lines that are drawn.
@@ -82,9 +93,13 @@ export function LogView(props: Props) {
     <section className="log-card" aria-label={t.log}>
       <LogBar
         store={store}
+        jobId={jobId}
+        attempt={attempt}
         wanted={wanted}
         onWanted={setWanted}
-        found={found}
+        here={() => frame.current?.first() ?? 0}
+        row={row}
+        onRow={onRow}
         field={field}
         wrap={wrap}
         onWrap={setWrap}
@@ -103,7 +118,7 @@ export function LogView(props: Props) {
           isFollowing={isFollowing}
           onFollow={setFollowing}
           wanted={wanted}
-          current={found.row}
+          current={wanted ? row : null}
           chosen={chosen}
           onLine={onLine}
           onShowAll={setWhole}
@@ -123,7 +138,11 @@ export function LogView(props: Props) {
         ) : null}
       </div>
       <Announcer store={store} isFollowing={isFollowing} />
-      <WholeLine store={store} row={whole} onClose={() => setWhole(null)} />
+      {whole === null ? null : (
+        <Suspense>
+          <WholeLine store={store} row={whole} onClose={() => setWhole(null)} />
+        </Suspense>
+      )}
     </section>
   )
 }
@@ -208,8 +227,7 @@ function Announcer({ store, isFollowing }: { store: LogStore; isFollowing: boole
     const timer = setInterval(() => {
       const fresh = store.rows - before
       before = store.rows
-      if (fresh > 0)
-        setSaid(t.announce(fresh, plain(store.text(store.rows - 1) ?? '').slice(0, 200)))
+      if (fresh > 0) setSaid(t.announce(fresh, store.plain(store.rows - 1).slice(0, 200)))
     }, ANNOUNCE_MS)
     return () => clearInterval(timer)
   }, [store, isFollowing, t])
@@ -220,39 +238,14 @@ function Announcer({ store, isFollowing }: { store: LogStore; isFollowing: boole
   )
 }
 
-function WholeLine({
-  store,
-  row,
-  onClose,
-}: {
-  store: LogStore
-  row: number | null
-  onClose: () => void
-}) {
-  const t = useLogText()
-  const w = useWords()
-  return (
-    <Modal
-      opened={row !== null}
-      onClose={onClose}
-      size="90%"
-      title={row === null ? '' : t.wholeLine(store.lineOf(row) ?? 0)}
-      closeButtonProps={{ 'aria-label': w.close }}
-    >
-      <pre className="log-whole" tabIndex={0}>
-        {row === null ? '' : plain(store.text(row) ?? '')}
-      </pre>
-    </Modal>
-  )
-}
-
 function useWrap(): [boolean, (wrap: boolean) => void] {
   const [wrap, setWrap] = useState(() => localStorage.getItem(WRAP) === 'yes')
   return [
     wrap,
     (on) => {
       localStorage.setItem(WRAP, on ? 'yes' : 'no')
-      setWrap(on)
+      // The lines stay as they are until what breaks them is there.
+      startTransition(() => setWrap(on))
     },
   ]
 }

@@ -4,13 +4,12 @@ import {
   useEffect,
   useImperativeHandle,
   useLayoutEffect,
-  useMemo,
   useRef,
   useState,
   useSyncExternalStore,
 } from 'react'
 import { LINE_PX, LogRow } from './LogRow'
-import { Layout } from './rows'
+import { type Layout, useLayout } from './rows'
 import { selected, textBetween } from './selection'
 import type { LogStore } from './store'
 import { useLogText } from './text'
@@ -59,7 +58,7 @@ export function LogWindow(props: Props) {
   const [top, setTop] = useState(0)
   const digits = String(store.lines).length
   const columns = wrap ? Math.max(20, Math.floor((size.width - 40) / CHARACTER_PX) - digits - 1) : 0
-  const layout = useMemo(() => new Layout(store, columns), [store, columns])
+  const layout = useLayout(store, columns)
   const total = layout.total
   const height = total * LINE_PX
   const drawn = Math.min(height, HIGHEST_PX)

@@ -1,13 +1,9 @@
-import Anser from 'anser'
+import { type Look, Pen } from './pen'
+import { positions } from './positions'
 
 /** A piece of a line in one look. Text only: nothing of it is ever markup. */
-export interface Span {
+export interface Span extends Look {
   text: string
-  /** Class names from our own table. */
-  look: string
-  /** Colours beyond the sixteen named ones, as "r, g, b". */
-  fg?: string
-  bg?: string
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what escape codes are made of
@@ -51,51 +47,14 @@ export function carried(line: string, before: string): string {
 /** A line in its looks. */
 export function spans(line: string): Span[] {
   if (!SPECIAL.test(line)) return [{ text: line, look: '' }]
-  const clean = line.replace(OTHER, '')
-  return Anser.ansiToJson(clean, { use_classes: true, remove_empty: true }).map((one) => {
-    const swap = one.decorations.includes('reverse')
-    const fg = colour(one.fg, one.fg_truecolor)
-    const bg = colour(one.bg, one.bg_truecolor)
-    const front = swap ? (bg ?? { name: 'paper' }) : fg
-    const back = swap ? (fg ?? { name: 'ink' }) : bg
-    const looks = [
-      front?.name && `fg-${front.name}`,
-      back?.name && `bg-${back.name}`,
-      // Hidden and blinking text stays in plain sight.
-      ...one.decorations.filter((name) => DECORATIONS.includes(name)).map((name) => `is-${name}`),
-    ]
-    return {
-      text: pictured(one.content),
-      look: looks.filter(Boolean).join(' '),
-      fg: front?.rgb,
-      bg: back?.rgb,
-    }
-  })
-}
-
-const DECORATIONS = ['bold', 'dim', 'italic', 'underline', 'strikethrough']
-
-interface Colour {
-  name?: string
-  rgb?: string
-}
-
-function colour(word: string | null, exact: string | null): Colour | null {
-  if (!word) return null
-  if (word === 'ansi-truecolor') return exact ? { rgb: exact } : null
-  const index = /^ansi-palette-(\d+)$/.exec(word)
-  return index ? { rgb: palette(Number(index[1])) } : { name: word.replace('ansi-', '') }
-}
-
-const LEVELS = [0, 95, 135, 175, 215, 255]
-
-function palette(index: number): string {
-  if (index >= 232)
-    return Array(3)
-      .fill(8 + (index - 232) * 10)
-      .join(', ')
-  const at = index - 16
-  return [LEVELS[Math.floor(at / 36)], LEVELS[Math.floor(at / 6) % 6], LEVELS[at % 6]].join(', ')
+  const pen = new Pen()
+  const found: Span[] = []
+  for (const [i, part] of line.replace(OTHER, '').split(COLOUR).entries()) {
+    // Between two texts stand the numbers of the code that parts them.
+    if (i % 2) pen.obey(part)
+    else if (part) found.push({ text: pictured(part), ...pen.look() })
+  }
+  return found
 }
 
 /** The same spans with the places of a text found in them set apart. */
@@ -118,19 +77,6 @@ export function marked(found: Span[], wanted: string): Span[] {
     at += one.text.length
   }
   return result
-}
-
-/** Where a text stands in another, whatever its case. */
-export function positions(text: string, wanted: string): number[] {
-  const found: number[] = []
-  if (!wanted) return found
-  const lower = text.toLowerCase()
-  // Lower case may be longer (İ): then places would be off by some, so case counts.
-  const [inside, needle] =
-    lower.length === text.length ? [lower, wanted.toLowerCase()] : [text, wanted]
-  for (let at = inside.indexOf(needle); at >= 0; at = inside.indexOf(needle, at + needle.length))
-    found.push(at)
-  return found
 }
 
 /** A part of spans, by the places of its first and last character. */

@@ -114,19 +114,10 @@ export class LogFeed {
   }
 
   private async poll(): Promise<boolean> {
-    const [number, offset] = placed(this.lastId)
-    const url = address(`/job/${this.jobId}/log`, { attempt: this.attempt ?? number })
-    const headers = { range: `bytes=${offset}-` }
-    const answer = await fetch(url, { headers, cache: 'no-store' })
-    const end = /^bytes \d+-(\d+)\//.exec(answer.headers.get('content-range') ?? '')
-    if (answer.status !== 206 || !end) return answer.status === 416
-    const body = new Uint8Array(await answer.arrayBuffer())
-    const rest = unfinished(body)
-    this.store.append(new TextDecoder().decode(body.subarray(0, body.length - rest)))
-    const next = Number(end[1]) + 1 - rest
-    this.lastId = number ? `${number}/${next}` : String(next)
-    this.store.say({ status: 'live' })
-    return true
+    const { readOn } = await import('./poll')
+    const next = await readOn(this.jobId, this.attempt, this.lastId, this.store)
+    this.lastId = next ?? this.lastId
+    return next !== null
   }
 
   private take(message: Message): void {
@@ -171,23 +162,6 @@ export class LogFeed {
       }
     })
   }
-}
-
-/** Attempt and byte that an event's id names. */
-function placed(id: string): [number | undefined, number] {
-  const [a, b] = id.split('/')
-  return b === undefined ? [undefined, Number(a) || 0] : [Number(a), Number(b)]
-}
-
-/** How many bytes at the end are the beginning of a character whose rest is still to come. */
-export function unfinished(body: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, body.length); back++) {
-    const byte = body[body.length - back]!
-    if (byte < 0x80) return 0
-    const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 0
-    if (size) return size > back ? back : 0
-  }
-  return 0
 }
 
 /** Lines that a tab let go, by number. */

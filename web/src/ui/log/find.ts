@@ -1,8 +1,8 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { api, loose, ok } from '../../api/client'
-import { plain, positions } from './ansi'
+import { positions } from './positions'
 import type { LogStore } from './store'
 
 interface Hits {
@@ -10,13 +10,26 @@ interface Hits {
   lines: { line: number }[]
 }
 
-export interface Found {
+export type Step = (by: 1 | -1) => void
+
+interface Found {
   /** Lines that hold the text, over the whole log; null: not known yet. */
   matches: number | null
   /** Which of them is shown, from 1; null: beyond those that the server names. */
   at: number | null
+  step: Step
+}
+
+export interface Finding {
+  store: LogStore
+  jobId: string
+  attempt: number | undefined
+  wanted: string
+  /** The first row on the screen: from there on is looked for. */
+  here: () => number
+  /** The row that is shown, and what shows another. */
   row: number | null
-  step: (by: 1 | -1) => void
+  onRow: (row: number | null) => void
 }
 
 const AGAIN_MS = 3_000
@@ -37,34 +50,19 @@ function useHits(jobId: string, attempt: number | undefined, wanted: string, isL
 }
 
 /** Finding: the server looks through the whole log and counts; steps go from line to line. */
-export function useFind(
-  store: LogStore,
-  jobId: string,
-  attempt: number | undefined,
-  wanted: string,
-  here: () => number,
-  show: (row: number) => void,
-): Found {
+export function useFind({ store, jobId, attempt, wanted, here, row, onRow }: Finding): Found {
   const { data, isPlaceholderData } = useHits(jobId, attempt, wanted, store.status === 'live')
-  const [row, setRow] = useState<number | null>(null)
-  const lines = data?.lines ?? []
-  const hits = lines.map((one) => store.rowOf(one.line))
-
-  const go = (to: number | null) => {
-    setRow(to)
-    if (to !== null) show(to)
-  }
-  const step = (by: 1 | -1) => go(next(store, hits, data?.matches ?? 0, wanted, row ?? here(), by))
+  const hits = (data?.lines ?? []).map((one) => store.rowOf(one.line))
+  const step: Step = (by) => onRow(next(store, hits, data?.matches ?? 0, wanted, row ?? here(), by))
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another search jumps
   useEffect(() => {
-    if (!wanted || !data || isPlaceholderData) setRow(null)
-    else go(hits.find((one) => one >= here()) ?? hits[0] ?? null)
+    if (!data || isPlaceholderData) onRow(null)
+    else onRow(hits.find((one) => one >= here()) ?? hits[0] ?? null)
   }, [wanted, !data, isPlaceholderData])
 
   const at = row === null ? -1 : hits.indexOf(row)
-  const isKnown = wanted !== '' && data !== undefined
-  return { matches: isKnown ? data.matches : null, at: at >= 0 ? at + 1 : null, row, step }
+  return { matches: data?.matches ?? null, at: at >= 0 ? at + 1 : null, step }
 }
 
 /** The next row that holds the text; behind those that the server names, the tab looks itself. */
@@ -85,8 +83,7 @@ export function next(
   }
   for (let i = 1; i <= store.rows; i++) {
     const row = (from + i * by + store.rows * 2) % store.rows
-    const text = store.text(row)
-    if (text !== null && positions(plain(text), wanted).length) return row
+    if (positions(store.plain(row), wanted).length) return row
   }
   return last
 }

@@ -1,5 +1,5 @@
-import { plain } from './ansi'
-import { BLOCK, type LogStore } from './store'
+import { use, useMemo } from 'react'
+import type { LogStore } from './store'
 
 /** Characters of a line that are drawn; the rest is one click away. */
 export const SHOWN = 4_000
@@ -11,116 +11,38 @@ export interface Piece {
   to: number
 }
 
-interface Heights {
-  /** Where each row of the block begins, counted in lines of the screen. */
-  starts: Uint32Array
-  rows: number
-  isHere: boolean
-  version: number
+/** Where rows stand on the screen. */
+export interface Layout {
+  readonly total: number
+  /** The piece at a line of the screen. */
+  at(line: number): Piece
+  /** The first line of the screen of a row. */
+  top(row: number): number
 }
 
-/** Where rows stand on the screen. Without wrapping a row is a line of the screen. */
-export class Layout {
-  private known = new Map<number, Heights>()
-
-  /** So many characters fit beside the numbers; 0: lines are not wrapped. */
-  constructor(
-    private readonly store: LogStore,
-    readonly columns: number,
-  ) {}
+/** Without wrapping a row is a line of the screen. */
+class Plain implements Layout {
+  constructor(private readonly store: LogStore) {}
 
   get total(): number {
-    if (!this.columns) return this.store.rows
-    let sum = 0
-    for (let n = 0; n * BLOCK < this.store.rows; n++) sum += this.height(n)
-    return sum
+    return this.store.rows
   }
 
-  /** The piece at a line of the screen. */
   at(line: number): Piece {
-    if (!this.columns) return { row: line, from: 0, to: SHOWN }
-    let rest = line
-    let n = 0
-    while ((n + 1) * BLOCK < this.store.rows && rest >= this.height(n)) {
-      rest -= this.height(n)
-      n += 1
-    }
-    const { starts, rows } = this.heights(n)
-    let row = 0
-    let high = rows - 1
-    while (row < high) {
-      const middle = Math.ceil((row + high) / 2)
-      if (starts[middle]! <= rest) row = middle
-      else high = middle - 1
-    }
-    const part = rest - starts[row]!
-    const cuts = breaks(this.shown(n * BLOCK + row), this.columns)
-    return { row: n * BLOCK + row, from: cuts[part] ?? 0, to: cuts[part + 1] ?? SHOWN }
+    return { row: line, from: 0, to: SHOWN }
   }
 
-  /** The first line of the screen of a row. */
   top(row: number): number {
-    if (!this.columns) return row
-    const block = Math.floor(row / BLOCK)
-    let sum = 0
-    for (let n = 0; n < block; n++) sum += this.height(n)
-    return sum + (this.heights(block).starts[row % BLOCK] ?? 0)
-  }
-
-  private height(n: number): number {
-    const { starts, rows } = this.heights(n)
-    return starts[rows]!
-  }
-
-  private heights(n: number): Heights {
-    const rows = Math.min(BLOCK, this.store.rows - n * BLOCK)
-    const isHere = this.store.text(n * BLOCK) !== null
-    const isLast = (n + 1) * BLOCK >= this.store.rows
-    const found = this.known.get(n)
-    if (found?.rows === rows) {
-      const isSame = found.isHere === isHere && (!isLast || found.version === this.store.version)
-      // A block that went keeps the heights it had: the page must not jump.
-      if (isSame || !isHere) return found
-    }
-    // Rows before the last never change: only what came since is measured.
-    const known = isHere && found?.isHere ? Math.max(0, Math.min(found.rows, rows) - 1) : 0
-    const starts = new Uint32Array(rows + 1)
-    if (known) starts.set(found!.starts.subarray(0, known + 1))
-    for (let row = known; row < rows; row++)
-      starts[row + 1] = starts[row]! + breaks(this.shown(n * BLOCK + row), this.columns).length
-    const made = { starts, rows, isHere, version: this.store.version }
-    this.known.set(n, made)
-    return made
-  }
-
-  private shown(row: number): string {
-    return plain(this.store.text(row) ?? '').slice(0, SHOWN)
+    return row
   }
 }
 
-// Drawn two columns wide by every monospaced font that has them.
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u
+let coming: Promise<typeof import('./wrapped')> | undefined
 
-const NARROW = /^[ -~]*$/
-
-/** Where a text has to be broken so that each part fits; the first is always 0. */
-export function breaks(text: string, columns: number): number[] {
-  const found = [0]
-  if (NARROW.test(text)) {
-    for (let at = columns; at < text.length; at += columns) found.push(at)
-    return found
-  }
-  let used = 0
-  let at = 0
-  for (const sign of text) {
-    const width = sign === '\t' ? 8 - (used % 8) : WIDE.test(sign) ? 2 : 1
-    if (used + width > columns) {
-      found.push(at)
-      used = 0
-    }
-    used += width
-    at += sign.length
-  }
-  return found
+/** So many characters fit beside the numbers; 0: lines are not wrapped. */
+export function useLayout(store: LogStore, columns: number): Layout {
+  // Whoever does not wrap lines does not load what breaks them.
+  if (columns) coming ??= import('./wrapped')
+  const Made = columns ? use(coming!).Wrapped : Plain
+  return useMemo(() => new Made(store, columns), [store, columns, Made])
 }

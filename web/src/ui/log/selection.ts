@@ -1,4 +1,3 @@
-import { plain } from './ansi'
 import type { LogStore } from './store'
 
 /** A place in the log: a row, and a character of it. */
@@ -41,7 +40,7 @@ export function selected(box: HTMLElement): [Place, Place] | null {
 export function textBetween(store: LogStore, from: Place, to: Place): string {
   const lines: string[] = []
   for (let row = from.row; row <= to.row; row++) {
-    const whole = plain(store.text(row) ?? '')
+    const whole = store.plain(row)
     lines.push(whole.slice(row === from.row ? from.at : 0, row === to.row ? to.at : undefined))
   }
   return lines.join('\n')

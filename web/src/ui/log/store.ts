@@ -1,10 +1,10 @@
-import { carried } from './ansi'
+import { carried, plain } from './ansi'
 
 /** Lines are kept in blocks; whole blocks go when a tab holds too many, and come back when read. */
 export const BLOCK = 1_000
 export const MOST_BLOCKS = 200
 /** A line that never ends is kept up to here. */
-const LONGEST = 1 << 20
+export const LONGEST = 1 << 20
 
 /** What is missing: bytes `from` to `to`, drawn as a row of its own. */
 export interface Gap {
@@ -24,7 +24,7 @@ export interface Ending {
   sha256: string
 }
 
-type Fetch = (line: number, count: number) => Promise<{ first: number; lines: string[] }>
+export type Fetch = (line: number, count: number) => Promise<{ first: number; lines: string[] }>
 
 /**
  * The lines of one attempt's output, outside of React: whoever looks is told once per frame,
@@ -105,6 +105,11 @@ export class LogStore {
   text(row: number): string | null {
     if (row >= this.full) return this.carry + this.tail.join('')
     return this.blocks.get(Math.floor(row / BLOCK))?.[row % BLOCK] ?? null
+  }
+
+  /** A row's text as a reader sees it; nothing while it has to be fetched. */
+  plain(row: number): string {
+    return plain(this.text(row) ?? '')
   }
 
   gapAt(row: number): Gap | undefined {
@@ -207,46 +212,17 @@ export class LogStore {
     if (this.coming.has(n)) return
     this.coming.add(n)
     try {
-      this.place(n, await this.read(n))
+      const { readBack } = await import('./back')
+      const count = Math.min(BLOCK, this.full - n * BLOCK)
+      const place = { first: n * BLOCK, count, carry: this.carries[n] ?? '' }
+      this.blocks.set(n, await readBack(this, this.fetch, place))
+      this.evict(n)
     } catch {
       // Asked for again when somebody looks again.
     } finally {
       this.coming.delete(n)
       this.changed()
     }
-  }
-
-  private place(n: number, lines: string[]): void {
-    let carry = this.carries[n] ?? ''
-    const block = lines.map((line) => {
-      const open = carry
-      carry = carried(line, open)
-      return open + settled(line)
-    })
-    this.blocks.set(n, block)
-    this.evict(n)
-  }
-
-  /** The texts of a block's rows, gaps among them. */
-  private async read(n: number): Promise<string[]> {
-    const rows: string[] = Array(Math.min(BLOCK, this.full - n * BLOCK)).fill('')
-    let row = 0
-    while (row < rows.length) {
-      const line = this.lineOf(n * BLOCK + row)
-      if (line === null) {
-        row += 1
-        continue
-      }
-      const until = this.gaps.find((gap) => gap.row > n * BLOCK + row)?.row ?? Infinity
-      const count = Math.min(rows.length - row, until - n * BLOCK - row)
-      const found = await this.fetch(line, count)
-      const skip = found.first - line
-      for (let i = 0; i < found.lines.length && skip + i < count; i++)
-        if (skip + i >= 0) rows[row + skip + i] = found.lines[i]!
-      // The server gives fewer where lines are long; none where they are not kept any more.
-      row += found.lines.length ? Math.min(count, skip + found.lines.length) : count
-    }
-    return rows
   }
 
   private changed(): void {
@@ -256,11 +232,4 @@ export class LogStore {
       for (const tell of this.tellers) tell()
     })
   }
-}
-
-/** A whole line as a terminal would leave it: what comes after a carriage return wins. */
-export function settled(line: string): string {
-  const text = line.replace(/\r+$/, '')
-  const back = text.lastIndexOf('\r')
-  return (back < 0 ? text : text.slice(back + 1)).slice(0, LONGEST)
 }

@@ -1,0 +1,33 @@
+import { ActionIcon } from '@mantine/core'
+import { ChevronDown, ChevronUp } from 'lucide-react'
+import { type Ref, useImperativeHandle } from 'react'
+import { useKeys } from '../../app/keys'
+import { type Finding, type Step, useFind } from './find'
+import { useLogText } from './text'
+
+/** What was found: how many lines, which of them is shown, and the way to the others. */
+export function Hits({ step: ref, ...finding }: Finding & { step: Ref<Step> }) {
+  const t = useLogText()
+  const { matches, at, step } = useFind(finding)
+  useImperativeHandle(ref, () => step)
+  useKeys({ n: () => step(1), 'Shift+n': () => step(-1) })
+  return (
+    <>
+      <span className="log-hits num" role="status">
+        {told(matches, at, t)}
+      </span>
+      <ActionIcon aria-label={t.previous} onClick={() => step(-1)} disabled={!matches}>
+        <ChevronUp size={15} />
+      </ActionIcon>
+      <ActionIcon aria-label={t.next} onClick={() => step(1)} disabled={!matches}>
+        <ChevronDown size={15} />
+      </ActionIcon>
+    </>
+  )
+}
+
+function told(matches: number | null, at: number | null, t: ReturnType<typeof useLogText>): string {
+  if (matches === null) return '…'
+  if (matches === 0) return t.none
+  return at === null ? t.found(matches) : t.matches(at, matches)
+}

@@ -1,0 +1,29 @@
+import { Modal } from '@mantine/core'
+import { useWords } from '../text'
+import type { LogStore } from './store'
+import { useLogText } from './text'
+
+interface Props {
+  store: LogStore
+  row: number
+  onClose: () => void
+}
+
+/** A line that is too long for the window. */
+export function WholeLine({ store, row, onClose }: Props) {
+  const t = useLogText()
+  const w = useWords()
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="90%"
+      title={t.line(store.lineOf(row) ?? 0)}
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      <pre className="log-whole" tabIndex={0}>
+        {store.plain(row)}
+      </pre>
+    </Modal>
+  )
+}

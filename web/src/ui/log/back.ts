@@ -1,0 +1,49 @@
+import { carried } from './ansi'
+import { type Fetch, LONGEST, type LogStore } from './store'
+
+interface Place {
+  /** The first of the rows, and how many. */
+  first: number
+  count: number
+  /** Colours that are open where they begin. */
+  carry: string
+}
+
+/** Rows that the tab let go, as they were. */
+export async function readBack(store: LogStore, fetch: Fetch, place: Place): Promise<string[]> {
+  let { carry } = place
+  return (await texts(store, fetch, place)).map((line) => {
+    const open = carry
+    carry = carried(line, open)
+    return open + settled(line)
+  })
+}
+
+/** The texts of the rows, gaps among them. */
+async function texts(store: LogStore, fetch: Fetch, { first, count }: Place): Promise<string[]> {
+  const rows: string[] = Array(count).fill('')
+  let row = 0
+  while (row < count) {
+    const line = store.lineOf(first + row)
+    if (line === null) {
+      row += 1
+      continue
+    }
+    const until = store.gaps.find((gap) => gap.row > first + row)?.row ?? Infinity
+    const most = Math.min(count - row, until - first - row)
+    const found = await fetch(line, most)
+    const skip = found.first - line
+    for (let i = 0; i < found.lines.length && skip + i < most; i++)
+      if (skip + i >= 0) rows[row + skip + i] = found.lines[i]!
+    // The server gives fewer where lines are long; none where they are not kept any more.
+    row += found.lines.length ? Math.min(most, skip + found.lines.length) : most
+  }
+  return rows
+}
+
+/** A whole line as a terminal would leave it: what comes after a carriage return wins. */
+export function settled(line: string): string {
+  const text = line.replace(/\r+$/, '')
+  const back = text.lastIndexOf('\r')
+  return (back < 0 ? text : text.slice(back + 1)).slice(0, LONGEST)
+}
