@@ -12,7 +12,7 @@ from starlette.requests import Request
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Invalid, Refused, Unauthenticated
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.server import auth, body, errors
+from belvedere.server import auth, body, errors, whole
 from belvedere.server.house import House
 from belvedere.server.outflow import stream_out
 from belvedere.server.table import Match, Table
@@ -162,6 +162,10 @@ class App:
         else:
             data = _bytes_of(reply)
             head[b"content-length"] = str(len(data)).encode()
+        cycle = whole.cycle_of(send)
+        if cycle is not None:
+            await whole.answer(cycle, reply.status, head, data)
+            return
         await send(_start(reply.status, head))
         await send({"type": "http.response.body", "body": data})
 

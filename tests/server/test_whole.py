@@ -1,0 +1,127 @@
+"""Answers in one write: byte for byte what uvicorn itself would have sent."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+
+from belvedere.server import whole
+
+PATIENCE_S = 20.0
+HEAD = {b"content-type": b"text/plain", b"x-own": b"\xfc and 1", b"content-length": b"5"}
+
+
+class App:
+    """Answers `/whole` in our way and everything else in uvicorn's; with what it is told to."""
+
+    def __init__(self) -> None:
+        self.status, self.head, self.body = 200, dict(HEAD), b"hello"
+        self.took_ours = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        cycle = whole.cycle_of(send)
+        if scope["path"] == "/whole":
+            assert cycle is not None
+            self.took_ours += 1
+            await whole.answer(cycle, self.status, self.head, self.body)
+            return
+        start = {"type": "http.response.start", "status": self.status}
+        await send({**start, "headers": list(self.head.items())})
+        await send({"type": "http.response.body", "body": self.body})
+
+
+@asynccontextmanager
+async def serving(app: Any) -> AsyncIterator[int]:
+    config = uvicorn.Config(
+        app,
+        "127.0.0.1",
+        0,
+        http="httptools",
+        lifespan="off",
+        log_config=None,
+        server_header=False,
+        date_header=False,
+    )
+    server = uvicorn.Server(config)
+    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+    task = asyncio.create_task(server._serve())
+    async with asyncio.timeout(PATIENCE_S):
+        while not server.started:
+            await asyncio.sleep(0)
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = server.force_exit = True
+        await task
+
+
+async def said(port: int, request: bytes) -> bytes:
+    """Everything that comes back until the server hangs up."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request)
+    async with asyncio.timeout(PATIENCE_S):
+        answer = await reader.read()
+    writer.close()
+    return answer
+
+
+LAST = b"connection: close\r\n\r\n"
+REQUESTS = {
+    "get": b"GET %s HTTP/1.1\r\nhost: x\r\n" + LAST,
+    "head": b"HEAD %s HTTP/1.1\r\nhost: x\r\n" + LAST,
+    "old": b"GET %s HTTP/1.0\r\n\r\n",
+    "post": b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n" + LAST + b"abc",
+    "continue": b"POST %s HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 0\r\n" + LAST,
+    "two at once": b"GET %s HTTP/1.1\r\nhost: x\r\n\r\nGET %s HTTP/1.1\r\nhost: x\r\n" + LAST,
+}
+
+
+@pytest.mark.parametrize("how", REQUESTS)
+async def test_it_is_what_uvicorn_says(how: str) -> None:
+    app = App()
+    async with serving(app) as port:
+        theirs = await said(port, REQUESTS[how].replace(b"%s", b"/theirs"))
+        ours = await said(port, REQUESTS[how].replace(b"%s", b"/whole"))
+    assert ours == theirs and b"200 OK" in ours
+    assert app.took_ours == REQUESTS[how].count(b"%s")
+
+
+async def test_nothing_is_said_without_a_body() -> None:
+    app = App()
+    app.status, app.head, app.body = 204, {b"x-own": b"1"}, b""
+    async with serving(app) as port:
+        theirs = await said(port, REQUESTS["get"].replace(b"%s", b"/theirs"))
+        ours = await said(port, REQUESTS["get"].replace(b"%s", b"/whole"))
+    assert ours == theirs and ours.endswith(b"\r\n\r\n")
+
+
+@pytest.mark.parametrize("value", [b"a\r\nset-cookie: b", b"a\nb", b"a\rb", b"a\x00b", b"a\x7fb"])
+async def test_a_header_cannot_be_split(value: bytes) -> None:
+    app = App()
+    app.head[b"x-own"] = value
+    async with serving(app) as port:
+        answer = await said(port, REQUESTS["get"].replace(b"%s", b"/whole"))
+    assert answer.startswith(b"HTTP/1.1 500 ") and b"x-own" not in answer
+
+
+async def test_the_connection_is_kept_for_the_next_request() -> None:
+    app = App()
+    async with serving(app) as port, asyncio.timeout(PATIENCE_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in range(3):
+            writer.write(b"GET /whole HTTP/1.1\r\nhost: x\r\n\r\n")
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert b"connection" not in head and await reader.readexactly(5) == b"hello"
+        writer.close()
+    assert app.took_ours == 3
+
+
+def test_other_servers_are_answered_in_two_messages() -> None:
+    assert whole.cycle_of(print) is None
+    assert whole.cycle_of(lambda _: None) is None
+    assert whole.cycle_of([].append) is None
