@@ -41,6 +41,19 @@ def _whole(written: str) -> int:
     return int(written)
 
 
+def _decoder(parse_float: Any, parse_int: Any) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_no_duplicates,
+        parse_constant=_no_constant,
+        parse_float=parse_float,
+        parse_int=parse_int,
+    )
+
+
+# Made once: json.loads would make one for every body.
+_EXACT, _PLAIN = _decoder(Number, Number), _decoder(_finite, _whole)
+
+
 def check_depth(text: str, value: Any) -> None:
     """Refuse what is nested deeper than anybody means; the usual body is not even walked."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
@@ -65,13 +78,7 @@ def parse(body: bytes | str, *, exact: bool = True) -> Any:
     """
     try:
         text = body if isinstance(body, str) else body.decode()
-        value = json.loads(
-            text,
-            object_pairs_hook=_no_duplicates,
-            parse_constant=_no_constant,
-            parse_float=Number if exact else _finite,
-            parse_int=Number if exact else _whole,
-        )
+        value = (_EXACT if exact else _PLAIN).decode(text)
         check_depth(text, value)
         if "\\ud" in text.lower():
             # Half of a surrogate pair is JSON but no text; it could never be stored or sent on.

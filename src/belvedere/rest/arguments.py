@@ -4,10 +4,11 @@ All three end in the same `Given`, so that a job cannot depend on how it was ask
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from email.message import Message
 from typing import Any
 from urllib.parse import parse_qsl
+
+import msgspec
 
 from belvedere.base import text
 from belvedere.base.errors import BadMediaType, Fault, Invalid
@@ -20,8 +21,7 @@ JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(msgspec.Struct, frozen=True):
     """What a run request says, however it was written."""
 
     task: str | None = None
@@ -29,7 +29,7 @@ class Given:
     # None: no arguments were mentioned, which is not the same as an empty list.
     arguments: list[Any] | None = None
     # The other members of a JSON object or form: lifecycle, notify, …
-    rest: dict[str, Any] = field(default_factory=dict)
+    rest: dict[str, Any] = {}
     # The whole body when it was JSON; a one-argument task may take it as its argument.
     body: Any = None
 
