@@ -1,7 +1,5 @@
-import { Alert, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Trash2 } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
 import { ApiError, byField } from '../../api/errors'
@@ -9,7 +7,7 @@ import { hostNamesQuery } from '../../api/queries/host'
 import { type Monitor, monitorQuery } from '../../api/queries/monitor'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
-import { Confirm } from '../../ui/Confirm'
+import { DeleteButton, Refusal, Stale } from '../../ui/EditForm'
 import { Go, useGo } from '../../ui/Go'
 import { useWords } from '../../ui/text'
 import { done } from '../../ui/toast'
@@ -174,20 +172,13 @@ function Edit({ monitor }: { monitor: Monitor }) {
         {may && monitor.type !== 'host' ? <Delete monitor={monitor} /> : null}
       </MonitorForm>
       {isStale ? (
-        <Alert color="yellow" maw={720}>
-          <Group>
-            {w.stale}
-            <Button
-              variant="default"
-              onClick={async () => {
-                start(await client.fetchQuery({ ...monitorQuery(monitor.id), staleTime: 0 }))
-                save.reset()
-              }}
-            >
-              {w.reload}
-            </Button>
-          </Group>
-        </Alert>
+        <Stale
+          maw={720}
+          onReload={async () => {
+            start(await client.fetchQuery({ ...monitorQuery(monitor.id), staleTime: 0 }))
+            save.reset()
+          }}
+        />
       ) : (
         <Refusal error={save.error} />
       )}
@@ -200,39 +191,14 @@ function Delete({ monitor }: { monitor: Monitor }) {
   const w = useWords()
   const go = useGo()
   const act = useMonitorActs()
-  const [asks, { open, close }] = useDisclosure()
   const remove = async () => {
-    close()
     if (!(await act('delete', [monitor.id]))) return
     done(t.deleted(monitor.name))
     go('/monitors')
   }
   return (
-    <>
-      <Button variant="default" ml="auto" leftSection={<Trash2 size={14} />} onClick={open}>
-        {w.delete}
-      </Button>
-      <Confirm
-        opened={asks}
-        title={w.reallyDelete(monitor.name)}
-        action={w.delete}
-        onClose={close}
-        onConfirm={() => void remove()}
-      >
-        {t.deleteBody} {w.cannotUndo}
-      </Confirm>
-    </>
-  )
-}
-
-/** What the server said, where no field is at fault. */
-function Refusal({ error }: { error: Error | null }) {
-  if (!error || Object.keys(byField(error)).length) return null
-  return (
-    <Paper maw={720} role="alert">
-      <Text c="red.9" size="sm">
-        {error.message}
-      </Text>
-    </Paper>
+    <DeleteButton name={monitor.name} onDelete={remove}>
+      {t.deleteBody} {w.cannotUndo}
+    </DeleteButton>
   )
 }

@@ -11,9 +11,9 @@ import {
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useRef } from 'react'
+import type { ReactNode } from 'react'
 import { hostNamesQuery } from '../../api/queries/host'
-import { useKeys } from '../../app/keys'
+import { EditForm } from '../../ui/EditForm'
 import { AskField } from './AskField'
 import { COMMON, fieldsOf, needsHost, type Values } from './kinds'
 import { useKindText } from './kindText'
@@ -33,17 +33,12 @@ interface Props {
 /** Everything that a monitor of a kind can be told; what is seldom wanted is folded away. */
 export function MonitorForm({ kind, values, errors, onChange, onSubmit, self, children }: Props) {
   const t = useKindText()
-  const form = useRef<HTMLFormElement>(null)
   const fields = fieldsOf(kind)
   const seldom = fields.filter((field) => field.seldom)
   // A field that the server refused must be seen.
   const isNeeded = seldom.some((field) => errors[field.name])
   const [opened, { toggle }] = useDisclosure(false)
   const set = (name: string) => (value: unknown) => onChange({ ...values, [name]: value })
-  useKeys({
-    'mod+s': () => form.current?.requestSubmit(),
-    'mod+Enter': () => form.current?.requestSubmit(),
-  })
   const show = (list: typeof fields) =>
     list.map((field) => (
       <AskField
@@ -56,14 +51,7 @@ export function MonitorForm({ kind, values, errors, onChange, onSubmit, self, ch
       />
     ))
   return (
-    <form
-      ref={form}
-      className="mon-form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSubmit()
-      }}
-    >
+    <EditForm className="mon-form" onSubmit={onSubmit}>
       <Paper withBorder p="md">
         <Stack gap="sm">
           <TextInput
@@ -123,7 +111,7 @@ export function MonitorForm({ kind, values, errors, onChange, onSubmit, self, ch
           <Group gap={8}>{children}</Group>
         </Stack>
       </Paper>
-    </form>
+    </EditForm>
   )
 }
 

@@ -1,5 +1,4 @@
 import {
-  Alert,
   Button,
   Group,
   Paper,
@@ -10,22 +9,19 @@ import {
   TextInput,
   Title,
 } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Trash2 } from 'lucide-react'
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { api, ok, ROOT, type Shape, UI } from '../../api/client'
 import { ApiError, byField } from '../../api/errors'
 import { type StatusPage, statusPageQuery } from '../../api/queries/status'
-import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
-import { Confirm } from '../../ui/Confirm'
 import { CopyField } from '../../ui/CopyField'
+import { DeleteButton, EditForm, Stale } from '../../ui/EditForm'
 import { Go, useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { useWords } from '../../ui/text'
-import { done, failed } from '../../ui/toast'
+import { done } from '../../ui/toast'
 import { PartsInput } from './PartsInput'
 import { type Draft, draftOf, fresh, partOf } from './parts'
 import { editStatusRoute } from './routes'
@@ -135,20 +131,13 @@ function Edit({ page }: { page: StatusPage }) {
   return (
     <>
       {isStale ? (
-        <Alert color="yellow" className="status-edit">
-          <Group>
-            {w.stale}
-            <Button
-              variant="default"
-              onClick={async () => {
-                start(await client.fetchQuery({ ...statusPageQuery(page.id), staleTime: 0 }))
-                save.reset()
-              }}
-            >
-              {w.reload}
-            </Button>
-          </Group>
-        </Alert>
+        <Stale
+          maw={720}
+          onReload={async () => {
+            start(await client.fetchQuery({ ...statusPageQuery(page.id), staleTime: 0 }))
+            save.reset()
+          }}
+        />
       ) : null}
       <Form
         values={values}
@@ -175,22 +164,11 @@ interface FormProps {
 
 function Form({ values, error, onChange, onSubmit, children }: FormProps) {
   const t = useText()
-  const form = useRef<HTMLFormElement>(null)
   const errors = byField(error)
   const set = (change: Partial<Values>) => onChange({ ...values, ...change })
-  useKeys({
-    'mod+s': () => form.current?.requestSubmit(),
-    'mod+Enter': () => form.current?.requestSubmit(),
-  })
   return (
     <Paper withBorder p="md" className="status-edit">
-      <form
-        ref={form}
-        onSubmit={(event) => {
-          event.preventDefault()
-          onSubmit()
-        }}
-      >
+      <EditForm onSubmit={onSubmit}>
         <Stack gap="sm">
           <TextInput
             label={t.title}
@@ -226,7 +204,7 @@ function Form({ values, error, onChange, onSubmit, children }: FormProps) {
           ) : null}
           <Group gap={8}>{children}</Group>
         </Stack>
-      </form>
+      </EditForm>
     </Paper>
   )
 }
@@ -263,33 +241,13 @@ function Share({ page }: { page: StatusPage }) {
 
 function Delete({ page }: { page: StatusPage }) {
   const t = useText()
-  const w = useWords()
   const go = useGo()
   const client = useQueryClient()
-  const [asks, { open, close }] = useDisclosure()
-  const remove = useMutation({
-    mutationFn: () => ok(api.DELETE('/statuspage/{id}', { params: { path: { id: page.id } } })),
-    onSuccess: () => {
-      done(t.deleted(page.title))
-      go('/status')
-      void client.invalidateQueries({ queryKey: ['statuspage'] })
-    },
-    onError: failed,
-    onSettled: close,
-  })
-  return (
-    <>
-      <Button variant="default" ml="auto" leftSection={<Trash2 size={14} />} onClick={open}>
-        {w.delete}
-      </Button>
-      <Confirm
-        opened={asks}
-        title={w.reallyDelete(page.title)}
-        action={w.delete}
-        busy={remove.isPending}
-        onClose={close}
-        onConfirm={() => remove.mutate()}
-      />
-    </>
-  )
+  const remove = async () => {
+    await ok(api.DELETE('/statuspage/{id}', { params: { path: { id: page.id } } }))
+    done(t.deleted(page.title))
+    go('/status')
+    void client.invalidateQueries({ queryKey: ['statuspage'] })
+  }
+  return <DeleteButton name={page.title} onDelete={remove} />
 }

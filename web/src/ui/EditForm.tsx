@@ -1,0 +1,104 @@
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Trash2 } from 'lucide-react'
+import { type ReactNode, useRef, useState } from 'react'
+import { byField } from '../api/errors'
+import { useKeys } from '../app/keys'
+import { Confirm } from './Confirm'
+import { useWords } from './text'
+import { failed } from './toast'
+
+interface Props {
+  className?: string
+  onSubmit: () => void
+  children: ReactNode
+}
+
+/** A form that Ctrl+S and Ctrl+Enter send too. */
+export function EditForm({ className, onSubmit, children }: Props) {
+  const form = useRef<HTMLFormElement>(null)
+  const send = () => form.current?.requestSubmit()
+  useKeys({ 'mod+s': send, 'mod+Enter': send })
+  return (
+    <form
+      ref={form}
+      className={className}
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      {children}
+    </form>
+  )
+}
+
+/** Somebody else saved first: what is typed stays until the reader lets it go. */
+export function Stale({ maw, onReload }: { maw: number; onReload: () => void }) {
+  const w = useWords()
+  return (
+    <Alert color="yellow" maw={maw}>
+      <Group>
+        {w.stale}
+        <Button variant="default" onClick={onReload}>
+          {w.reload}
+        </Button>
+      </Group>
+    </Alert>
+  )
+}
+
+/** What the server said, where no field is at fault. */
+export function Refusal({ error }: { error: Error | null }) {
+  if (!error || Object.keys(byField(error)).length) return null
+  return (
+    <Text c="red.9" size="sm" role="alert">
+      {error.message}
+    </Text>
+  )
+}
+
+interface DeleteProps {
+  name: string
+  /** Why it cannot be deleted now. */
+  refusal?: string
+  onDelete: () => Promise<unknown>
+  children?: ReactNode
+}
+
+/** At the end of a form: deletes what it is about, when that is confirmed. */
+export function DeleteButton({ name, refusal, onDelete, children }: DeleteProps) {
+  const w = useWords()
+  const [asks, { open, close }] = useDisclosure()
+  const [isBusy, setBusy] = useState(false)
+  const confirm = async () => {
+    setBusy(true)
+    await onDelete().catch(failed)
+    setBusy(false)
+    close()
+  }
+  return (
+    <>
+      <Button
+        variant="default"
+        ml="auto"
+        leftSection={<Trash2 size={14} />}
+        onClick={open}
+        disabled={!!refusal}
+        title={refusal}
+      >
+        {w.delete}
+      </Button>
+      <Confirm
+        opened={asks}
+        title={w.reallyDelete(name)}
+        action={w.delete}
+        busy={isBusy}
+        onClose={close}
+        onConfirm={() => void confirm()}
+      >
+        {children}
+      </Confirm>
+    </>
+  )
+}
