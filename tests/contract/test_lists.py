@@ -137,6 +137,13 @@ async def test_the_next_link_repeats_the_question_without_the_token(world: World
     assert asked == {"customer": ["acme"], "limit": ["1"], "sort[id]": ["-1"], "after": [last]}
 
 
+async def test_the_next_link_holds_what_a_proxy_takes_away(world: World, uma: Client) -> None:
+    world.house.settings.url = "http://tools.test/ops"
+    await create(uma, await world.task())
+    found = await uma.get("/acme/job?limit=1")
+    assert found.headers["link"].startswith("</ops/acme/job?limit=1&after=")
+
+
 async def test_the_total_is_told_only_when_asked(world: World, uma: Client, vic: Client) -> None:
     shown, hidden = await world.task("shown"), await world.task("hidden", acl=["uma"])
     for task in (shown, shown, hidden):

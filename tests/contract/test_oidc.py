@@ -69,6 +69,21 @@ async def test_the_cookies_are_as_they_must_be(world: World, at: Provider) -> No
     assert "SameSite=Strict" in done.headers["set-cookie"]
 
 
+@pytest.mark.parametrize("to", ["/ops/ui/acme/jobs?state=failure", "/ui/acme/jobs?state=failure"])
+async def test_a_proxy_may_put_something_before_our_paths(
+    world: World, at: Provider, stranger: Client, to: str
+) -> None:
+    world.house.settings.url = "http://tools.test/ops/"
+    provider_id = await add(world)
+    one = Traveller(stranger, at, prefix="/ops")
+    back = one.authorize(await one.begin(provider_id, to))
+    assert back.startswith("http://tools.test/ops/-/oidc/callback?")
+    assert await one.back(back) == "/ops/ui/acme/jobs?state=failure"
+    assert await one.back(back) == "/ops/ui/login?problem=bad_state"
+    elsewhere = one.authorize(await one.begin(provider_id, "/ops//evil.test/ui/"))
+    assert await one.back(elsewhere) == "/ops/ui/"
+
+
 async def test_the_sign_in_page_learns_what_there_is(
     world: World, at: Provider, stranger: Client
 ) -> None:

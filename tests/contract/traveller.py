@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
 
-from contract.client import Answer, Client
+from contract.client import Client
 from contract.world import World
 from providers.errands import Errands
 from providers.openid import Provider, Signer
@@ -38,15 +38,17 @@ async def add(world: World, who: str = "olga", **more: Any) -> str:
 
 @dataclass
 class Traveller:
-    """`at` is the provider; each step gives where it leads."""
+    """`at` is the provider; each step gives where it leads, as the browser sees it. `prefix` is
+    what a proxy between us takes away."""
 
     client: Client
     at: Provider
     cookies: dict[str, str] = field(default_factory=dict)
+    prefix: str = ""
 
     async def begin(self, provider_id: str, to: str = "") -> str:
         query = f"?{urlencode({'to': to})}" if to else ""
-        return self._moved(await self._get(f"/-/oidc/{provider_id}/begin{query}"))
+        return await self._moved(f"{self.prefix}/-/oidc/{provider_id}/begin{query}")
 
     def authorize(self, url: str) -> str:
         answer = self.at.answer("GET", url, {}, "")
@@ -58,7 +60,7 @@ class Traveller:
         parts = urlsplit(url)
         asked: dict[str, Any] = {**dict(parse_qsl(parts.query)), **change}
         query = urlencode({name: one for name, one in asked.items() if one is not None})
-        return self._moved(await self._get(urlunsplit(("", "", parts.path, query, ""))))
+        return await self._moved(urlunsplit(("", "", parts.path, query, "")))
 
     async def sign_in(self, provider_id: str, to: str = "", **change: str | None) -> str:
         there = self.authorize(await self.begin(provider_id, to))
@@ -69,14 +71,14 @@ class Traveller:
         """Of the session, if there is one."""
         return self.cookies.get("belvedere", "")
 
-    async def _get(self, target: str) -> Answer:
+    async def _moved(self, address: str) -> str:
+        assert address.startswith(f"{self.prefix}/"), address
         jar = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        return await self.client.get(target, headers={"cookie": jar} if jar else {})
-
-    def _moved(self, answer: Answer) -> str:
+        headers = {"cookie": jar} if jar else {}
+        answer = await self.client.get(address.removeprefix(self.prefix), headers=headers)
         assert answer.status == 302, answer.text
         baked = answer.headers.get("set-cookie", "")
         if baked:
             name, _, value = baked.partition(";")[0].partition("=")
             self.cookies[name] = value
-        return answer.headers["location"]
+        return urljoin(address, answer.headers["location"])

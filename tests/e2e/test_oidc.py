@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 
@@ -86,8 +86,8 @@ class Browser:
         for baked in answer.headers.get_all("set-cookie") or ():
             name, _, value = baked.partition(";")[0].partition("=")
             jar[name] = value
-        location = answer.headers["location"]
-        return location if "://" in location else f"{parts.scheme}://{host}{location}"
+        location: str = answer.headers["location"]
+        return urljoin(url, location)
 
 
 @pytest.fixture

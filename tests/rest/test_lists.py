@@ -1,5 +1,7 @@
 """The headers of a list's answer."""
 
+from types import SimpleNamespace
+
 import msgspec
 from starlette.requests import Request
 
@@ -22,7 +24,8 @@ async def nothing(ask: Ask) -> None:
 def ask(query: dict[str, list[str]]) -> Ask:
     request = Request({"type": "http", "path": "/acme/task", "headers": [], "query_string": b""})
     route = Route("GET", "/task", "viewer", nothing, "List tasks")
-    return Ask(request=request, route=route, actor=None, house=None, path={}, query=query)
+    house = SimpleNamespace(settings=SimpleNamespace(base_url="https://tools.test/ops"))
+    return Ask(request=request, route=route, actor=None, house=house, path={}, query=query)
 
 
 def page(query: dict[str, list[str]], total: int | None = None) -> dict[str, str]:
@@ -37,7 +40,7 @@ def test_it_works() -> None:
 
 def test_a_full_page_names_the_next() -> None:
     link = page({"limit": ["2"], "where[name]": ["a b"], "access_token": ["bvt_x"]})["Link"]
-    assert link == f'</acme/task?limit=2&where%5Bname%5D=a+b&after={IDS[1]}>; rel="next"'
+    assert link == f'</ops/acme/task?limit=2&where%5Bname%5D=a+b&after={IDS[1]}>; rel="next"'
 
 
 def test_a_short_page_or_another_order_names_none() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -39,8 +40,10 @@ async def methods(ask: Ask) -> MethodsRecord:
 async def begin(ask: Ask) -> Reply:
     house = ask.house
     row = await house.db.read(store.open_door, ask.path["id"])
-    target = model.target(ask.first("to"))
-    trip = trips.leave(row.id, base_url(ask), target, house.clock())
+    base = base_url(ask)
+    # The console says where it is as the browser sees it, with what a proxy put before our paths.
+    target = model.target((ask.first("to") or "").removeprefix(urlsplit(base).path))
+    trip = trips.leave(row.id, base, target, house.clock())
     cookie = trips.baked(house.keys, trip, secure=is_secure(ask))
     return _to(trips.address(trip, row), {"set-cookie": cookie})
 
@@ -55,7 +58,7 @@ async def callback(ask: Ask) -> Reply:
     session, token = await house.db.write(
         joining.enter, house.keys, row, claims, address, agent_of(ask)
     )
-    return _to(trip.target, {"set-cookie": baked(ask, session, token)})
+    return _to(_seen_from_callback(trip.target), {"set-cookie": baked(ask, session, token)})
 
 
 async def _claims(ask: Ask, trip: Trip, row: ProviderRow) -> Claims:
@@ -96,7 +99,7 @@ def for_people(handler: Callable[[Ask], Awaitable[Reply]]) -> Callable[[Ask], Aw
         except Refused as refusal:
             if isinstance(refusal, Forbidden):
                 ask.house.turnstile.limits.wrong(ask.actor.address)
-            return _to(f"/ui/login?problem={refusal.code}")
+            return _to(_seen_from_callback(f"/ui/login?problem={refusal.code}"))
 
     return guided
 
@@ -109,6 +112,12 @@ def base_url(ask: Ask) -> str:
 def _cookie(ask: Ask) -> str:
     name = trips.SECURE if is_secure(ask) else trips.PLAIN
     return str(ask.request.cookies.get(name, ""))
+
+
+def _seen_from_callback(path: str) -> str:
+    """Relative: a proxy may have put something before our paths, and may change addresses that it
+    takes for its own."""
+    return "../.." + path
 
 
 def _to(location: str, more: dict[str, str] | None = None) -> Reply:

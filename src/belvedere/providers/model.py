@@ -130,10 +130,10 @@ def level_of(row: ProviderRow, claims: dict[str, Any]) -> Level | None:
     return Level(row.level) if row.level else None
 
 
-def target(text: str | None) -> str:
+def target(text: str) -> str:
     """Where to go after signing in: a page of ours, or the first of them. An address that a
     browser could read as another site's never passes."""
-    if text is None or len(text) > MAX_TARGET or not _TARGET.fullmatch(text):
+    if len(text) > MAX_TARGET or not _TARGET.fullmatch(text):
         return HOME
     is_odd = "//" in text.partition("?")[0] or ".." in text
     return HOME if is_odd else text

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from belvedere.rest.filters import Listing
 from belvedere.rest.route import Ask, Reply
@@ -19,19 +19,30 @@ QUERY = (
 )
 
 
-def answer(ask: Ask, listing: Listing, records: Sequence[Any], total: int | None = None) -> Reply:
-    """Records of one page; `total` is given only when the caller asked to count."""
+def answer(
+    ask: Ask,
+    listing: Listing,
+    records: Sequence[Any],
+    total: int | None = None,
+    until: str | None = None,
+) -> Reply:
+    """Records of one page; `total` is given only when the caller asked to count, `until` when no
+    more were looked at, however few they are."""
     headers = {}
     if total is not None:
         headers["X-Total-Count"] = str(total)
     is_by_id = (listing.sort[0][0] if listing.sort else listing.of.order) == "id"
     if records and is_by_id and len(records) == listing.limit:
-        headers["Link"] = f'<{_next(ask, records[-1].id)}>; rel="next"'
+        until = records[-1].id
+    if until is not None:
+        headers["Link"] = f'<{_next(ask, until)}>; rel="next"'
     return Reply(body=records, headers=headers)
 
 
 def _next(ask: Ask, last_id: str) -> str:
-    # The path as it was asked, without the host: a proxy may have another name for us. The
-    # token stays behind, addresses of next pages end up in logs.
+    # The path as it was asked, without the host: a proxy may have another name for us, and what it
+    # put before our paths is in the settings. The token stays behind, addresses of next pages end
+    # up in logs.
     kept = {n: v for n, v in ask.query.items() if n not in ("after", "access_token")}
-    return f"{ask.request.url.path}?{urlencode({**kept, 'after': [last_id]}, doseq=True)}"
+    path = urlsplit(ask.house.settings.base_url).path + ask.request.url.path
+    return f"{path}?{urlencode({**kept, 'after': [last_id]}, doseq=True)}"
