@@ -59,16 +59,19 @@ export function startLive(client: QueryClient, onSignedOut: () => void): () => v
   const stop = new AbortController()
   const channel = new BroadcastChannel(CHANNEL)
   const inbox = new Inbox(client)
+  let isLeading = false
   channel.onmessage = ({ data }) => {
     if (data.status) say(data.status)
     if (data.happened) inbox.add(data.happened)
     if (data.resync) inbox.all()
+    if (data.asks && isLeading) channel.postMessage({ status })
   }
   const tell = {
     status: (change: Partial<Status>) => {
       say(change)
       channel.postMessage({ status: change })
     },
+    begun: () => inbox.catchUp(),
     happened: (one: Happening) => {
       inbox.add([one])
       channel.postMessage({ happened: [one] })
@@ -78,13 +81,18 @@ export function startLive(client: QueryClient, onSignedOut: () => void): () => v
       channel.postMessage({ resync: true })
     },
   }
-  const lead = () => follow(tell, stop.signal, onSignedOut)
+  const lead = () => {
+    isLeading = true
+    return follow(tell, stop.signal, onSignedOut)
+  }
   if (navigator.locks) {
     navigator.locks.request(CHANNEL, { signal: stop.signal }, lead).catch(() => {})
   } else {
     // Locks need https or localhost: over plain http every tab has a stream of its own.
     void lead()
   }
+  // A tab that comes later learns from the one that listens how the stream stands.
+  channel.postMessage({ asks: true })
   return () => {
     stop.abort()
     channel.close()
@@ -94,12 +102,15 @@ export function startLive(client: QueryClient, onSignedOut: () => void): () => v
 
 interface Tell {
   status: (change: Partial<Status>) => void
+  /** The stream stands for the first time. */
+  begun: () => void
   happened: (one: Happening) => void
   resync: () => void
 }
 
 async function follow(tell: Tell, stop: AbortSignal, onSignedOut: () => void): Promise<void> {
   let lastId = ''
+  let hasBegun = false
   let wait = 500
   while (!stop.aborted) {
     const turn = new AbortController()
@@ -113,6 +124,8 @@ async function follow(tell: Tell, stop: AbortSignal, onSignedOut: () => void): P
         timer = setTimeout(over, SILENCE_MS)
         if (!heardAny || message.id || message.event)
           tell.status({ link: 'live', heard: Date.now() })
+        if (!hasBegun) tell.begun()
+        hasBegun = true
         heardAny = true
         wait = 500
         if (message.id) lastId = message.id
@@ -194,6 +207,13 @@ class Inbox {
 
   all(): void {
     void this.client.invalidateQueries()
+  }
+
+  /** Reads again what was asked for before the stream stood: it may be older than its beginning. */
+  async catchUp(): Promise<void> {
+    const early = this.client.getQueryCache().findAll({ type: 'active' })
+    await Promise.allSettled(early.map((query) => query.promise))
+    void this.client.invalidateQueries({ predicate: (query) => early.includes(query) })
   }
 
   close(): void {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OWNER } from './server'
 import { until, World } from './world'
 
 let world: World
@@ -12,6 +13,23 @@ test('what happens elsewhere appears without a reload', async () => {
   await page.getByRole('status', { name: 'Live' }).waitFor()
   await world.api('POST', '/indicator', { title: 'Made elsewhere', type: 'counter', value: 1 })
   await page.getByText('Made elsewhere').waitFor()
+})
+
+test('what happens while the stream is still being opened is not missed', async () => {
+  const page = await world.stranger()
+  let letIn = () => {}
+  const opened = new Promise<void>((done) => (letIn = done))
+  await page.route('**/-/events*', async (route) => {
+    await opened
+    await route.continue()
+  })
+  await page.request.post(`${world.url}/api/auth/login`, { data: OWNER })
+  await page.goto(world.at('/'))
+  const { hostname } = await world.host()
+  await page.getByRole('link', { name: hostname }).first().waitFor()
+  await world.api('POST', '/indicator', { title: 'Made too early', type: 'text', value: 'x' })
+  letIn()
+  await page.getByText('Made too early').waitFor()
 })
 
 test('a server that dies is told, and nothing is lost when it is back', async () => {
@@ -35,7 +53,8 @@ test('two tabs share one stream, and the second takes over from the first', asyn
   })
   const second = await first.context().newPage()
   await second.goto(world.at('/'))
-  await second.getByRole('heading', { level: 1 }).waitFor()
+  // The first tab tells it how the stream stands.
+  await second.getByRole('status', { name: 'Live' }).waitFor()
   await world.api('POST', '/indicator', { title: 'For both tabs', type: 'text', value: 'x' })
   await second.getByText('For both tabs').waitFor()
   expect(asked).toEqual([])
@@ -49,7 +68,7 @@ test('where streams are held back the page looks by itself', async () => {
   const page = await world.stranger()
   await page.route('**/-/events*', (route) => route.abort())
   await page.request.post(`${world.url}/api/auth/login`, {
-    data: { email: 'ada@example.org', password: 'correct horse battery staple' },
+    data: OWNER,
   })
   await page.goto(world.at('/'))
   await page.getByRole('status', { name: 'Polling' }).waitFor()
@@ -66,6 +85,8 @@ test('a session that is ended elsewhere leads to the sign-in', async () => {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
   })
+  // Noticed when something happens, or else after a while.
+  await world.api('POST', '/indicator', { title: 'Not for them', type: 'text', value: 'x' })
   await page.waitForURL(/\/ui\/login/)
 })
 
