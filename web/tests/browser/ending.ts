@@ -8,7 +8,7 @@ interface Fault {
 }
 
 /** The last lines of a run name what failed: often only the end of the output is kept. */
-export class Ending implements Reporter {
+export default class Ending implements Reporter {
   private readonly lines: string[] = []
 
   constructor() {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until, World } from './world'
+import { idle, press, until, World } from './world'
 
 let world: World
 beforeAll(async () => {
@@ -12,9 +12,10 @@ test('the palette goes everywhere and runs a task', async () => {
   await page.keyboard.press('Control+k')
   await page.getByRole('textbox', { name: /Search/ }).fill('audit')
   await page.getByRole('button', { name: 'Audit log' }).first().waitFor()
-  await page.keyboard.press('Enter')
+  await press(page, 'Enter')
   await page.waitForURL(world.at('/audit'))
-  await page.keyboard.press('Control+k')
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  await press(page, 'Control+k')
   await page.getByRole('textbox', { name: /Search/ }).fill('count slow')
   await page.getByRole('button', { name: /Run: Count slowly/ }).click()
   await page.getByRole('dialog', { name: /Count slowly/ }).waitFor()
@@ -22,7 +23,7 @@ test('the palette goes everywhere and runs a task', async () => {
 
 test('the sheet of keys opens, single keys are silent while typing and can be switched off', async () => {
   const page = await world.page('/')
-  await page.keyboard.press('?')
+  await press(page, '?')
   await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
@@ -33,9 +34,8 @@ test('the sheet of keys opens, single keys are silent while typing and can be sw
   await page.goto(world.at('/settings/appearance'))
   await page.getByRole('switch', { name: 'Single-key shortcuts' }).click({ force: true })
   await page.locator('h1').click()
-  await page.keyboard.press('?')
-  await page.keyboard.press('g')
-  await page.keyboard.press('j')
+  await press(page, '?', 'g', 'j')
+  await idle(page)
   expect(await page.getByRole('dialog').count()).toBe(0)
   expect(page.url()).toContain('/settings/appearance')
 })
@@ -64,10 +64,9 @@ test('it follows the system, speaks Spanish, and stands still when asked', async
   await page.getByRole('heading', { level: 1, name: 'Panel' }).waitFor()
   await page.emulateMedia({ colorScheme: 'light' })
   await until(async () => (await scheme(page)) === 'light', 'the light page')
-  const moving = await page.evaluate(
-    () => document.getAnimations().filter((one) => one.playState === 'running').length,
+  await page.waitForFunction(
+    () => !document.getAnimations().some((one) => one.playState === 'running'),
   )
-  expect(moving).toBe(0)
 })
 
 test('shapes stay in forced colours', async () => {

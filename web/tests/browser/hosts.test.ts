@@ -94,15 +94,14 @@ test('a command runs on the chosen host as a job', async () => {
   await page.getByRole('textbox', { name: 'Command' }).fill('echo "hello  from" here')
   await page.keyboard.press('Control+Enter')
   await page.getByText('1 job started').waitFor()
-  const [job] = await until(async () => {
-    const jobs = await world.api<{ id: string; lifecycle: string; state: string }[]>(
-      'GET',
-      '/job?limit=1',
-    )
-    return jobs[0]?.lifecycle === 'finished' ? jobs : null
+  const link = await page.getByRole('dialog').getByRole('link').getAttribute('href')
+  const id = /[0-9a-f]{24}/.exec(link!)![0]
+  const job = await until(async () => {
+    const found = await world.api('GET', `/job/${id}`)
+    return found.lifecycle === 'finished' && found
   }, 'the job')
-  expect(job!.state).toBe('normal')
-  const log = await fetch(`${world.url}/job/${job!.id}/log`, {
+  expect(job.state).toBe('normal')
+  const log = await fetch(`${world.url}/job/${id}/log`, {
     headers: { authorization: `Bearer ${await token()}` },
   })
   expect(await log.text()).toContain('hello  from here')

@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { World } from './world'
+import { press, World } from './world'
 
 let world: World
 let vic: { email: string; password: string; id: string }
@@ -11,7 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-const never = () => `until [ -e '${join(world.server.folder, 'never')}' ]; do sleep 0.05; done`
+/** Until it is cancelled, or nobody is left to cancel it. */
+const never = () => `while [ -d '${world.server.folder}' ]; do sleep 0.05; done`
 
 async function start(taskId: string, task_arguments: unknown[] = []): Promise<string> {
   return (await world.api('POST', '/job', { task: taskId, task_arguments })).id
@@ -43,7 +43,7 @@ test('an approver decides, nobody else can, and sees what will run', async () =>
   const id = await start(asked.id)
   // The owner sees it, but is no approver.
   const other = await world.page(`/jobs/${id}`)
-  expect(await other.getByRole('button', { name: 'Approve' }).isEnabled()).toBe(false)
+  await expect.poll(() => other.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
   const page = await world.page(`/jobs/${id}`, { as: vic })
   await page.getByRole('region', { name: 'What an approval lets run' }).waitFor()
   await page.getByRole('button', { name: 'Approve' }).click()
@@ -56,13 +56,13 @@ test('the inbox answers by keys, and says when nothing waits', async () => {
   await start(asked.id)
   const page = await world.page('/inbox', { as: vic })
   await page.getByRole('link', { name: 'Shall the shop restart?' }).waitFor()
-  await page.keyboard.press('Shift+R')
+  await press(page, 'Shift+R')
   await page.getByText('Nothing waits for you').waitFor()
   await page.getByRole('link', { name: 'Rejected: Restart the shop' }).waitFor()
   // What comes while the page is open appears by itself.
   await start(asked.id)
   await page.getByRole('link', { name: 'Shall the shop restart?' }).waitFor()
-  await page.keyboard.press('a')
+  await press(page, 'a')
   await page.getByRole('link', { name: 'Approved: Restart the shop' }).waitFor()
 })
 
@@ -149,12 +149,11 @@ test('running again takes the same values or others', async () => {
   await page.getByRole('button', { name: 'More ways to run it again' }).click()
   await page.getByRole('menuitem', { name: /other values/ }).click()
   const form = page.getByRole('dialog')
-  expect(await form.getByLabel('What').inputValue()).toBe('this')
+  await expect.poll(() => form.getByLabel('What').inputValue()).toBe('this')
   await form.getByLabel('What').fill('that')
   await form.getByRole('button', { name: 'Run again' }).click()
   await page.locator('.log-text', { hasText: 'got that' }).waitFor()
   await page.getByRole('link', { name: /Run again from/ }).waitFor()
-  writeFileSync(join(world.server.folder, 'never'), '')
 })
 
 test('no page sinned', () => {

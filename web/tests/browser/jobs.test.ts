@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until, World } from './world'
+import { press, until, World } from './world'
 
 let world: World
 let parked: { id: string }
@@ -22,7 +22,7 @@ const box = (page: Page) => page.locator('.jobs-box')
 test('all jobs can be scrolled through, but only those in sight are drawn', async () => {
   const page = await world.page('/jobs')
   await page.getByText('600 jobs').waitFor()
-  expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('601')
+  await page.locator('[aria-rowcount="601"]').waitFor()
   await until(async () => {
     await box(page).evaluate((it) => it.scrollTo({ top: it.scrollHeight }))
     return page.locator('[aria-rowindex="601"]').isVisible()
@@ -78,6 +78,7 @@ test('going back finds the list where it was left', async () => {
 test('new jobs come on top, or wait behind a button for who reads further down', async () => {
   const page = await world.page('/jobs?q=quick')
   await rows(page).first().waitFor()
+  await page.getByRole('status', { name: 'Live' }).waitFor()
   const first = await rows(page).first().getAttribute('data-job')
   const made = await one(quick.id)
   await page.locator(`[data-job="${made.id}"]`).waitFor()
@@ -92,10 +93,10 @@ test('new jobs come on top, or wait behind a button for who reads further down',
 test('several are chosen by keys and cancelled at once', async () => {
   for (let n = 0; n < 4; n++) await wait(parked.id)
   const page = await world.page('/jobs?state=running&q=parked')
-  await rows(page).first().waitFor()
-  const count = await rows(page).count()
-  await page.keyboard.press('j')
-  await page.keyboard.press('x')
+  const all = await world.api<unknown[]>('GET', '/job?where[lifecycle]=syncing')
+  const count = all.length
+  await until(async () => (await rows(page).count()) === count, 'all that wait')
+  await press(page, 'j', 'x')
   await page.getByText('1 selected').waitFor()
   await rows(page)
     .nth(count - 1)

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Front } from './front'
 import { CUSTOMER, OWNER } from './server'
-import { until, World } from './world'
+import { PATIENCE_MS, press, until, World } from './world'
 
 let world: World
 beforeAll(async () => {
@@ -14,7 +14,7 @@ afterAll(() => world.stop())
 
 /** A script's line that waits until the test lets it go on. */
 const gate = (name: string) =>
-  `until [ -e '${join(world.server.folder, name)}' ]; do sleep 0.05; done`
+  `until [ -e '${join(world.server.folder, name)}' ] || [ ! -d '${world.server.folder}' ]; do sleep 0.05; done`
 const open = (name: string) => writeFileSync(join(world.server.folder, name), '')
 const isThere = (name: string) => existsSync(join(world.server.folder, name))
 
@@ -84,6 +84,7 @@ test('a connection that breaks loses nothing and doubles nothing', async () => {
     `seq -f 'one %g' 1 300; ${gate('two')}; seq -f 'two %g' 1 300; ${gate('three')}; seq -f 'three %g' 1 300`,
   )
   const context = await world.browser.newContext()
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   await page.request.post(`${front.url}/api/auth/login`, { data: OWNER })
   await page.goto(`${front.url}/ui/${CUSTOMER}/jobs/${id}`)
@@ -117,9 +118,10 @@ printf '\033[32mgreen starts\nand goes on\033[0m\n'`,
   await row(page, '<script>window.hacked').waitFor()
   expect(await page.evaluate(() => (window as { hacked?: number }).hacked)).toBeUndefined()
   await row(page, 'clear nothing').waitFor()
-  expect(await row(page, '%').allInnerTexts()).toEqual(['100%'])
+  await expect.poll(() => row(page, '%').allInnerTexts()).toEqual(['100%'])
   await row(page, 'bad \ufffd\ufffd end').waitFor()
-  expect(await page.locator('.fg-green').allInnerTexts()).toEqual(['green starts', 'and goes on'])
+  const green = page.locator('.fg-green')
+  await expect.poll(() => green.allInnerTexts()).toEqual(['green starts', 'and goes on'])
   expect(page.url()).toContain(id)
 })
 
@@ -131,16 +133,16 @@ test('following stops when the reader scrolls up, and G takes it up again', asyn
   const page = await world.page(`/jobs/${id}`)
   await row(page, 'first 500').waitFor()
   const follow = page.getByRole('switch', { name: 'Follow' })
-  expect(await follow.isChecked()).toBe(true)
+  await expect.poll(() => follow.isChecked()).toBe(true)
   await page.locator('.log-box').hover()
   await page.mouse.wheel(0, -2000)
   await until(async () => !(await follow.isChecked()), 'following to stop')
   open('more')
   await page.getByRole('button', { name: /new lines/ }).waitFor()
   expect(await row(page, 'second 500').count()).toBe(0)
-  await page.keyboard.press('Shift+G')
+  await press(page, 'Shift+G')
   await row(page, 'second 500').waitFor()
-  expect(await follow.isChecked()).toBe(true)
+  await expect.poll(() => follow.isChecked()).toBe(true)
   open('end')
   await complete(page)
 })
@@ -149,7 +151,8 @@ test('finding looks through the whole log, counts exactly, and steps', async () 
   const id = await run('Searched', `seq -f 'entry %g.' 1 5000`)
   const page = await world.page(`/jobs/${id}`)
   await complete(page)
-  await page.keyboard.press('f')
+  await press(page, 'f')
+  await page.locator('input:focus').waitFor()
   await page.keyboard.type('ENTRY 49')
   await page.getByText('1 of 111').waitFor()
   await page.keyboard.press('Enter')
@@ -157,7 +160,7 @@ test('finding looks through the whole log, counts exactly, and steps', async () 
   await page.locator('.log-row[data-current]', { hasText: 'entry 490.' }).waitFor()
   expect(await page.locator('.log-row[data-current] .is-found').innerText()).toBe('entry 49')
   await page.locator('.log-box').focus()
-  await page.keyboard.press('Shift+N')
+  await press(page, 'Shift+N')
   await page.getByText('1 of 111').waitFor()
 })
 
@@ -171,7 +174,7 @@ test('an address names lines', async () => {
   await page.waitForURL(/#L502$/)
   await number(504).click({ modifiers: ['Shift'] })
   await page.waitForURL(/#L502-L504$/)
-  expect(await chosen.allInnerTexts()).toEqual(['row 502.', 'row 503.', 'row 504.'])
+  await expect.poll(() => chosen.allInnerTexts()).toEqual(['row 502.', 'row 503.', 'row 504.'])
   // Another address by hand, while the page stands somewhere else.
   await page.goto(world.at(`/jobs/${id}#L2500`))
   await chosen.filter({ hasText: 'row 2500.' }).waitFor()
@@ -186,7 +189,7 @@ test('what is copied is the text: no numbers, no breaks where lines are wrapped'
   await complete(page)
   expect(await copied(page)).toBe(`before\n${long}\nafter`)
   await page.locator('.log-box').focus()
-  await page.keyboard.press('w')
+  await press(page, 'w')
   await page.locator('.log-row[data-row="1"]').nth(1).waitFor()
   expect(await copied(page)).toBe(`before\n${long}\nafter`)
 })
@@ -222,6 +225,7 @@ test('behind a proxy that keeps streams until they end, a running log still grow
     `seq -f 'held %g' 1 100; ${gate('held')}; seq -f 'free %g' 1 100`,
   )
   const context = await world.browser.newContext()
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   await page.request.post(`${front.url}/api/auth/login`, { data: OWNER })
   await page.goto(`${front.url}/ui/${CUSTOMER}/jobs/${id}`)
@@ -241,7 +245,7 @@ test('a hundred thousand lines scroll, and the end is reached', async () => {
   await complete(page)
   await page.getByText('100,000 lines').waitFor()
   await page.locator('.log-box').focus()
-  await page.keyboard.press('End')
+  await press(page, 'End')
   await row(page, 'line 100000 of many').waitFor()
   expect(await page.locator('.log-row').count()).toBeLessThan(150)
 })

@@ -18,7 +18,7 @@ test('cron words and the next five runs on two clocks', async () => {
   await table.getByText('Your time (America/New_York)').waitFor()
   await table.getByText('Schedule (Europe/Berlin)').waitFor()
   await table.getByText(/02:30/).first().waitFor()
-  expect(await table.getByRole('row').count()).toBe(6)
+  await expect.poll(() => table.getByRole('row').count()).toBe(6)
   await page.getByRole('button', { name: 'Create the schedule' }).click()
   await page.waitForURL(/\/schedules\/[0-9a-f]{24}$/)
 })

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const REPOSITORY = new URL('../../../', import.meta.url).pathname
+export const REPOSITORY = new URL('../../../', import.meta.url).pathname
 export const PROGRAM = process.env.BELVEDERE_BIN ?? join(REPOSITORY, '.venv/bin/belvedere')
 
 export const OWNER = { email: 'ada@example.org', password: 'correct horse battery staple' }
@@ -88,14 +88,20 @@ export class Server {
 
   async stop(): Promise<void> {
     await this.kill()
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 })
+    // A script that still runs may write there once more.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   }
 }
 
+/** Below those that the system gives to connections: none of them takes it before the server. */
 async function freePort(): Promise<number> {
+  const port = 12_000 + Math.floor(Math.random() * 15_000)
   const probe = createServer()
-  await new Promise<void>((done) => probe.listen(0, '127.0.0.1', done))
-  const { port } = probe.address() as { port: number }
+  const isFree = await new Promise<boolean>((done) => {
+    probe.once('error', () => done(false))
+    probe.listen(port, '127.0.0.1', () => done(true))
+  })
+  if (!isFree) return freePort()
   await new Promise((done) => probe.close(done))
   return port
 }

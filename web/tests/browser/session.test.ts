@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CUSTOMER, OWNER } from './server'
-import { World } from './world'
+import { press, World } from './world'
 
 let world: World
 beforeAll(async () => {
@@ -40,8 +40,7 @@ test('signing out ends the session', async () => {
 
 test('the navigation goes to every page by mouse and by keys', async () => {
   const page = await world.page('/')
-  await page.keyboard.press('g')
-  await page.keyboard.press('j')
+  await press(page, 'g', 'j')
   await page.waitForURL(world.at('/jobs'))
   await page.getByRole('link', { name: 'Dashboard' }).click()
   await page.waitForURL(`${world.url}/ui/${CUSTOMER}`)

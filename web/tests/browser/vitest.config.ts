@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config'
-import { Ending } from './ending'
 
 /** Real browser, real server, real agent: `make browser`. */
 export default defineConfig({
@@ -9,8 +8,9 @@ export default defineConfig({
     environment: 'node',
     // Two cores: two files at a time, each with a server and a browser of its own.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    reporters: ['default', new Ending()],
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 45_000 } },
+    reporters: ['default', './ending.ts'],
   },
 })

@@ -67,7 +67,8 @@ describe('indicators', () => {
       severity: 'LOW',
     })
     await page.locator('article[data-look="warn"]').first().waitFor()
-    expect(await page.getByRole('article').first().getAttribute('aria-label')).toContain('Low one')
+    const first = page.getByRole('article').first()
+    await expect.poll(() => first.getAttribute('aria-label')).toContain('Low one')
     await world.api('PATCH', `/indicator/${low.id}`, { severity: 'HIGH' })
     await page.locator('article[data-look="fail"]').first().waitFor()
     await world.api('PATCH', `/indicator/${low.id}/state`, { state: 'normal' })
@@ -171,11 +172,11 @@ describe('monitors', () => {
 
   test('its chart is drawn, and the range is in the address', async () => {
     const page = await world.page(`/monitors/${id}?range=1h`)
-    await page.waitForFunction(isDrawn, undefined, { timeout: 20_000 })
+    await page.waitForFunction(isDrawn)
     await page.getByText('7 d', { exact: true }).click()
     await page.waitForURL(/range=7d/)
     await page.reload()
-    expect(await page.getByRole('radio', { name: '7 d' }).isChecked()).toBe(true)
+    await expect.poll(() => page.getByRole('radio', { name: '7 d' }).isChecked()).toBe(true)
     await page.getByText('Table', { exact: true }).click()
     await page.getByRole('columnheader', { name: 'Response time, ms' }).waitFor()
     await page.getByRole('tab', { name: 'History' }).click()

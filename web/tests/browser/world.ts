@@ -12,6 +12,9 @@ const FLAGS = [
   '--disable-sync',
 ]
 
+/** For what takes a moment here and many on a machine that has other things to do. */
+export const PATIENCE_MS = 45_000
+
 export interface Look {
   width?: number
   height?: number
@@ -21,7 +24,7 @@ export interface Look {
   reducedMotion?: 'reduce' | 'no-preference'
 }
 
-interface Person {
+export interface Person {
   email: string
   password: string
 }
@@ -92,7 +95,7 @@ export class World {
       reducedMotion,
     })
     this.contexts.push(context)
-    context.setDefaultTimeout(20_000)
+    context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     this.watch(page)
     return page
@@ -105,6 +108,7 @@ export class World {
     if (!answer.ok()) throw new Error(`sign-in failed: ${answer.status()} ${await answer.text()}`)
     await page.goto(this.at(path))
     await page.getByRole('heading', { level: 1 }).waitFor()
+    await idle(page)
     return page
   }
 
@@ -125,7 +129,15 @@ export class World {
 
   /** A call of the interface, as the owner or as anybody else. */
   async api<T = any>(method: string, path: string, body?: unknown, as: Person = OWNER): Promise<T> {
-    const answer = await fetch(this.url + path, {
+    const answer = await this.ask(method, path, body, as)
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    return (text ? JSON.parse(text) : undefined) as T
+  }
+
+  /** The same, whatever it answers. */
+  async ask(method: string, path: string, body?: unknown, as: Person = OWNER): Promise<Response> {
+    return fetch(this.url + path, {
       method,
       headers: {
         authorization: `Bearer ${await this.token(as)}`,
@@ -133,9 +145,6 @@ export class World {
       },
       body: body === undefined ? undefined : JSON.stringify(body),
     })
-    const text = await answer.text()
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
-    return (text ? JSON.parse(text) : undefined) as T
   }
 
   private async token(as: Person): Promise<string> {
@@ -164,6 +173,11 @@ export class World {
       body: JSON.stringify({ token: made.invitation.token, password }),
     })
     return { email, password, id: made.id }
+  }
+
+  /** What the audit says was done, newest first. */
+  async audit(): Promise<{ action: string; user: string; before: any; after: any }[]> {
+    return this.api('GET', '/api/audit?limit=1000')
   }
 
   /** The only host: the local agent's. */
@@ -195,12 +209,25 @@ export class World {
   }
 }
 
+/** When the page has nothing left to do: what it shows also listens. */
+export async function idle(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise((done) => requestIdleCallback(() => done(null), { timeout: 10_000 })),
+  )
+}
+
+/** Keys are heard by what is on the screen a moment after it is drawn. */
+export async function press(page: Page, ...keys: string[]): Promise<void> {
+  await idle(page)
+  for (const key of keys) await page.keyboard.press(key)
+}
+
 /** Waits until something becomes true, without sleeping blindly. */
 export async function until<T>(
   look: () => Promise<T | null | undefined | false>,
   what = 'it',
 ): Promise<T> {
-  const end = Date.now() + 30_000
+  const end = Date.now() + PATIENCE_MS
   for (;;) {
     const found = await look()
     if (found) return found
