@@ -85,7 +85,9 @@ function Create() {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button leftSection={<Plus size={14} />}>{t.create}</Button>
+        <Button className="create" aria-label={t.create} leftSection={<Plus size={14} />}>
+          {t.create}
+        </Button>
       </Menu.Target>
       <Menu.Dropdown>
         {mine.map(([word, to]) => (

@@ -30,7 +30,7 @@ export function JobPage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const query = useQuery(jobQuery(id))
   const t = useText()
-  usePageTitle(t.jobs)
+  usePageTitle(query.data?.name ?? t.jobs, t.jobs)
   return <Loaded query={query}>{(job) => <JobFrame key={job.id} job={job} />}</Loaded>
 }
 

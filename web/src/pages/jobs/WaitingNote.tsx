@@ -2,6 +2,7 @@ import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Hourglass, Info } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { needsQuery } from '../../api/queries/inbox'
 import { choicesQuery, type Job, placeQuery } from '../../api/queries/job'
 import { isOver } from '../../lib/state'
 import { Go } from '../../ui/Go'
@@ -39,12 +40,15 @@ function useWhy(job: Job): ReactNode {
   const place = useQuery(placeQuery(job)).data
   const isVote = job.waiting_reason === 'approval'
   const people = useQuery({ ...choicesQuery, enabled: isVote }).data?.people
+  const needs = useQuery({ ...needsQuery, enabled: isVote }).data
+  const question = needs?.find((need) => need.job.id === job.id)?.question
   if (!isOver(job) || job.state === 'lost') {
     if (!job.waiting_reason) return null
     const told = (job.waiting_detail ?? {}) as Detail
     const detail = { ...told, approvers: named(told.approvers ?? [], people) }
     return (
       <>
+        {question ? <p className="jobs-question">{question}</p> : null}
         {waits(job.waiting_reason, detail, place, t)}
         <Held detail={detail} />
       </>

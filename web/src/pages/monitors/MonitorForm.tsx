@@ -69,7 +69,7 @@ export function MonitorForm({ kind, values, errors, onChange, onSubmit, self, ch
             />
           ) : null}
           {show(fields.filter((field) => !field.seldom))}
-          <Group grow align="flex-start">
+          <Group grow align="flex-start" className="mon-often">
             {show(COMMON)}
           </Group>
           {seldom.length ? (

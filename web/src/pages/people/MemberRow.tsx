@@ -54,7 +54,7 @@ export function MemberRow({
           {member.user.email}
         </Text>
       </Box>
-      <Text size="xs" c="dimmed" className="clip hide-sm">
+      <Text size="xs" c="dimmed" className="clip people-tags">
         {member.tags.map((tag) => (tag.v ? `${tag.k}:${tag.v}` : tag.k)).join(', ')}
       </Text>
       <Text size="xs" className="hide-sm">

@@ -30,7 +30,7 @@ export function SchedulePage() {
   const t = useText()
   const { id } = scheduleRoute.useParams()
   const query = useQuery(scheduleQuery(id))
-  usePageTitle(query.data?.name || t.list)
+  usePageTitle(query.data?.name || t.list, t.list)
   return <Loaded query={query}>{(one) => <Inside key={one.version} schedule={one} />}</Loaded>
 }
 

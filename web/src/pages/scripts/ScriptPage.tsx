@@ -36,7 +36,7 @@ export function ScriptPage() {
   const { id } = scriptRoute.useParams()
   const mayRead = useCan()('script.read')
   const query = useQuery({ ...scriptQuery(id), enabled: mayRead })
-  usePageTitle(query.data?.filename ?? t.list)
+  usePageTitle(query.data?.filename ?? t.list, t.list)
   if (!mayRead) return <Empty title={t.managersOnly} />
   return <Loaded query={query}>{(file) => <Inside key={file.id} file={file} />}</Loaded>
 }

@@ -100,7 +100,9 @@ function List({ secrets, names, onChange, onRemove }: ListProps) {
               <Text size="sm" fw={600} className="mono clip">
                 {one.name}
               </Text>
-              <Badge size="xs">{one.secret ? t.secret : t.variable}</Badge>
+              <Badge size="xs" className="secrets-kind">
+                {one.secret ? t.secret : t.variable}
+              </Badge>
             </Group>
             <Text size="xs" c="dimmed" className="clip">
               {[one.description, one.secret ? '' : one.value].filter(Boolean).join(' · ')}

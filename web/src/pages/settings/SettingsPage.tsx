@@ -36,7 +36,7 @@ export function SettingsPage() {
   const mine = TABS.filter((one) => reaches(credential, LEVEL[one] ?? 'viewer'))
   const here = mine.find((one) => one === tab)
   const { settings } = useAppText()
-  usePageTitle(here ? `${settings}: ${t.tabs[here]}` : settings)
+  usePageTitle(here ? `${settings}: ${t.tabs[here]}` : settings, settings)
   if (!here) return <Missing />
   const Part = PARTS[here]
   return (

@@ -109,15 +109,7 @@ function beatsLabel(label: string, line: TaskLine): string {
 
 function Tags({ tags }: { tags: string[] }) {
   return tags.slice(0, 3).map((tag) => (
-    <Badge
-      key={tag}
-      size="xs"
-      className="hide-sm"
-      component={Go}
-      to="/tasks"
-      search={{ tag }}
-      style={{ cursor: 'pointer' }}
-    >
+    <Badge key={tag} size="xs" className="tasks-tag" component={Go} to="/tasks" search={{ tag }}>
       {tag}
     </Badge>
   ))

@@ -25,7 +25,7 @@ export function TaskPage() {
   const t = useText()
   const { id = '' } = useParams({ strict: false })
   const query = useQuery(taskQuery(id))
-  usePageTitle(query.data?.name ?? t.list)
+  usePageTitle(query.data?.name ?? t.list, t.list)
   return <Loaded query={query}>{(task) => <Inside key={task.id} task={task} />}</Loaded>
 }
 

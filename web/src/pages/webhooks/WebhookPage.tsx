@@ -28,7 +28,7 @@ export function WebhookPage() {
   const t = useText()
   const { id } = webhookRoute.useParams()
   const query = useQuery(webhookQuery(id))
-  usePageTitle(query.data?.name ?? t.list)
+  usePageTitle(query.data?.name ?? t.list, t.list)
   return <Loaded query={query}>{(hook) => <Inside key={hook.id} hook={hook} />}</Loaded>
 }
 

@@ -58,7 +58,7 @@ function dataOf({ times, lines }: Series): uPlot.AlignedData {
 }
 
 /** A canvas cannot resolve var(): the colour is read from the page. */
-function colour(value: string): string {
+export function colour(value: string): string {
   const name = /var\((--[\w-]+)\)/.exec(value)?.[1]
   return name ? getComputedStyle(document.documentElement).getPropertyValue(name).trim() : value
 }
@@ -76,7 +76,8 @@ function optionsOf(
   return {
     width,
     height,
-    padding: [8, 8, 0, 0],
+    // Half of the last time stands beyond the last value.
+    padding: [8, 28, 0, 0],
     // Times stand in the reader's zone.
     tzDate: (at) => {
       const zone = prefs().zone
@@ -93,6 +94,8 @@ function optionsOf(
       {
         ...axis,
         size: 30,
+        // "12:00 PM" and some air.
+        space: 76,
         values: (_u, ticks, _i, _space, step) => ticks.map((at) => tick(at, step)),
       },
       { ...axis, size: 56, values: (_u, ticks) => ticks.map((v) => shown(names[0]!, v)) },
@@ -113,7 +116,7 @@ function optionsOf(
 }
 
 /** The day where a day begins, otherwise the time of day. */
-function tick(at: number, step: number): string {
+export function tick(at: number, step: number): string {
   const isMidnight =
     dateTime(at * 1000, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }) === '00:00'
   return step >= 86_400 || isMidnight
@@ -122,7 +125,7 @@ function tick(at: number, step: number): string {
 }
 
 /** From zero where that is near, and with air above. */
-function roomy(low: number | null, high: number | null): [number, number] {
+export function roomy(low: number | null, high: number | null): [number, number] {
   if (low === null || high === null) return [0, 1]
   return [Math.min(0, low), high === 0 ? 1 : high * 1.1]
 }

@@ -53,6 +53,7 @@ export function TimeChart({ series, from, to, height = 240 }: Props) {
         </ul>
         <SegmentedControl
           size="xs"
+          flex="none"
           aria-label={t.showAs}
           value={as}
           onChange={setAs}

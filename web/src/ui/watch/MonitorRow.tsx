@@ -66,7 +66,7 @@ export function MonitorValue({ line }: { line: MonitorLine }) {
       {shown ? (
         <>
           {shown.text}
-          <span className="unit">{shown.unit}</span>
+          {shown.unit ? <span className="unit">{shown.unit}</span> : null}
         </>
       ) : (
         '—'
