@@ -146,6 +146,28 @@ async def test_search_counts_more_than_it_gives(world: World, uma: Client) -> No
         assert (await uma.get(f"/job/{job_id}/log/search?q=line&{bad}")).code == "invalid_query"
 
 
+async def test_search_goes_on_page_by_page(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job_id = await streamed(world, uma, agent)
+    pages, since = [], 0
+    while True:
+        query = f"q=line%20222&limit=4&from={since}"
+        found = (await uma.get(f"/job/{job_id}/log/search?{query}")).json
+        if not found["lines"]:
+            break
+        pages.append((found["matches"], [one["line"] for one in found["lines"]]))
+        since = found["lines"][-1]["offset"] + 1
+    first, second, third = [223, 2_221, 2_222, 2_223], list(range(2_224, 2_228)), [2_228, 2_229]
+    assert pages == [(11, first), (7, second), (3, [*third, 2_230])]
+    # A line that begins before is not met, though its end is behind.
+    offset = LINES.index(b"line 222\n")
+    at = [f"q=line%20222&limit=1&from={offset + more}" for more in (0, 3)]
+    lines = [(await uma.get(f"/job/{job_id}/log/search?{one}")).json["lines"][0] for one in at]
+    assert [one["line"] for one in lines] == [223, 2_221]
+    for bad in ("from=-1", "from=x"):
+        assert (await uma.get(f"/job/{job_id}/log/search?q=a&{bad}")).code == "invalid_query"
+
+
 async def test_lines_are_read_by_their_number(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await streamed(world, uma, agent)

@@ -49,6 +49,27 @@ def test_it_finds_what_is_there_wherever_it_was_cut(
 @hypothesis.given(
     st.text(alphabet="ab\n", max_size=60),
     st.lists(st.integers(0, 90), max_size=8),
+    st.integers(0, 90),
+)
+def test_it_goes_on_from_any_byte(text: str, cuts: list[int], since: int) -> None:
+    data = text.encode()
+    looking = Search("a", 1_000, since)
+    kept = chunks(data, cuts)
+    before = [chunk for chunk in kept if chunk.at_byte < since][-1:]
+    for chunk in before:
+        # As a search begins that reads from the database.
+        looking.walk.start = looking.walk.at = chunk.at_byte
+        looking.walk.before = chunk.at_line
+    for chunk in (*before, *(chunk for chunk in kept if chunk.at_byte >= since)):
+        looking.feed(chunk)
+    looking.end_line()
+    hits = [(hit.line, hit.offset, hit.text) for hit in looking.found.lines]
+    assert hits == [hit for hit in found(data, cuts, "a") if hit[1] >= since]
+
+
+@hypothesis.given(
+    st.text(alphabet="ab\n", max_size=60),
+    st.lists(st.integers(0, 90), max_size=8),
     st.integers(1, 12),
     st.integers(1, 5),
 )

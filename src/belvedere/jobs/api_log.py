@@ -78,7 +78,8 @@ async def search(ask: Ask) -> Hits:
     if not wanted:
         raise Invalid("Say what to look for: ?q=<text>.", code="invalid_query")
     most = _within(ask, "limit", loglines.MOST_FOUND, loglines.MOST_FOUND)
-    return await loglines.search(ask.house, await _source(ask, _attempt(ask)), wanted, most)
+    since = _number("from", ask.first("from") or "0")
+    return await loglines.search(ask.house, await _source(ask, _attempt(ask)), wanted, most, since)
 
 
 async def lines(ask: Ask) -> Lines:
@@ -129,6 +130,7 @@ ROUTES = (
         query=(
             ("q", "the text, without regard to case"),
             ("limit", f"give so many lines, 1 to {loglines.MOST_FOUND}; all are counted"),
+            ("from", "only lines that begin at this byte or behind: one more than the last offset"),
             _ATTEMPT,
         ),
     ),

@@ -88,13 +88,13 @@ class Walk:
 
 
 class Search:
-    """Finds the lines that hold a text, whatever its case."""
+    """Finds the lines that hold a text, whatever its case, and begin at a byte or behind it."""
 
-    def __init__(self, wanted: str, most: int) -> None:
+    def __init__(self, wanted: str, most: int, since: int = 0) -> None:
         self._needle = wanted.lower().encode()
         # Bytes know only the case of ASCII.
         self._is_ascii = wanted.isascii()
-        self._most = most
+        self._most, self._since = most, since
         self.walk = Walk(LONGEST_HIT)
         self._tail, self._is_hit = b"", False
         self.found = Hits(0, [], True)
@@ -113,7 +113,7 @@ class Search:
         return data.lower() if self._is_ascii else data.decode(errors="replace").lower().encode()
 
     def end_line(self) -> None:
-        if self._is_hit:
+        if self._is_hit and self.walk.start >= self._since:
             self.found.matches += 1
             if len(self.found.lines) < self._most:
                 self.found.lines.append(
@@ -126,18 +126,31 @@ def _text(line: bytes) -> str:
     return line.decode("utf-8", "replace")
 
 
-async def search(house: Any, found: Source, wanted: str, most: int) -> Hits:
-    """Every line that holds the text is counted; the first are given."""
-    looking = Search(wanted, most)
+async def search(house: Any, found: Source, wanted: str, most: int, since: int = 0) -> Hits:
+    """Every line that holds the text is counted, from this byte on; the first are given."""
+    looking = Search(wanted, most, since)
     if found.small is not None:
         looking.feed(_whole(found.small))
     else:
+        await house.logs.read(_begin, found.fence, looking, since)
         # A stretch at a time, each in the database's thread: nobody waits for a long log.
         while await house.logs.read(_search_on, found.fence, looking):
             pass
     looking.end_line()
     looking.found.complete = looking.walk.is_whole
     return looking.found
+
+
+def _begin(tx: Tx, fence: int, looking: Search, since: int) -> None:
+    """Stand where the byte before this one is: whatever line begins behind it is met whole."""
+    before = tx.row(
+        "select at_byte, at_line from log_chunks where fence = ? and at_byte < ?"
+        " order by at_byte desc limit 1",
+        *(fence, since),
+    )
+    if before is not None:
+        looking.walk.start = looking.walk.at = before[0]
+        looking.walk.before = before[1]
 
 
 def _search_on(tx: Tx, fence: int, looking: Search) -> bool:

@@ -12952,6 +12952,8 @@ export interface operations {
                 q?: string;
                 /** @description give so many lines, 1 to 1000; all are counted */
                 limit?: string;
+                /** @description only lines that begin at this byte or behind: one more than the last offset */
+                from?: string;
                 /** @description the log of an earlier attempt, by number */
                 attempt?: string;
                 /** @description the organization's name */
@@ -17647,6 +17649,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Triggered"];
+                    "text/plain": string;
                 };
             };
             /** @description Refused. */
@@ -17659,7 +17662,6 @@ export interface operations {
                 };
             };
         };
-                    "text/plain": string;
     };
     post_webhook_id_trigger_signed: {
         parameters: {
@@ -17687,6 +17689,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Triggered"];
+                    "text/plain": string;
                 };
             };
             /** @description Made. */
@@ -17696,10 +17699,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Triggered"];
+                    "text/plain": string;
                 };
             };
             /** @description Refused. */
-                    "text/plain": string;
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -17709,7 +17712,6 @@ export interface operations {
                 };
             };
         };
-                    "text/plain": string;
     };
     get_workflows: {
         parameters: {
