@@ -9,6 +9,12 @@ from belvedere.cli.profile import connect
 from belvedere.cli.verb import Args, Verb, option
 from belvedere.client.calls import Client
 
+# So many jobs are looked at in one request.
+LOOK = 20_000
+UNTIL = "x-looked-until"
+# As many as the server gives at once.
+MOST = 1_000
+
 
 def job_id(text: str) -> str:
     if not is_id(text):
@@ -32,8 +38,22 @@ def listed(args: Args) -> Any:
         query["where[lifecycle][$in][]"] = sorted(outcome.OPEN)
     if args.after:
         query["after"] = args.after
-    jobs = client.get("/job", query)
+    jobs = _looked_for(client, query)
     return jobs if args.json else _with_hostnames(client, jobs)
+
+
+def _looked_for(client: Client, query: dict[str, Any]) -> list[Any]:
+    """In steps: what hardly any job fits would keep the server reading for long."""
+    jobs: list[Any] = []
+    most = query["limit"] or MOST
+    while True:
+        step = {**query, "limit": most - len(jobs), "look": LOOK}
+        answer = client.ask("GET", "/job", query=step)
+        jobs += answer.body
+        until = {name.lower(): value for name, value in answer.headers.items()}.get(UNTIL)
+        if until is None or len(jobs) >= most:
+            return jobs
+        query["after"] = until
 
 
 def one(args: Args) -> Any:

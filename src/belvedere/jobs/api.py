@@ -12,6 +12,7 @@ from belvedere.jobs import asking, pages, reading, record, retention, service, v
 from belvedere.jobs.create import Created, NewJob, create
 from belvedere.jobs.model import Lifecycle
 from belvedere.jobs.original import OldJobs
+from belvedere.jobs.pages import Page
 from belvedere.jobs.record import JobRecord
 from belvedere.rest import filters, lists, values
 from belvedere.rest.arguments import Given
@@ -146,30 +147,33 @@ async def list_jobs(ask: Ask) -> Reply:
     if "q" in query:
         query["where[text][$text]"] = query["q"]
     listing = filters.read(query, pages.listable(ask.house.db.sql.engine))
-    most = _count_most(ask)
-    records, total = await ask.house.db.read(pages.page, ask.actor, listing, most)
+    most, look = _so_far(ask, "count_most"), _so_far(ask, "look")
+    page: Page = await ask.house.db.read(pages.looked, ask.actor, listing, most, look)
     if pages.LOG in listing.include:
-        for found in records:
+        for found in page.records:
             await asking.with_log(ask, found, found.id)
-    answered = lists.answer(ask, listing, records, None if most is not None else total)
-    if most is not None:
-        answered.headers |= _counted(total, most)
+    answered = lists.answer(ask, listing, page.records, page.total, page.until)
+    answered.headers |= _counted(page, most)
     return answered
 
 
-def _count_most(ask: Ask) -> int | None:
-    text = ask.first("count_most")
+def _so_far(ask: Ask, name: str) -> int | None:
+    text = ask.first(name)
     if text is None:
         return None
-    most = values.whole("count_most", text)
+    most = values.whole(name, text)
     if not 1 <= most <= MOST_COUNTED:
-        raise values.bad("count_most", f"count_most takes 1 to {MOST_COUNTED}.")
+        raise values.bad(name, f"{name} takes 1 to {MOST_COUNTED}.")
     return most
 
 
-def _counted(total: int, most: int) -> dict[str, str]:
-    more = {"X-Total-More": "true"} if total > most else {}
-    return {"X-Total-Count": str(min(total, most)), **more}
+def _counted(page: Page, most: int | None) -> dict[str, str]:
+    headers = {} if page.until is None else {"X-Looked-Until": page.until}
+    if page.total is None:
+        return headers
+    if page.until is not None or (most is not None and page.total > most):
+        headers["X-Total-More"] = "true"
+    return {**headers, "X-Total-Count": str(min(page.total, most or page.total))}
 
 
 async def show(ask: Ask) -> JobRecord:
@@ -318,6 +322,7 @@ def _delete(path: str, handler: Handler, summary: str, query: Any = ()) -> Route
 _NARROW = (("type", "Task or Workflow"), ("id", "only this task's or workflow's"))
 _TEXT = ("q", "a text in the name, the id, or the name or e-mail of who started it")
 _MOST = ("count_most", "count so far: X-Total-Count, and X-Total-More when there are more")
+_LOOK = ("look", "look at so many jobs only: X-Looked-Until, and Link to go on behind them")
 _INCLUDE = ("include[field]", "1: also task, task_arguments_values, output, result.log, attempts")
 
 ROUTES: tuple[Route, ...] = (
@@ -345,6 +350,7 @@ ROUTES: tuple[Route, ...] = (
             _INCLUDE,
             _TEXT,
             _MOST,
+            _LOOK,
             ("hostname", "of the agent that asks for work"),
         ),
         also_agent=True,

@@ -6,9 +6,8 @@ from typing import Any
 import msgspec
 
 from belvedere.access.model import Actor
-from belvedere.base.clock import HOUR
 from belvedere.db import Tx, columns
-from belvedere.jobs import reading, record, sight, specs, store
+from belvedere.jobs import looking, reading, record, sight, specs, store
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.record import JobRecord
 from belvedere.rest.clauses import clauses
@@ -37,20 +36,32 @@ class Running(msgspec.Struct):
     count: int
 
 
-def page(
-    tx: Tx, actor: Actor, listing: Listing, most: int | None = None
-) -> tuple[list[JobRecord], int | None]:
-    """Jobs that the actor may see, newest first unless asked otherwise; the total if asked, or as
-    far as one more than `most`."""
+class Page(msgspec.Struct):
+    """`total`: if asked. `until`: looked no further than to this id."""
+
+    records: list[JobRecord]
+    total: int | None
+    until: str | None
+
+
+def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int | None]:
+    """Jobs that the actor may see, newest first unless asked otherwise; the total if asked."""
+    found = looked(tx, actor, listing, None, None)
+    return found.records, found.total
+
+
+def looked(tx: Tx, actor: Actor, listing: Listing, most: int | None, look: int | None) -> Page:
+    """The same, counted no further than to one more than `most`, among no more than `look` jobs."""
     seen, seen_params = sight.visible(actor, tx.sql.engine)
     until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
-    asked = clauses(listing)
-    span, span_params = _span(listing)
-    of = f"from jobs j where j.customer_id = ? and {_THERE}{span} and {seen}{asked.where}"
-    params = (actor.customer_id, until, *span_params, *seen_params, *asked.params)
+    way = looking.way(tx, actor.customer_id, listing, look)
+    asked = clauses(way.rest)
+    ordered = asked.page.replace(" order by ", f" order by {way.order}", 1)
+    of = f"from jobs j where {way.text} and {_THERE} and {seen}{asked.where}"
+    params = (*way.params, until, *seen_params, *asked.params)
     jobs = tx.all(
         JobRow,
-        f"select {columns(JobRow, 'j.')} {of}{asked.page}",
+        f"select {columns(JobRow, 'j.')} {of}{ordered}",
         *params,
         *asked.page_params,
     )
@@ -58,38 +69,24 @@ def page(
     if most is not None:
         counted = f"select count(*) from (select 1 as one {of} limit ?) o"
         total = int(tx.value(counted, *params, most + 1))
+    return Page(_records(tx, actor, jobs, listing), total, way.until)
+
+
+def _records(tx: Tx, actor: Actor, jobs: Sequence[JobRow], listing: Listing) -> list[JobRecord]:
     heavy = listing.include & (HEAVY | {LOG})
     if heavy:
-        return [_heavy(tx, actor, job, heavy) for job in jobs], total
-    return reading.named(tx, _light(tx, actor, jobs)), total
-
-
-def _span(listing: Listing) -> tuple[str, list[str]]:
-    """A time of creation as a range of ids, so that no other history is read; an id may be a
-    little younger or older than its row, where clocks disagree."""
-    text, params = "", list[str]()
-    for one in listing.conditions:
-        if one.field == "creation_date" and one.operator in _SPAN:
-            sign, margin = _SPAN[one.operator]
-            text += f" and j.id {sign} ?"
-            params.append(f"{max(int(one.values[0]) + margin, 0):012x}")
-    return text, params
-
-
-_SPAN = {
-    **dict.fromkeys(("$gt", "$gte"), (">=", -HOUR)),
-    **dict.fromkeys(("$lt", "$lte"), ("<", HOUR)),
-}
+        return [_heavy(tx, actor, job, heavy) for job in jobs]
+    return reading.named(tx, _light(tx, actor, jobs))
 
 
 def running(tx: Tx, actor: Actor, listing: Listing) -> list[Running]:
-    """The same, counted."""
+    """How many of the open jobs there are of each."""
     seen, params = sight.visible(actor, tx.sql.engine)
     asked = clauses(listing)
     rows = tx.rows(
-        "select j.task_id, j.workflow_id, count(*) from jobs j where j.customer_id = ?"
-        f" and {seen}{asked.where} group by j.task_id, j.workflow_id"
-        " order by j.workflow_id, j.task_id",
+        f"select j.task_id, j.workflow_id, count(*) from jobs j where {looking.OPEN_ONES}"
+        f" and j.expires_at > 0 and j.customer_id || '' = ? and {seen}{asked.where}"
+        " group by j.task_id, j.workflow_id order by j.workflow_id, j.task_id",
         *(actor.customer_id, *params, *asked.params),
     )
     return [Running(Runs(task, workflow), count) for task, workflow, count in rows]

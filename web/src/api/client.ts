@@ -57,13 +57,26 @@ export async function ok<T>(asked: Promise<Answer<T>>): Promise<T> {
   return data as T
 }
 
-/** Like ok, with the total that a list carries in X-Total-Count when it was asked for. */
-export async function counted<T>(
-  asked: Promise<Answer<T>>,
-): Promise<{ rows: T; total: number | null }> {
+/** Rows of a list, its total if that was asked for and whether there are more than so many, and
+ * the id behind which nothing was looked at. */
+export interface Counted<T> {
+  rows: T
+  total: number | null
+  more: boolean
+  until: string | null
+}
+
+/** Like ok, with what a list says of itself in its headers. */
+export async function counted<T>(asked: Promise<Answer<T>>): Promise<Counted<T>> {
   const answer = await asked
-  const total = answer.response.headers.get('x-total-count')
-  return { rows: await ok(Promise.resolve(answer)), total: total === null ? null : Number(total) }
+  const { headers } = answer.response
+  const total = headers.get('x-total-count')
+  return {
+    rows: await ok(Promise.resolve(answer)),
+    total: total === null ? null : Number(total),
+    more: headers.has('x-total-more'),
+    until: headers.get('x-looked-until'),
+  }
 }
 
 /** Query parameters whose names are made at run time (`where[host_id]`, `sort[name]`). */

@@ -12387,6 +12387,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                /** @description look at so many jobs only: X-Looked-Until, and Link to go on behind them */
+                look?: string;
                     "application/json": components["schemas"]["ErrorRecord"];
                 };
             };

@@ -2,6 +2,9 @@ import { queryOptions } from '@tanstack/react-query'
 import { api, loose, ok, type Shape } from '../client'
 import type { Job } from './job'
 
+/** No inbox reads all history: nobody waits for what is older than so many jobs. */
+const LOOK = 20_000
+
 export type Need = Shape<'Need'>
 export type Notice = Shape<'NotificationRecord'>
 
@@ -30,6 +33,7 @@ export const minesQuery = (userId: string) =>
         'where[origin]': 'user',
         'where[lifecycle][$in][]': ['finished', 'terminated', 'expired', 'canceled'],
         limit: 50,
+        look: LOOK,
       })
       return (await ok(api.GET('/job', { params: { query } }))) as Job[]
     },
@@ -43,6 +47,7 @@ export const decisionsQuery = queryOptions({
       'where[_type]': 'ApprovalJob',
       'where[lifecycle]': 'finished',
       limit: 5,
+      look: LOOK,
     })
     return (await ok(api.GET('/job', { params: { query } }))) as Job[]
   },

@@ -6,7 +6,7 @@ import {
 } from '@tanstack/react-query'
 import { isOver } from '../../lib/state'
 import { failed } from '../../ui/toast'
-import { api, counted, loose, ok, type Shape } from '../client'
+import { api, type Counted, counted, loose, ok, type Shape } from '../client'
 
 export type Job = Shape<'JobRecord'>
 
@@ -31,8 +31,8 @@ export interface JobFilter {
 }
 
 export const PAGE = 200
-/** Beyond this nobody needs the exact number. */
-const COUNTED = 100_000
+/** A filter looks at so many jobs at a time, so that one that fits nothing answers at once. */
+export const LOOK = 20_000
 
 /** Names for what people ask for, in the words of lifecycles and states. */
 const STATES: Record<string, Record<string, string | string[]>> = {
@@ -82,20 +82,18 @@ export const jobsQuery = (filter: JobFilter) =>
       const query = loose({
         ...wheres(filter),
         limit: PAGE,
+        look: LOOK,
         after: pageParam || undefined,
-        ...(pageParam ? {} : { count: true, count_most: COUNTED }),
+        ...(pageParam ? {} : { count: true, count_most: LOOK }),
       })
-      return counted(api.GET('/job', { params: { query }, signal })) as Promise<{
-        rows: Job[]
-        total: number | null
-      }>
+      return counted(api.GET('/job', { params: { query }, signal })) as Promise<Counted<Job[]>>
     },
     initialPageParam: '',
     // Thousands of rows are not read again because one changed: see useLiveRows.
     meta: { readsItself: true },
     staleTime: Number.POSITIVE_INFINITY,
     getNextPageParam: (last) =>
-      last.rows.length < PAGE ? undefined : (last.rows.at(-1)?.id ?? undefined),
+      (last.rows.length < PAGE ? last.until : last.rows.at(-1)?.id) ?? undefined,
   })
 
 /** How many jobs came in since the newest that is shown. */
@@ -109,14 +107,14 @@ export const newerQuery = (filter: JobFilter, newest: string) =>
   })
 
 function newer(filter: JobFilter, newest: string): Record<string, unknown> {
-  return { ...wheres(filter), 'sort[id]': 1, after: newest }
+  return { ...wheres(filter), 'where[id][$gt]': newest, look: LOOK }
 }
 
 /** Those jobs, newest first; null: more than a page. */
 export async function readNewer(filter: JobFilter, newest: string): Promise<Job[] | null> {
   const query = loose({ ...newer(filter, newest), limit: PAGE })
   const rows = (await ok(api.GET('/job', { params: { query } }))) as Job[]
-  return rows.length < PAGE ? rows.reverse() : null
+  return rows.length < PAGE ? rows : null
 }
 
 /** Some jobs as they are now. */

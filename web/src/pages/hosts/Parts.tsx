@@ -101,7 +101,7 @@ export function Jobs({ host }: { host: Host }) {
   const query = useQuery({
     queryKey: ['job', 'list', 'of-host', host.id],
     queryFn: async () => {
-      const query = loose({ 'where[host_id]': host.id, limit: 8 })
+      const query = loose({ 'where[host_id]': host.id, limit: 8, look: 20_000 })
       return (await ok(api.GET('/job', { params: { query } }))) as Shape<'JobRecord'>[]
     },
   })

@@ -37,9 +37,11 @@ interface Props {
   filter: JobFilter
   onFilter: (change: Partial<JobFilter>) => void
   total: number | null
+  /** There are more than so many. */
+  more: boolean
 }
 
-export function Filters({ filter, onFilter, total }: Props) {
+export function Filters({ filter, onFilter, total, more }: Props) {
   const t = useJobsText()
   const may = useCan()('job.purge')
   const [isPurging, setPurging] = useState(false)
@@ -96,7 +98,7 @@ export function Filters({ filter, onFilter, total }: Props) {
       <Group gap={6} ml="auto" wrap="nowrap">
         {total === null ? null : (
           <Text size="xs" c="dimmed" className="num jobs-total">
-            {t.total(total, total >= 100_000)}
+            {t.total(total, more)}
           </Text>
         )}
         <Views filter={filter} />
@@ -119,7 +121,7 @@ export function Filters({ filter, onFilter, total }: Props) {
 }
 
 /** Typing narrows after a breath; `/` puts the cursor here. */
-function Words({ filter, onFilter }: Omit<Props, 'total'>) {
+function Words({ filter, onFilter }: Omit<Props, 'total' | 'more'>) {
   const t = useJobsText()
   const field = useRef<HTMLInputElement>(null)
   const [text, setText] = useState(filter.q ?? '')

@@ -4,13 +4,14 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ListChecks } from 'lucide-react'
 import { useMemo } from 'react'
-import { type Job, type JobFilter, jobsQuery } from '../../api/queries/job'
+import { type Job, type JobFilter, jobsQuery, PAGE } from '../../api/queries/job'
 import { usePageTitle } from '../../app/title'
 import { Empty } from '../../ui/Empty'
 import { Go } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { Bulk } from './Bulk'
 import { Filters } from './Filters'
+import { Further } from './Further'
 import { JobList } from './JobList'
 import { useSelection } from './selection'
 import { useJobsText } from './text'
@@ -24,14 +25,18 @@ export function JobsPage() {
   const top = useTop(filter)
   const query = useInfiniteQuery({ ...jobsQuery(filter), placeholderData: keepPreviousData })
   const rows = useMemo(() => query.data?.pages.flatMap((page) => page.rows) ?? [], [query.data])
-  const total = query.data?.pages[0]?.total ?? null
+  const { total = null, more = false } = query.data?.pages[0] ?? {}
+  const last = query.data?.pages.at(-1)
+  // A short page ends where the look did; only a full one goes on by itself.
+  const until = last && last.rows.length < PAGE ? last.until : null
+  const onMore = () => !query.isFetchingNextPage && void query.fetchNextPage()
   const selection = useSelection(rows, JSON.stringify(filter))
   return (
     <Paper withBorder className="fill jobs-card">
       {selection.chosen.size ? (
         <Bulk selection={selection} rows={rows} />
       ) : (
-        <Filters filter={filter} onFilter={set} total={total} />
+        <Filters filter={filter} onFilter={set} total={total} more={more} />
       )}
       <Loaded query={query as never} lines={12}>
         {() =>
@@ -42,14 +47,15 @@ export function JobsPage() {
               filter={filter}
               selection={selection}
               top={top}
-              hasMore={query.hasNextPage}
-              onMore={() => !query.isFetchingNextPage && void query.fetchNextPage()}
+              hasMore={query.hasNextPage && !until}
+              onMore={onMore}
             />
-          ) : (
+          ) : until ? null : (
             <Nothing filter={filter} onFilter={set} />
           )
         }
       </Loaded>
+      {until ? <Further until={until} isBusy={query.isFetchingNextPage} onMore={onMore} /> : null}
     </Paper>
   )
 }

@@ -1,9 +1,10 @@
 import { type InfiniteData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type RefObject, useCallback, useEffect, useRef } from 'react'
+import type { Counted } from '../../api/client'
 import { hear } from '../../api/live'
 import { type Job, type JobFilter, newerQuery, readJobs, readNewer } from '../../api/queries/job'
 
-type Pages = InfiniteData<{ rows: Job[]; total: number | null }, string>
+type Pages = InfiniteData<Counted<Job[]>, string>
 
 const EVERY_MS = 800
 const AT_ONCE = 100
@@ -91,5 +92,5 @@ export function onTop(old: Pages, rows: Job[]): Pages {
   const known = new Set(first.rows.map((row) => row.id))
   const fresh = rows.filter((row) => !known.has(row.id))
   const total = first.total === null ? null : first.total + fresh.length
-  return { ...old, pages: [{ rows: [...fresh, ...first.rows], total }, ...rest] }
+  return { ...old, pages: [{ ...first, rows: [...fresh, ...first.rows], total }, ...rest] }
 }
