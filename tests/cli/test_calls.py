@@ -8,7 +8,7 @@ import pytest
 
 import clicast
 from belvedere.cli.main import main
-from cli import flowcalls, notifycalls, signincalls, tagcalls
+from cli import boardcalls, flowcalls, notifycalls, signincalls, tagcalls
 from cli.conftest import Belvedere
 from fakeserver import FakeServer, Say
 
@@ -140,7 +140,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "5ec",
     ),
     ("job list", ("GET", "/host", {}, None), "ready"),
-    ("job list --json", ("GET", "/job", {"limit": "20", "look": "20000"}, None), "ready"),
+    ("job list --json", ("GET", "/job", {"limit": "20"}, None), "ready"),
     (
         "job list --json --task deploy --host web-1 --state lost --limit 5",
         (
@@ -148,7 +148,6 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
             "/job",
             {
                 "limit": "5",
-                "look": "20000",
                 "where[task_id]": clicast.TASK_ID,
                 "where[host_id]": clicast.HOST_ID,
                 "where[state]": "lost",
@@ -162,11 +161,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         (
             "GET",
             "/job",
-            {
-                "limit": "20",
-                "look": "20000",
-                "where[lifecycle][$in][]": "assigned,onhold,ready,started,syncing",
-            },
+            {"limit": "20", "where[lifecycle][$in][]": "assigned,onhold,ready,started,syncing"},
             None,
         ),
         "",
@@ -353,6 +348,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ),
     ("schedule delete nightly", ("DELETE", SCHEDULE, {}, None), "deleted"),
     *notifycalls.CALLS,
+    *boardcalls.CALLS,
     *tagcalls.CALLS,
     *signincalls.CALLS,
     *flowcalls.CALLS,
@@ -485,7 +481,7 @@ def answers(server: FakeServer) -> None:
         server.on(method, MONITOR, clicast.monitor())
     for word in ("pause", "resume", "mute", "unmute"):
         server.on("PUT", f"{MONITOR}/{word}", clicast.monitor())
-    for part in (notifycalls, flowcalls, tagcalls, signincalls):
+    for part in (boardcalls, notifycalls, flowcalls, tagcalls, signincalls):
         for method, path, answer in part.ANSWERS:
             server.on(method, path, answer)
     for path in (TILE, INDICATOR):
@@ -628,6 +624,7 @@ def test_the_first_push_of_a_title_makes_the_indicator(
         ("webhook trigger push --body {", 2, "--body is not JSON"),
         ("indicator set Orders", 2, "Nothing to set"),
         *notifycalls.REFUSED,
+        *boardcalls.REFUSED,
         *tagcalls.REFUSED,
         *flowcalls.REFUSED,
         ("task create x --script /nowhere/x.sh", 1, "/nowhere/x.sh cannot be read"),

@@ -56,6 +56,16 @@ def workflow(client: Client, text: str) -> Record:
     return _one("workflow", client.get("/workflows"), text, lambda one: (one["name"],))
 
 
+def status_page(client: Client, text: str) -> Record:
+    return _one(
+        "status page",
+        client.get("/statuspage"),
+        text,
+        lambda one: (one["title"], one["slug"]),
+        "status-page list",
+    )
+
+
 def member(client: Client, text: str) -> Record:
     return _one(
         "member",
