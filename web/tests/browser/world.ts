@@ -175,11 +175,6 @@ export class World {
     return { email, password, id: made.id }
   }
 
-  /** What the audit says was done, newest first. */
-  async audit(): Promise<{ action: string; user: string; before: any; after: any }[]> {
-    return this.api('GET', '/api/audit?limit=1000')
-  }
-
   /** The only host: the local agent's. */
   async host(): Promise<{ id: string; hostname: string }> {
     const [first] = await this.api<{ id: string; hostname: string }[]>('GET', '/host')

@@ -7,6 +7,7 @@ import { type Host, hostNamesQuery } from '../../api/queries/host'
 import { usePageTitle } from '../../app/title'
 import { Empty } from '../../ui/Empty'
 import { Go } from '../../ui/Go'
+import { Only } from '../../ui/Only'
 import { InstallLine } from '../../ui/watch/InstallLine'
 import { useText } from './text'
 import './hosts.css'
@@ -16,7 +17,11 @@ export function AddPage() {
   const t = useText()
   usePageTitle(t.add)
   const [round, setRound] = useState(0)
-  return <Enrol key={round} onAgain={() => setRound(round + 1)} />
+  return (
+    <Only act="host.edit">
+      <Enrol key={round} onAgain={() => setRound(round + 1)} />
+    </Only>
+  )
 }
 
 function Enrol({ onAgain }: { onAgain: () => void }) {

@@ -6,11 +6,11 @@ import { useState } from 'react'
 import { needsQuery } from '../../api/queries/inbox'
 import { isWorkflow, type Job, movesOf, useAct } from '../../api/queries/job'
 import { useKeys } from '../../app/keys'
-import { useCan } from '../../app/session'
 import { isOver } from '../../lib/state'
 import { Confirm } from '../../ui/Confirm'
 import { AnswerDialog } from './AnswerDialog'
 import { useJobText } from './jobText'
+import { useMayAct } from './mayAct'
 import { ResolveDialog } from './ResolveDialog'
 import { RestartDialog } from './RestartDialog'
 import type { JobSearch } from './routes'
@@ -21,7 +21,7 @@ type Dialog = 'cancel' | 'restart' | 'answer' | 'resolve' | null
 /** What this person may do with this job now. */
 export function JobActions({ job }: { job: Job }) {
   const t = useJobText()
-  const may = useCan()('job.act')
+  const may = useMayAct(job)
   const moves = movesOf(job)
   const act = useAct()
   const restart = useRestart()

@@ -5,10 +5,10 @@ import { api, ok, type Shape } from '../../api/client'
 import { ApiError, byField } from '../../api/errors'
 import { hostNamesQuery } from '../../api/queries/host'
 import { type Monitor, monitorQuery } from '../../api/queries/monitor'
-import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
 import { DeleteButton, Refusal, Stale } from '../../ui/EditForm'
 import { Go, useGo } from '../../ui/Go'
+import { Only } from '../../ui/Only'
 import { useWords } from '../../ui/text'
 import { done } from '../../ui/toast'
 import { useWatchWords } from '../../ui/watch/text'
@@ -25,7 +25,11 @@ import './monitors.css'
 export function NewMonitorPage() {
   usePageTitle(useText().new)
   const { kind } = newMonitorRoute.useSearch()
-  return kind && MAKEABLE.includes(kind) ? <Make kind={kind} key={kind} /> : <Choose />
+  return (
+    <Only act="monitor.edit">
+      {kind && MAKEABLE.includes(kind) ? <Make kind={kind} key={kind} /> : <Choose />}
+    </Only>
+  )
 }
 
 function Choose() {
@@ -111,20 +115,21 @@ type Body = Shape<'MonitorBody'>
 export function EditMonitorPage() {
   const { id } = monitorSettingsRoute.useParams()
   return (
-    <Frame id={id} tab="settings">
-      {(monitor) => (
-        <Stack gap="md">
-          {monitor.type === 'push' ? <PushUrl monitor={monitor} /> : null}
-          <Edit monitor={monitor} key={monitor.id} />
-        </Stack>
-      )}
-    </Frame>
+    <Only act="monitor.edit">
+      <Frame id={id} tab="settings">
+        {(monitor) => (
+          <Stack gap="md">
+            {monitor.type === 'push' ? <PushUrl monitor={monitor} /> : null}
+            <Edit monitor={monitor} key={monitor.id} />
+          </Stack>
+        )}
+      </Frame>
+    </Only>
   )
 }
 
 function Edit({ monitor }: { monitor: Monitor }) {
   const w = useWords()
-  const may = useCan()('monitor.edit')
   const client = useQueryClient()
   // What is typed counts against the version that it was typed over.
   const [base, setBase] = useState(monitor)
@@ -166,10 +171,10 @@ function Edit({ monitor }: { monitor: Monitor }) {
         onSubmit={() => save.mutate()}
         self={monitor.id}
       >
-        <Button type="submit" loading={save.isPending} disabled={!may}>
+        <Button type="submit" loading={save.isPending}>
           {w.save}
         </Button>
-        {may && monitor.type !== 'host' ? <Delete monitor={monitor} /> : null}
+        {monitor.type !== 'host' ? <Delete monitor={monitor} /> : null}
       </MonitorForm>
       {isStale ? (
         <Stale

@@ -3,11 +3,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Ban, ListChecks, RotateCcw } from 'lucide-react'
 import { api, ok, type Shape } from '../../api/client'
 import { runsQuery, type Workflow } from '../../api/queries/workflow'
-import { useCan } from '../../app/session'
 import { isOver, jobLook, jobWord } from '../../lib/state'
 import { Empty } from '../../ui/Empty'
 import { Go } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
+import { useMayRun } from '../../ui/run/target'
 import { Section } from '../../ui/Section'
 import { StateIcon } from '../../ui/StateIcon'
 import { Ago, Lasting } from '../../ui/Time'
@@ -41,7 +41,7 @@ export function JobsTab({ workflow }: { workflow: Workflow }) {
 function RunRow({ workflow, run }: { workflow: Workflow; run: Shape<'JobRecord'> }) {
   const t = useText()
   const client = useQueryClient()
-  const mayAct = useCan()('job.act')
+  const mayAct = useMayRun()(workflow.acl)
   const params = { path: { id: workflow.id, workflow_job_id: run.id } }
   const settle = () => client.invalidateQueries({ queryKey: ['job'] })
   const cancel = useMutation({

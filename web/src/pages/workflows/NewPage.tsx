@@ -7,6 +7,7 @@ import { taskNamesQuery } from '../../api/queries/task'
 import { usePageTitle } from '../../app/title'
 import { useGo } from '../../ui/Go'
 import { type Draft, withEdge, withNode } from '../../ui/graph/draft'
+import { Only } from '../../ui/Only'
 import { Section } from '../../ui/Section'
 import { failed } from '../../ui/toast'
 import { useText } from './text'
@@ -25,8 +26,16 @@ function chain(tasks: Shape<'TaskRecord'>[]): Draft {
 }
 
 export function NewPage() {
+  usePageTitle(useText().newTitle)
+  return (
+    <Only act="workflow.edit">
+      <Form />
+    </Only>
+  )
+}
+
+function Form() {
   const t = useText()
-  usePageTitle(t.newTitle)
   const go = useGo()
   const client = useQueryClient()
   const { data: tasks } = useQuery(taskNamesQuery)

@@ -12,6 +12,7 @@ import { useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { ApiPanel } from '../../ui/run/ApiPanel'
 import { RunDialog } from '../../ui/run/RunDialog'
+import { useMayRun } from '../../ui/run/target'
 import { Section } from '../../ui/Section'
 import { GraphTab } from './GraphTab'
 import { JobsTab } from './JobsTab'
@@ -47,7 +48,7 @@ function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
   const { search, go } = useAddress()
   const can = useCan()
   const home = `/workflows/${workflow.id}`
-  const mayRun = can('workflow.run') && workflow.enable
+  const mayRun = useMayRun()(workflow.acl) && workflow.enable
   const { run, ...rest } = search
   const openRun = () => go(`${home}/${tab}`, { ...rest, run: true })
   useKeys(mayRun ? { r: openRun } : {})
