@@ -1,0 +1,76 @@
+import { createServer, type Server as HttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { World } from './world'
+
+let world: World
+/** A site that is up or down as a test wants. */
+let site: HttpServer
+let isUp = true
+beforeAll(async () => {
+  world = await World.start({ demo: false })
+  site = createServer((_ask, answer) => {
+    answer.writeHead(isUp ? 200 : 500).end('hello')
+  })
+  await new Promise<void>((done) => site.listen(0, '127.0.0.1', done))
+  const { port } = site.address() as AddressInfo
+  const host = await world.host()
+  const all = { type: 'scraper', host_id: host.id, looptime: 1000, fail_threshold: 1 }
+  for (const [name, url] of [
+    ['Archive', `${world.url}/-/health`],
+    ['Shop', `http://127.0.0.1:${port}/`],
+  ])
+    await world.api('POST', '/monitor', { ...all, name, url })
+})
+afterAll(async () => {
+  site.close()
+  await world.stop()
+})
+
+const row = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
+/** The first row below the heading. */
+const top = (page: Page) => page.locator('[role="row"][aria-rowindex="2"]')
+const badge = (page: Page) =>
+  page.getByRole('navigation', { name: 'Observe' }).getByRole('link', { name: /^Monitors/ })
+
+test('a monitor that fails jumps to the top, is counted, and stands in the inbox', async () => {
+  const page = await world.page('/monitors')
+  const inbox = await world.page('/inbox')
+  await page.locator('[role="row"][data-state="normal"]', { hasText: 'Shop' }).waitFor()
+  await top(page).getByRole('link', { name: 'Archive' }).waitFor()
+  expect(await page.title()).toBe('Monitors · Belvedere')
+  isUp = false
+  await top(page).getByRole('link', { name: 'Shop' }).waitFor()
+  await page.locator('[role="row"][data-state="failure"]', { hasText: 'Shop' }).waitFor()
+  // A failed check has a shape of its own, not only a colour.
+  await row(page, 'Shop').locator('svg g[fill="var(--st-fail)"] rect').nth(1).waitFor()
+  await badge(page).getByText('1', { exact: true }).waitFor()
+  await expect.poll(() => page.title()).toBe('(1!) · Monitors · Belvedere')
+  await inbox.getByRole('link', { name: 'Shop fails' }).waitFor()
+  await expect.poll(() => inbox.title()).toBe('(1!) · Inbox · Belvedere')
+
+  isUp = true
+  await top(page).getByRole('link', { name: 'Archive' }).waitFor()
+  await expect.poll(() => page.title()).toBe('Monitors · Belvedere')
+  await badge(page).getByText('1', { exact: true }).waitFor({ state: 'detached' })
+  await inbox.getByRole('link', { name: 'Shop is normal again' }).waitFor()
+})
+
+test('an alert is read by opening it', async () => {
+  const page = await world.page('/inbox')
+  await page.getByRole('link', { name: 'Shop fails' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Shop' }).waitFor()
+  await page.goBack()
+  await page.getByRole('link', { name: 'Shop is normal again' }).waitFor()
+  await page.getByRole('link', { name: 'Shop fails' }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Mark all as read' }).click()
+  await page.getByText('Nothing new.').waitFor()
+  await page.getByText('All', { exact: true }).click()
+  await page.getByRole('link', { name: 'Shop fails' }).waitFor()
+})
+
+test('no page sinned', () => {
+  expect(world.sins).toEqual([])
+})

@@ -1,0 +1,95 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until, World } from './world'
+
+let world: World
+beforeAll(async () => {
+  world = await World.start({ demo: false })
+})
+afterAll(() => world.stop())
+
+const editor = (page: Page) => page.getByRole('textbox', { name: 'Script', exact: true })
+
+/** Puts a text into the editor in place of what is there. */
+async function write(page: Page, text: string): Promise<void> {
+  await editor(page).click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText(text)
+}
+
+test('a script is written, checked while it is written, and kept in versions', async () => {
+  const page = await world.page('/scripts')
+  await page.getByRole('main').getByRole('link', { name: 'New script' }).click()
+  await page.getByLabel('File name').fill('tidy.sh')
+  await write(page, '#!/bin/bash\nif true; then\n')
+  await page.locator('.cm-lint-marker-error').first().waitFor()
+  await write(page, '#!/bin/bash\necho one\n')
+  await page.locator('.cm-lint-marker-error').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Create the script' }).click()
+  await page.waitForURL(/\/scripts\/[0-9a-f]{24}$/)
+  await page.getByText('The first version').waitFor()
+
+  await write(page, '#!/bin/bash\necho two\necho three\n')
+  await page.keyboard.press('Control+s')
+  await page.getByText('Saved as a new version').waitFor()
+  await page.getByRole('radio', { name: 'Version 2 (newest)' }).waitFor()
+  await page.getByText('2 lines added, 1 removed').waitFor()
+  const changed = page.getByRole('region', { name: 'What version 2 changed' })
+  await changed.getByText('echo one').waitFor()
+  await changed.getByText('echo three').waitFor()
+  await page.getByRole('radio', { name: 'Version 1' }).check()
+  await page.getByText('The first version').waitFor()
+  const id = page.url().match(/[0-9a-f]{24}/)![0]
+  expect(await world.api('GET', `/file/${id}`)).toMatchObject({ filename: 'tidy.sh', version: 2 })
+})
+
+test('two who write at once: the second sees what the first changed', async () => {
+  const file = await world.api('POST', '/file', { filename: 'shared.sh', source: 'echo one\n' })
+  const page = await world.page(`/scripts/${file.id}`)
+  await page.locator('.cm-content[data-language="shell"]').waitFor()
+  await write(page, 'echo mine\n')
+  await world.api('PUT', `/file/${file.id}`, { filename: 'shared.sh', source: 'echo theirs\n' })
+  await page.keyboard.press('Control+s')
+  const ask = page.getByRole('dialog')
+  await ask.getByText('Somebody else saved a newer version meanwhile').waitFor()
+  await ask.getByText('echo theirs').first().waitFor()
+  await ask.getByRole('button', { name: 'Keep mine on top' }).click()
+  await page.getByRole('button', { name: 'Save' }).first().click()
+  await until(async () => (await world.api('GET', `/file/${file.id}`)).version === 3, 'saving')
+})
+
+test('a file is uploaded, and what is no text is not edited', async () => {
+  const page = await world.page('/scripts')
+  await page.getByRole('button', { name: 'Upload a file' }).waitFor()
+  await page.setInputFiles('input[type="file"]', {
+    name: 'picture.bin',
+    mimeType: 'application/octet-stream',
+    buffer: Buffer.from([0, 1, 2, 255, 254]),
+  })
+  await page.getByRole('heading', { level: 2, name: 'picture.bin' }).waitFor()
+  await page.getByText('This file is no text').waitFor()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download' }).first().click(),
+  ])
+  expect(download.suggestedFilename()).toBe('picture.bin')
+})
+
+test('one that a task uses stays, one that nothing uses goes', async () => {
+  const task = await world.script('Uses it', '#!/bin/bash\ntrue\n')
+  const { script_id } = await world.api('GET', `/task/${task.id}`)
+  const page = await world.page(`/scripts/${script_id}`)
+  await page.getByRole('link', { name: 'Uses it' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
+  await world.api('DELETE', `/task/${task.id}`)
+  await page.getByText('Nothing uses it').waitFor()
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.waitForURL(world.at('/scripts'))
+  await page.getByRole('list', { name: 'Scripts' }).getByText('tidy.sh').waitFor()
+  await page.getByText('Uses-it.sh').waitFor({ state: 'detached' })
+})
+
+test('no page sinned', () => {
+  expect(world.sins).toEqual([])
+})

@@ -1,0 +1,102 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until, World } from './world'
+
+const FIRST = 'hush-4711-first'
+const SECOND = 'hush-4712-second'
+
+let world: World
+let task: { id: string }
+beforeAll(async () => {
+  world = await World.start({ demo: false })
+  task = await world.script('Uses a secret', '#!/bin/bash\necho "with <$DEPLOY_KEY>"\n')
+})
+afterAll(() => world.stop())
+
+/** Everything that the page has, where somebody could find a value again. */
+async function kept(page: Page): Promise<string> {
+  return page.evaluate(
+    () =>
+      document.documentElement.outerHTML +
+      [...document.querySelectorAll('input, textarea')].map((one) => (one as any).value).join() +
+      JSON.stringify(localStorage) +
+      JSON.stringify(sessionStorage) +
+      location.href,
+  )
+}
+
+const row = (page: Page) => page.getByRole('listitem').filter({ hasText: 'DEPLOY_KEY' })
+const form = (page: Page) => page.getByRole('dialog')
+const value = (page: Page) => form(page).getByRole('textbox', { name: 'Value' })
+
+async function output(): Promise<string> {
+  const { id } = await world.api('POST', '/job', { task: task.id })
+  const page = await world.page(`/jobs/${id}`)
+  await page.locator('[data-mark="complete"]').waitFor()
+  await page.locator('.log-text', { hasText: 'with <' }).waitFor()
+  const shown = await page.locator('.log-box').innerText()
+  await page.context().close()
+  return shown
+}
+
+test('a secret is set, and never shown again', async () => {
+  const page = await world.page('/secrets')
+  await page.getByText('No secrets yet').waitFor()
+  await page.getByRole('button', { name: 'Set a secret' }).click()
+  await form(page).getByRole('textbox', { name: 'Name' }).fill('DEPLOY_KEY')
+  await value(page).fill(FIRST)
+  await form(page).getByLabel('What it is for').fill('pushes to the shop')
+  await page.keyboard.press('Control+Enter')
+  await form(page).waitFor({ state: 'hidden' })
+  await row(page).getByText('pushes to the shop').waitFor()
+  expect(await kept(page)).not.toContain(FIRST)
+  await page.reload()
+  await row(page).getByText('secret', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Set DEPLOY_KEY anew' }).click()
+  expect(await value(page).inputValue()).toBe('')
+  expect(await kept(page)).not.toContain(FIRST)
+  expect(JSON.stringify(await world.api('GET', '/secret'))).not.toContain(FIRST)
+})
+
+test('a script gets it, and its log does not show it', async () => {
+  const shown = await output()
+  expect(shown).toContain('with <***>')
+  expect(shown).not.toContain(FIRST)
+})
+
+test('it is replaced under the same name', async () => {
+  const before = (await world.api<any[]>('GET', '/secret'))[0].version
+  const page = await world.page('/secrets')
+  await page.getByRole('button', { name: 'Set DEPLOY_KEY anew' }).click()
+  await value(page).fill(SECOND)
+  await form(page).getByRole('button', { name: 'Save' }).click()
+  await form(page).waitFor({ state: 'hidden' })
+  await until(async () => {
+    const [found] = await world.api<any[]>('GET', '/secret')
+    return found.version > before
+  }, 'the new value')
+  expect(await kept(page)).not.toContain(SECOND)
+  expect(await output()).toContain('with <***>')
+})
+
+test('a variable can be read again', async () => {
+  const page = await world.page('/secrets')
+  await page.getByRole('button', { name: 'Set a secret' }).click()
+  await form(page).getByRole('textbox', { name: 'Name' }).fill('REGION')
+  await form(page).getByRole('switch', { name: 'Hide it' }).uncheck()
+  await value(page).fill('north')
+  await form(page).getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('listitem').filter({ hasText: 'REGION' }).getByText('north').waitFor()
+})
+
+test('it is deleted, and scripts lack it', async () => {
+  const page = await world.page('/secrets')
+  await page.getByRole('button', { name: 'Delete DEPLOY_KEY' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await row(page).waitFor({ state: 'detached' })
+  expect(await output()).toContain('with <>')
+})
+
+test('no page sinned', () => {
+  expect(world.sins).toEqual([])
+})
