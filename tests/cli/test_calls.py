@@ -140,7 +140,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "5ec",
     ),
     ("job list", ("GET", "/host", {}, None), "ready"),
-    ("job list --json", ("GET", "/job", {"limit": "20"}, None), "ready"),
+    ("job list --json", ("GET", "/job", {"limit": "20", "look": "20000"}, None), "ready"),
     (
         "job list --json --task deploy --host web-1 --state lost --limit 5",
         (
@@ -148,6 +148,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
             "/job",
             {
                 "limit": "5",
+                "look": "20000",
                 "where[task_id]": clicast.TASK_ID,
                 "where[host_id]": clicast.HOST_ID,
                 "where[state]": "lost",
@@ -161,7 +162,11 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         (
             "GET",
             "/job",
-            {"limit": "20", "where[lifecycle][$in][]": "assigned,onhold,ready,started,syncing"},
+            {
+                "limit": "20",
+                "look": "20000",
+                "where[lifecycle][$in][]": "assigned,onhold,ready,started,syncing",
+            },
             None,
         ),
         "",
