@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { World } from './world'
+
+const SECRET = 'hush-4711-first'
+
+let world: World
+beforeAll(async () => {
+  world = await World.start({ demo: false })
+})
+afterAll(() => world.stop())
+
+type Shown = [field: string, before: string, after: unknown]
+/** What is done, on which record, how the audit calls it, and one field that it changed. */
+const DEEDS: [name: string, act: () => Promise<string>, action: string, shown: Shown][] = [
+  [
+    'an indicator',
+    changed('/indicator', { title: 'Queue', type: 'text' }, { title: 'Line' }),
+    'indicator.change',
+    ['title', 'Queue', 'Line'],
+  ],
+  [
+    'a monitor',
+    changed('/monitor', { name: 'Backup', type: 'push' }, { name: 'Copies' }),
+    'monitor.edit',
+    ['name', 'Backup', 'Copies'],
+  ],
+  ['a host', tagHost, 'host.change', ['tags', '[]', '["edge"]']],
+  [
+    'a task',
+    changed('/task', { name: 'Ask', type: 'dummy' }, { name: 'Ask all' }),
+    'task.change',
+    ['name', 'Ask', 'Ask all'],
+  ],
+  ['an approval', approve, 'job.approve', ['state', 'not there', 'success']],
+  ['a workflow', changeWorkflow, 'workflow.change', ['name', 'Chain', 'Longer chain']],
+  [
+    'a webhook',
+    changed('/webhook', { name: 'Door', tasks: [] }, { name: 'Gate' }),
+    'webhook.change',
+    ['name', 'Door', 'Gate'],
+  ],
+  ['a secret key', rotate, 'webhook.rotate_secret', ['overlap', 'not there', '3600']],
+  [
+    'a schedule',
+    pause,
+    'schedule.pause',
+    ['paused', 'not there', expect.stringMatching(/^\d{4}-/)],
+  ],
+  ['an access list', share, 'task.acl', ['acl', '[]', '["ada@example.org"]']],
+  ['a person', promote, 'member.change', ['level', 'viewer', 'manager']],
+  ['a token', token, 'token.revoke', ['name', 'ci runner', 'not there']],
+  ['a secret', setSecret, 'secret.set', ['version', '1', '2']],
+]
+
+function changed(path: string, first: unknown, then: unknown): () => Promise<string> {
+  return async () => {
+    const { id } = await world.api('POST', path, first)
+    await world.api('PATCH', `${path}/${id}`, then)
+    return id
+  }
+}
+
+const dummy = async (): Promise<string> =>
+  (await world.api('POST', '/task', { name: 'Dummy', type: 'dummy' })).id
+
+async function tagHost(): Promise<string> {
+  const { id } = await world.host()
+  await world.api('PATCH', `/host/${id}`, { tags: ['edge'] })
+  return id
+}
+
+async function approve(): Promise<string> {
+  const asked = { name: 'May we', type: 'approval', approvers: ['ada@example.org'] }
+  const task = await world.api('POST', '/task', asked)
+  const { id } = await world.api('POST', '/job', { task: task.id })
+  await world.api('PUT', `/job/${id}/approve`)
+  return id
+}
+
+async function changeWorkflow(): Promise<string> {
+  const graph = { nodes: [{ id: 'one', task_id: await dummy() }], edges: [] }
+  return changed('/workflows', { name: 'Chain', start: 'one', graph }, { name: 'Longer chain' })()
+}
+
+async function rotate(): Promise<string> {
+  const { id } = await world.api('POST', '/webhook', { name: 'Rotated', tasks: [] })
+  await world.api('POST', `/webhook/${id}/credentials/rotate`, { overlap: 3600 })
+  return id
+}
+
+async function pause(): Promise<string> {
+  const { id } = await world.api('POST', `/task/${await dummy()}/schedule`, {
+    repeatEvery: '0 7 * * *',
+  })
+  await world.api('PUT', `/schedule/${id}/pause`, {})
+  return id
+}
+
+async function share(): Promise<string> {
+  const id = await dummy()
+  await world.api('PATCH', `/task/${id}/acl`, { action: 'add', users: ['ada@example.org'] })
+  return id
+}
+
+async function promote(): Promise<string> {
+  const { id } = await world.member('viewer')
+  await world.api('PATCH', `/api/member/${id}`, { credential: 'manager' })
+  return id
+}
+
+async function token(): Promise<string> {
+  const { id } = await world.api('POST', '/api/token', { name: 'ci runner' })
+  await world.api('DELETE', `/api/token/${id}`)
+  return id
+}
+
+async function setSecret(): Promise<string> {
+  for (const value of [SECRET, `${SECRET}-2`]) await world.api('PUT', '/secret/KEY', { value })
+  return (await world.api<{ id: string }[]>('GET', '/secret'))[0]!.id
+}
+
+test('whatever is done stands there: who, what, before and after', async () => {
+  const page = await world.page('/audit')
+  for (const [name, act, action, [field, before, after]] of DEEDS) {
+    const id = await act()
+    await page.goto(world.at(`/audit?object_id=${id}&action=${action}`))
+    const row = page
+      .getByRole('button', { name: new RegExp(`${action} ada@example\\.org`) })
+      .first()
+    await row.click()
+    const line = page.getByRole('table', { name: 'Before and after' }).locator('tr', {
+      has: page.getByRole('cell', { name: field, exact: true }),
+    })
+    await line.waitFor()
+    const cells = (await line.locator('td').allInnerTexts()).map((text) => text.trim())
+    expect([name, ...cells]).toEqual([name, field, before, after])
+    // Never what is secret, nor in what the page fetched it from.
+    expect(await page.content()).not.toContain(SECRET)
+  }
+  const all = JSON.stringify(await world.api('GET', '/api/audit?limit=1000'))
+  expect(all).not.toContain(SECRET)
+})
+
+test('it is filtered in the address, and kept from who is no admin', async () => {
+  await token()
+  const page = await world.page('/audit')
+  await page.getByLabel('What').fill('token.revoke')
+  await page.waitForURL(/action=token\.revoke/)
+  const actions = page.locator('.audit-row b')
+  await expect
+    .poll(async () => new Set(await actions.allInnerTexts()))
+    .toEqual(new Set(['token.revoke']))
+  const manager = await world.member('manager')
+  expect((await world.ask('GET', '/api/audit', undefined, manager)).status).toBe(403)
+})
+
+test('no page sinned', () => {
+  expect(world.sins).toEqual([])
+})

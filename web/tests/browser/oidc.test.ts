@@ -1,0 +1,93 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Provider } from './provider'
+import { World } from './world'
+
+const GRACE = { sub: 's-grace', email: 'grace@acme.test', name: 'Grace' }
+
+let world: World
+let provider: Provider
+beforeAll(async () => {
+  provider = await Provider.start(GRACE)
+  const env = { BELVEDERE_INNER_NETWORKS: '127.0.0.0/8' }
+  world = await World.start({ demo: false, agent: false, env })
+})
+afterAll(async () => {
+  await world.stop()
+  await provider.stop()
+})
+
+/** A stranger who wants to see the jobs, and chooses the provider. */
+async function comes(): Promise<Page> {
+  const page = await world.stranger()
+  await page.goto(world.at('/jobs'))
+  await page.getByRole('link', { name: 'Sign in with Our directory' }).click()
+  return page
+}
+
+const menu = (page: Page) => page.getByRole('button', { name: 'Actions: Our directory' })
+
+test('an owner adds a provider, and its secret is never shown again', async () => {
+  const page = await world.page('/settings/organization')
+  await page.getByRole('button', { name: 'New provider' }).click()
+  const form = page.getByRole('dialog')
+  await form.getByLabel('Name').fill('Our directory')
+  await form.getByLabel('Issuer').fill(provider.issuer)
+  await form.getByLabel('Client id').fill('belvedere')
+  await form.getByLabel('Client secret').fill(provider.secret)
+  await form.getByRole('combobox', { name: 'E-mail domains' }).fill('acme.test')
+  await page.keyboard.press('Enter')
+  await form.getByRole('combobox', { name: 'New people come in as' }).click()
+  await page.getByRole('option', { name: 'user', exact: true }).click()
+  await form.getByRole('button', { name: 'Save' }).click()
+  await menu(page).click()
+  await page.getByRole('menuitem', { name: 'Edit' }).click()
+  await form.getByText('/-/oidc/callback').waitFor()
+  expect(await form.getByLabel('Client secret').inputValue()).toBe('')
+  expect(await page.content()).not.toContain(provider.secret)
+})
+
+test('a stranger comes in through it, to where they wanted to go', async () => {
+  const page = await comes()
+  await page.waitForURL(world.at('/jobs'))
+  const who = page.getByRole('button', { name: /Account$/ })
+  await expect.poll(() => who.innerText()).toMatch(/^grace\s+user/)
+  await page.goto(world.at('/settings/security'))
+  await page.getByText('You sign in through a provider').waitFor()
+  expect(await page.getByRole('region', { name: 'Password', exact: true }).count()).toBe(0)
+  const owner = await world.page('/people')
+  await owner.getByRole('combobox', { name: 'Level of Grace' }).waitFor()
+})
+
+test('others are told why they stay outside', async () => {
+  await provider.knows({ sub: 's-eve', email: 'eve@evil.test' })
+  const page = await comes()
+  await page.getByText('Addresses of your domain are not let in.').waitFor()
+  await page.goto(world.at('/jobs'))
+  await page.waitForURL(/\/ui\/login/)
+  await provider.knows({ ...GRACE, sub: 's-somebody-else' })
+  await (await comes()).getByText('Another account of the provider belongs to this').waitFor()
+})
+
+test('one that is switched off is no door any more', async () => {
+  const page = await world.page('/settings/organization')
+  await menu(page).click()
+  await page.getByRole('menuitem', { name: 'Edit' }).click()
+  const form = page.getByRole('dialog')
+  await form.getByRole('switch', { name: 'Enabled' }).uncheck()
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.waitFor({ state: 'hidden' })
+  const stranger = await world.stranger()
+  const [answer] = await Promise.all([
+    stranger.waitForResponse(/\/api\/auth\/methods/),
+    stranger.goto(world.at('/jobs')),
+  ])
+  expect((await answer.json()).providers).toEqual([])
+  await stranger.getByRole('button', { name: 'Sign in' }).waitFor()
+  expect(await stranger.getByRole('link', { name: /Our directory/ }).count()).toBe(0)
+})
+
+test('no page sinned', () => {
+  const there = `left the house: ${provider.issuer}/authorize`
+  expect(world.sins.filter((sin) => !sin.startsWith(there))).toEqual([])
+})
