@@ -9,13 +9,18 @@ import clicast
 HERE = Path(__file__).parent
 FLOW_ID, FLOW_JOB_ID = "65a000000000000000000301", "65a000000000000000000302"
 OTHER_TASK_ID = "65a0000000000000000000a9"
+OTHER_FLOW_ID = "65a000000000000000000303"
 DATE = "2026-03-01T10:00:00.000Z"
 GRAPH = {
     "nodes": [
         {"id": "a", "task_id": clicast.TASK_ID, "host": "web-1"},
         {"id": "b", "task_id": OTHER_TASK_ID, "join": "all"},
+        {"id": "c", "workflow_id": OTHER_FLOW_ID},
     ],
-    "edges": [{"source": "a", "target": "b", "on": "success"}],
+    "edges": [
+        {"source": "a", "target": "b", "on": "success"},
+        {"source": "b", "target": "c", "on": "success"},
+    ],
 }
 FLOW = {
     "id": FLOW_ID,
@@ -26,6 +31,7 @@ FLOW = {
     "graph": GRAPH,
     "start": "a",
     "tasks": [{"id": clicast.TASK_ID, "name": "deploy", "type": "script"}],
+    "workflows": [{"id": OTHER_FLOW_ID, "name": "smoke test"}],
     "triggers": [],
     "acl": [],
     "version": 5,
@@ -44,6 +50,7 @@ _RECIPE = json.loads((HERE / "recipe.json").read_text())
 CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ("workflow list", ("GET", "/workflows", {}, None), "release"),
     ("workflow show release", ("GET", "/workflows", {}, None), "success → b"),
+    ("workflow show release", ("GET", "/workflows", {}, None), "workflow smoke test"),
     (f"workflow create {HERE}/release.json", ("POST", "/workflows", {}, _SENT), "workflow run"),
     (
         "workflow edit release --disable --one-at-a-time",

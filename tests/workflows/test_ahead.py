@@ -10,6 +10,8 @@ from belvedere.jobs import plan, sweep, votes
 from belvedere.jobs.model import JobRow
 from belvedere.tasks import service as tasks
 from belvedere.tasks.given import ScriptBody, TaskBody
+from belvedere.workflows import service as workflows
+from belvedere.workflows.given import WorkflowBody
 from workflows.yard import Yard
 
 ASK = {"type": "approval", "approvers": ["max@acme.test"]}
@@ -125,3 +127,37 @@ def test_a_purged_job_takes_its_plan_along(yard: Yard) -> None:
 def _left(tx: Tx, job_id: str) -> list[int]:
     counted = "select count(*) from {} where job_id = ?"
     return [tx.value(counted.format(name), job_id) for name in ("approvals", "approval_objects")]
+
+
+def test_a_workflow_that_follows_is_covered_with_all_that_is_in_it(yard: Yard) -> None:
+    deep = yard.flow("q")
+    inner = yard.flow("p-r", flows={"r": deep})
+    yard.run(yard.flow("a-b", flows={"b": inner}, tasks={"a": ASK}))
+    asked = waiting(yard)
+    assert sorted(shown(yard, asked)) == ["p", "q"]
+    edit(yard, "q", script=OTHER)
+    with pytest.raises(Conflict):
+        yard.db.write_now(votes.approve, yard.cast.max, asked.id)
+
+
+def test_what_is_changed_in_there_after_the_yes_does_not_run(yard: Yard) -> None:
+    inner = yard.flow("p-q")
+    job = yard.run(yard.flow("a-b", flows={"b": inner}, tasks={"a": ASK}))
+    yard.db.write_now(votes.approve, yard.cast.max, waiting(yard).id)
+    yard.react()
+    edit(yard, "q", script=OTHER)
+    yard.ends("p")
+    (step,) = [one for one in yard.steps() if one.name == "q"]
+    assert (step.state, "not what was approved" in (step.reason or "")) == ("error", True)
+    assert yard.stands(job.id) == "finished/failure"
+
+
+def test_a_workflow_that_is_changed_after_the_yes_does_not_begin(yard: Yard) -> None:
+    inner = yard.flow("p")
+    yard.run(yard.flow("a-b b-c", flows={"c": inner}, tasks={"a": ASK}))
+    yard.db.write_now(votes.approve, yard.cast.max, waiting(yard).id)
+    yard.react()
+    body = WorkflowBody(description="another one")
+    yard.db.write_now(workflows.change, yard.cast.ada, inner.id, body, whole=False)
+    yard.ends("b")
+    assert "not what was approved" in (yard.steps()[-1].reason or "")

@@ -104,7 +104,7 @@ def test_it_works() -> None:
         Edge("ask", "ship", "success"),
         Edge("pull", "ship", "hotfix"),
     ]
-    graph = recipes.graph_of(found, {"u1": "t1", "u2": "t2", "u3": "t3"})
+    graph = recipes.graph_of(found, {"u1": "t1", "u2": "t2", "u3": "t3"}, {})
     assert [n.task_id for n in graph.nodes] == ["t1", "t2", "t3"]
     assert found.notes == ["ask: you are the approver; name others with: belvedere task edit"]
 

@@ -30,14 +30,17 @@ class Yard(Workshop):
     """Every word is one transaction; nodes are called like their tasks."""
 
     def flow(self, edges: str = "a-b", joins: str = "", **more: Any) -> WorkflowRow:
-        """`a-b a-c:failure` are edges, `joins` the nodes that wait for all of theirs."""
+        """`a-b a-c:failure` are edges, `joins` the nodes that wait for all of theirs, `flows` those
+        that run another workflow."""
         drawn = [edge.partition(":")[0].split("-") for edge in edges.split()]
         names = sorted({name for pair in drawn for name in pair})
-        tasks = more.pop("tasks", {})
-        nodes = [self.node(name, tasks.get(name, {}), joins, more) for name in names]
+        tasks, flows = more.pop("tasks", {}), more.pop("flows", {})
+        nodes = [
+            self.node(name, flows.get(name) or tasks.get(name, {}), joins, more) for name in names
+        ]
         body = {
             "name": "release",
-            "start": "a",
+            "start": names[0],
             "graph": {
                 "nodes": nodes,
                 "edges": [
@@ -55,10 +58,12 @@ class Yard(Workshop):
         return self.db.write_now(service.create, self.keys, self.cast.ada, sent).row
 
     def node(
-        self, name: str, task: dict[str, Any], joins: str, more: dict[str, Any]
+        self, name: str, runs: dict[str, Any] | WorkflowRow, joins: str, more: dict[str, Any]
     ) -> dict[str, Any]:
-        task_id = self.task(**{"name": name, **task})
-        node: dict[str, Any] = {"id": name, "task_id": task_id}
+        if isinstance(runs, WorkflowRow):
+            node: dict[str, Any] = {"id": name, "workflow_id": runs.id}
+        else:
+            node = {"id": name, "task_id": self.task(**{"name": name, **runs})}
         if name in joins.split():
             node["join"] = "all"
         if name in more.get("retry", {}):

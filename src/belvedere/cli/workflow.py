@@ -111,7 +111,7 @@ def _path(client: Client, args: Args) -> str:
 
 
 def _definition(client: Client, args: Args) -> dict[str, Any]:
-    """The file; tasks may stand in it by their names."""
+    """The file; tasks and workflows may stand in it by their names."""
     try:
         text = sys.stdin.read() if args.file == "-" else Path(args.file).read_text()
         body = json.loads(text)
@@ -123,10 +123,17 @@ def _definition(client: Client, args: Args) -> dict[str, Any]:
         raise Stop(f"{args.file} must hold one JSON object.")
     graph = body.get("graph")
     for node in graph.get("nodes", []) if isinstance(graph, dict) else []:
-        named = node.get("task_id") if isinstance(node, dict) else None
-        if isinstance(named, str) and not is_id(named):
-            node["task_id"] = find.task(client, named, node.get("host"))["id"]
+        _look_up(client, node)
     return body
+
+
+def _look_up(client: Client, node: Any) -> None:
+    named = node.get("task_id") if isinstance(node, dict) else None
+    if isinstance(named, str) and not is_id(named):
+        node["task_id"] = find.task(client, named, node.get("host"))["id"]
+    named = node.get("workflow_id") if isinstance(node, dict) else None
+    if isinstance(named, str) and not is_id(named):
+        node["workflow_id"] = find.workflow(client, named)["id"]
 
 
 def _say(text: str) -> Any:

@@ -24,7 +24,8 @@ def workflows(flows: Any) -> None:
 
 
 def workflow(flow: Any) -> None:
-    tasks = {task["id"]: task["name"] for task in flow["tasks"]}
+    names = {task["id"]: task["name"] for task in flow["tasks"]}
+    names |= {each["id"]: f"workflow {each['name']}" for each in flow["workflows"]}
     show.fields(
         (
             ("id", flow["id"]),
@@ -33,7 +34,7 @@ def workflow(flow: Any) -> None:
             ("at a time", "many" if flow["multitasking"] else "one"),
             ("description", flow["description"]),
             ("begins with", flow["start"]),
-            *((f"  {node['id']}", _node(node, flow, tasks)) for node in flow["graph"]["nodes"]),
+            *((f"  {node['id']}", _node(node, flow, names)) for node in flow["graph"]["nodes"]),
             ("started by", flow["triggers"]),
             ("acl", flow["acl"]),
             ("version", flow["version"]),
@@ -42,14 +43,15 @@ def workflow(flow: Any) -> None:
     )
 
 
-def _node(node: Any, flow: Any, tasks: dict[str, str]) -> str:
+def _node(node: Any, flow: Any, names: dict[str, str]) -> str:
     """`task, waits for all; success → b, failure → c`"""
     followers = [
         f"{edge['on']} → {edge['target']}"
         for edge in flow["graph"]["edges"]
         if edge["source"] == node["id"]
     ]
-    told = tasks.get(node["task_id"], node["task_id"])
+    runs = node.get("workflow_id") or node["task_id"]
+    told = names.get(runs, runs)
     if node.get("join") == "all":
         told += ", waits for all"
     return f"{told}; {', '.join(followers)}" if followers else told

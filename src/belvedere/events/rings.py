@@ -8,6 +8,10 @@ from belvedere.events import triggers
 
 # (task or workflow, id)
 Thing = tuple[str, str]
+_RUNS = {
+    "task": "select distinct task_id from workflow_tasks where workflow_id",
+    "workflow": "select distinct part_id from workflow_parts where workflow_id",
+}
 
 
 def refuse(tx: Tx, customer_id: str, kind: str, object_id: str) -> None:
@@ -24,15 +28,14 @@ def refuse(tx: Tx, customer_id: str, kind: str, object_id: str) -> None:
 
 
 def _started(tx: Tx, customer_id: str, things: list[Thing]) -> list[Thing]:
-    """What the ends of these start, and the tasks that the workflows among them run."""
+    """What the ends of these start, and what the workflows among them run."""
     found: list[Thing] = []
     for kind in ("task", "workflow"):
         ids = [object_id for of, object_id in things if of == kind]
         for ones in triggers.of_sources(tx, customer_id, kind, ids).values():
             found += [(one.target, one.target_id) for one in ones]
     flows = [object_id for of, object_id in things if of == "workflow"]
-    rows = tx.rows(
-        f"select distinct task_id from workflow_tasks where workflow_id in {tx.sql.texts}",
-        msgspec.json.encode(flows).decode(),
-    )
-    return [*found, *(("task", task_id) for (task_id,) in rows)]
+    for kind, sql in _RUNS.items():
+        rows = tx.rows(f"{sql} in {tx.sql.texts}", msgspec.json.encode(flows).decode())
+        found += [(kind, object_id) for (object_id,) in rows]
+    return found

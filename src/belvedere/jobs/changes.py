@@ -45,9 +45,10 @@ def tell(tx: Tx, what: str, jobs: Sequence[JobRow], known: Starting | None = Non
         tx,
         "workflow.step",
         [
-            (job.customer_id, job.workflow_id, {"workflow_job_id": _whole(job), "job_id": job.id})
+            (job.customer_id, job.workflow_id, {"workflow_job_id": whole, "job_id": job.id})
             for job in jobs
-            if job.workflow_id is not None and _is_step(what, job)
+            if job.workflow_id is not None
+            for whole in _wholes(what, job)
         ],
     )
 
@@ -66,12 +67,12 @@ def _fire(
     triggers.fire(tx, source, happened, known)
 
 
-def _is_step(what: str, job: JobRow) -> bool:
-    """What a workflow job goes on from: the first and last moves of its jobs, its own cancel."""
-    if job.type == WORKFLOW:
-        return what == "cancel_requested"
-    return job.is_over or what == "assigned"
-
-
-def _whole(job: JobRow) -> str | None:
-    return job.id if job.type == WORKFLOW else job.workflow_job_id
+def _wholes(what: str, job: JobRow) -> list[str]:
+    """The workflow jobs that go on from this: the one that it is a step of, at its first and last
+    moves, and a workflow job itself at its own cancel."""
+    is_whole = job.type == WORKFLOW
+    found = [job.id] if is_whole and what == "cancel_requested" else []
+    first = "started" if is_whole else "assigned"
+    if job.workflow_job_id is not None and (job.is_over or what == first):
+        found.append(job.workflow_job_id)
+    return found

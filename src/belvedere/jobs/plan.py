@@ -33,7 +33,8 @@ class Planned(msgspec.Struct, omit_defaults=True):
     digest: str
     # The node of the approval's own workflow, else null.
     node_id: str | None = None
-    # The workflow that the approval starts as a trigger, at this version.
+    # The workflow that it runs in, at this version, where that is another one: it is started as a
+    # trigger, or by the node.
     workflow_id: str | None = None
     workflow_version: int | None = None
     host_id: str | None = None
@@ -135,22 +136,38 @@ def _of_target(
     tx: Tx, customer_id: str, one: Trigger, values: list[Any], hidden: Collection[int] = ()
 ) -> Plan:
     if one.target == "workflow":
-        return _of_workflow(tx, customer_id, one.target_id)
+        return of_workflow(tx, customer_id, one.target_id)
     task = runnable(tx, customer_id, one.target_id)
     return [] if task is None else [planned(task, values, hidden)]
 
 
-def _of_workflow(tx: Tx, customer_id: str, workflow_id: str) -> Plan:
-    """Its tasks. Workflows lie above, hence by the names of their tables."""
+def of_workflow(tx: Tx, customer_id: str, workflow_id: str, node_id: str | None = None) -> Plan:
+    """Its tasks, and those of the workflows that it runs. They lie above, hence by the names of
+    their tables."""
+    found: Plan = []
+    todo, seen = [workflow_id], {workflow_id}
+    while todo:
+        flow = todo.pop(0)
+        found += _tasks_of(tx, customer_id, flow, node_id)
+        rows = tx.rows(
+            "select part_id from workflow_parts where workflow_id = ? order by part_id", flow
+        )
+        todo += [part_id for (part_id,) in rows if part_id not in seen]
+        seen.update(todo)
+    return found
+
+
+def _tasks_of(tx: Tx, customer_id: str, workflow_id: str, node_id: str | None) -> Plan:
     rows = tx.rows(
         "select w.version, u.task_id from workflows w join workflow_tasks u on u.workflow_id = w.id"
         " where w.id = ? and w.customer_id = ? and w.deleted_at is null order by u.task_id",
         workflow_id,
         customer_id,
     )
+    where: dict[str, Any] = {"node_id": node_id, "workflow_id": workflow_id}
     tasks = [(version, runnable(tx, customer_id, task_id)) for version, task_id in rows]
     return [
-        planned(task, None, workflow_id=workflow_id, workflow_version=version)
+        planned(task, None, workflow_version=version, **where)
         for version, task in tasks
         if task is not None
     ]
@@ -162,10 +179,22 @@ def changes(tx: Tx, job: JobRow, spec: TaskSpec) -> list[str]:
     found = []
     for one in asked:
         if one.node_id is not None:
+            found += _version_moved(tx, job.customer_id, one)
             found += differences(one, runnable(tx, job.customer_id, one.task_id))
     attached = [one for one in asked if one.node_id is None]
     found += _moves(attached, _triggered(tx, job, spec, []))
     return sorted(set(found))
+
+
+def _version_moved(tx: Tx, customer_id: str, before: Planned) -> list[str]:
+    if before.workflow_id is None:
+        return []
+    version = tx.value(
+        "select version from workflows where id = ? and customer_id = ? and deleted_at is null",
+        before.workflow_id,
+        customer_id,
+    )
+    return [] if version == before.workflow_version else [f"the workflow of {before.name}"]
 
 
 def _moves(before: Plan, now: Plan) -> list[str]:
@@ -210,14 +239,48 @@ def told(found: Iterable[str]) -> str:
 
 
 def check_step(tx: Tx, workflow_job_id: str, node_id: str, task: Runnable) -> None:
-    """Of a workflow that was approved, only what was approved starts."""
+    """Of a workflow that was approved, only what was approved starts; also where the approval was
+    given in a workflow that runs this one."""
+    asked = _approved(tx, workflow_job_id, node_id)
+    run: str | None = workflow_job_id
+    while run is not None:
+        inner, run = tx.row("select workflow_id, workflow_job_id from jobs where id = ?", run) or (
+            None,
+            None,
+        )
+        if run is not None:
+            of = _approved(tx, run, _node_of(tx, run, workflow_job_id))
+            asked += [one for one in of if (one.workflow_id, one.task_id) == (inner, task.id)]
+            workflow_job_id = run
+    _refuse([word for one in asked for word in differences(one, task)])
+
+
+def _node_of(tx: Tx, workflow_job_id: str, job_id: str) -> str:
+    found: str | None = tx.value(
+        "select node_id from workflow_steps where workflow_job_id = ? and job_id = ?",
+        workflow_job_id,
+        job_id,
+    )
+    return found or ""
+
+
+def _approved(tx: Tx, workflow_job_id: str, node_id: str) -> Plan:
+    """What approvals in this workflow job have said yes to, of one node."""
     rows = tx.rows(
         "select a.plan from workflow_steps s join approvals a on a.job_id = s.job_id"
         " join jobs j on j.id = a.job_id where s.workflow_job_id = ? and j.state = 'success'",
         workflow_job_id,
     )
-    asked = [one for (text,) in rows for one in _decode(text) if one.node_id == node_id]
-    _refuse([word for one in asked for word in differences(one, task)])
+    return [one for (text,) in rows for one in _decode(text) if one.node_id == node_id]
+
+
+def check_run(
+    tx: Tx, workflow_job_id: str, node_id: str, customer_id: str, workflow_id: str
+) -> None:
+    """The same for a node that runs another workflow, with all that is in it."""
+    asked = _approved(tx, workflow_job_id, node_id)
+    if asked:
+        _refuse(_moves(asked, of_workflow(tx, customer_id, workflow_id)))
 
 
 def check_triggered(tx: Tx, customer_id: str, job_id: str, one: Trigger) -> None:

@@ -102,7 +102,10 @@ def _steps_wait(tx: Tx, job: JobRow) -> tuple[str | None, dict[str, Any] | None]
         return None, None
     newest = record.light(steps[0], "", tx.now)
     explain(tx, steps[0], newest)
-    return newest.waiting_reason, {**(newest.waiting_detail or {}), "job_id": newest.id}
+    if newest.waiting_reason is None:
+        # A workflow within this one, whose steps run.
+        return None, None
+    return newest.waiting_reason, {"job_id": newest.id, **(newest.waiting_detail or {})}
 
 
 def _ahead(tx: Tx, job: JobRow) -> int:

@@ -220,11 +220,16 @@ def _old_commands(tx: Tx) -> list[str]:
 
 
 def _steps_of(tx: Tx, workflow_job_ids: list[str]) -> list[str]:
-    rows = tx.rows(
-        f"select id from jobs where workflow_job_id in {tx.sql.texts}",
-        store.json_list(workflow_job_ids),
-    )
-    return [job_id for (job_id,) in rows]
+    """Also those of the workflows that ran in them."""
+    found: list[str] = []
+    while workflow_job_ids:
+        rows = tx.rows(
+            f"select id, type from jobs where workflow_job_id in {tx.sql.texts}",
+            store.json_list(workflow_job_ids),
+        )
+        found += [job_id for job_id, _ in rows]
+        workflow_job_ids = [job_id for job_id, kind in rows if kind == WORKFLOW]
+    return found
 
 
 def _beyond(tx: Tx, of: str, object_id: str, history: History) -> list[str]:

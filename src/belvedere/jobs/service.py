@@ -19,7 +19,10 @@ OUTCOMES = {"normal": State.NORMAL, "success": State.SUCCESS, "failure": State.F
 
 def cancel(tx: Tx, actor: Actor, job_id: str) -> JobRow:
     """A waiting job ends now; a running one is stopped by its agent, which then says so."""
-    job = sight.to_run(tx, actor, job_id)
+    return _cancel(tx, actor, sight.to_run(tx, actor, job_id))
+
+
+def _cancel(tx: Tx, actor: Actor, job: JobRow) -> JobRow:
     if not actor.runs_all and job.task_id and not specs.of_job(tx, job).cancellable:
         raise Forbidden("This task's jobs cannot be cancelled.", code="not_cancellable")
     if job.lifecycle == Lifecycle.ASSIGNED:
@@ -48,11 +51,12 @@ def _request_cancel(tx: Tx, actor: Actor, job: JobRow) -> JobRow:
 
 def _cancel_steps(tx: Tx, actor: Actor, job: JobRow) -> JobRow:
     """Every open job of a workflow job; it ends itself when the last of them has."""
-    # Steps that cannot be cancelled by this actor refuse, and with them the whole.
+    # Steps that cannot be cancelled refuse, and with them the whole. Whoever may cancel a workflow
+    # may cancel what runs in it, other workflows too.
     for step in store.lock_many(tx, store.open_steps(tx, job.id)).values():
         # It may have ended while we waited for its lock.
         if not step.is_over:
-            cancel(tx, actor, step.id)
+            _cancel(tx, actor, step)
     return _request_cancel(tx, actor, job)
 
 

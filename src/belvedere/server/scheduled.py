@@ -7,22 +7,17 @@ from belvedere.base.errors import Refused
 from belvedere.db import Tx
 from belvedere.schedules.targets import TASK, Target
 from belvedere.workflows import start, steps, store
-from belvedere.workflows.model import decode
+from belvedere.workflows.parts import first_task
 from belvedere.workflows.start import NewWorkflowJob
 
 
-def _first_task(tx: Tx, customer_id: str, workflow_id: str) -> str:
-    """Arguments go to the first step."""
-    spec = decode(store.find(tx, customer_id, workflow_id).spec)
-    return spec.graph.node(spec.start).task_id
-
-
 def _check(tx: Tx, customer_id: str, workflow_id: str, given: list[Any] | None) -> None:
-    TASK.check(tx, customer_id, _first_task(tx, customer_id, workflow_id), given)
+    """Arguments go to the first step."""
+    TASK.check(tx, customer_id, first_task(tx, customer_id, workflow_id), given)
 
 
 def _masked(tx: Tx, customer_id: str, workflow_id: str) -> set[int]:
-    return TASK.masked(tx, customer_id, _first_task(tx, customer_id, workflow_id))
+    return TASK.masked(tx, customer_id, first_task(tx, customer_id, workflow_id))
 
 
 def _busy(tx: Tx, customer_id: str, workflow_id: str) -> str | None:

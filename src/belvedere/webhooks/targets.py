@@ -12,7 +12,7 @@ from belvedere.tasks import store as tasks
 from belvedere.webhooks.model import StartedJob
 from belvedere.workflows import start
 from belvedere.workflows import store as workflows
-from belvedere.workflows.model import decode
+from belvedere.workflows.parts import first_task
 from belvedere.workflows.start import NewWorkflowJob, Prepared
 
 
@@ -93,11 +93,9 @@ def _write_workflows(tx: Tx, ready: Sequence[ReadyWorkflow]) -> None:
 
 def _masked_of_workflow(tx: Tx, customer_id: str, workflow_id: str, memory: Memory) -> list[int]:
     """The payload goes to the first step."""
-    row = workflows.look_up(tx, customer_id, workflow_id)
-    if row is None:
+    if workflows.look_up(tx, customer_id, workflow_id) is None:
         return []
-    spec = decode(row.spec)
-    return _masked_of_task(tx, customer_id, spec.graph.node(spec.start).task_id, memory)
+    return _masked_of_task(tx, customer_id, first_task(tx, customer_id, workflow_id), memory)
 
 
 TARGETS = {

@@ -6,18 +6,20 @@ called twice, by two servers, or after a crash, and does what is still to be don
 
 import msgspec
 
+from belvedere.base import text
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.events import Event
-from belvedere.jobs import changes, create, specs
+from belvedere.jobs import changes, specs
 from belvedere.jobs import store as jobs
 from belvedere.jobs.create import Tasks
-from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
+from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State, check_move
 from belvedere.tasks.model import Retry
 from belvedere.workflows import children, outcome, rule, steps, store, turns
 from belvedere.workflows.model import Graph, Node, Step, StepState, WorkflowSpec
 from belvedere.workflows.rule import End
+from belvedere.workflows.wanted import Wanted
 
 GOOD = (State.NORMAL, State.SUCCESS)
 # What a node tries again, beyond `lost`: a person's no and a cancel are no accidents.
@@ -68,7 +70,7 @@ def _take_ends(tx: Tx, job: JobRow, spec: WorkflowSpec, taken: list[Step]) -> No
     """Bring the steps up to date with their jobs."""
     pending = [step for step in taken if step.state != StepState.ENDED]
     found = steps.jobs_of(tx, pending)
-    has_begun = any(one.assigned_at is not None or one.is_over for one in found.values())
+    has_begun = any(one.assigned_at or one.started_at or one.is_over for one in found.values())
     if has_begun and job.lifecycle == Lifecycle.READY:
         _begin(tx, job)
     for step in pending:
@@ -87,8 +89,14 @@ def _take_end(tx: Tx, job: JobRow, spec: WorkflowSpec, step: Step, child: JobRow
     step.state = StepState.ENDED.value
     step.trigger_name = child.trigger_name or "failure"
     step.is_good = int(child.state in GOOD)
-    step.output = step.given if _hands_on(tx, child) else jobs.heavy(tx, child.id).output
+    step.output = _output(tx, step, child)
     steps.save(tx, step)
+
+
+def _output(tx: Tx, step: Step, child: JobRow) -> str | None:
+    if child.type == WORKFLOW:
+        return text.compact(outcome.output_of(tx, child.id))
+    return step.given if _hands_on(tx, child) else jobs.heavy(tx, child.id).output
 
 
 def _hands_on(tx: Tx, child: JobRow) -> bool:
@@ -105,24 +113,28 @@ def _try_again(tx: Tx, job: JobRow, node: Node, step: Step, child: JobRow) -> bo
     retry = node.retry
     if retry is None or step.tries >= retry.times or job.cancel_requested_at is not None:
         return False
-    is_accident = child.state in ACCIDENTS or (child.is_lost and retry.on_lost)
-    # One that never had an attempt was refused, or asked a person.
-    if not is_accident or child.attempts == 0:
+    if not _was_accident(retry, child):
         return False
-    kept = jobs.heavy(tx, child.id).arguments
-    item = children.wanted(
-        job,
-        node,
-        msgspec.json.decode(kept),
-        kept=(child.task_version, kept),
-        restarted_from=child.id,
-        delay=_delay(retry, step.tries),
-    )
-    again = children.prepare_anyhow(tx, node, item, {})
-    create.write(tx, [again])
-    step.job_id, step.tries, step.state = again[1].job.id, step.tries + 1, StepState.OPEN.value
+    again = children.prepare_anyhow(tx, _once_more(tx, job, node, step, child), {})
+    children.make(tx, [again])
+    step.job_id, step.tries, step.state = again.job.id, step.tries + 1, StepState.OPEN.value
     steps.save(tx, step)
     return True
+
+
+def _was_accident(retry: Retry, child: JobRow) -> bool:
+    """Not what was refused, or asked a person: those never had an attempt."""
+    if child.type == WORKFLOW:
+        return child.state == State.FAILURE
+    is_accident = child.state in ACCIDENTS or (child.is_lost and retry.on_lost)
+    return is_accident and child.attempts > 0
+
+
+def _once_more(tx: Tx, job: JobRow, node: Node, step: Step, child: JobRow) -> Wanted:
+    assert node.retry is not None
+    again = children.as_before(tx, job, node, child)
+    again.delay = _delay(node.retry, step.tries)
+    return again
 
 
 def _delay(retry: Retry, tries: int) -> Millis:
@@ -142,8 +154,7 @@ def _go_on(tx: Tx, job: JobRow, graph: Graph, taken: list[Step]) -> None:
     for node_id, feeds in todo.start:
         node = graph.node(node_id)
         given = [value for feed in feeds for value in outcome.values(outputs[feed])]
-        item = children.wanted(job, node, given)
-        made.append((node, given, children.prepare_anyhow(tx, node, item, tasks)))
+        made.append(children.prepare_anyhow(tx, Wanted(job, node, given), tasks))
     if made:
         children.write(tx, made)
     if todo.is_over:

@@ -24,6 +24,9 @@ def of_approval(tx: Tx, node: Node, given: list[Any], made: Created) -> Plan:
     values = msgspec.json.decode(made.arguments) if spec.task_arguments else given
     found: Plan = []
     for target, task, is_next in _reached(tx, job.customer_id, graph, node.id, begun):
+        if task is None:
+            found += plan.of_workflow(tx, job.customer_id, target.workflow_id, target.id)
+            continue
         is_known = is_next and len(_sources(graph, target.id)) == 1
         known = values if is_known else None
         found.append(plan.planned(task, known, plan.hidden_in(spec), node_id=target.id))
@@ -32,8 +35,9 @@ def of_approval(tx: Tx, node: Node, given: list[Any], made: Created) -> Plan:
 
 def _reached(
     tx: Tx, customer_id: str, graph: Graph, start: str, begun: Collection[str]
-) -> Iterator[tuple[Node, Runnable, bool]]:
-    """In the order in which they come, and whether they follow at once."""
+) -> Iterator[tuple[Node, Runnable | None, bool]]:
+    """In the order in which they come, and whether they follow at once; without a task: all of
+    another workflow, whatever approvals are in it."""
     first = _targets(graph, start, on=("success", ALWAYS))
     seen, queue = {start, *begun}, list(first)
     while queue:
@@ -42,9 +46,9 @@ def _reached(
             continue
         seen.add(node_id)
         node = graph.node(node_id)
-        task = runnable(tx, customer_id, node.task_id)
+        task = runnable(tx, customer_id, node.task_id) if node.task_id else None
         # From another approval on it is that one's business.
-        if task is not None and task.type != "approval":
+        if node.workflow_id or (task is not None and task.type != "approval"):
             yield node, task, node_id in first
             queue += _targets(graph, node_id)
 

@@ -26,6 +26,8 @@ class RecipeBody(msgspec.Struct):
     name: str | None = None
     graph: dict[str, Any] | None = None
     tasks: list[dict[str, Any]] | None = None
+    # Those that it runs as its nodes, each after those that it runs itself.
+    workflows: list[dict[str, Any]] | None = None
     start_task_id: str | None = None
     hostname: str | None = None
 

@@ -1,37 +1,69 @@
 """The jobs of a workflow job: ordinary jobs, made for a node in the name of who started it all."""
 
-from typing import Any
-
 import msgspec
 
 from belvedere.access.model import Actor, Level
+from belvedere.base import text
 from belvedere.base.errors import Invalid, Refused
+from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.jobs import create, plan
+from belvedere.jobs import changes, create, plan
+from belvedere.jobs import store as jobs
 from belvedere.jobs.create import Created, NewJob, Tasks
-from belvedere.jobs.model import APPROVAL, JobRow
-from belvedere.workflows import ahead, steps
-from belvedere.workflows.model import Node, Step
+from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle, State
+from belvedere.workflows import ahead, runs, steps, store
+from belvedere.workflows.model import Node, Step, WorkflowJobRow, WorkflowRow, decode
+from belvedere.workflows.wanted import Child, Of, Run, Wanted
 
 # They end without an agent; without arguments of their own they hand on what they were given.
 HANDS_ON = (APPROVAL, "NotificationJob")
 
-Child = tuple[NewJob, Created]
+
+def prepare(tx: Tx, wanted: Wanted, tasks: Tasks) -> Child:
+    """A job that could be made; everything that can be refused is refused here."""
+    if not wanted.node.workflow_id:
+        return Child(wanted, task=_task(tx, _request(wanted), tasks))
+    row, of = runs.to_start(tx, wanted)
+    run = whole(tx, row, of, wanted, tasks)
+    run.job.workflow_job_id = wanted.of.id
+    run.job.restarted_from = wanted.restarted_from
+    run.mine.given = text.compact(wanted.given)
+    return Child(wanted, run=run)
 
 
-class Of(msgspec.Struct):
-    """What of a workflow job its steps carry."""
+def whole(
+    tx: Tx, row: WorkflowRow, of: Of, wanted: Wanted, tasks: Tasks, start: Node | None = None
+) -> Run:
+    """A job of a workflow with its first step, which takes the values of the whole."""
+    spec = decode(row.spec)
+    node = start or spec.graph.node(spec.start)
+    first = prepare(
+        tx,
+        Wanted(of, node, wanted.given, wanted.origin, wanted.by_index, delay=wanted.delay),
+        tasks,
+    )
+    job = runs.job_of(of, row, wanted.origin, tx.now, spec.expires)
+    job.notify = first.job.notify
+    mine = WorkflowJobRow(job.id, row.id, row.version, node.id, None, int(wanted.by_index))
+    return Run(job, row, mine, first)
 
-    id: str
-    workflow_id: str | None
-    customer_id: str
-    user_id: str
-    username: str
-    email: str
+
+def as_before(tx: Tx, of: JobRow, node: Node, child: JobRow) -> Wanted:
+    """The request for another job like one that this node had, with the same values."""
+    if child.type == WORKFLOW:
+        mine = steps.workflow_job(tx, child.id)
+        given = text.parse(mine.given or "[]")
+        by_index = bool(mine.by_index)
+        return Wanted(of, node, given, by_index=by_index, restarted_from=child.id)
+    kept = jobs.heavy(tx, child.id).arguments
+    values = msgspec.json.decode(kept)
+    version = child.task_version
+    return Wanted(of, node, values, kept=(version, kept), restarted_from=child.id)
 
 
-def wanted(of: Of | JobRow, node: Node, given: list[Any] | None, **more: Any) -> NewJob:
-    """The request for a job of this node; the workflow's ACL covers its tasks within it."""
+def _request(wanted: Wanted) -> NewJob:
+    """The workflow's ACL covers its tasks within it."""
+    of = wanted.of
     actor = Actor(
         of.customer_id,
         "",
@@ -41,19 +73,22 @@ def wanted(of: Of | JobRow, node: Node, given: list[Any] | None, **more: Any) ->
         username=of.username,
         email=of.email,
     )
-    settings = {"origin": "workflow", "by_index": True, **more}
     return NewJob(
         actor=actor,
-        task_id=node.task_id,
-        given=given,
+        task_id=wanted.node.task_id,
+        given=wanted.given,
+        origin=wanted.origin,
+        by_index=wanted.by_index,
         workflow_id=of.workflow_id,
         workflow_job_id=of.id,
-        **settings,
+        kept=wanted.kept,
+        restarted_from=wanted.restarted_from,
+        delay=wanted.delay,
     )
 
 
-def prepare(tx: Tx, item: NewJob, tasks: Tasks) -> Child:
-    """A job that could be made. One that asks a person takes what fits, else asks for all."""
+def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[NewJob, Created]:
+    """One that asks a person takes what fits, else asks for all."""
     try:
         return item, create.prepare(tx, item, tasks)
     except Invalid:
@@ -70,35 +105,86 @@ def _asks_person(item: NewJob, tasks: Tasks) -> bool:
     return found[0].type == "dummy" or found[0].spec.user_inputs
 
 
-def prepare_anyhow(tx: Tx, node: Node, item: NewJob, tasks: Tasks) -> Child:
+def prepare_anyhow(tx: Tx, wanted: Wanted, tasks: Tasks) -> Child:
     """The same for a workflow under way: what cannot start has ended in error, and says why."""
-    assert item.workflow_job_id is not None
     try:
-        child = prepare(tx, item, tasks)
-        plan.check_step(tx, item.workflow_job_id, node.id, child[1].task)
+        child = prepare(tx, wanted, tasks)
+        if child.task is not None:
+            plan.check_step(tx, wanted.of.id, wanted.node.id, child.task[1].task)
+        else:
+            flow = (wanted.of.customer_id, wanted.node.workflow_id)
+            plan.check_run(tx, wanted.of.id, wanted.node.id, *flow)
         return child
     except Refused as refusal:
-        made = create.stillborn(tx, item, refusal)
-        assert made is not None, "a task's row outlives its deletion"
-        return item, made
+        return _stillborn(tx, wanted, refusal)
 
 
-def write(tx: Tx, children: list[tuple[Node, list[Any], Child]]) -> None:
+def _stillborn(tx: Tx, wanted: Wanted, refusal: Refused) -> Child:
+    if wanted.node.workflow_id:
+        return Child(wanted, run=_failed(tx, wanted, refusal))
+    item = _request(wanted)
+    made = create.stillborn(tx, item, refusal)
+    assert made is not None, "a task's row outlives its deletion"
+    return Child(wanted, task=(item, made))
+
+
+def _failed(tx: Tx, wanted: Wanted, refusal: Refused) -> Run:
+    """A job of a workflow that could not begin."""
+    of, workflow_id = wanted.of, wanted.node.workflow_id
+    row = store.look_up(tx, of.customer_id, workflow_id, also_deleted=True)
+    assert row is not None, "a workflow's row outlives its deletion"
+    mine = Of(new_id(), row.id, of.customer_id, of.user_id, of.username, of.email)
+    job = runs.job_of(mine, row, wanted.origin, tx.now, 0)
+    job.workflow_job_id, job.restarted_from = of.id, wanted.restarted_from
+    job.lifecycle, job.state = Lifecycle.FINISHED.value, State.ERROR.value
+    job.trigger_name, job.reason, job.ended_at = "failure", refusal.message, tx.now
+    given = text.compact(wanted.given)
+    start = decode(row.spec).start
+    return Run(job, row, WorkflowJobRow(job.id, row.id, row.version, start, given, 1))
+
+
+def write(tx: Tx, children: list[Child]) -> None:
     """Make them durable, each with the step that it is."""
-    for node, given, (item, made) in children:
-        if made.job.type == APPROVAL:
-            item.follows = ahead.of_approval(tx, node, given, made)
-    create.write(tx, [child for _, _, child in children])
-    steps.insert(tx, [_step(node, given, child) for node, given, child in children])
+    make(tx, children)
+    steps.insert(tx, [_step(child) for child in children])
 
 
-def _step(node: Node, given: list[Any], child: Child) -> Step:
-    job = child[1].job
-    assert job.workflow_job_id is not None
-    is_handed_on = job.type in HANDS_ON and not child[1].task.spec.task_arguments
+def make(tx: Tx, children: list[Child]) -> None:
+    """The jobs alone."""
+    made = [(child, child.task) for child in children if child.task is not None]
+    for child, (item, task) in made:
+        if task.job.type == APPROVAL:
+            wanted = child.wanted
+            item.follows = ahead.of_approval(tx, wanted.node, wanted.given, task)
+    create.write(tx, [task for _, task in made])
+    for child in children:
+        if child.run is not None:
+            begin(tx, child.run)
+
+
+def begin(tx: Tx, run: Run) -> None:
+    """A workflow job with its first step; where only one may run at a time, it waits."""
+    waits = run.first is not None and steps.is_taken(tx, run.row)
+    if waits and run.first is not None:
+        run.job.lifecycle = Lifecycle.ONHOLD.value
+        run.mine.given = text.compact(run.first.wanted.given)
+    jobs.insert(tx, [(run.job, "[]", None)])
+    changes.tell(tx, "created", [run.job])
+    steps.insert_job(tx, run.mine)
+    if run.first is not None and not waits:
+        write(tx, [run.first])
+
+
+def _step(child: Child) -> Step:
+    job, wanted = child.job, child.wanted
+    is_handed_on = (
+        child.task is not None
+        and job.type in HANDS_ON
+        and not child.task[1].task.spec.task_arguments
+    )
     return Step(
-        workflow_job_id=job.workflow_job_id,
-        node_id=node.id,
+        workflow_job_id=wanted.of.id,
+        node_id=wanted.node.id,
         job_id=job.id,
-        given=msgspec.json.encode(given).decode() if is_handed_on else None,
+        given=msgspec.json.encode(wanted.given).decode() if is_handed_on else None,
     )

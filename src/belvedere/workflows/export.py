@@ -35,12 +35,27 @@ def of_task(tx: Tx, actor: Actor, task_id: str, mode: str = "deep") -> Fields:
 
 
 def of_workflow(tx: Tx, actor: Actor, workflow_id: str, mode: str = "deep") -> Fields:
-    """The workflow with its tasks, each once with its script inside."""
+    """The workflow with its tasks, each once with its script inside, and the workflows that it
+    runs, each once and after those that it runs itself."""
     _check(actor, mode)
-    spec = decode(store.find(tx, actor.customer_id, workflow_id).spec)
+    row = store.find(tx, actor.customer_id, workflow_id)
+    inner: dict[str, Fields] = {}
+    _collect(tx, actor, decode(row.spec), mode, inner)
+    recipe = _whole(tx, actor, decode(row.spec), mode)
+    return {**recipe, "workflows": list(inner.values())} if inner else recipe
+
+
+def _collect(tx: Tx, actor: Actor, spec: WorkflowSpec, mode: str, found: dict[str, Fields]) -> None:
+    for workflow_id in sorted(spec.graph.workflows - found.keys()):
+        inner = decode(store.find(tx, actor.customer_id, workflow_id).spec)
+        _collect(tx, actor, inner, mode, found)
+        found[workflow_id] = {"id": workflow_id, **_whole(tx, actor, inner, mode)}
+
+
+def _whole(tx: Tx, actor: Actor, spec: WorkflowSpec, mode: str) -> Fields:
     found = {
-        node.task_id: tasks.runnable(tx, actor.customer_id, node.task_id, also_deleted=True)
-        for node in spec.graph.nodes
+        task_id: tasks.runnable(tx, actor.customer_id, task_id, also_deleted=True)
+        for task_id in dict.fromkeys(node.task_id for node in spec.graph.nodes if node.task_id)
     }
     known = {task_id: task for task_id, task in found.items() if task is not None}
     return {
@@ -105,6 +120,8 @@ def _graph(spec: WorkflowSpec, known: dict[str, Runnable]) -> Fields:
 
 
 def _node(node: Node, known: dict[str, Runnable]) -> Fields:
+    if node.workflow_id:
+        return {**msgspec.to_builtins(node), "id": node.workflow_id, "_type": "Workflow"}
     task = known[node.task_id]
     kind = KIND_NAMES[Type(task.type)]
     named = {"name": task.name, "_type": kind, "type": task.type}

@@ -14,7 +14,7 @@ from belvedere.rest import words
 from belvedere.tasks import store as tasks
 from belvedere.tasks.definition import env_faults
 from belvedere.tasks.triggers import EventBody
-from belvedere.workflows import graph
+from belvedere.workflows import graph, parts
 from belvedere.workflows.model import Graph, WorkflowSpec
 
 LINES = ("short_description", "icon_color", "icon_image")
@@ -69,16 +69,21 @@ def texts_of(values: dict[str, Any]) -> dict[str, str]:
 def _by_task(body: WorkflowBody) -> str:
     assert body.graph is not None
     wanted = body.start_task_id
+    if not wanted:
+        return ""
     return next((n.id for n in body.graph.nodes if wanted in (n.id, n.task_id)), "")
 
 
-def checked(tx: Tx, actor: Actor, spec: WorkflowSpec, known: set[str]) -> WorkflowSpec:
+def checked(
+    tx: Tx, actor: Actor, spec: WorkflowSpec, known: set[str], workflow_id: str | None = None
+) -> WorkflowSpec:
     """The definition in its final form. `known` are tasks that it had before."""
     faults = graph.faults_of(spec.graph, spec.start)
     if not SECOND <= spec.expires <= 365 * DAY:
         faults.append(Fault("expires", f"Give {SECOND} to {365 * DAY} milliseconds."))
     faults += env_faults("global_constants", spec.global_constants)
     faults += _missing_tasks(tx, actor, spec, known)
+    faults += parts.faults_of(tx, actor.customer_id, workflow_id, spec.graph)
     if faults:
         raise graph.refusal(faults)
     lines = {name: words.line(name, getattr(spec, name)) for name in LINES}
@@ -92,7 +97,7 @@ def checked(tx: Tx, actor: Actor, spec: WorkflowSpec, known: set[str]) -> Workfl
 
 
 def _missing_tasks(tx: Tx, actor: Actor, spec: WorkflowSpec, known: set[str]) -> list[Fault]:
-    wanted = {node.task_id for node in spec.graph.nodes} - known
+    wanted = spec.graph.tasks - known
     there = {task_id for task_id in sorted(wanted) if _is_there(tx, actor, task_id)}
     return [
         Fault(f"graph.nodes[{n}].task_id", "There is no such task.")

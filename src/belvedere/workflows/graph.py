@@ -57,6 +57,8 @@ def _nodes(graph: Graph) -> Faults:
         if node.id in seen:
             yield Fault(f"{field}.id", f"There is another node {node.id!r}.")
         seen.add(node.id)
+        if bool(node.task_id) == bool(node.workflow_id):
+            yield Fault(f"{field}.task_id", "Give a task_id, or a workflow_id instead.")
         if node.retry is not None:
             for fault in retry_faults(node.retry):
                 yield Fault(f"{field}.{fault.field}", fault.message)

@@ -13,6 +13,7 @@ from belvedere.tasks.given import TaskBody
 from belvedere.tasks.store import TaskView
 from belvedere.workflows import recipes, service
 from belvedere.workflows.given import WorkflowBody
+from belvedere.workflows.model import Graph
 from belvedere.workflows.recipes import Fields, Recipe, bad
 from belvedere.workflows.record import Shown
 
@@ -32,16 +33,38 @@ def make(tx: Tx, keys: Keys, actor: Actor, said: Any, hostname: str | None) -> M
     """Tasks of hosts go to the host of this name."""
     require(actor, Level.ADMIN)
     recipe = recipes.read(said)
-    if not 1 <= len(recipe.tasks) <= MAX_TASKS:
-        raise bad(f"The recipe has {len(recipe.tasks)} tasks; 1 to {MAX_TASKS} can be imported.")
-    made = {
-        known: _task(tx, keys, actor, fields, hostname) for known, fields in recipe.tasks.items()
-    }
-    workflow = None
-    if recipe.workflow is not None:
-        ids = {known: view.id for known, (view, _) in made.items()}
-        workflow = _workflow(tx, keys, actor, recipe, ids)
-    return Made(list(made.values()), workflow, recipe.notes)
+    count = sum(len(one.tasks) for one in (recipe, *recipe.inner.values()))
+    if not 1 <= count <= MAX_TASKS:
+        raise bad(f"The recipe has {count} tasks; 1 to {MAX_TASKS} can be imported.")
+    made = Made([], None, [])
+    flows: dict[str, str] = {}
+    for known, one in recipe.inner.items():
+        flows[known] = _make(tx, keys, actor, one, hostname, flows, made)
+    _make(tx, keys, actor, recipe, hostname, flows, made)
+    return made
+
+
+def _make(
+    tx: Tx,
+    keys: Keys,
+    actor: Actor,
+    recipe: Recipe,
+    hostname: str | None,
+    flows: dict[str, str],
+    made: Made,
+) -> str:
+    """One workflow with its tasks, or a task; `flows` are those made before. The last is shown."""
+    ids = {}
+    for known, fields in recipe.tasks.items():
+        shown = _task(tx, keys, actor, fields, hostname)
+        made.tasks.append(shown)
+        ids[known] = shown[0].id
+    made.notes += recipe.notes
+    if recipe.workflow is None:
+        return ""
+    graph = recipes.graph_of(recipe, ids, flows)
+    made.workflow = _workflow(tx, keys, actor, recipe, graph)
+    return made.workflow.row.id
 
 
 def _task(
@@ -61,9 +84,8 @@ def _task(
         raise _named(f"The task {fields['name']!r}", refused) from None
 
 
-def _workflow(tx: Tx, keys: Keys, actor: Actor, recipe: Recipe, task_ids: dict[str, str]) -> Shown:
+def _workflow(tx: Tx, keys: Keys, actor: Actor, recipe: Recipe, graph: Graph) -> Shown:
     assert recipe.workflow is not None
-    graph = recipes.graph_of(recipe, task_ids)
     try:
         body = msgspec.convert(recipe.workflow, WorkflowBody, strict=False)
         body.graph = graph

@@ -27,7 +27,20 @@ def of_jobs(tx: Tx, actor: Actor, listing: Listing) -> list[WorkflowInput]:
             msgspec.json.encode([one.id for one in found]).decode(),
         )
     )
-    return [_of(tx, actor, one.id, first[one.id]) for one in found if one.id in first]
+    return [_of(tx, actor, one.id, _deepest(tx, first[one.id])) for one in found if one.id in first]
+
+
+def _deepest(tx: Tx, job_id: str) -> str:
+    """Where the first step is a workflow, the first of its own, as far as it has begun."""
+    while True:
+        inner: str | None = tx.value(
+            "select s.job_id from workflow_steps s join workflow_jobs w"
+            " on w.job_id = s.workflow_job_id and w.start = s.node_id where w.job_id = ?",
+            job_id,
+        )
+        if inner is None:
+            return job_id
+        job_id = inner
 
 
 def _of(tx: Tx, actor: Actor, workflow_job_id: str, job_id: str) -> WorkflowInput:

@@ -1,4 +1,4 @@
-"""What a workflow is: nodes that run tasks, and edges that say what follows which end."""
+"""What a workflow is: nodes that run tasks or other workflows, and edges that say what follows."""
 
 from enum import StrEnum
 
@@ -26,14 +26,16 @@ class Position(msgspec.Struct, frozen=True):
 
 
 class Node(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One task, once."""
+    """One task, or one other workflow."""
 
     id: str
-    task_id: str
+    task_id: str = ""
     join: Join = Join.ANY
     # Run it again after a bad end, beyond what the task itself retries.
     retry: Retry | None = None
     position: Position | None = None
+    # Instead of a task; its job is a step like any other.
+    workflow_id: str = ""
 
 
 class Edge(msgspec.Struct, frozen=True):
@@ -50,6 +52,14 @@ class Graph(msgspec.Struct, frozen=True):
 
     def node(self, node_id: str) -> Node:
         return next(node for node in self.nodes if node.id == node_id)
+
+    @property
+    def tasks(self) -> set[str]:
+        return {node.task_id for node in self.nodes if node.task_id}
+
+    @property
+    def workflows(self) -> set[str]:
+        return {node.workflow_id for node in self.nodes if node.workflow_id}
 
 
 class WorkflowSpec(msgspec.Struct, omit_defaults=True):

@@ -41,6 +41,8 @@ class Recipe(msgspec.Struct):
     edges: list[Edge] = []
     # What a person should look at.
     notes: list[str] = []
+    # The workflows that it runs, each after those that it runs itself, by the ids of its graph.
+    inner: "dict[str, Recipe]" = {}
 
 
 def bad(message: str) -> Invalid:
@@ -54,14 +56,28 @@ def read(said: Any) -> Recipe:
         is_ours = said.get("exporter") == EXPORTER
         return Recipe({"": _task(said["task"], said.get("file"), notes, is_ours)}, notes=notes)
     if isinstance(said, dict) and isinstance(said.get("graph"), dict):
-        return _workflow(said)
+        recipe = _workflow(said)
+        recipe.inner = _inner(said)
+        return recipe
     raise bad("This is no recipe: it has neither a task nor a graph.")
 
 
-def graph_of(recipe: Recipe, task_ids: dict[str, str]) -> Graph:
-    """The graph, once its tasks are made."""
+def _inner(said: Fields) -> "dict[str, Recipe]":
+    given = _list(said, "workflows") if said.get("exporter") == EXPORTER else []
+    if not all(isinstance(one, dict) and isinstance(one.get("graph"), dict) for one in given):
+        raise bad("A workflow that the recipe holds has no graph.")
+    return {str(one.get("id")): _workflow(one) for one in given}
+
+
+def graph_of(recipe: Recipe, task_ids: dict[str, str], workflow_ids: dict[str, str]) -> Graph:
+    """The graph, once its tasks and the workflows that it runs are made."""
+    for node in recipe.nodes.values():
+        if node.workflow_id and node.workflow_id not in workflow_ids:
+            raise bad(f"The recipe does not hold the workflow that {node.id!r} runs.")
     nodes = [
-        msgspec.structs.replace(node, task_id=task_ids[node.task_id])
+        msgspec.structs.replace(node, workflow_id=workflow_ids[node.workflow_id])
+        if node.workflow_id
+        else msgspec.structs.replace(node, task_id=task_ids[node.task_id])
         for node in recipe.nodes.values()
     ]
     return Graph(nodes, recipe.edges)
@@ -135,9 +151,15 @@ def _workflow(said: Fields) -> Recipe:
     for known, value in values.items():
         if _is_task(value) and runs[known] not in tasks:
             raise bad(f"The graph has a task that the recipe does not hold: {known}.")
-    called = {v: v if runs[v] != v else tasks[v]["name"] for v in values if runs[v] in tasks}
+    # Ours alone has nodes that run workflows.
+    flows = {v: str(value["workflow_id"]) for v, value in values.items() if _runs(is_ours, value)}
+    called = {
+        v: v if v in flows or runs[v] != v else tasks[v]["name"]
+        for v in values
+        if v in flows or runs[v] in tasks
+    }
     names = _names(called)
-    nodes = {v: _node(name, runs[v], values[v]) for v, name in names.items()}
+    nodes = {v: _node(name, runs[v], flows.get(v), values[v]) for v, name in names.items()}
     edges = [Edge(names[v], names[w], on) for v, w, on in _edges(drawn, values, names)]
     start = names.get(str(said.get("start") or said.get("start_task_id")), "")
     fields = {"name": said.get("name"), "start": start, "tags": said.get("tags")}
@@ -155,10 +177,16 @@ def _constants(said: Fields, notes: list[str]) -> dict[str, str]:
     return found
 
 
-def _node(name: str, task: str, value: Fields) -> Node:
+def _runs(is_ours: bool, value: Fields) -> bool:
+    """Whether a node runs a workflow."""
+    return is_ours and bool(value.get("workflow_id"))
+
+
+def _node(name: str, task: str, flow: str | None, value: Fields) -> Node:
     more = {key: value[key] for key in ("join", "retry") if value.get(key) is not None}
+    more |= {"task_id": task} if flow is None else {"workflow_id": flow}
     try:
-        return msgspec.convert({"id": name, "task_id": task, "position": _at(value), **more}, Node)
+        return msgspec.convert({"id": name, "position": _at(value), **more}, Node)
     except msgspec.ValidationError as fault:
         raise bad(f"The node {name!r} cannot be read: {fault}.") from None
 

@@ -5,6 +5,7 @@ import msgspec
 from belvedere.access import Actor
 from belvedere.base.clock import iso
 from belvedere.workflows.model import Graph, Step, WorkflowRow, decode
+from belvedere.workflows.parts import WorkflowName
 from belvedere.workflows.store import TaskName
 
 
@@ -17,11 +18,13 @@ class WorkflowRecord(msgspec.Struct):
     icon_color: str
     icon_image: str
     graph: Graph
-    # The node that it begins with, and its task.
+    # The node that it begins with, and the task that gets the arguments.
     start: str
     start_task_id: str
     # The tasks of its nodes, each once.
     tasks: list[TaskName]
+    # The workflows of its nodes, each once.
+    workflows: list[WorkflowName]
     enable: bool
     multitasking: bool
     expires: int
@@ -71,6 +74,8 @@ class Shown(msgspec.Struct):
     acl: list[str]
     triggers: list[str]
     tasks: list[TaskName]
+    workflows: list[WorkflowName]
+    start_task_id: str
 
 
 def record(shown: Shown, actor: Actor) -> WorkflowRecord:
@@ -85,8 +90,9 @@ def record(shown: Shown, actor: Actor) -> WorkflowRecord:
         icon_image=spec.icon_image,
         graph=spec.graph,
         start=spec.start,
-        start_task_id=spec.graph.node(spec.start).task_id,
+        start_task_id=shown.start_task_id,
         tasks=shown.tasks,
+        workflows=shown.workflows,
         enable=spec.enable,
         multitasking=spec.multitasking,
         expires=spec.expires,

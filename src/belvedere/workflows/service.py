@@ -7,7 +7,7 @@ import msgspec
 from belvedere import events
 from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require, secret_keys
 from belvedere.access.keys import Keys
-from belvedere.base.errors import Stale
+from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.events import rings
@@ -16,7 +16,7 @@ from belvedere.rest import words
 from belvedere.rest.filters import Listing
 from belvedere.tasks import triggers
 from belvedere.tasks.model import MASK
-from belvedere.workflows import given, store, turns
+from belvedere.workflows import given, parts, store, turns
 from belvedere.workflows.given import WorkflowBody
 from belvedere.workflows.model import WorkflowRow, WorkflowSpec, decode
 from belvedere.workflows.record import Shown
@@ -55,9 +55,8 @@ def change(
     old = decode(row.spec)
     if whole and not body.name:
         raise words.bad("name", "This is required.")
-    known = {node.task_id for node in old.graph.nodes}
     wanted = given.spec_of(body, WorkflowSpec() if whole else old)
-    spec = given.checked(tx, actor, wanted, known)
+    spec = given.checked(tx, actor, wanted, old.graph.tasks, workflow_id)
     if spec != old:
         store.save(tx, row, spec, name_of(actor))
         # Another task in it may be one that starts it.
@@ -85,6 +84,7 @@ def delete(tx: Tx, actor: Actor, workflow_id: str) -> Shown:
     row = store.find(tx, actor.customer_id, workflow_id, hold=True)
     last = _shown(tx, actor, row)
     triggers.forget(tx, actor, "workflow", workflow_id)
+    _refuse_used(tx, workflow_id)
     store.mark_deleted(tx, row)
     secret_keys.forget(tx, actor.customer_id, "workflow", workflow_id)
     turns.abandon(tx, row)
@@ -93,6 +93,13 @@ def delete(tx: Tx, actor: Actor, workflow_id: str) -> Shown:
     audit.record(tx, actor, "workflow.delete", "workflow", row.id, before, None)
     events.append(tx, row.customer_id, "workflow.deleted", row.id, _event(row))
     return last
+
+
+def _refuse_used(tx: Tx, workflow_id: str) -> None:
+    used = parts.user_of(tx, workflow_id)
+    if used is not None:
+        message = f"The workflow {used} runs this one; take it out of there first."
+        raise Conflict(message, code="workflow_in_use")
 
 
 def show(tx: Tx, actor: Actor, workflow_id: str) -> Shown:
@@ -127,7 +134,19 @@ def _together(tx: Tx, actor: Actor, rows: list[WorkflowRow]) -> list[Shown]:
     acls = store.acls_of(tx, actor.customer_id, ids)
     started_by = triggers.of_targets(tx, actor.customer_id, "workflow", ids)
     tasks = store.tasks_of(tx, ids)
-    return [Shown(row, acls[row.id], started_by[row.id], tasks[row.id]) for row in rows]
+    flows = parts.names_of(tx, ids)
+    return [
+        Shown(row, acls[row.id], started_by[row.id], tasks[row.id], flows[row.id], _first(tx, row))
+        for row in rows
+    ]
+
+
+def _first(tx: Tx, row: WorkflowRow) -> str:
+    spec = decode(row.spec)
+    node = spec.graph.node(spec.start)
+    if not node.workflow_id:
+        return node.task_id
+    return parts.first_task(tx, row.customer_id, node.workflow_id)
 
 
 def _shown(tx: Tx, actor: Actor, row: WorkflowRow) -> Shown:

@@ -9,19 +9,17 @@ from belvedere import access
 from belvedere.access import secret_keys
 from belvedere.access.keys import Keys
 from belvedere.access.model import Actor
-from belvedere.base import text
-from belvedere.base.errors import Conflict, Forbidden, Invalid, Refused
+from belvedere.base.errors import Forbidden, Invalid, Refused
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
-from belvedere.jobs import changes, once
-from belvedere.jobs import store as jobs
+from belvedere.jobs import once
 from belvedere.jobs.create import Tasks
-from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State
+from belvedere.jobs.model import JobRow
 from belvedere.jobs.once import Key, Once
-from belvedere.workflows import children, steps, store, turns
-from belvedere.workflows.children import Child, Of
-from belvedere.workflows.model import Node, WorkflowJobRow, WorkflowRow, WorkflowSpec, decode
+from belvedere.workflows import children, runs, store
+from belvedere.workflows.model import Node, WorkflowRow, WorkflowSpec, decode
+from belvedere.workflows.wanted import Of, Run, Wanted
 
 
 class NewWorkflowJob(msgspec.Struct):
@@ -36,7 +34,7 @@ class NewWorkflowJob(msgspec.Struct):
     keys: Keys | None = None
     once: Once | None = None
     by_index: bool = False
-    # Begin with this node, or with the node of this task, instead.
+    # Begin with this node, or with the node of this task or workflow, instead.
     start: str | None = None
 
 
@@ -45,13 +43,11 @@ class Prepared(msgspec.Struct):
 
     wanted: NewWorkflowJob
     job: JobRow
-    row: WorkflowRow | None = None
-    mine: WorkflowJobRow | None = None
-    first: tuple[Node, list[Any], Child] | None = None
+    run: Run | None = None
 
     @property
     def is_replayed(self) -> bool:
-        return self.first is None
+        return self.run is None
 
 
 def run(tx: Tx, wanted: list[NewWorkflowJob]) -> Sequence[Prepared | Exception]:
@@ -74,33 +70,19 @@ def run(tx: Tx, wanted: list[NewWorkflowJob]) -> Sequence[Prepared | Exception]:
 def prepare(tx: Tx, item: NewWorkflowJob, tasks: Tasks) -> Prepared:
     """Everything that can be refused is refused here."""
     row = _workflow(tx, item)
-    if not row.enabled:
-        message = "The workflow is disabled; enable it before running it."
-        raise Conflict(message, code="workflow_disabled")
-    spec = decode(row.spec)
-    node = _start(spec, item.start)
+    runs.check_enabled(row)
+    node = _start(decode(row.spec), item.start)
     of = _stem(item, row, new_id())
-    given = item.given or []
-    request = children.wanted(of, node, given, origin=item.origin, by_index=item.by_index)
-    child = children.prepare(tx, request, tasks)
-    job = _row(child[1].job, of, row.name, tx.now + spec.expires)
-    mine = WorkflowJobRow(job.id, row.id, row.version, node.id, None, int(item.by_index))
-    return Prepared(item, job, row, mine, (node, given, child))
+    wanted = Wanted(of, node, item.given or [], item.origin, item.by_index)
+    made = children.whole(tx, row, of, wanted, tasks, start=node)
+    return Prepared(item, made.job, made)
 
 
 def write(tx: Tx, ready: Sequence[Prepared]) -> None:
     """Make them durable; where only one may run at a time, the others wait."""
     for one in ready:
-        assert one.row is not None and one.mine is not None and one.first is not None
-        waits = turns.is_taken(tx, one.row)
-        if waits:
-            one.job.lifecycle = Lifecycle.ONHOLD.value
-            one.mine.given = text.compact(one.first[1])
-        jobs.insert(tx, [(one.job, "[]", None)])
-        changes.tell(tx, "created", [one.job])
-        steps.insert_job(tx, one.mine)
-        if not waits:
-            children.write(tx, [one.first])
+        assert one.run is not None
+        children.begin(tx, one.run)
         if one.wanted.once is not None:
             once.remember(tx, [(_key(one.wanted), one.wanted.once, [one.job.id])])
     around_commit(tx, "start")
@@ -134,7 +116,7 @@ def _start(spec: WorkflowSpec, wanted: str | None) -> Node:
     if wanted is None:
         return spec.graph.node(spec.start)
     for node in spec.graph.nodes:
-        if wanted in (node.id, node.task_id):
+        if wanted in (node.id, node.task_id, node.workflow_id) and wanted:
             return node
     raise Invalid("The workflow has no such node or task to begin with.", code="invalid_start")
 
@@ -142,31 +124,6 @@ def _start(spec: WorkflowSpec, wanted: str | None) -> Node:
 def _stem(item: NewWorkflowJob, row: WorkflowRow, job_id: str) -> Of:
     actor = item.actor
     return Of(job_id, row.id, row.customer_id, actor.user_id, actor.username, actor.email)
-
-
-def _row(first: JobRow, of: Of, name: str, expires_at: int) -> JobRow:
-    """The job of the whole, from that of its first step."""
-    return msgspec.structs.replace(
-        first,
-        id=of.id,
-        type=WORKFLOW,
-        name=name,
-        task_id=None,
-        task_version=None,
-        host_id=None,
-        script_id=None,
-        script_sha256=None,
-        script_filename=None,
-        workflow_job_id=None,
-        lifecycle=Lifecycle.READY.value,
-        state=State.IN_PROGRESS.value,
-        trigger_name=None,
-        ended_at=None,
-        timeout=0,
-        concurrency=None,
-        not_before_at=0,
-        expires_at=expires_at,
-    )
 
 
 def _key(item: NewWorkflowJob) -> Key:

@@ -7,7 +7,8 @@ import msgspec
 from belvedere.db import Tx, columns
 from belvedere.jobs import store as jobs
 from belvedere.jobs.model import WORKFLOW, JobRow
-from belvedere.workflows.model import Step, StepState, WorkflowJobRow
+from belvedere.workflows import store
+from belvedere.workflows.model import Step, StepState, WorkflowJobRow, WorkflowRow
 
 _MINE = columns(WorkflowJobRow)
 _STEP = columns(Step)
@@ -78,6 +79,14 @@ def jobs_of(tx: Tx, steps: Sequence[Step]) -> dict[str, JobRow]:
 def waiting(tx: Tx, workflow_id: str) -> list[str]:
     """Those that wait for their turn, oldest first."""
     return _ids(tx, workflow_id, "lifecycle = 'onhold'")
+
+
+def is_taken(tx: Tx, row: WorkflowRow) -> bool:
+    """Whether a new job must wait; the workflow's row is held until it is written."""
+    if row.multitasking:
+        return False
+    store.look_up(tx, row.customer_id, row.id, hold=True)
+    return bool(begun(tx, row.id) or waiting(tx, row.id))
 
 
 def begun(tx: Tx, workflow_id: str) -> list[str]:

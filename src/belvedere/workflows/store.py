@@ -49,12 +49,12 @@ def missing() -> NotFound:
 
 
 def look_up(
-    tx: Tx, customer_id: str, workflow_id: str, *, hold: bool = False
+    tx: Tx, customer_id: str, workflow_id: str, *, hold: bool = False, also_deleted: bool = False
 ) -> WorkflowRow | None:
     return tx.one(
         WorkflowRow,
-        f"select {_ROW} from workflows where id = ? and customer_id = ? and deleted_at is null"
-        f"{tx.sql.lock_rows if hold else ''}",
+        f"select {_ROW} from workflows where id = ? and customer_id = ?"
+        f"{'' if also_deleted else ' and deleted_at is null'}{tx.sql.lock_rows if hold else ''}",
         workflow_id,
         customer_id,
     )
@@ -114,6 +114,7 @@ def save(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, by: str) -> None:
 
 def mark_deleted(tx: Tx, row: WorkflowRow) -> None:
     tx.run("delete from workflow_tasks where workflow_id = ?", row.id)
+    tx.run("delete from workflow_parts where workflow_id = ?", row.id)
     tx.run(
         "update workflows set deleted_at = ? where id = ? and customer_id = ?",
         tx.now,
@@ -143,7 +144,12 @@ def _keep_version(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, by: str) -> None
     tx.run("delete from workflow_tasks where workflow_id = ?", row.id)
     tx.many(
         "insert into workflow_tasks (workflow_id, task_id) values (?, ?)",
-        [(row.id, task_id) for task_id in sorted({node.task_id for node in spec.graph.nodes})],
+        [(row.id, task_id) for task_id in sorted(spec.graph.tasks)],
+    )
+    tx.run("delete from workflow_parts where workflow_id = ?", row.id)
+    tx.many(
+        "insert into workflow_parts (workflow_id, part_id) values (?, ?)",
+        [(row.id, part_id) for part_id in sorted(spec.graph.workflows)],
     )
 
 

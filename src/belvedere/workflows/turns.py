@@ -8,14 +8,7 @@ from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
 from belvedere.jobs.sweep import end_waiting
 from belvedere.workflows import children, steps, store
 from belvedere.workflows.model import WorkflowRow
-
-
-def is_taken(tx: Tx, row: WorkflowRow) -> bool:
-    """Whether a new job must wait; the workflow's row is held until it is written."""
-    if row.multitasking:
-        return False
-    store.look_up(tx, row.customer_id, row.id, hold=True)
-    return bool(steps.begun(tx, row.id) or steps.waiting(tx, row.id))
+from belvedere.workflows.wanted import Wanted
 
 
 def next_ones(tx: Tx, row: WorkflowRow) -> None:
@@ -45,8 +38,8 @@ def _begin(tx: Tx, job: JobRow) -> None:
     mine = steps.workflow_job(tx, job.id)
     node = store.version_of(tx, mine.workflow_id, mine.version).graph.node(mine.start)
     given = text.parse(mine.given or "[]")
-    item = children.wanted(job, node, given, origin=job.origin, by_index=bool(mine.by_index))
-    children.write(tx, [(node, given, children.prepare_anyhow(tx, node, item, {}))])
+    wanted = Wanted(job, node, given, job.origin, bool(mine.by_index))
+    children.write(tx, [children.prepare_anyhow(tx, wanted, {})])
 
 
 def abandon(tx: Tx, row: WorkflowRow) -> None:

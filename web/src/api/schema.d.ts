@@ -873,7 +873,7 @@ export interface paths {
          */
         get: operations["get_api_customer"];
         /**
-         * Rename the organization, forbid its monitors inner addresses, require a second factor
+         * Rename the organization, forbid its monitors inner addresses, require a second factor, switch passwords off
          * @description Level: owner. People only.
          */
         put: operations["put_api_customer"];
@@ -1942,6 +1942,46 @@ export interface paths {
          * @description Level: admin.
          */
         patch: operations["patch_indicator_id_decrease"];
+        trace?: never;
+    };
+    "/indicator/{id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The beginning of the file that it shows
+         * @description Level: viewer.
+         */
+        get: operations["get_indicator_id_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/indicator/{id}/file/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download that file
+         * @description Level: viewer.
+         */
+        get: operations["get_indicator_id_file_download"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/indicator/{id}/history": {
@@ -4802,6 +4842,29 @@ export interface components {
             version: number;
         };
         /**
+         * Chart
+         * @description The value of a chart: `labels` or `times`, one for each number, or neither.
+         */
+        Chart: {
+            /** @default line */
+            kind: string;
+            /** @default [] */
+            labels: string[];
+            series: components["schemas"]["ChartSeries"][];
+            /** @default [] */
+            times: string[];
+            /** @default  */
+            unit: string;
+        };
+        /**
+         * ChartSeries
+         * @description One row of numbers; null is a gap.
+         */
+        ChartSeries: {
+            name: string;
+            values: (number | null)[];
+        };
+        /**
          * CheckBody
          * @description The text as it stands in an editor; the rest tells its language.
          */
@@ -4872,6 +4935,8 @@ export interface components {
             /** @default null */
             name?: string | null;
             /** @default null */
+            providers_only?: boolean | null;
+            /** @default null */
             second_factor_level?: string | null;
         };
         /** CustomerRecord */
@@ -4882,6 +4947,7 @@ export interface components {
             inner_checks: boolean;
             last_update: string;
             name: string;
+            providers_only: boolean;
             second_factor_level: string;
         };
         /**
@@ -5080,6 +5146,17 @@ export interface components {
             mimetype?: string;
             source?: string;
             tags?: string[];
+        };
+        /**
+         * FileView
+         * @description The beginning of a file; `text` is empty where it is no text.
+         */
+        FileView: {
+            cut: boolean;
+            filename: string;
+            is_text: boolean;
+            size: number;
+            text: string;
         };
         /**
          * FileRecord
@@ -5332,7 +5409,7 @@ export interface components {
             /** @default null */
             type?: string | null;
             /** @default null */
-            value?: string | number | null;
+            value?: string | number | components["schemas"]["Chart"] | null;
             /** @default null */
             width?: number | null;
         };
@@ -5350,6 +5427,7 @@ export interface components {
         IndicatorLine: {
             description: string;
             enable: boolean;
+            gist: string | number;
             height: number;
             id: string;
             last_push: string;
@@ -5364,7 +5442,7 @@ export interface components {
             tags: string[];
             title: string;
             type: string;
-            value: string | number;
+            value: string | number | components["schemas"]["Chart"];
             version: number;
             width: number;
         };
@@ -5378,6 +5456,7 @@ export interface components {
             customer_name: string;
             description: string;
             enable: boolean;
+            gist: string | number;
             height: number;
             id: string;
             last_push: string;
@@ -5396,7 +5475,7 @@ export interface components {
             ttl: number | null;
             type: string;
             user_id: string;
-            value: string | number;
+            value: string | number | components["schemas"]["Chart"];
             version: number;
             width: number;
         };
@@ -6002,7 +6081,7 @@ export interface components {
         };
         /**
          * Node
-         * @description One task, once.
+         * @description One task, or one other workflow.
          */
         Node: {
             id: string;
@@ -6012,7 +6091,10 @@ export interface components {
             position?: components["schemas"]["Position"] | null;
             /** @default null */
             retry?: components["schemas"]["Retry"] | null;
-            task_id: string;
+            /** @default  */
+            task_id?: string;
+            /** @default  */
+            workflow_id?: string;
         };
         /** NoticeRecord */
         NoticeRecord: {
@@ -6471,6 +6553,8 @@ export interface components {
             task?: Record<string, unknown> | null;
             /** @default null */
             tasks?: Record<string, unknown>[] | null;
+            /** @default null */
+            workflows?: Record<string, unknown>[] | null;
         };
         /** Recover */
         Recover: {
@@ -6937,7 +7021,7 @@ export interface components {
             /** @default null */
             state?: string | null;
             /** @default null */
-            value?: string | number | null;
+            value?: string | number | components["schemas"]["Chart"] | null;
         };
         /**
          * StatsRecord
@@ -7536,6 +7620,14 @@ export interface components {
             tags: string[];
             version: number;
         };
+        /**
+         * WorkflowName
+         * @description A workflow that another one runs, as a picture of the graph calls it.
+         */
+        WorkflowName: {
+            id: string;
+            name: string;
+        };
         /** WorkflowRecord */
         WorkflowRecord: {
             _type: string;
@@ -7563,6 +7655,7 @@ export interface components {
             tasks: components["schemas"]["TaskName"][];
             triggers: string[];
             version: number;
+            workflows: components["schemas"]["WorkflowName"][];
         };
     };
     responses: never;
@@ -11984,6 +12077,74 @@ export interface operations {
             };
         };
     };
+    get_indicator_id_file: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileView"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_indicator_id_file_download: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     get_indicator_id_history: {
         parameters: {
             query?: {
@@ -12226,6 +12387,8 @@ export interface operations {
                 q?: string;
                 /** @description count so far: X-Total-Count, and X-Total-More when there are more */
                 count_most?: string;
+                /** @description look at so many jobs only: X-Looked-Until, and Link to go on behind them */
+                look?: string;
                 /** @description of the agent that asks for work */
                 hostname?: string;
                 /** @description the organization's name */
@@ -12387,8 +12550,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                /** @description look at so many jobs only: X-Looked-Until, and Link to go on behind them */
-                look?: string;
                     "application/json": components["schemas"]["ErrorRecord"];
                 };
             };

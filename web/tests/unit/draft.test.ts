@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import {
   type Draft,
   faultOf,
+  runsOf,
   unreached,
   withEdge,
   withNode,
@@ -22,6 +23,15 @@ test('the first step is the start, and a second one of a task gets a number', ()
   const draft = withNode(withNode(empty, task('a')), task('a'))
   expect(draft.start).toBe('a')
   expect(draft.nodes.map((node) => node.id)).toEqual(['a', 'a 2'])
+})
+
+test('a step runs a task or a whole workflow', () => {
+  const draft = withNode(withNode(empty, task('a')), { ...task('b'), isWorkflow: true })
+  expect(draft.nodes).toEqual([
+    { id: 'a', task_id: 'task of a' },
+    { id: 'b', workflow_id: 'task of b' },
+  ])
+  expect(draft.nodes.map(runsOf)).toEqual(['task of a', 'task of b'])
 })
 
 test('a circle is refused however long it is', () => {

@@ -13,7 +13,8 @@ import { useJobText } from './jobText'
 
 /** The run of the workflow that this job is, or is a step of. */
 export function GraphTab({ job }: { job: Job }) {
-  const run = job.workflow_job_id ?? job.id
+  // One that is a step of another workflow still shows its own graph.
+  const run = job._type === 'WorkflowJob' ? job.id : (job.workflow_job_id ?? job.id)
   if (!job.workflow_id) return null
   return (
     <Stack gap="md">

@@ -15,6 +15,7 @@ import { useState } from 'react'
 import { api, ok } from '../../api/client'
 import { taskNamesQuery } from '../../api/queries/task'
 import { type Workflow, workflowQuery } from '../../api/queries/workflow'
+import { workflowNamesQuery } from '../../api/queries/workflowNames'
 import { useKeys } from '../../app/keys'
 import {
   type Draft,
@@ -58,6 +59,9 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
   const [adding, setAdding] = useState(false)
   const [connecting, setConnecting] = useState(false)
   const { data: tasks = [] } = useQuery(taskNamesQuery)
+  const { data: all = [] } = useQuery(workflowNamesQuery)
+  // A workflow cannot run itself; longer circles are refused when it is saved.
+  const workflows = all.filter((one) => one.id !== workflow.id)
   const isChanged = draft.now !== saved
   const save = useMutation({
     mutationFn: () =>
@@ -91,7 +95,10 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
     'mod+z': draft.undo,
     'mod+Shift+z': draft.redo,
   })
-  const names = new Map(tasks.map((task) => [task.id, { name: task.name, detail: task.hostname }]))
+  const names = new Map([
+    ...tasks.map((task) => [task.id, { name: task.name, detail: task.hostname }] as const),
+    ...workflows.map((one) => [one.id, { name: one.name, detail: '' }] as const),
+  ])
   const chosen = draft.now.nodes.find((node) => node.id === step)
   const pick = (node: string | null) => {
     setStep(node)
@@ -209,8 +216,9 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
       <TaskPicker
         opened={adding}
         tasks={tasks}
+        workflows={workflows}
         onClose={() => setAdding(false)}
-        onPick={(task) => draft.set(withNode(draft.now, task))}
+        onPick={(runs) => draft.set(withNode(draft.now, runs))}
       />
       <ConnectDialog
         opened={connecting}

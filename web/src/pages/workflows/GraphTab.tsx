@@ -113,12 +113,17 @@ function Picture({
     tasks: tasksOf(workflow),
     steps: shown ? states : undefined,
   }
-  const taskOf = new Map(workflow.graph.nodes?.map((node) => [node.id, node.task_id]))
+  const pageOf = new Map(
+    workflow.graph.nodes?.map((node) => [
+      node.id,
+      node.workflow_id ? `/workflows/${node.workflow_id}` : `/tasks/${node.task_id}`,
+    ]),
+  )
   const open = (node: string | null) => {
     if (!node) return
     const run = jobOf.get(node)
     if (shown && !run) return
-    go(run ? `/jobs/${run}` : `/tasks/${taskOf.get(node)}`)
+    go(run ? `/jobs/${run}` : (pageOf.get(node) ?? ''))
   }
   if (!isTable) return <FlowView {...common} onSelect={open} />
   return (

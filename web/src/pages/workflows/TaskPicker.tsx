@@ -1,35 +1,34 @@
 import { Select } from '@mantine/core'
 import { useState } from 'react'
 import { FormDialog } from '../../ui/FormDialog'
+import type { Runs } from '../../ui/graph/draft'
 import { useText } from './text'
-
-interface Task {
-  id: string
-  name: string
-  hostname: string
-}
 
 interface Props {
   opened: boolean
-  tasks: Task[]
+  tasks: { id: string; name: string; hostname: string }[]
+  workflows: { id: string; name: string }[]
   onClose: () => void
-  onPick: (task: Task) => void
+  onPick: (runs: Runs) => void
 }
 
-export function TaskPicker({ opened, tasks, onClose, onPick }: Props) {
+/** What a new step runs: a task, or another workflow. */
+export function TaskPicker({ opened, tasks, workflows, onClose, onPick }: Props) {
   const t = useText()
   const [id, setId] = useState<string | null>(null)
   const task = tasks.find((one) => one.id === id)
+  const workflow = workflows.find((one) => one.id === id)
+  const runs: Runs | undefined = task ?? (workflow && { ...workflow, isWorkflow: true })
   return (
     <FormDialog
       opened={opened}
       onClose={onClose}
       title={t.addStep}
       action={t.addStep}
-      disabled={!task}
+      disabled={!runs}
       onSubmit={() => {
-        if (!task) return
-        onPick(task)
+        if (!runs) return
+        onPick({ id: runs.id, name: runs.name, isWorkflow: runs.isWorkflow })
         setId(null)
         onClose()
       }}
@@ -38,10 +37,19 @@ export function TaskPicker({ opened, tasks, onClose, onPick }: Props) {
         data-autofocus
         searchable
         label={t.addStepHelp}
-        data={tasks.map((one) => ({
-          value: one.id,
-          label: one.hostname ? `${one.name} · ${one.hostname}` : one.name,
-        }))}
+        data={[
+          {
+            group: t.tasksGroup,
+            items: tasks.map((one) => ({
+              value: one.id,
+              label: one.hostname ? `${one.name} · ${one.hostname}` : one.name,
+            })),
+          },
+          {
+            group: t.workflowsGroup,
+            items: workflows.map((one) => ({ value: one.id, label: one.name })),
+          },
+        ]}
         value={id}
         onChange={setId}
       />

@@ -9,6 +9,7 @@ export interface Shown extends Record<string, unknown> {
   detail: string
   isStart: boolean
   joinsAll: boolean
+  isWorkflow: boolean
   look?: Look
   word?: string
   direction: 'TB' | 'LR'
@@ -21,13 +22,18 @@ export function FlowNode({ data, selected }: NodeProps<FlowNodeType>) {
   const t = useText()
   const [into, out] =
     data.direction === 'LR' ? [Position.Left, Position.Right] : [Position.Top, Position.Bottom]
-  const marks = [data.isStart ? t.start : '', data.joinsAll ? t.all : ''].filter(Boolean)
+  const marks = [
+    data.isStart ? t.start : '',
+    data.joinsAll ? t.all : '',
+    data.isWorkflow ? t.workflow : '',
+  ].filter(Boolean)
   return (
     <div
       className="flow-node"
       data-look={data.look}
       data-selected={selected}
       data-start={data.isStart}
+      data-whole={data.isWorkflow}
     >
       <Handle type="target" position={into} aria-hidden="true" />
       {data.look ? <StateIcon look={data.look} title={data.word} /> : null}

@@ -1,7 +1,7 @@
 import { Table } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { StateIcon } from '../StateIcon'
-import type { Draft } from './draft'
+import { type Draft, runsOf } from './draft'
 import type { StepState } from './FlowView'
 import { useText } from './text'
 
@@ -43,7 +43,10 @@ export function FlowTable({ draft, tasks, steps, actions }: Props) {
                     {node.id === draft.start ? ` (${t.start})` : ''}
                   </span>
                 </Table.Td>
-                <Table.Td>{tasks.get(node.task_id)?.name ?? t.gone}</Table.Td>
+                <Table.Td>
+                  {node.workflow_id ? `${t.workflow} · ` : ''}
+                  {tasks.get(runsOf(node))?.name ?? t.gone}
+                </Table.Td>
                 <Table.Td>
                   {out.length
                     ? out

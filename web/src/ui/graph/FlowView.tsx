@@ -13,7 +13,7 @@ import {
 } from '@xyflow/react'
 import { useMemo } from 'react'
 import type { Look } from '../../lib/state'
-import type { Draft, Edge } from './draft'
+import { type Draft, type Edge, runsOf } from './draft'
 import { FlowNode, type FlowNodeType } from './FlowNode'
 import { laidOut, type Place } from './layout'
 import { useText } from './text'
@@ -26,7 +26,7 @@ export interface StepState {
 
 interface Props {
   draft: Draft
-  /** Names and small print of tasks, by id. */
+  /** Names and small print of tasks and workflows, by id. */
   tasks: Map<string, { name: string; detail: string }>
   /** The states of a run, by node. */
   steps?: Map<string, StepState>
@@ -64,7 +64,7 @@ export function FlowView({
     [shape, width > height],
   )
   const nodes = draft.nodes.map((node): FlowNodeType => {
-    const task = tasks.get(node.task_id)
+    const task = tasks.get(runsOf(node))
     const step = steps?.get(node.id)
     return {
       id: node.id,
@@ -77,6 +77,7 @@ export function FlowView({
         detail: task ? (task.name === node.id ? task.detail : task.name) : t.gone,
         isStart: node.id === draft.start,
         joinsAll: node.join === 'all',
+        isWorkflow: !!node.workflow_id,
         look: steps ? (step?.look ?? 'queue') : undefined,
         word: steps ? (step?.word ?? t.notReached) : undefined,
         direction: laid.direction,

@@ -34,8 +34,12 @@ export function draftOf(workflow: Workflow): Draft {
   }
 }
 
+/** Tasks and workflows that it runs, by id. */
 export function tasksOf(workflow: Workflow): Map<string, { name: string; detail: string }> {
-  return new Map(workflow.tasks.map((task) => [task.id, { name: task.name, detail: task.type }]))
+  return new Map([
+    ...workflow.tasks.map((task) => [task.id, { name: task.name, detail: task.type }] as const),
+    ...workflow.workflows.map((one) => [one.id, { name: one.name, detail: '' }] as const),
+  ])
 }
 
 /** A run of a workflow, live; a click on a step opens its job. */

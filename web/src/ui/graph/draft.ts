@@ -39,16 +39,24 @@ export function reaches(draft: Draft, from: string, to: string): boolean {
   return false
 }
 
-/** A new node for a task, named like it; a second one of the same task gets a number. */
-export function withNode(
-  draft: Draft,
-  task: { id: string; name: string },
-  position?: { x: number; y: number },
-): Draft {
-  const base = task.name.slice(0, 120) || 'step'
+/** What a node runs: a task, or another workflow. */
+export interface Runs {
+  id: string
+  name: string
+  isWorkflow?: boolean
+}
+
+export function runsOf(node: Node): string {
+  return node.workflow_id || node.task_id || ''
+}
+
+/** A new node, named like what it runs; a second one of the same gets a number. */
+export function withNode(draft: Draft, runs: Runs, position?: { x: number; y: number }): Draft {
+  const base = runs.name.slice(0, 120) || 'step'
   let id = base
   for (let n = 2; draft.nodes.some((node) => node.id === id); n++) id = `${base} ${n}`
-  const node: Node = { id, task_id: task.id, ...(position ? { position } : {}) }
+  const what = runs.isWorkflow ? { workflow_id: runs.id } : { task_id: runs.id }
+  const node: Node = { id, ...what, ...(position ? { position } : {}) }
   return { ...draft, start: draft.start || id, nodes: [...draft.nodes, node] }
 }
 

@@ -5,6 +5,7 @@ export const useText = catalogue(
     graph: 'Graph',
     start: 'start',
     all: 'waits for all',
+    workflow: 'workflow',
     gone: 'task is gone',
     on: {
       success: 'success',
@@ -16,7 +17,7 @@ export const useText = catalogue(
     notReached: 'Not reached',
     step: (name: string, state: string) => `${name}: ${state}`,
     node: 'Step',
-    task: 'Task',
+    task: 'Runs',
     follows: 'Then',
     nothing: 'ends here',
   },
@@ -24,6 +25,7 @@ export const useText = catalogue(
     graph: 'Grafo',
     start: 'inicio',
     all: 'espera a todos',
+    workflow: 'flujo',
     gone: 'la tarea no existe',
     on: {
       success: 'éxito',
@@ -35,7 +37,7 @@ export const useText = catalogue(
     notReached: 'Sin alcanzar',
     step: (name: string, state: string) => `${name}: ${state}`,
     node: 'Paso',
-    task: 'Tarea',
+    task: 'Ejecuta',
     follows: 'Después',
     nothing: 'acaba aquí',
   },

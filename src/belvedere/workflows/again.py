@@ -1,0 +1,127 @@
+"""A workflow job once more: a new one takes over what went well and goes on from what did not."""
+
+import msgspec
+
+from belvedere.access.model import Actor
+from belvedere.base.errors import Conflict, Refused
+from belvedere.base.ids import new_id
+from belvedere.db import Tx
+from belvedere.jobs import changes
+from belvedere.jobs import store as jobs
+from belvedere.jobs.model import JobRow, Lifecycle, State
+from belvedere.workflows import children, rule, runs, steps, store
+from belvedere.workflows.advance import advance
+from belvedere.workflows.model import Graph, Node, Step, StepState, WorkflowJobRow
+from belvedere.workflows.rule import End
+from belvedere.workflows.wanted import Wanted
+
+
+def restarted(tx: Tx, actor: Actor, old: JobRow, above: JobRow | None = None) -> JobRow:
+    """The new job; `above` is the one that it is a step of."""
+    mine = steps.workflow_job(tx, old.id)
+    graph = store.version_of(tx, mine.workflow_id, mine.version).graph
+    taken = {step.node_id: step for step in steps.of_job(tx, old.id)}
+    kept = _kept(graph, mine.start, old, list(taken.values()))
+    new = _row(tx, old, actor, above)
+    jobs.insert(tx, [(new, "[]", None)])
+    changes.tell(tx, "created", [new])
+    steps.insert_job(tx, msgspec.structs.replace(mine, job_id=new.id))
+    over = [msgspec.structs.replace(taken[n], workflow_job_id=new.id) for n in kept]
+    steps.insert(tx, over)
+    begun = _inside(tx, actor, new, graph, mine, taken, kept)
+    if mine.start not in {*kept, *begun}:
+        _start(tx, new, graph.node(mine.start), mine, taken.get(mine.start))
+    advance(tx, new.id)
+    return new
+
+
+def _inside(
+    tx: Tx,
+    actor: Actor,
+    new: JobRow,
+    graph: Graph,
+    mine: WorkflowJobRow,
+    taken: dict[str, Step],
+    kept: dict[str, End],
+) -> list[str]:
+    """Nodes that begin with a workflow which failed: that goes on from where it failed, too."""
+    first = [mine.start] if mine.start not in kept else []
+    todo = first or [node_id for node_id, _ in rule.decide(graph, kept, ()).start]
+    found = []
+    for node_id in todo:
+        step = taken.get(node_id)
+        if step is not None and graph.node(node_id).workflow_id:
+            inner = _goes_on(tx, actor, new, graph.node(node_id), step)
+            found += [] if inner is None else [Step(new.id, node_id, inner.id)]
+    steps.insert(tx, found)
+    return [step.node_id for step in found]
+
+
+def _goes_on(tx: Tx, actor: Actor, new: JobRow, node: Node, step: Step) -> JobRow | None:
+    """None: nothing of it can be taken over, so that it begins anew and says what is wrong."""
+    inner = steps.jobs_of(tx, [step]).get(step.job_id)
+    if inner is None or inner.state not in (State.FAILURE, State.CANCELED):
+        return None
+    try:
+        row, _ = runs.to_start(tx, Wanted(new, node, []))
+        if inner.started_at is None or steps.is_taken(tx, row):
+            return None
+        return restarted(tx, actor, inner, new)
+    except Refused:
+        return None
+
+
+def _kept(graph: Graph, start: str, old: JobRow, taken: list[Step]) -> dict[str, End]:
+    """The steps that need not be taken again."""
+    ended = {
+        step.node_id: End(step.trigger_name or "", bool(step.is_good))
+        for step in taken
+        if step.state == StepState.ENDED
+    }
+    bad = {node_id for node_id, end in ended.items() if not end.is_good}
+    # Where every bad end was handled and it failed all the same, those ends keep a join waiting.
+    again = rule.unhandled(graph, ended) or bad
+    if old.lifecycle == Lifecycle.FINISHED and (old.state != State.FAILURE or not again):
+        raise Conflict(
+            "No step of it failed that could be taken again; run the workflow anew.",
+            code="nothing_failed",
+        )
+    left = {node_id: end for node_id, end in ended.items() if node_id not in again}
+    return rule.supported(graph, start, left)
+
+
+def _row(tx: Tx, old: JobRow, actor: Actor, above: JobRow | None) -> JobRow:
+    return msgspec.structs.replace(
+        old,
+        id=new_id(),
+        # One that was a step of another and is restarted alone: that one has gone on without it.
+        workflow_job_id=None if above is None else above.id,
+        lifecycle=Lifecycle.READY.value,
+        state=State.IN_PROGRESS.value,
+        version=1,
+        origin="user" if above is None else "workflow",
+        user_id=actor.user_id,
+        username=actor.username,
+        email=actor.email,
+        ran="no",
+        reason=None,
+        trigger_name=None,
+        cancel_requested_at=None,
+        canceled_by=None,
+        restarted_from=old.id,
+        created_at=tx.now,
+        updated_at=tx.now,
+        started_at=None,
+        ended_at=None,
+    )
+
+
+def _start(tx: Tx, new: JobRow, node: Node, mine: WorkflowJobRow, step: Step | None) -> None:
+    """The first step once more, with the values that it had."""
+    first = None if step is None else steps.jobs_of(tx, [step]).get(step.job_id)
+    if first is None:
+        wanted = Wanted(new, node, msgspec.json.decode(mine.given or "[]"))
+    else:
+        wanted = children.as_before(tx, new, node, first)
+    wanted.origin = new.origin
+    children.write(tx, [children.prepare_anyhow(tx, wanted, {})])
