@@ -13,9 +13,15 @@ FOUND: dict[str, Any] = {
     "enabled": True,
     "callback": "https://belvedere.example/-/oidc/callback",
 }
+CUSTOMER = {"name": "acme", "providers_only": True}
 STANDING = {"enabled": True, "since": None, "recovery_codes": 7, "required": True}
 CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
     ("second-factor show", ("GET", "/api/auth/second-factor", {}, None), "7"),
+    (
+        "organization passwords off",
+        ("PUT", "/api/customer", {}, {"providers_only": True}),
+        "through a provider only",
+    ),
     ("provider list", ("GET", "/api/provider", {}, None), "must be invited"),
     ("provider disable Google", ("PATCH", PROVIDER, {}, {"enabled": False}), "Nobody comes in"),
     ("provider enable Google", ("PATCH", PROVIDER, {}, {"enabled": True}), "lets members in"),
@@ -23,6 +29,7 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
 ]
 ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/api/auth/second-factor", STANDING),
+    ("PUT", "/api/customer", CUSTOMER),
     ("GET", "/api/provider", [FOUND]),
     ("PATCH", PROVIDER, FOUND),
     ("DELETE", PROVIDER, FOUND),

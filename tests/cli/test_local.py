@@ -89,6 +89,15 @@ def test_a_lost_second_factor_is_reset(
     assert running.bodies("POST", "/member/reset-second-factor") == [{"email": "ada@x"}]
 
 
+def test_passwords_are_allowed_again(
+    stranger: Belvedere, running: UnixFakeServer, data: Path
+) -> None:
+    running.on("POST", "/organization/allow-passwords", {"name": "acme"})
+    ran = stranger("organization", "allow-passwords", "acme", "--data", str(data))
+    assert (ran.status, ran.out) == (0, "Members of acme may sign in with passwords.\n")
+    assert running.bodies("POST", "/organization/allow-passwords") == [{"name": "acme"}]
+
+
 def test_without_a_server_the_database_is_opened(
     stranger: Belvedere, data: Path, offline: Offline
 ) -> None:

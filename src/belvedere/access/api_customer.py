@@ -15,6 +15,8 @@ class CustomerChange(msgspec.Struct, forbid_unknown_fields=True):
     inner_checks: bool | None = None
     # A level, or empty for none.
     second_factor_level: str | None = None
+    # True: passwords are off.
+    providers_only: bool | None = None
 
 
 class HandOver(msgspec.Struct, forbid_unknown_fields=True):
@@ -35,6 +37,8 @@ def _change(tx: Tx, ask: Ask) -> customers.Customer:
         customers.allow_inner(tx, ask.actor, wanted.inner_checks)
     if wanted.second_factor_level is not None:
         customers.ask_second_factor(tx, ask.actor, wanted.second_factor_level)
+    if wanted.providers_only is not None:
+        customers.use_providers_only(tx, ask.actor, wanted.providers_only)
     if wanted.name is not None:
         return customers.rename(tx, ask.actor, wanted.name, ask.house.reserved)
     return customers.find(tx, ask.actor.customer_id)
@@ -65,10 +69,11 @@ ROUTES = (
         "/api/customer",
         "owner",
         change,
-        "Rename the organization, forbid its monitors inner addresses, require a second factor",
+        "Rename the organization, forbid its monitors inner addresses, require a second factor,"
+        " switch passwords off",
         body=CustomerChange,
         answer=records.CustomerRecord,
-        codes=("name_taken", "second_factor_off"),
+        codes=("name_taken", "second_factor_off", "no_other_way"),
         known=False,
         people=True,
     ),

@@ -209,7 +209,9 @@ def basic(ask: Ask) -> tuple[str, str] | None:
     return name, password
 
 
-_login = partial(plain, body=Login, answer=LoginAnswer, codes=("too_many_requests",))
+_login = partial(
+    plain, body=Login, answer=LoginAnswer, codes=("too_many_requests", "passwords_off")
+)
 
 ROUTES = (
     _login("POST", "/api/auth/login", "anonymous", login, "Sign in"),

@@ -62,7 +62,7 @@ def sweep(tx: Tx, limit: int = 500) -> int:
 def _session(tx: Tx, digest: str) -> Actor | None:
     row = tx.row(
         "select c.id, c.name, m.level, u.id, u.username, u.email, m.tags, s.id, m.id, s.method,"
-        " c.second_factor_level, s.provider_id"
+        " c.second_factor_level, c.providers_only, s.provider_id"
         " from sessions s join customers c on c.id = s.customer_id"
         " join users u on u.id = s.user_id"
         " join members m on m.customer_id = s.customer_id and m.user_id = s.user_id"
@@ -74,9 +74,11 @@ def _session(tx: Tx, digest: str) -> Actor | None:
     )
     if row is None:
         return None
-    *found, method, from_level, provider_id = row
+    *found, method, from_level, providers_only, provider_id = row
     customer_id, customer_name, level, user_id, username, email, tags, session_id, member_id = found
-    # Asked at every use: whatever changes, nobody stays in by the password alone.
+    # Asked at every use: whatever changes, nobody stays in by the password (alone).
+    if method != sessions.PROVIDER and providers_only:
+        return None
     if method == sessions.PASSWORD and sessions.needs_second_factor(level, from_level):
         return None
     return Actor(

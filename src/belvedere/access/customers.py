@@ -3,7 +3,16 @@
 import msgspec
 
 from belvedere import events
-from belvedere.access import audit, links, members, names, roster, second_factors, users
+from belvedere.access import (
+    audit,
+    links,
+    members,
+    names,
+    roster,
+    second_factors,
+    sessions,
+    users,
+)
 from belvedere.access.keys import Keys
 from belvedere.access.model import Actor, Level, require, require_person
 from belvedere.base.errors import Conflict, Invalid, NotFound
@@ -19,6 +28,7 @@ class Customer(msgspec.Struct, frozen=True):
     updated_at: int
     inner_checks: int
     second_factor_level: str
+    providers_only: int
 
 
 class Founded(msgspec.Struct, frozen=True):
@@ -42,7 +52,7 @@ def by_name(tx: Tx, name: str) -> Customer | None:
 def find(tx: Tx, customer_id: str) -> Customer:
     found = tx.one(Customer, f"select {columns(Customer)} from customers where id = ?", customer_id)
     if found is None:
-        raise NotFound("There is no such organization.", code="customer_not_found")
+        raise _missing()
     return found
 
 
@@ -62,9 +72,9 @@ def create_organization(
 ) -> Founded:
     """For the operator: an organization and its owner, who may be known to the server already."""
     name = names.organization(name, reserved)
-    customer = Customer(new_id(), name, 1, tx.now, tx.now, 1, "")
+    customer = Customer(new_id(), name, 1, tx.now, tx.now, 1, "", 0)
     made = tx.run(
-        f"insert into customers ({columns(Customer)}, name_key) values (?, ?, ?, ?, ?, ?, ?, ?)"
+        f"insert into customers ({columns(Customer)}, name_key) values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict (name_key) do nothing",
         *msgspec.structs.astuple(customer),
         name,
@@ -146,6 +156,55 @@ def ask_second_factor(tx: Tx, actor: Actor, level: str) -> Customer:
     return find(tx, before.id)
 
 
+def use_providers_only(tx: Tx, actor: Actor, wanted: bool) -> Customer:
+    """Owner only: whether members sign in through a provider only, and passwords are off."""
+    roster.confirm(tx, actor)
+    require(actor, Level.OWNER)
+    before = find(tx, actor.customer_id)
+    if bool(before.providers_only) == wanted:
+        return before
+    if wanted and not has_other_way(tx, before.id):
+        raise Conflict(
+            "No owner has signed in through a provider yet; do that first, or nobody may come in.",
+            code="no_other_way",
+        )
+    tx.run(
+        "update customers set providers_only = ?, updated_at = ? where id = ?",
+        int(wanted),
+        tx.now,
+        before.id,
+    )
+    if wanted:
+        sessions.kill_without_provider(tx, before.id)
+    old: dict[str, object] = {"providers_only": not wanted}
+    _tell(tx, actor, "change", "changed", old, {"providers_only": wanted})
+    return find(tx, before.id)
+
+
+def has_other_way(tx: Tx, customer_id: str, but: str = "") -> bool:
+    """Whether an owner has come through a provider that is in use, other than this one: only then
+    it is known that the organization can be entered, and governed, without a password."""
+    found = tx.value(
+        "select 1 from identities i join providers p on p.id = i.provider_id"
+        " join customers c on c.id = p.customer_id join users u on u.id = i.user_id"
+        " join members m on m.customer_id = c.id and m.user_id = u.id"
+        " where c.id = ? and p.id <> ? and p.enabled = 1 and m.level = ?"
+        f" and {sessions.ACTIVE} limit 1",
+        customer_id,
+        but,
+        Level.OWNER,
+    )
+    return found is not None
+
+
+def allow_passwords(tx: Tx, name: str) -> Customer:
+    """For the operator, when the provider is away and everybody stands outside."""
+    customer = by_name(tx, name)
+    if customer is None:
+        raise _missing()
+    return use_providers_only(tx, operator(customer), False)
+
+
 def disable(tx: Tx, actor: Actor, confirm: str) -> Customer:
     """What deleting an organization does: every credential of it is dead at once, nothing runs,
     its records and its name stay, and the operator can enable it again."""
@@ -169,7 +228,7 @@ def enable(tx: Tx, name: str) -> Customer:
     """For the operator: bring a disabled organization back."""
     customer = by_name(tx, name)
     if customer is None:
-        raise NotFound("There is no such organization.", code="customer_not_found")
+        raise _missing()
     _set_enabled(tx, customer.id, 1)
     _tell(tx, operator(customer), "enable", "enabled", {"enabled": False}, {"enabled": True})
     return find(tx, customer.id)
@@ -211,6 +270,10 @@ def _tell(
     audit.record(tx, actor, f"customer.{action}", "customer", customer_id, before, after)
     events.append(tx, customer_id, f"customer.{kind}", customer_id, after)
     tx.rung.add("access")
+
+
+def _missing() -> NotFound:
+    return NotFound("There is no such organization.", code="customer_not_found")
 
 
 def _taken(name: str) -> Conflict:

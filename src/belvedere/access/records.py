@@ -93,6 +93,8 @@ class CustomerRecord(msgspec.Struct):
     inner_checks: bool
     # From this level on members need a second factor; empty: nobody does.
     second_factor_level: str
+    # Members sign in through a provider only; passwords are off.
+    providers_only: bool
 
 
 class AuditRecord(msgspec.Struct):
@@ -182,6 +184,7 @@ def customer(found: Customer) -> CustomerRecord:
         iso(found.updated_at),
         bool(found.inner_checks),
         found.second_factor_level,
+        bool(found.providers_only),
     )
 
 

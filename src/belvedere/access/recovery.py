@@ -60,7 +60,8 @@ def ask_for_help(tx: Tx, identifier: str) -> None:
     user = users.by_identifier(tx, identifier)
     if user is None or not user.enabled:
         return
-    for place in sessions.memberships(tx, user.id):
+    # Where passwords are off, a new one would open nothing.
+    for place in (one for one in sessions.memberships(tx, user.id) if not one.providers_only):
         events.append(
             tx,
             place.customer_id,

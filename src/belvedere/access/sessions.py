@@ -12,7 +12,7 @@ from belvedere.db import Tx, columns
 
 IDLE: Millis = 8 * HOUR
 LIFE: Millis = 7 * DAY
-PASSWORD = "password"
+PASSWORD, PROVIDER = "password", "provider"
 
 # A membership that opens doors; the tables are called c, u and m wherever it is used.
 ACTIVE = "c.enabled = 1 and u.enabled = 1 and m.enabled = 1 and m.invited_at is null"
@@ -42,6 +42,7 @@ class Membership(msgspec.Struct, frozen=True):
     level: str
     email: str
     second_factor_level: str
+    providers_only: int
 
     @property
     def needs_second_factor(self) -> bool:
@@ -57,7 +58,8 @@ def memberships(tx: Tx, user_id: str) -> list[Membership]:
     """In the order in which they were joined."""
     return tx.all(
         Membership,
-        "select c.id, c.name, m.id, m.level, u.email, c.second_factor_level from members m"
+        "select c.id, c.name, m.id, m.level, u.email, c.second_factor_level,"
+        " c.providers_only from members m"
         " join customers c on c.id = m.customer_id join users u on u.id = m.user_id"
         f" where m.user_id = ? and {ACTIVE} order by m.id",
         user_id,
@@ -75,7 +77,7 @@ def begin(
     provider_id: str | None = None,
 ) -> tuple[Session, str]:
     """A session and its token, in the named organization, else the one used last."""
-    place = choose(tx, user_id, customer_name)
+    place = choose(tx, user_id, customer_name, method)
     life = (tx.now, tx.now, tx.now + LIFE)
     session = Session(
         new_id(),
@@ -135,6 +137,8 @@ def renew(tx: Tx, keys: Keys, actor: Actor, customer_id: str | None = None) -> t
     )
     if session is None:
         raise _not_found()
+    if session.method != PROVIDER and places[wanted].providers_only:
+        raise passwords_off(places[wanted].customer_name)
     if session.method == PASSWORD and places[wanted].needs_second_factor:
         raise Forbidden(
             "That organization asks for a second factor; set yours up first.",
@@ -199,6 +203,19 @@ def kill(tx: Tx, user_id: str, customer_id: str | None = None, but: str = "") ->
     tx.rung.add("access")
 
 
+def kill_without_provider(tx: Tx, customer_id: str) -> None:
+    """End those of an organization that takes no passwords any more, and tickets to such."""
+    tx.run(
+        "update sessions set revoked_at = ? where customer_id = ? and method <> ?"
+        " and revoked_at is null",
+        tx.now,
+        customer_id,
+        PROVIDER,
+    )
+    tx.run("delete from tickets where customer_id = ?", customer_id)
+    tx.rung.add("access")
+
+
 def _bounds(actor: Actor) -> tuple[str, str]:
     """The organization beyond which a session does not reach; empty: it is the person's own."""
     bound = actor.customer_id if actor.provider_id else ""
@@ -218,12 +235,26 @@ def not_a_member() -> Forbidden:
     return Forbidden("You are no member of this organization.", code="not_a_member")
 
 
-def choose(tx: Tx, user_id: str, customer_name: str | None) -> Membership:
+def passwords_off(customer_name: str) -> Forbidden:
+    return Forbidden(
+        f"The organization {customer_name} takes no passwords; sign in through its provider, on"
+        " the console's sign-in page.",
+        code="passwords_off",
+    )
+
+
+def choose(tx: Tx, user_id: str, customer_name: str | None, method: str = PASSWORD) -> Membership:
+    """The organization to enter; of several one that takes whoever comes this way."""
     found = memberships(tx, user_id)
     if customer_name is not None:
         found = [one for one in found if one.customer_name == customer_name.strip().lower()]
     if not found:
         raise not_a_member()
+    if method != PROVIDER:
+        shut = found[0].customer_name
+        found = [one for one in found if not one.providers_only]
+        if not found:
+            raise passwords_off(shut)
     last = tx.value(
         "select customer_id from sessions where user_id = ? order by id desc limit 1", user_id
     )

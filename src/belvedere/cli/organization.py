@@ -15,6 +15,14 @@ def listed(args: Args) -> Any:
     return connect(args).get("/api/session/profile")["customers"]
 
 
+def passwords(args: Args) -> Any:
+    return connect(args).put("/api/customer", {"providers_only": args.wanted == "off"})
+
+
+def allow_passwords(args: Args) -> Any:
+    return local.ask_operator(args, "/organization/allow-passwords", {"name": args.name})
+
+
 def show_new(answer: Any) -> None:
     print(f"Organization {answer['name']} is made; its owner is {answer['email']}.")
     if answer["link"]:
@@ -26,6 +34,10 @@ def show_organizations(customers: Any) -> None:
     show.table(("id", "organization"), ((each["id"], each["name"]) for each in customers))
 
 
+_SAID = {
+    True: "Members of {} may sign in with passwords.",
+    False: "Members of {} sign in through a provider only; other sessions have ended.",
+}
 VERBS = (
     Verb(
         "list",
@@ -33,6 +45,23 @@ VERBS = (
         "List your organizations.",
         "belvedere organization list",
         show_organizations,
+    ),
+    Verb(
+        "passwords",
+        passwords,
+        "Let members sign in with passwords, or through a provider only; for the owner.",
+        "belvedere organization passwords off",
+        lambda it: print(_SAID[not it["providers_only"]].format(it["name"])),
+        options=(option("wanted", choices=("on", "off"), help="off: through a provider only"),),
+    ),
+    Verb(
+        "allow-passwords",
+        allow_passwords,
+        "Let members sign in with passwords again. Works on the server's own machine.",
+        "belvedere organization allow-passwords acme",
+        lambda it: print(_SAID[True].format(it["name"])),
+        options=(option("name", metavar="NAME", help="which"), *local.OPTIONS),
+        is_remote=False,
     ),
     Verb(
         "create",

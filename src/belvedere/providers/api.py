@@ -104,7 +104,7 @@ ROUTES: tuple[Route, ...] = (
         change,
         "Change a provider; its issuer is looked up again",
         body=ProviderBody,
-        codes=(*_LOOKED_UP, "stale"),
+        codes=(*_LOOKED_UP, "stale", "no_other_way"),
     ),
     _owned(
         "DELETE",
@@ -112,6 +112,7 @@ ROUTES: tuple[Route, ...] = (
         "owner",
         delete,
         "Delete a provider; sessions through it end",
+        codes=("no_other_way",),
     ),
     *api_signin.ROUTES,
 )

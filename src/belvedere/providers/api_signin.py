@@ -32,9 +32,9 @@ class MethodsRecord(msgspec.Struct):
 
 
 async def methods(ask: Ask) -> MethodsRecord:
-    rows = await ask.house.db.read(service.doors, ask.customer)
+    password, rows = await ask.house.db.read(service.doors, ask.customer)
     doors = [DoorRecord(row.id, row.name, f"/-/oidc/{row.id}/begin") for row in rows]
-    return MethodsRecord(True, doors)
+    return MethodsRecord(password, doors)
 
 
 async def begin(ask: Ask) -> Reply:

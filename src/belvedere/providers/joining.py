@@ -19,7 +19,7 @@ from belvedere.db import Tx
 from belvedere.providers import store
 from belvedere.providers.model import ProviderRow, level_of
 
-METHOD = "provider"
+METHOD = sessions.PROVIDER
 
 
 def enter(

@@ -59,6 +59,7 @@ def change(
     if row.issuer != issuer:
         store.forget_people(tx, row.id)
     if row.issuer != issuer or not row.enabled:
+        _check_way_in(tx, row)
         store.end_sessions(tx, row.id)
     store.save(tx, row)
     _tell(tx, actor, "change", "changed", row, before, _audited(row))
@@ -69,22 +70,25 @@ def delete(tx: Tx, actor: Actor, provider_id: str) -> ProviderRow:
     """Whoever came in through it is out, and needs a password or another provider."""
     _check_owner(tx, actor)
     row = store.find(tx, actor.customer_id, provider_id)
+    _check_way_in(tx, row)
     store.end_sessions(tx, row.id)
     store.delete(tx, row)
     _tell(tx, actor, "delete", "deleted", row, _audited(row), None)
     return row
 
 
-def doors(tx: Tx, customer_name: str | None) -> list[ProviderRow]:
-    """For the sign-in page: of the organization that it names; without a name of the only one."""
+def doors(tx: Tx, customer_name: str | None) -> tuple[bool, list[ProviderRow]]:
+    """For the sign-in page: whether a password opens the organization that it names, and its
+    providers; without a name those of the only one."""
     if customer_name is not None:
         found = customers.by_name(tx, customer_name)
         ids = [found.id] if found is not None and found.enabled else []
     else:
         ids = [id for (id,) in tx.rows("select id from customers where enabled = 1 limit 2")]
     if len(ids) != 1:
-        return []
-    return [row for row in store.of_customer(tx, ids[0]) if row.enabled]
+        return True, []
+    rows = [row for row in store.of_customer(tx, ids[0]) if row.enabled]
+    return not customers.find(tx, ids[0]).providers_only, rows
 
 
 def required(body: ProviderBody) -> str:
@@ -99,6 +103,17 @@ def _check_owner(tx: Tx, actor: Actor) -> None:
     roster.confirm(tx, actor)
     require(actor, Level.OWNER)
     require_person(actor)
+
+
+def _check_way_in(tx: Tx, row: ProviderRow) -> None:
+    """While passwords are off, an owner must be left who has come through another provider."""
+    is_needed = customers.find(tx, row.customer_id).providers_only
+    if is_needed and not customers.has_other_way(tx, row.customer_id, but=row.id):
+        raise Conflict(
+            "Passwords are off, and no owner could sign in without this provider; allow them again"
+            " first.",
+            code="no_other_way",
+        )
 
 
 def _fill(keys: Keys, row: ProviderRow, body: ProviderBody, where: Endpoints) -> None:

@@ -50,6 +50,10 @@ def _organizations(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, A
     return {"organizations": [{"id": i, "name": n, "enable": bool(e)} for i, n, e in rows]}
 
 
+def _allow_passwords(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+    return {"name": customers.allow_passwords(tx, _word(payload, "name")).name}
+
+
 def _reset_password(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
     password = secrets.token_urlsafe(15)
     user = recovery.set_password(tx, _word(payload, "email"), passwords.digest(password))
@@ -70,6 +74,7 @@ def _word(payload: dict[str, Any], name: str) -> str:
 VERBS: dict[str, Callable[[Tx, House, dict[str, Any]], dict[str, Any]]] = {
     "/organization": _create_organization,
     "/organizations": _organizations,
+    "/organization/allow-passwords": _allow_passwords,
     "/member/reset-password": _reset_password,
     "/key": resealing.show,
     "/key/add": resealing.add,

@@ -1,0 +1,176 @@
+"""An organization that takes no passwords: members come through its provider, or not at all."""
+
+import base64
+
+import pytest
+
+from belvedere.access import Level, customers, members
+from cast import PASSWORD
+from contract.client import Client
+from contract.traveller import BODY, PERSON, Traveller, add, provider_of
+from contract.world import World
+from providers.openid import Provider
+
+OFF, ON = {"providers_only": True}, {"providers_only": False}
+LOGIN = "/api/auth/login"
+
+
+@pytest.fixture
+def at(world: World) -> Provider:
+    return provider_of(world, {**PERSON, "sub": "s-olga", "email": "olga@acme.test"})
+
+
+async def came(world: World, at: Provider, provider_id: str) -> Client:
+    """Whom the provider knows now, in a browser of their own."""
+    one = Traveller(world.client(), at)
+    await one.sign_in(provider_id)
+    assert one.token
+    return Client(world.app, one.token, check=world.conformity)
+
+
+async def switched_off(world: World, at: Provider) -> tuple[str, Client]:
+    """The provider, and the owner who came through it."""
+    provider_id = await add(world)
+    olga = await came(world, at, provider_id)
+    done = await olga.put("/api/customer", OFF)
+    assert (done.status, done.json["providers_only"]) == (200, True)
+    return provider_id, olga
+
+
+async def test_it_works(world: World, at: Provider, stranger: Client) -> None:
+    uma, token = world.client("uma"), world.client("token")
+    provider_id, olga = await switched_off(world, at)
+    refused = await stranger.post(LOGIN, {"email": "uma@acme.test", "password": PASSWORD})
+    assert (refused.status, refused.code) == (403, "passwords_off")
+    assert "organization acme takes no passwords" in refused.json["message"]
+    # Sessions by password are over, those through the provider and programs go on.
+    assert (await uma.get("/acme/task")).status == 401
+    assert (await olga.get("/acme/task")).status == 200
+    assert (await token.get("/acme/task")).status == 200
+    at.person = dict(PERSON)
+    assert (await (await came(world, at, provider_id)).get("/acme/task")).status == 200
+    assert (await olga.put("/api/customer", ON)).json["providers_only"] is False
+    assert (await uma.get("/acme/task")).status == 401
+    again = await stranger.post(LOGIN, {"email": "uma@acme.test", "password": PASSWORD})
+    assert again.status == 200
+    rows = (await olga.get("/api/audit?action=customer.change")).json
+    assert [row["after"] for row in rows] == [ON, OFF]
+
+
+async def test_http_basic_is_refused_too(world: World, at: Provider, stranger: Client) -> None:
+    await switched_off(world, at)
+    words = base64.b64encode(f"uma@acme.test:{PASSWORD}".encode()).decode()
+    for path in (LOGIN, f"{LOGIN}/local"):
+        done = await stranger.post(path, {}, headers={"authorization": f"Basic {words}"})
+        assert (done.status, done.code) == (403, "passwords_off")
+    # Who does not know the password does not learn more than before.
+    wrong = await stranger.post(LOGIN, {"email": "uma@acme.test", "password": "x" * 12})
+    assert (wrong.status, wrong.code) == (401, "bad_login")
+
+
+async def test_it_is_refused_while_no_owner_has_come_another_way(
+    world: World, at: Provider
+) -> None:
+    provider_id, olga = await add(world), world.client("olga")
+    at.person = dict(PERSON)
+    await came(world, at, provider_id)
+    refused = await olga.put("/api/customer", OFF)
+    assert (refused.status, refused.code) == (409, "no_other_way")
+    assert (await world.client("ada").put("/api/customer", OFF)).status == 403
+    assert (await world.client("uma").get("/api/customer")).json["providers_only"] is False
+    # To allow what is allowed asks for nothing.
+    assert (await olga.put("/api/customer", ON)).status == 200
+    # Once she has, a session by password may do it, and ends with it.
+    at.person = {**PERSON, "sub": "s-olga", "email": "olga@acme.test"}
+    await came(world, at, provider_id)
+    assert (await olga.put("/api/customer", OFF)).status == 200
+    assert (await olga.get("/acme/task")).status == 401
+
+
+async def test_the_sign_in_page_learns_it(world: World, at: Provider, stranger: Client) -> None:
+    provider_id, _ = await switched_off(world, at)
+    found = (await stranger.get("/api/auth/methods?customer=acme")).json
+    assert found["password"] is False and found["providers"][0]["id"] == provider_id
+    assert (await stranger.get("/api/auth/methods?customer=globex")).json["password"] is True
+
+
+async def test_the_last_way_in_stays(world: World, at: Provider) -> None:
+    provider_id, olga = await switched_off(world, at)
+    path = f"/api/provider/{provider_id}"
+    assert (await olga.delete(path)).code == "no_other_way"
+    assert (await olga.patch(path, {"enabled": False})).code == "no_other_way"
+    assert (await olga.patch(path, {"name": "Renamed"})).status == 200
+    # Another provider is a way in once the owner has come that way.
+    other = await add_by(olga, "Other ID")
+    assert (await olga.delete(path)).code == "no_other_way"
+    there = await came(world, at, other)
+    assert (await there.delete(path)).status == 200
+    assert (await there.delete(f"/api/provider/{other}")).code == "no_other_way"
+    assert (await there.put("/api/customer", ON)).status == 200
+    assert (await there.delete(f"/api/provider/{other}")).status == 200
+
+
+async def add_by(owner: Client, name: str) -> str:
+    found: str = (await owner.post("/api/provider", {**BODY, "name": name})).json["id"]
+    return found
+
+
+async def test_nobody_comes_in_from_another_organization(
+    world: World, at: Provider, stranger: Client
+) -> None:
+    """A person of both goes where passwords count, and cannot move over."""
+    await switched_off(world, at)
+    acme = await world.house.db.read(customers.by_name, "acme")
+    assert acme is not None
+    by = customers.operator(acme)
+    await world.house.db.write(members.admit, by, "eve@globex.test", Level.VIEWER)
+    told = {"email": "eve@globex.test", "password": PASSWORD}
+    done = await stranger.post(LOGIN, told)
+    assert done.status == 200 and done.json["customer_id"] != acme.id
+    eve = Client(world.app, done.json["access_token"], check=world.conformity)
+    moved = await eve.put(f"/api/session/customer/{acme.id}")
+    assert (moved.status, moved.code) == (403, "passwords_off")
+    named = await stranger.post(LOGIN, {**told, "customer": "acme"})
+    assert (named.status, named.code) == (403, "passwords_off")
+
+
+async def test_an_invited_person_comes_through_the_provider(
+    world: World, at: Provider, stranger: Client
+) -> None:
+    provider_id, olga = await switched_off(world, at)
+    body = {"user": {"email": "new@acme.test"}, "credential": "user"}
+    link = (await olga.post("/api/member", body)).json["invitation"]["link"]
+    told = {"token": link.partition("#")[2], "password": "a long new password"}
+    refused = await stranger.post("/api/auth/invitation", told)
+    assert (refused.status, refused.code) == (403, "passwords_off")
+    at.person = {**PERSON, "sub": "s-new", "email": "new@acme.test"}
+    assert (await (await came(world, at, provider_id)).get("/acme/task")).status == 200
+
+
+async def test_the_operator_opens_the_door_again(
+    world: World, at: Provider, stranger: Client
+) -> None:
+    await switched_off(world, at)
+    await world.house.db.write(customers.allow_passwords, "ACME")
+    done = await stranger.post(LOGIN, {"email": "olga@acme.test", "password": PASSWORD})
+    assert done.status == 200
+    olga = Client(world.app, done.json["access_token"], check=world.conformity)
+    (last, *_) = (await olga.get("/api/audit?action=customer.change")).json
+    assert (last["kind"], last["after"]) == ("operator", ON)
+
+
+async def test_a_forgotten_password_is_nobodys_work(
+    world: World, at: Provider, stranger: Client
+) -> None:
+    _, olga = await switched_off(world, at)
+    before = await events(world)
+    assert (await stranger.post("/api/auth/password/recover", {"email": "uma@acme.test"})).status
+    assert await events(world) == before
+    await olga.put("/api/customer", ON)
+    await stranger.post("/api/auth/password/recover", {"email": "max@acme.test"})
+    assert await events(world) == before + 1
+
+
+async def events(world: World) -> int:
+    sql = "select count(*) from events where kind = 'member.recovery_asked'"
+    return int(await world.house.db.read(lambda tx: tx.value(sql)))
