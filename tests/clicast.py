@@ -86,6 +86,7 @@ def indicator(**other: Any) -> dict[str, Any]:
         "type": "progress",
         "state": "normal",
         "value": 62.5,
+        "gist": 62.5,
         "severity": "HIGH",
         "description": "",
         "read_only": False,

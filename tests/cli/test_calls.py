@@ -600,6 +600,18 @@ def test_a_secret_that_the_sender_chose_stands_on_no_command_line(
     assert missing.status == 2
 
 
+def test_a_value_can_come_from_standard_input(
+    belvedere: Belvedere, server: FakeServer, tmp_path: Path
+) -> None:
+    words = ("indicator", "set", "Disk/web-1", "--type", "chart", "--value-file")
+    assert belvedere(*words, "-", stdin='{"series": []}').status == 0
+    assert server.asked[-1].body == {"value": '{"series": []}', "type": "chart"}
+    (tmp_path / "no-text").write_bytes(b"\xff")
+    assert belvedere(*words, str(tmp_path / "no-text")).status == 2
+    assert belvedere(*words, str(tmp_path / "missing")).status == 2
+    assert belvedere(*words, "-", "5").status == 2
+
+
 def test_an_edit_says_which_version_it_means(belvedere: Belvedere, server: FakeServer) -> None:
     belvedere("task", "edit", "deploy", "--name", "ship")
     assert server.asked[-1].headers["If-Match"] == "3"

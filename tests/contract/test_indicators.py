@@ -77,7 +77,7 @@ async def test_title_and_type_are_required(ada: Client) -> None:
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"type": "chart"}, "type"),
+        ({"type": "gauge"}, "type"),
         ({"state": "success"}, "state"),
         ({"state": "broken"}, "state"),
         ({"severity": "critical"}, "severity"),

@@ -27,7 +27,7 @@ async def test_it_works(db: Database, cast: Cast, make: Make) -> None:
         for _ in waiting:
             shown = await db.join(step, Step(cast.ada, "id", counter.id, Action.INCREASE))
             assert isinstance(shown, sight.Shown)
-            seen.append(float(shown.row.value))
+            seen.append(float(shown.row.gist))
 
     await asyncio.gather(*(call() for _ in range(CALLERS)))
     assert sorted(seen) == list(range(1, STEPS + 1))
@@ -40,7 +40,7 @@ async def test_verbs_of_several_servers_are_exact_too(db: Database, cast: Cast, 
     counter = make(value=0)
     wanted = [Step(cast.ada, "id", counter.id, Action.INCREASE)]
     answers = await asyncio.gather(*(db.write(step, wanted) for _ in range(100)))
-    assert sorted(answer[0].row.value for answer in answers) == list(range(1, 101))  # type: ignore[union-attr]
+    assert sorted(answer[0].row.gist for answer in answers) == list(range(1, 101))  # type: ignore[union-attr]
 
 
 def test_one_that_is_refused_harms_no_other(db: Database, cast: Cast, make: Make) -> None:

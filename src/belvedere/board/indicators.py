@@ -9,7 +9,8 @@ from belvedere.board.newest import Series, newest
 from belvedere.board.rights import runnable
 from belvedere.db import Tx
 from belvedere.indicators import store
-from belvedere.indicators.model import IndicatorRow
+from belvedere.indicators.chart import Chart
+from belvedere.indicators.model import IndicatorRow, Type
 from belvedere.rest.filters import Field, Kind, Listable, Listing
 
 MOST = 24
@@ -24,7 +25,9 @@ class IndicatorLine(msgspec.Struct):
     title: str
     type: str
     state: str
-    value: str | int | float
+    value: str | int | float | Chart
+    # The value in one line.
+    gist: str | int | float
     severity: str
     description: str
     enable: bool
@@ -67,7 +70,9 @@ def _line(
         title=row.title,
         type=row.type,
         state=row.state,
-        value=row.value,
+        # A file is read by a route of its own.
+        value=row.gist if row.type == Type.FILE else row.value,
+        gist=row.gist,
         severity=row.severity,
         description=row.description,
         enable=bool(row.enabled),

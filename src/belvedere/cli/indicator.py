@@ -1,5 +1,7 @@
 """`belvedere indicator`: what the dashboard shows on top."""
 
+import sys
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +13,7 @@ from belvedere.client.problem import Problem
 
 INDICATOR = option("indicator", metavar="INDICATOR", help="its title or id")
 NEW = "indicator_not_found"
+TYPES = ("text", "progress", "counter", "chart", "html", "file")
 
 
 def listed(args: Args) -> Any:
@@ -37,7 +40,7 @@ def push(args: Args) -> Any:
 
 def _body(args: Args) -> dict[str, Any]:
     given = {
-        "value": args.value,
+        "value": _given(args),
         "type": args.type,
         "state": args.state,
         "severity": args.severity,
@@ -49,6 +52,19 @@ def _body(args: Args) -> dict[str, Any]:
     if args.ttl is not None:
         body["ttl"] = None if args.ttl == "none" else words.duration_ms(args.ttl)
     return body
+
+
+def _given(args: Args) -> str | None:
+    """The value as it is written; a chart is JSON."""
+    if args.value_file is None:
+        value: str | None = args.value
+        return value
+    if args.value is not None:
+        raise Stop("Give the value, or a file with --value-file, not both.", 2)
+    try:
+        return sys.stdin.read() if args.value_file == "-" else Path(args.value_file).read_text()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise Stop(f"The value cannot be read: {fault}", 2) from None
 
 
 def increase(args: Args) -> Any:
@@ -150,7 +166,8 @@ def _state(indicator: Any) -> str:
 
 
 def _value(indicator: Any) -> str:
-    return f"{indicator['value']}%" if indicator["type"] == "progress" else str(indicator["value"])
+    gist = " ".join(str(indicator["gist"]).split())
+    return f"{gist}%" if indicator["type"] == "progress" else gist
 
 
 def _trigger(trigger: Any) -> str:
@@ -190,8 +207,15 @@ VERBS = (
         _say("{} is at {}."),
         options=(
             INDICATOR,
-            option("value", metavar="VALUE", nargs="?", help="a text or a number"),
-            option("--type", choices=("text", "progress", "counter"), help="text when it is new"),
+            option(
+                "value", metavar="VALUE", nargs="?", help="a text, a number, or what the type takes"
+            ),
+            option(
+                "--value-file",
+                metavar="FILE",
+                help="the value stands in this file; - reads standard input",
+            ),
+            option("--type", choices=TYPES, help="text when it is new"),
             option("--state", choices=("normal", "failure"), help="green, or red or yellow"),
             option("--severity", choices=("high", "low"), help="a failure is red, or yellow"),
             option("--ttl", metavar="DURATION", help="silent for so long it is stale; or `none`"),

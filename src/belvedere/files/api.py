@@ -50,16 +50,21 @@ async def show(ask: Ask) -> FileRecord:
     return _shown(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
 
 
+def attached(filename: str, sha256: str, data: bytes) -> Reply:
+    """A file to be saved, not shown."""
+    headers = {
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(filename, safe='')}",
+        "ETag": f'"{sha256}"',
+    }
+    # Never the file's own type: nothing that was uploaded may act in a browser under our name.
+    return Reply(data, headers=headers, media_type="application/octet-stream")
+
+
 async def download(ask: Ask) -> Reply:
     asked = ask.first("version")
     version = None if asked is None else values.whole("version", asked)
     found = await ask.house.db.read(service.download, ask.actor, ask.path["id"], version)
-    headers = {
-        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.filename, safe='')}",
-        "ETag": f'"{found.sha256}"',
-    }
-    # Never the file's own type: nothing that was uploaded may act in a browser under our name.
-    return Reply(found.data, headers=headers, media_type="application/octet-stream")
+    return attached(found.filename, found.sha256, found.data)
 
 
 async def create(ask: Ask) -> FileRecord:

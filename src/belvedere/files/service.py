@@ -92,7 +92,8 @@ def delete(tx: Tx, actor: Actor, file_id: str) -> FileRow:
     if users:
         names = ", ".join(link.name for link in users[:5])
         raise Conflict(
-            f"{len(users)} task(s) or monitor(s) use this file ({names}); change them first.",
+            f"{len(users)} task(s), monitor(s) or indicator(s) use this file ({names});"
+            " change them first.",
             code="file_in_use",
         )
     store.mark_deleted(tx, row)

@@ -164,11 +164,15 @@ def links(tx: Tx, customer_id: str, file_id: str) -> list[Link]:
         " where customer_id = ? and script_id = ? and deleted_at is null"
         " union all select id, name, type, 'Monitor' as model from monitors"
         " where customer_id = ? and type = 'script' and config like ? and deleted_at is null"
+        " union all select id, title, type, 'Indicator' as model from indicators"
+        " where customer_id = ? and type = 'file' and text_value = ? and deleted_at is null"
         " order by model desc, id",
         customer_id,
         file_id,
         customer_id,
         f'%"{file_id}"%',
+        customer_id,
+        file_id,
     )
 
 

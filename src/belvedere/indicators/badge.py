@@ -11,7 +11,7 @@ NORMAL, HIGH, LOW = "#2e7d32", "#c62828", "#b07d00"
 
 
 def svg(row: IndicatorRow, now: Millis) -> str:
-    fill = bar(row.value) / 100 if row.type == Type.PROGRESS else 1.0
+    fill = bar(row.number_value or 0) / 100 if row.type == Type.PROGRESS else 1.0
     return drawn(row.title, _words(row, now), _colour(row, now), fill)
 
 
@@ -34,7 +34,7 @@ def drawn(title: str, value: str, colour: str, fill: float = 1.0) -> str:
 
 
 def _words(row: IndicatorRow, now: Millis) -> str:
-    value = f"{row.value}%" if row.type == Type.PROGRESS else str(row.value)
+    value = f"{row.gist}%" if row.type == Type.PROGRESS else str(row.gist)
     parts = [" ".join(value.split()) or row.state]
     if row.state == State.FAILURE:
         parts.append("failure")

@@ -10,7 +10,7 @@ from belvedere.access import Actor, audit
 from belvedere.db import Tx
 from belvedere.events import triggers
 from belvedere.indicators import history
-from belvedere.indicators.model import IndicatorRow, State, Value
+from belvedere.indicators.model import LARGE, IndicatorRow, Plain, State
 
 # Longer texts are read, not told.
 MAX_TOLD = 1_024
@@ -50,9 +50,9 @@ def fire(tx: Tx, rows: Sequence[IndicatorRow], event_name: str) -> None:
     )
 
 
-def arguments(row: IndicatorRow) -> list[Value]:
+def arguments(row: IndicatorRow) -> list[Plain]:
     """What a task that it starts gets."""
-    return [row.title, row.state, row.value]
+    return [row.title, row.state, row.gist]
 
 
 def data_of(row: IndicatorRow) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def data_of(row: IndicatorRow) -> dict[str, Any]:
         "enable": bool(row.enabled),
         "version": row.version,
     }
-    if row.text_value is None or len(row.text_value) <= MAX_TOLD:
+    if row.type not in LARGE and (row.text_value is None or len(row.text_value) <= MAX_TOLD):
         told["value"] = row.value
     return told
 
@@ -79,7 +79,7 @@ def audit_change(tx: Tx, actor: Actor, row: IndicatorRow, before: dict[str, Any]
 def audited(row: IndicatorRow) -> dict[str, Any]:
     return {
         **data_of(row),
-        "value": row.value,
+        "value": row.gist,
         "description": row.description,
         "sticky": bool(row.sticky),
         "read_only": bool(row.read_only),

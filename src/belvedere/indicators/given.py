@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Fault, Invalid
 from belvedere.indicators import model
+from belvedere.indicators.chart import Chart
 from belvedere.indicators.model import IndicatorRow, Severity, State, Type
 from belvedere.rest import words
 
@@ -19,7 +20,7 @@ class IndicatorBody(msgspec.Struct):
     title: str | None = None
     type: str | None = None
     state: str | None = None
-    value: str | int | float | None = None
+    value: str | int | float | Chart | None = None
     severity: str | None = None
     acl: list[str] | None = None
     read_only: bool | None = None
@@ -38,7 +39,7 @@ class StateBody(msgspec.Struct):
     """What a source pushes: a state, a value, or both."""
 
     state: str | None = None
-    value: str | int | float | None = None
+    value: str | int | float | Chart | None = None
 
 
 def _one_of(field: str, allowed: type[Type] | type[State] | type[Severity], word: str) -> str:

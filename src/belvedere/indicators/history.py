@@ -6,7 +6,7 @@ import msgspec
 
 from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND, Millis
 from belvedere.db import Tx
-from belvedere.indicators.model import IndicatorRow, Value
+from belvedere.indicators.model import IndicatorRow, Plain
 
 # (age, span): what is older keeps one value in each span.
 THINNED: tuple[tuple[Millis, Millis], ...] = ((HOUR, MINUTE), (DAY, 10 * MINUTE))
@@ -22,7 +22,7 @@ class Point(msgspec.Struct, frozen=True):
 
     at: Millis
     state: str
-    value: Value
+    value: Plain
 
 
 def remember(tx: Tx, rows: Sequence[IndicatorRow]) -> None:
@@ -32,13 +32,13 @@ def remember(tx: Tx, rows: Sequence[IndicatorRow]) -> None:
         " on conflict (indicator_id, at) do update set state = excluded.state,"
         " value = excluded.value",
         [
-            (row.id, row.pushed_at // SECOND * SECOND, row.state, _kept(row.value))
+            (row.id, row.pushed_at // SECOND * SECOND, row.state, _kept(row.gist))
             for row in {row.id: row for row in rows}.values()
         ],
     )
 
 
-def _kept(value: Value) -> str:
+def _kept(value: Plain) -> str:
     return _encode(value[:TEXT_KEPT] if isinstance(value, str) else value).decode()
 
 

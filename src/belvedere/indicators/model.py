@@ -2,29 +2,44 @@
 
 import math
 import re
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
 import msgspec
 
 from belvedere.base.clock import DAY, SECOND, Millis
+from belvedere.base.ids import is_id
+from belvedere.indicators import chart, html
+from belvedere.indicators.chart import Chart
 from belvedere.rest import words
 
 MIN_TTL: Millis = 1 * SECOND
 MAX_TTL: Millis = 366 * DAY
 MAX_TEXT = 16 * 1024
+MAX_FILE_TEXT = 64 * 1024
+MAX_GIST = 256
 MAX_SIDE = 100
 # Counting by one is exact only up to here.
 MAX_COUNT = 2**53 - 1
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
-Value = str | int | float
+Plain = str | int | float
+Value = Plain | Chart
 
 
 class Type(StrEnum):
     TEXT = "text"
     PROGRESS = "progress"
     COUNTER = "counter"
+    CHART = "chart"
+    HTML = "html"
+    # The id of a stored file, or a text that is shown like one.
+    FILE = "file"
+
+
+# Their values are too large to be told with every event.
+LARGE = frozenset({Type.CHART, Type.HTML, Type.FILE})
 
 
 class State(StrEnum):
@@ -51,9 +66,19 @@ KIND_NAMES: dict[str, str] = {
     Type.TEXT: "TextIndicator",
     Type.PROGRESS: "ProgressIndicator",
     Type.COUNTER: "CounterIndicator",
+    Type.CHART: "ChartIndicator",
+    Type.HTML: "HTMLIndicator",
+    Type.FILE: "FileIndicator",
 }
 # Without a value; a counter starts at one.
-FIRST: dict[str, Value] = {Type.TEXT: "", Type.PROGRESS: 0, Type.COUNTER: 1}
+FIRST: dict[str, Value] = {
+    Type.TEXT: "",
+    Type.PROGRESS: 0,
+    Type.COUNTER: 1,
+    Type.CHART: chart.EMPTY,
+    Type.HTML: "",
+    Type.FILE: "",
+}
 
 
 # Lists hold thousands of them and none holds another: the collector need not look.
@@ -89,8 +114,30 @@ class IndicatorRow(msgspec.Struct, gc=False):
 
     @property
     def value(self) -> Value:
-        number = self.number_value
-        return (self.text_value or "") if number is None else shortest(number)
+        if self.number_value is not None:
+            return shortest(self.number_value)
+        text = self.text_value or ""
+        return chart.read(text) if self.type == Type.CHART else text
+
+    @property
+    def gist(self) -> Plain:
+        """Its value where there is room for one line: as a picture, in a list, as an argument."""
+        match self.type:
+            case Type.CHART:
+                return chart.last(chart.read(self.text_value or ""))
+            case Type.HTML:
+                return html.plain(self.text_value or "")[:MAX_GIST]
+            case Type.FILE:
+                return "" if self.file_id else (self.text_value or "").strip()[:MAX_GIST]
+        return (
+            shortest(self.number_value) if self.number_value is not None else self.text_value or ""
+        )
+
+    @property
+    def file_id(self) -> str | None:
+        """Of the stored file that it shows."""
+        is_stored = self.type == Type.FILE and is_id(self.text_value or "")
+        return self.text_value if is_stored else None
 
     def is_stale(self, now: Millis) -> bool:
         return self.stale_at is not None and self.stale_at <= now
@@ -133,15 +180,15 @@ def shortest(number: float) -> int | float:
     return int(number) if number.is_integer() and abs(number) <= MAX_COUNT else number
 
 
-def bar(value: Value) -> float:
+def bar(number: float) -> float:
     """How full the bar of a progress is; the value itself may be anything."""
-    return min(100.0, max(0.0, float(value)))
+    return min(100.0, max(0.0, number))
 
 
 def write_value(row: IndicatorRow, given: Any) -> None:
     """Put a value into a row; Invalid unless it fits the row's type."""
-    if row.type == Type.TEXT:
-        row.text_value, row.number_value = _text(given), None
+    if row.type in _TEXTS:
+        row.text_value, row.number_value = _TEXTS[row.type](given), None
     else:
         row.text_value, row.number_value = None, _number(row.type, given)
 
@@ -150,6 +197,21 @@ def _text(given: Any) -> str:
     if not isinstance(given, str):
         raise words.bad("value", "A text takes a string.")
     return words.prose("value", given, most=MAX_TEXT)
+
+
+def _file(given: Any) -> str:
+    if not isinstance(given, str):
+        raise words.bad("value", "A file takes a text, or the id of a stored file.")
+    return words.prose("value", given, most=MAX_FILE_TEXT)
+
+
+# How those whose value is a text keep it.
+_TEXTS: dict[str, Callable[[Any], str]] = {
+    Type.TEXT: _text,
+    Type.CHART: chart.kept,
+    Type.HTML: html.kept,
+    Type.FILE: _file,
+}
 
 
 def _number(type: str, given: Any) -> float:

@@ -8,8 +8,9 @@ from msgspec import UNSET, UnsetType
 from belvedere.access import Actor
 from belvedere.base.clock import Millis, iso
 from belvedere.events.triggers import Trigger
+from belvedere.indicators.chart import Chart
 from belvedere.indicators.history import Point
-from belvedere.indicators.model import KIND_NAMES
+from belvedere.indicators.model import KIND_NAMES, LARGE
 from belvedere.indicators.sight import Shown
 
 _tags = msgspec.json.Decoder(list[str]).decode
@@ -30,7 +31,9 @@ class IndicatorRecord(msgspec.Struct, gc=False):
     type: str
     kind: str = msgspec.field(name="_type")
     state: str
-    value: str | int | float
+    value: str | int | float | Chart
+    # The value in one line.
+    gist: str | int | float
     severity: str
     acl: list[str]
     read_only: bool
@@ -77,7 +80,7 @@ def records(found: Sequence[Shown], actor: Actor) -> list[IndicatorRecord]:
 
 def _record(shown: Shown, customer_name: str, *, sees_all: bool) -> IndicatorRecord:
     row = shown.row
-    updated = iso(row.updated_at)
+    updated, value = iso(row.updated_at), row.value
     return IndicatorRecord(
         row.id,
         row.title,
@@ -85,7 +88,8 @@ def _record(shown: Shown, customer_name: str, *, sees_all: bool) -> IndicatorRec
         row.type,
         KIND_NAMES[row.type],
         row.state,
-        row.value,
+        value,
+        value if not isinstance(value, Chart) and row.type not in LARGE else row.gist,
         row.severity,
         shown.acl if sees_all else [],
         bool(row.read_only),

@@ -9,7 +9,7 @@ from belvedere.base.errors import Conflict, Fault, Forbidden, Invalid, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.events import triggers
-from belvedere.indicators import changes, given, model, sight, store
+from belvedere.indicators import changes, given, model, shown_file, sight, store
 from belvedere.indicators.given import DEFAULTS, IndicatorBody
 from belvedere.indicators.model import IndicatorRow
 from belvedere.indicators.sight import Shown
@@ -41,6 +41,7 @@ def _create(tx: Tx, actor: Actor, columns: dict[str, Any], body: IndicatorBody) 
         raise Invalid(told, code="invalid_body", faults=tuple(faults))
     row = model.blank(new_id(), actor.customer_id, actor.user_id, tx.now)
     given.write(row, {**DEFAULTS, **columns}, body.value)
+    shown_file.check(tx, row)
     model.set_stale_at(row)
     store.insert(tx, row)
     audit.record(tx, actor, "indicator.create", "indicator", row.id, None, changes.audited(row))
@@ -113,6 +114,8 @@ def _save(tx: Tx, actor: Actor, row: IndicatorRow, edit: _Edit, if_match: int | 
         _check_free(tx, actor, edit.columns["title"])
     before, was = changes.audited(row), row.state
     given.write(row, edit.columns, edit.value)
+    if edit.value is not None:
+        shown_file.check(tx, row)
     if edit.is_push or changes.audited(row) != before:
         _write(tx, row, is_push=edit.is_push)
         changes.entered(tx, row, was)

@@ -9,6 +9,7 @@ from belvedere.files.api_check import ROUTES as CHECKS
 from belvedere.hosts.api import ROUTES as HOSTS
 from belvedere.indicators.api import ROUTES as INDICATORS
 from belvedere.indicators.api_badge import ROUTES as BADGES
+from belvedere.indicators.api_file import ROUTES as INDICATOR_FILES
 from belvedere.jobs.api import ROUTES as JOBS
 from belvedere.jobs.api_agent import ROUTES as AGENT_JOBS
 from belvedere.jobs.api_bulk import ROUTES as MANY_JOBS
@@ -75,6 +76,7 @@ ROUTES: tuple[Route, ...] = (
     *EXPLAIN,
     *INDICATORS,
     *BADGES,
+    *INDICATOR_FILES,
     *WEBHOOKS,
     *CALLS,
     *MONITORS,

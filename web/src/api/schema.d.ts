@@ -1944,6 +1944,46 @@ export interface paths {
         patch: operations["patch_indicator_id_decrease"];
         trace?: never;
     };
+    "/indicator/{id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The beginning of the file that it shows
+         * @description Level: viewer.
+         */
+        get: operations["get_indicator_id_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/indicator/{id}/file/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download that file
+         * @description Level: viewer.
+         */
+        get: operations["get_indicator_id_file_download"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/indicator/{id}/history": {
         parameters: {
             query?: never;
@@ -4802,6 +4842,29 @@ export interface components {
             version: number;
         };
         /**
+         * Chart
+         * @description The value of a chart: `labels` or `times`, one for each number, or neither.
+         */
+        Chart: {
+            /** @default line */
+            kind: string;
+            /** @default [] */
+            labels: string[];
+            series: components["schemas"]["ChartSeries"][];
+            /** @default [] */
+            times: string[];
+            /** @default  */
+            unit: string;
+        };
+        /**
+         * ChartSeries
+         * @description One row of numbers; null is a gap.
+         */
+        ChartSeries: {
+            name: string;
+            values: (number | null)[];
+        };
+        /**
          * CheckBody
          * @description The text as it stands in an editor; the rest tells its language.
          */
@@ -5085,6 +5148,17 @@ export interface components {
             tags?: string[];
         };
         /**
+         * FileView
+         * @description The beginning of a file; `text` is empty where it is no text.
+         */
+        FileView: {
+            cut: boolean;
+            filename: string;
+            is_text: boolean;
+            size: number;
+            text: string;
+        };
+        /**
          * FileRecord
          * @description A stored file as the interface shows it; its content is a route of its own.
          */
@@ -5335,7 +5409,7 @@ export interface components {
             /** @default null */
             type?: string | null;
             /** @default null */
-            value?: string | number | null;
+            value?: string | number | components["schemas"]["Chart"] | null;
             /** @default null */
             width?: number | null;
         };
@@ -5353,6 +5427,7 @@ export interface components {
         IndicatorLine: {
             description: string;
             enable: boolean;
+            gist: string | number;
             height: number;
             id: string;
             last_push: string;
@@ -5367,7 +5442,7 @@ export interface components {
             tags: string[];
             title: string;
             type: string;
-            value: string | number;
+            value: string | number | components["schemas"]["Chart"];
             version: number;
             width: number;
         };
@@ -5381,6 +5456,7 @@ export interface components {
             customer_name: string;
             description: string;
             enable: boolean;
+            gist: string | number;
             height: number;
             id: string;
             last_push: string;
@@ -5399,7 +5475,7 @@ export interface components {
             ttl: number | null;
             type: string;
             user_id: string;
-            value: string | number;
+            value: string | number | components["schemas"]["Chart"];
             version: number;
             width: number;
         };
@@ -6945,7 +7021,7 @@ export interface components {
             /** @default null */
             state?: string | null;
             /** @default null */
-            value?: string | number | null;
+            value?: string | number | components["schemas"]["Chart"] | null;
         };
         /**
          * StatsRecord
@@ -11988,6 +12064,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IndicatorRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_indicator_id_file: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileView"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_indicator_id_file_download: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
             /** @description Refused. */

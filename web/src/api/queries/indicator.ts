@@ -3,6 +3,7 @@ import { api, loose, ok, type Shape } from '../client'
 
 export type IndicatorLine = Shape<'IndicatorLine'>
 export type Indicator = Shape<'IndicatorRecord'>
+export type Chart = Shape<'Chart'>
 
 /** The tiles of the dashboard; those that the person may see. */
 export const tilesQuery = queryOptions({
@@ -19,6 +20,15 @@ export function indicatorQuery(id: string) {
   return queryOptions({
     queryKey: ['indicator', id],
     queryFn: () => ok(api.GET('/indicator/{id}', { params: { path: { id } } })),
+  })
+}
+
+/** The beginning of the file that an indicator shows. */
+export function shownFileQuery(id: string) {
+  return queryOptions({
+    queryKey: ['indicator', id, 'file'],
+    queryFn: () => ok(api.GET('/indicator/{id}/file', { params: { path: { id } } })),
+    meta: { after: ['file'] },
   })
 }
 

@@ -5,6 +5,7 @@ import type { Indicator } from '../../api/queries/indicator'
 import { useCan } from '../../app/session'
 import { CopyField } from '../../ui/CopyField'
 import { done, failed } from '../../ui/toast'
+import { brief } from '../../ui/watch/show'
 import { useText } from './text'
 
 /** Its small picture, and the link under which anybody sees it. */
@@ -39,7 +40,7 @@ export function Badge({ one }: { one: Indicator }) {
         <img
           className="ind-badge"
           src={address(`/indicator/${one.id}/badge.svg`, { v: one.version })}
-          alt={`${one.title}: ${one.value}`}
+          alt={`${one.title}: ${brief(one)}`}
           height={20}
         />
         <Text size="xs" c="dimmed">

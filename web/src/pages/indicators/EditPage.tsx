@@ -1,5 +1,4 @@
 import {
-  Alert,
   Button,
   Group,
   NumberInput,
@@ -8,26 +7,24 @@ import {
   Stack,
   Switch,
   TagsInput,
-  Text,
   TextInput,
 } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Trash2 } from 'lucide-react'
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { api, ok } from '../../api/client'
 import { ApiError, byField } from '../../api/errors'
 import { type Indicator, indicatorQuery } from '../../api/queries/indicator'
-import { useKeys } from '../../app/keys'
 import { usePageTitle } from '../../app/title'
-import { Confirm } from '../../ui/Confirm'
+import { DeleteButton, EditForm, Refusal, Stale } from '../../ui/EditForm'
 import { Go, useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { useWords } from '../../ui/text'
-import { done, failed } from '../../ui/toast'
+import { done } from '../../ui/toast'
 import { bodyOf, FRESH, ofKind, type Values, valuesOf } from './form'
 import { editIndicatorRoute } from './routes'
 import { useText } from './text'
+import { ValueInput } from './ValueInput'
+import './indicators.css'
 
 export function NewIndicatorPage() {
   const t = useText()
@@ -92,16 +89,7 @@ function Edit({ one }: { one: Indicator }) {
   }
   return (
     <>
-      {isStale ? (
-        <Alert color="yellow" maw={640} mb="sm">
-          <Group>
-            {w.stale}
-            <Button variant="default" onClick={again}>
-              {w.reload}
-            </Button>
-          </Group>
-        </Alert>
-      ) : null}
+      {isStale ? <Stale maw={640} onReload={again} /> : null}
       <Form
         values={values}
         onChange={setValues}
@@ -132,23 +120,12 @@ interface FormProps {
 
 function Form({ values, error, isOld, onChange, onSubmit, children }: FormProps) {
   const t = useText()
-  const form = useRef<HTMLFormElement>(null)
   const errors = byField(error)
   const set = <Name extends keyof Values>(name: Name, value: Values[Name]) =>
     onChange({ ...values, [name]: value })
-  useKeys({
-    'mod+s': () => form.current?.requestSubmit(),
-    'mod+Enter': () => form.current?.requestSubmit(),
-  })
   return (
     <Paper withBorder p="md" maw={640}>
-      <form
-        ref={form}
-        onSubmit={(event) => {
-          event.preventDefault()
-          onSubmit()
-        }}
-      >
+      <EditForm onSubmit={onSubmit}>
         <Stack gap="sm">
           <TextInput
             label={t.title}
@@ -168,21 +145,7 @@ function Form({ values, error, isOld, onChange, onSubmit, children }: FormProps)
               onChange={(type) => type && onChange(ofKind(values, type))}
             />
           )}
-          {values.type === 'text' ? (
-            <TextInput
-              label={t.value}
-              value={String(values.value)}
-              error={errors.value}
-              onChange={(event) => set('value', event.currentTarget.value)}
-            />
-          ) : (
-            <NumberInput
-              label={t.value}
-              value={values.value}
-              error={errors.value}
-              onChange={(value) => set('value', value)}
-            />
-          )}
+          <ValueInput values={values} errors={errors} onChange={(value) => set('value', value)} />
           <Group grow align="flex-start">
             <Select
               label={t.state}
@@ -229,14 +192,10 @@ function Form({ values, error, isOld, onChange, onSubmit, children }: FormProps)
             onChange={(tags) => set('tags', tags)}
           />
           <Switches values={values} set={set} />
-          {error && Object.keys(errors).length === 0 ? (
-            <Text c="red.9" size="sm" role="alert">
-              {error.message}
-            </Text>
-          ) : null}
+          <Refusal error={error} />
           <Group gap={8}>{children}</Group>
         </Stack>
-      </form>
+      </EditForm>
     </Paper>
   )
 }
@@ -267,40 +226,14 @@ function Switches({
 
 function Delete({ one }: { one: Indicator }) {
   const t = useText()
-  const w = useWords()
   const go = useGo()
   const client = useQueryClient()
-  const [asks, { open, close }] = useDisclosure()
-  const remove = useMutation({
-    mutationFn: () => ok(api.DELETE('/indicator/{id}', { params: { path: { id: one.id } } })),
-    onSuccess: () => {
-      done(t.deleted(one.title))
-      go('/indicators')
-      void client.invalidateQueries({ queryKey: ['indicator'] })
-    },
-    onError: failed,
-    onSettled: close,
-  })
-  return (
-    <>
-      <Button
-        variant="default"
-        ml="auto"
-        leftSection={<Trash2 size={14} />}
-        onClick={open}
-        disabled={one.read_only}
-        title={one.read_only ? t.readOnlyNow : undefined}
-      >
-        {w.delete}
-      </Button>
-      <Confirm
-        opened={asks}
-        title={w.reallyDelete(one.title)}
-        action={w.delete}
-        busy={remove.isPending}
-        onClose={close}
-        onConfirm={() => remove.mutate()}
-      />
-    </>
-  )
+  const remove = async () => {
+    await ok(api.DELETE('/indicator/{id}', { params: { path: { id: one.id } } }))
+    done(t.deleted(one.title))
+    go('/indicators')
+    void client.invalidateQueries({ queryKey: ['indicator'] })
+  }
+  const refusal = one.read_only ? t.readOnlyNow : undefined
+  return <DeleteButton name={one.title} refusal={refusal} onDelete={remove} />
 }

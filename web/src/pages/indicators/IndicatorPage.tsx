@@ -15,6 +15,7 @@ import { Loaded } from '../../ui/Loaded'
 import { StateIcon } from '../../ui/StateIcon'
 import { Ago } from '../../ui/Time'
 import { useWords } from '../../ui/text'
+import { brief, isLarge } from '../../ui/watch/show'
 import { Access } from './Access'
 import { Badge } from './Badge'
 import { indicatorRoute, RANGES, type Range } from './routes'
@@ -25,6 +26,9 @@ import './indicators.css'
 const TimeChart = lazy(() =>
   import('../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
 )
+const Large = lazy(() => import('../../ui/watch/Large').then((found) => ({ default: found.Large })))
+/** Their history is words, not numbers. */
+const WORDS = new Set(['text', 'html', 'file'])
 const HOUR = 3_600_000
 const LENGTH: Record<Range, number> = {
   '1h': HOUR,
@@ -44,7 +48,10 @@ export function IndicatorPage() {
         <Stack gap="md">
           <Head one={one} />
           <div className="ind-cols">
-            <History one={one} />
+            <Stack gap="md">
+              {isLarge(one) ? <Shown one={one} /> : null}
+              <History one={one} />
+            </Stack>
             <Stack gap="md">
               <Push one={one} />
               <Badge one={one} />
@@ -68,7 +75,7 @@ function Head({ one }: { one: Indicator }) {
         <StateIcon look={watchLook(one)} size={22} title={watchWord(one)} />
         <div className="clip">
           <Text className="num clip" fw={600} size="xl" role="status">
-            {one.value}
+            {isLarge(one) ? one.title : brief(one)}
             {one.type === 'progress' ? ' %' : ''}
           </Text>
           <Text size="xs" c="dimmed" component="div">
@@ -118,7 +125,7 @@ function History({ one }: { one: Indicator }) {
             <Text size="sm" c="dimmed" p="md">
               {t.noHistory}
             </Text>
-          ) : one.type === 'text' ? (
+          ) : WORDS.has(one.type) ? (
             <Words points={points} />
           ) : (
             <Stack p="md">
@@ -126,7 +133,12 @@ function History({ one }: { one: Indicator }) {
                 <TimeChart
                   series={{
                     times: points.map((point) => Date.parse(point.date) / 1000),
-                    lines: [{ name: one.title, values: points.map((p) => Number(p.value)) }],
+                    lines: [
+                      {
+                        name: one.title,
+                        values: points.map((p) => (p.value === '' ? null : Number(p.value))),
+                      },
+                    ],
                   }}
                   from={from / 1000}
                   to={Date.now() / 1000}
@@ -136,6 +148,19 @@ function History({ one }: { one: Indicator }) {
           )
         }
       </Loaded>
+    </Paper>
+  )
+}
+
+function Shown({ one }: { one: Indicator }) {
+  const t = useText()
+  return (
+    <Paper withBorder p="md" component="section" aria-label={t.value}>
+      <div className="ind-large">
+        <Suspense>
+          <Large one={one} />
+        </Suspense>
+      </div>
     </Paper>
   )
 }
@@ -167,10 +192,17 @@ function Words({ points }: { points: { date: string; value: string | number; sta
   )
 }
 
+const EXAMPLE: Record<string, string> = {
+  text: '"…"',
+  html: '"<b>…</b>"',
+  file: '"…"',
+  chart: '{"series": [{"name": "a", "values": [1, 2, 3]}]}',
+}
+
 /** The one call that pushes a value. */
 function Push({ one }: { one: Indicator }) {
   const t = useText()
-  const value = one.type === 'text' ? '"…"' : '42'
+  const value = EXAMPLE[one.type] ?? '42'
   const url = `${location.origin}${ROOT}${encodeURIComponent(actingFor())}/indicator/title/${encodeURIComponent(one.title)}`
   const line = `curl -X PATCH -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"value": ${value}}' '${url}'`
   return (

@@ -15,6 +15,7 @@ import { StateIcon } from '../../ui/StateIcon'
 import { Ago } from '../../ui/Time'
 import { useWords } from '../../ui/text'
 import { failed } from '../../ui/toast'
+import { brief } from '../../ui/watch/show'
 import { useText } from './text'
 import './indicators.css'
 
@@ -114,7 +115,7 @@ interface RowProps {
 function Row({ one, may, onUp, onDown }: RowProps) {
   const t = useText()
   const w = useWords()
-  const value = one.type === 'progress' ? `${one.value} %` : String(one.value)
+  const value = one.type === 'progress' ? `${one.value} %` : brief(one)
   return (
     <div className="row ind-row">
       <StateIcon look={watchLook(one)} title={watchWord(one)} />

@@ -34,7 +34,23 @@ export const FRESH: Values = {
   alerts: true,
 }
 
-const FIRST: Record<string, string | number> = { text: '', counter: 1, progress: 0 }
+/** A chart to begin with, as its source is written. */
+const SAMPLE = {
+  kind: 'line',
+  unit: '',
+  labels: ['Mon', 'Tue', 'Wed'],
+  series: [{ name: 'shop', values: [3, 5, 4] }],
+}
+const FIRST: Record<string, string | number> = {
+  counter: 1,
+  progress: 0,
+  chart: JSON.stringify(SAMPLE, null, 2),
+}
+
+/** Whether the value of a file is the id of a stored one. */
+export function isFileId(value: unknown): boolean {
+  return typeof value === 'string' && /^[0-9a-f]{24}$/.test(value)
+}
 
 /** Another kind begins with a value of its own. */
 export function ofKind(values: Values, type: string): Values {
@@ -42,7 +58,12 @@ export function ofKind(values: Values, type: string): Values {
 }
 
 export function valuesOf(one: Indicator): Values {
-  return { ...one, ttl: one.ttl === null ? '' : one.ttl / 60_000 }
+  const { value } = one
+  return {
+    ...one,
+    value: typeof value === 'object' ? JSON.stringify(value, null, 2) : value,
+    ttl: one.ttl === null ? '' : one.ttl / 60_000,
+  }
 }
 
 /** `before`: what the form began with. A value that nobody touched is not sent: its source may

@@ -7,6 +7,7 @@ export const useText = catalogue(
     showAs: 'Show as',
     time: 'Time',
     noPoints: 'Nothing was measured in this time.',
+    noNumbers: 'No numbers yet.',
     summary: (name: string, low: string, high: string, last: string) =>
       `${name}: lowest ${low}, highest ${high}, last ${last}`,
     checks: (good: number, checks: number) => `${good} of ${checks} checks good`,
@@ -30,6 +31,7 @@ export const useText = catalogue(
     showAs: 'Mostrar como',
     time: 'Hora',
     noPoints: 'No se midió nada en este tiempo.',
+    noNumbers: 'Aún no hay números.',
     summary: (name, low, high, last) => `${name}: mínimo ${low}, máximo ${high}, último ${last}`,
     checks: (good, checks) => `${good} de ${checks} comprobaciones correctas`,
     noChecks: 'sin comprobaciones',

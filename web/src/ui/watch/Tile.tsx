@@ -1,6 +1,6 @@
 import { ActionIcon, Group, Menu, Paper, Progress, Text } from '@mantine/core'
 import { Ellipsis, Minus, Pencil, Plus, RotateCcw, X } from 'lucide-react'
-import { memo } from 'react'
+import { lazy, memo, Suspense } from 'react'
 import type { IndicatorLine } from '../../api/queries/indicator'
 import { useCan } from '../../app/session'
 import { number } from '../../lib/i18n'
@@ -10,9 +10,12 @@ import { Spark } from '../Spark'
 import { StateIcon } from '../StateIcon'
 import { Ago } from '../Time'
 import { useTileActs } from './acts'
-import { trendColor } from './show'
+import { brief, isLarge, trendColor } from './show'
 import { useWatchWords } from './text'
 import './tile.css'
+
+// Charts and frames come with the first tile that has one.
+const Large = lazy(() => import('./Large').then((found) => ({ default: found.Large })))
 
 /** One indicator. Only a failing tile is tinted: the eye goes there. */
 export const Tile = memo(function Tile({ one, big }: { one: IndicatorLine; big?: boolean }) {
@@ -24,8 +27,9 @@ export const Tile = memo(function Tile({ one, big }: { one: IndicatorLine; big?:
       p="sm"
       className={big ? 'tile tile-big' : 'tile'}
       data-look={look}
+      data-large={isLarge(one) || undefined}
       component="article"
-      aria-label={`${one.title}: ${one.value}${one.type === 'progress' ? ' %' : ''}, ${word}`}
+      aria-label={`${one.title}: ${brief(one)}${one.type === 'progress' ? ' %' : ''}, ${word}`}
     >
       <Group gap={6} wrap="nowrap" justify="space-between">
         <Group gap={6} wrap="nowrap" miw={0}>
@@ -36,7 +40,15 @@ export const Tile = memo(function Tile({ one, big }: { one: IndicatorLine; big?:
         </Group>
         {big ? null : <TileMenu one={one} />}
       </Group>
-      <Value one={one} />
+      {isLarge(one) ? (
+        <div className="tile-large">
+          <Suspense>
+            <Large one={one} big={big} />
+          </Suspense>
+        </div>
+      ) : (
+        <Value one={one} />
+      )}
       <Text size="xs" c="dimmed" mt={6} className="clip tile-sub">
         <Sub one={one} />
       </Text>
@@ -66,7 +78,7 @@ function Value({ one }: { one: IndicatorLine }) {
   if (one.type !== 'counter')
     return (
       <Text className="tile-text" mt={8} title={String(one.value)}>
-        {one.value === '' ? '—' : one.value}
+        {String(one.value) || '—'}
       </Text>
     )
   return (

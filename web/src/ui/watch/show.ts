@@ -42,6 +42,18 @@ export function known(values: (number | null)[]): number[] {
   return values.filter((one): one is number => one !== null)
 }
 
+const LARGE = new Set(['chart', 'html', 'file'])
+
+/** Whether the value of an indicator takes more room than a line. */
+export function isLarge({ type }: Pick<IndicatorLine, 'type'>): boolean {
+  return LARGE.has(type)
+}
+
+/** A value in one line. The stream tells small values at once, so theirs counts, not the gist. */
+export function brief(one: Pick<IndicatorLine, 'type' | 'value' | 'gist'>): string {
+  return String(isLarge(one) ? one.gist : one.value)
+}
+
 /** Sticky ones first, then the worst, then as ordered, then by title. */
 export function byNeed(a: IndicatorLine, b: IndicatorLine): number {
   return (

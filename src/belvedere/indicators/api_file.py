@@ -1,0 +1,39 @@
+"""What a file indicator shows, over HTTP."""
+
+from belvedere.files.api import attached
+from belvedere.indicators import shown_file
+from belvedere.indicators.shown_file import FileView
+from belvedere.rest.route import Ask, Reply, Route
+
+
+async def view(ask: Ask) -> FileView:
+    found: FileView = await ask.house.db.read(shown_file.view, ask.actor, ask.path["id"])
+    return found
+
+
+async def download(ask: Ask) -> Reply:
+    found = await ask.house.db.read(shown_file.content, ask.actor, ask.path["id"])
+    return attached(found.filename, found.sha256, found.data)
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "GET",
+        "/indicator/{id}/file",
+        "viewer",
+        view,
+        "The beginning of the file that it shows",
+        answer=FileView,
+        known=False,
+    ),
+    Route(
+        "GET",
+        "/indicator/{id}/file/download",
+        "viewer",
+        download,
+        "Download that file",
+        answer=bytes,
+        media=("application/octet-stream",),
+        known=False,
+    ),
+)

@@ -1,0 +1,214 @@
+"""Charts, html and files: indicators whose value is more than a line."""
+
+from typing import Any
+
+import pytest
+
+from contract.client import Answer, Client
+from contract.test_indicators import MISSING, UMA, VIC, by_title, made, shown
+from contract.world import World
+from handclock import HandClock
+
+CHART: dict[str, Any] = {
+    "kind": "bar",
+    "labels": ["Mon", "Tue"],
+    "times": [],
+    "unit": "orders",
+    "series": [{"name": "shop", "values": [3, 4.5]}, {"name": "fair", "values": [None, 1]}],
+}
+HTML = "<p>All <b>fine</b></p><script>canary()</script><img src=x onerror=canary()>"
+CLEAN = "<p>All <b>fine</b></p><img>"
+VALUES: list[tuple[str, str, Any, Any, Any]] = [
+    ("chart", "ChartIndicator", CHART, CHART, 4.5),
+    ("html", "HTMLIndicator", HTML, CLEAN, "All fine"),
+    ("file", "FileIndicator", "line 1\nline 2\n", "line 1\nline 2\n", "line 1\nline 2"),
+]
+KINDS = ("type_", "kind", "sent", "kept", "gist")
+
+
+@pytest.mark.parametrize(KINDS, VALUES)
+async def test_it_works(
+    ada: Client, vic: Client, type_: str, kind: str, sent: Any, kept: Any, gist: Any
+) -> None:
+    """By every route that takes a value, seen by whom the ACL names."""
+    one = await made(ada, "Board", type_, value=sent, acl=[VIC])
+    assert (one["_type"], one["value"], one["gist"]) == (kind, kept, gist)
+    target = f"/acme/indicator/{one['id']}"
+    seen = (await vic.get(target)).json
+    assert (seen["value"], (await vic.get("/acme/indicator")).json[0]["value"]) == (kept, kept)
+    (line,) = (await vic.get("/-/board/indicators?customer=acme")).json
+    assert line["gist"] == gist
+    for answer in (
+        await ada.patch(target, {"value": sent}),
+        await ada.put(target, {"value": sent}),
+        await ada.patch(f"{target}/state", {"value": sent, "state": "failure"}),
+        await ada.patch(by_title("Board"), {"value": sent}),
+        await ada.put(by_title("Board"), {"type": type_, "value": sent}),
+        await ada.put(by_title("Another"), {"type": type_, "value": sent}),
+    ):
+        assert (answer.status, answer.json["value"]) == (200, kept)
+    assert "canary" not in (await ada.get("/acme/indicator")).text
+    listed = (await ada.get(f"/acme/indicator?where[_type]={kind}")).json
+    assert len(listed) == 2
+
+
+@pytest.mark.parametrize(KINDS, VALUES)
+async def test_a_new_one_is_empty_and_a_change_of_kind_begins_anew(
+    ada: Client, type_: str, kind: str, sent: Any, kept: Any, gist: Any
+) -> None:
+    fresh = await made(ada, "Board", type_)
+    empty = {"series": [], "kind": "line", "labels": [], "times": [], "unit": ""}
+    assert fresh["value"] == (empty if type_ == "chart" else "")
+    target = f"/acme/indicator/{fresh['id']}"
+    await ada.patch(target, {"value": sent})
+    assert (await ada.put(target, {})).json["value"] == fresh["value"]
+    assert (await ada.patch(target, {"type": "counter"})).json["value"] == 1
+    assert (await ada.patch(target, {"type": type_, "value": sent})).json["value"] == kept
+    refused = await ada.patch(f"{target}/increase")
+    assert (refused.status, refused.code) == (400, "no_counter")
+
+
+@pytest.mark.parametrize(KINDS, VALUES)
+async def test_history_and_badge_have_its_gist(
+    ada: Client, clock: HandClock, type_: str, kind: str, sent: Any, kept: Any, gist: Any
+) -> None:
+    one = await made(ada, "Board", type_, value=sent, ttl=60_000)
+    target = f"/acme/indicator/{one['id']}"
+    (point,) = (await ada.get(f"{target}/history")).json
+    assert point["value"] == gist
+    picture = shown(await ada.get(f"{target}/badge.svg"))
+    assert " ".join(str(gist).split()) in picture and "canary" not in picture
+    clock.move(61)
+    assert (await ada.get(target)).json["stale"] is True
+    rows = await ada.get(f"/api/audit?object_id={one['id']}")
+    assert "<b>" not in rows.text
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        ("chart", 5),
+        ("chart", []),
+        ("chart", "half"),
+        ("chart", {}),
+        ("chart", {"series": 5}),
+        ("chart", {"series": [], "more": 1}),
+        ("chart", {"series": [{"name": "a", "values": [1, "x"]}]}),
+        ("chart", {**CHART, "kind": "pie"}),
+        ("chart", {**CHART, "labels": ["one"]}),
+        ("html", 5),
+        ("html", CHART),
+        ("html", "x" * 33_000),
+        ("html", "<div>" * 300),
+        ("file", 5),
+        ("file", CHART),
+        ("file", "x" * 70_000),
+        ("file", "a\x00b"),
+        ("file", MISSING),
+        ("text", CHART),
+        ("counter", CHART),
+        ("progress", CHART),
+    ],
+)
+async def test_a_bad_value_is_named_and_makes_nothing(ada: Client, type_: str, value: Any) -> None:
+    refused = await ada.post("/acme/indicator", {"title": "Board", "type": type_, "value": value})
+    assert refused.status == 400
+    assert refused.json["errors"][0]["field"].startswith("value"), refused.json
+    assert (await ada.get("/acme/indicator")).json == []
+    kept = await made(ada, "Board", type_)
+    again = await ada.patch(f"/acme/indicator/{kept['id']}", {"value": value})
+    assert again.status == 400
+    assert (await ada.get(f"/acme/indicator/{kept['id']}")).json == kept
+
+
+# Files
+
+
+def saved(answer: Answer) -> tuple[str, bytes]:
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/octet-stream")
+    way, _, name = answer.headers["content-disposition"].partition("; filename*=UTF-8''")
+    assert way == "attachment"
+    return name, answer.body
+
+
+async def test_a_text_is_shown_and_downloaded_like_a_file(ada: Client) -> None:
+    one = await made(ada, "Report: a/b", "file", value="ñandú\n")
+    target = f"/acme/indicator/{one['id']}/file"
+    assert (await ada.get(target)).json == {
+        "filename": "Report_ a_b.txt",
+        "size": 8,
+        "is_text": True,
+        "text": "ñandú\n",
+        "cut": False,
+    }
+    assert saved(await ada.get(f"{target}/download")) == ("Report_%20a_b.txt", "ñandú\n".encode())
+
+
+async def stored(ada: Client, content: str, name: str = "report.txt") -> str:
+    answer = await ada.post("/acme/file", {"filename": name, "source": content})
+    assert answer.status == 200, answer.body
+    file_id: str = answer.json["id"]
+    return file_id
+
+
+async def test_a_stored_file_is_shown_as_it_is_now(
+    ada: Client, uma: Client, vic: Client, eve: Client
+) -> None:
+    """Whoever may see the tile sees the file, which needs a manager otherwise."""
+    file_id = await stored(ada, "one")
+    one = await made(ada, "Report", "file", value=file_id, acl=[VIC])
+    assert (one["value"], one["gist"]) == (file_id, "")
+    target = f"/acme/indicator/{one['id']}/file"
+    assert (await vic.get(target)).json["text"] == "one"
+    assert saved(await vic.get(f"{target}/download")) == ("report.txt", b"one")
+    changed = await ada.put(f"/acme/file/{file_id}", {"source": "x" * 8_191 + "ñ"})
+    assert changed.status == 200
+    cut = (await vic.get(target)).json
+    assert (cut["text"], cut["cut"], cut["size"]) == ("x" * 8_191, True, 8_193)
+    for other in (uma, eve):
+        assert (await other.get(target)).status in (403, 404)
+        assert (await other.get(f"{target}/download")).status in (403, 404)
+    assert (await vic.get(f"/acme/file/{file_id}/download")).status == 403
+
+
+async def test_what_is_no_text_is_only_downloaded(ada: Client) -> None:
+    answer = await ada.post("/acme/file", {"filename": "a.bin", "data": "AP8B"})
+    one = await made(ada, "Bin", "file", value=answer.json["id"])
+    view = (await ada.get(f"/acme/indicator/{one['id']}/file")).json
+    assert (view["is_text"], view["text"], view["size"]) == (False, "", 3)
+
+
+async def test_a_file_that_is_shown_cannot_be_deleted(ada: Client) -> None:
+    file_id = await stored(ada, "one")
+    one = await made(ada, "Report", "file", value=file_id)
+    refused = await ada.delete(f"/acme/file/{file_id}")
+    assert (refused.status, refused.code) == (409, "file_in_use")
+    assert "Report" in refused.json["message"]
+    await ada.delete(f"/acme/indicator/{one['id']}")
+    assert (await ada.delete(f"/acme/file/{file_id}")).status == 200
+
+
+async def test_another_organizations_file_is_no_file(
+    world: World, ada: Client, eve: Client
+) -> None:
+    answer = await eve.post("/globex/file", {"filename": "a.txt", "source": "theirs"})
+    assert answer.status == 200, answer.body
+    refused = await ada.post(
+        "/acme/indicator", {"title": "T", "type": "file", "value": answer.json["id"]}
+    )
+    assert (refused.status, refused.json["errors"][0]["field"]) == (400, "value")
+
+
+async def test_only_a_file_has_one(ada: Client, uma: Client) -> None:
+    one = await made(ada, acl=[UMA])
+    refused = await uma.get(f"/acme/indicator/{one['id']}/file")
+    assert (refused.status, refused.code) == (400, "no_file")
+    assert (await uma.get(f"/acme/indicator/{MISSING}/file")).status == 404
+
+
+async def test_events_leave_large_values_out(world: World, ada: Client) -> None:
+    await made(ada, "Board", "html", value="<b>canary-in-a-tile</b>")
+    told = world.house.db.write_now(
+        lambda tx: tx.rows("select data from events where kind = 'indicator.created'")
+    )
+    assert len(told) == 1 and "canary-in-a-tile" not in str(told)

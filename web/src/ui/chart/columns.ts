@@ -1,0 +1,49 @@
+import type { Chart } from '../../api/queries/indicator'
+import { dateTime } from '../../lib/format'
+
+/** A chart as columns of numbers; `rows`: which of its values stands at each place. */
+export interface Columns {
+  x: number[]
+  lines: (number | null)[][]
+  rows: number[]
+  isTime: boolean
+}
+
+/** Bars of several series stand side by side: each has places of its own. */
+export function columnsOf(chart: Chart): Columns {
+  const isTime = chart.times.length > 0
+  const length = Math.max(0, ...chart.series.map((one) => one.values.length))
+  const at = isTime
+    ? chart.times.map((one) => Date.parse(one) / 1000)
+    : Array.from({ length }, (_, i) => i)
+  const places = at.slice(0, length)
+  const count = chart.series.length
+  if (chart.kind !== 'bar' || count < 2)
+    return {
+      x: places,
+      lines: chart.series.map((one) => places.map((_, i) => one.values[i] ?? null)),
+      rows: places.map((_, i) => i),
+      isTime,
+    }
+  const gap = places.length > 1 ? Math.min(...places.slice(1).map((one, i) => one - places[i]!)) : 1
+  const width = (gap * 0.8) / count
+  const spread = places.flatMap((one, row) =>
+    chart.series.map((_, n) => ({ x: one + (n - (count - 1) / 2) * width, row, n })),
+  )
+  return {
+    x: spread.map((one) => one.x),
+    lines: chart.series.map((one, n) =>
+      spread.map((place) => (place.n === n ? (one.values[place.row] ?? null) : null)),
+    ),
+    rows: spread.map((one) => one.row),
+    isTime,
+  }
+}
+
+/** What stands at a place: its moment, its label, or its number; nothing between two places. */
+export function placeName(chart: Chart, place: number): string {
+  if (!Number.isInteger(place) || place < 0) return ''
+  const time = chart.times[place]
+  if (time) return dateTime(time)
+  return chart.labels.length ? (chart.labels[place] ?? '') : String(place + 1)
+}
