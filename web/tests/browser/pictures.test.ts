@@ -34,23 +34,29 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-const PICTURES: [string, () => string, 'light' | 'dark', RegExp][] = [
-  ['dashboard', () => '/', 'light', /Recent jobs/],
-  ['dashboard-dark', () => '/', 'dark', /Recent jobs/],
-  ['job', () => `/jobs/${job}`, 'light', /Count slowly/],
-  ['jobs', () => '/jobs', 'light', /Measure the disk/],
-  ['task', () => `/tasks/${task}`, 'light', /Count slowly/],
-  ['workflow', () => `/workflows/${workflow}`, 'dark', /Measure, ask, report/],
-  ['monitor', () => `/monitors/${monitor}`, 'light', /What is expected/],
+const DASHBOARD = ['text=Recent jobs', 'text=Fail on purpose', '.dash-mon svg[role=img]']
+
+/** What a picture shows: it is taken when all of that is drawn. */
+const PICTURES: [string, () => string, 'light' | 'dark', string[]][] = [
+  ['dashboard', () => '/', 'light', DASHBOARD],
+  ['dashboard-dark', () => '/', 'dark', DASHBOARD],
+  [
+    'job',
+    () => `/jobs/${job}`,
+    'light',
+    ['[data-mark="complete"]', '.log-row >> text=step 10 of 10'],
+  ],
+  ['jobs', () => '/jobs', 'light', ['text=Measure the disk', 'text=Fail on purpose']],
+  ['task', () => `/tasks/${task}`, 'light', ['.cm-line >> nth=3']],
+  ['workflow', () => `/workflows/${workflow}`, 'dark', ['.react-flow__node >> nth=2']],
+  ['monitor', () => `/monitors/${monitor}`, 'light', ['text=What is expected', '.uplot canvas']],
 ]
 
-for (const [name, path, scheme, word] of PICTURES) {
+for (const [name, path, scheme, shown] of PICTURES) {
   test(`a picture of ${name}`, async () => {
     const page = await world.page(path(), { scheme, width: 1280, height: 800 })
-    await page.getByText(word).first().waitFor()
-    await page.waitForFunction(
-      () => !document.querySelector('[aria-busy="true"], .mantine-Skeleton-root'),
-    )
+    for (const one of shown) await page.locator(one).first().waitFor()
+    await page.waitForFunction(isDrawn)
     await page.evaluate(() => document.fonts.ready)
     const picture = await page.screenshot({
       path: join(FOLDER, `console-${name}.png`),
@@ -60,6 +66,17 @@ for (const [name, path, scheme, word] of PICTURES) {
     expect(picture.length).toBeGreaterThan(15_000)
     await page.context().close()
   })
+}
+
+/** Runs in the page: nothing is on its way, and there is something on every canvas. */
+function isDrawn(): boolean {
+  const hasInk = (canvas: HTMLCanvasElement) =>
+    canvas
+      .getContext('2d')!
+      .getImageData(0, 0, canvas.width, canvas.height)
+      .data.some((value) => value !== 0)
+  const isBusy = document.querySelector('[aria-busy="true"], .mantine-Skeleton-root')
+  return !isBusy && [...document.querySelectorAll('canvas')].every(hasInk)
 }
 
 test('no page sinned', () => {
