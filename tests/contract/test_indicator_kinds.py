@@ -121,6 +121,12 @@ async def test_a_bad_value_is_named_and_makes_nothing(ada: Client, type_: str, v
     assert (await ada.get(f"/acme/indicator/{kept['id']}")).json == kept
 
 
+async def test_a_number_beyond_all_others_is_answered(ada: Client) -> None:
+    value = {"series": [{"name": "a", "values": [10**30, 2**64]}]}
+    one = await made(ada, "Board", "chart", value=value)
+    assert one["value"]["series"][0]["values"] == [1e30, 2.0**64]
+
+
 # Files
 
 

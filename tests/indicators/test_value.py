@@ -126,6 +126,12 @@ def test_a_chart_comes_back_as_it_was() -> None:
     assert chart.last(Chart([ChartSeries("a", [7, None])])) == 7
 
 
+@pytest.mark.parametrize("given", [10**30, -(10**30), 2**64, 2**53 + 1])
+def test_a_very_large_number_is_kept_as_the_nearest(given: int) -> None:
+    (kept,) = chart.read(chart.kept(Chart([ChartSeries("a", [given])]))).series[0].values
+    assert kept == float(given)
+
+
 TIMES = ["2026-01-31T08:00:00Z", "2026-01-31T09:00:00Z"]
 
 
@@ -152,6 +158,11 @@ TIMES = ["2026-01-31T08:00:00Z", "2026-01-31T09:00:00Z"]
         (Chart([ChartSeries("a", [1] * 501)]), "value.series[0].values"),
         (Chart([ChartSeries("a", [])] * 9), "value.series"),
         (Chart([ChartSeries("a", [float("inf")])]), "value.series[0].values"),
+        (Chart([ChartSeries("a", [10**400])]), "value.series[0].values"),
+        ('{"series": [{"name": "a", "values": [1%s]}]}' % ("0" * 400), "value.series[0].values"),
+        ('{"series": [{"name": "\ud800", "values": []}]}', "value"),
+        (Chart([], labels=["\ud800"]), "value.labels[0]"),
+        (Chart([], times=["\ud800"]), "value.times"),
         (Chart([ChartSeries("a", [-1.2345678901234567e-100] * 500)] * 8), "value"),
     ],
 )

@@ -12,6 +12,7 @@ KINDS = ("line", "bar")
 MAX_SERIES, MAX_POINTS, MAX_UNIT, MAX_LABEL = 8, 500, 16, 64
 # Of all of it, as it is kept.
 MAX_CHART = 32 * 1024
+EXACT = 2**53
 
 
 class ChartSeries(msgspec.Struct, forbid_unknown_fields=True):
@@ -88,8 +89,20 @@ def _check_series(field: str, one: ChartSeries, places: Sequence[str]) -> None:
         raise words.bad(f"{field}.values", f"Give at most {MAX_POINTS}.")
     if places and len(one.values) != len(places):
         raise words.bad(f"{field}.values", f"Give {len(places)}, one for each label or moment.")
-    if not all(number is None or math.isfinite(number) for number in one.values):
+    one.values = [None if number is None else _number(field, number) for number in one.values]
+
+
+def _number(field: str, given: int | float) -> int | float:
+    """Whole numbers as far as every reader counts in them, then as the nearest one that is kept."""
+    if isinstance(given, int) and abs(given) <= EXACT:
+        return given
+    try:
+        number = float(given)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
         raise words.bad(f"{field}.values", "Give finite numbers.")
+    return number
 
 
 def _check_times(times: Sequence[str]) -> None:
