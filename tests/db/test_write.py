@@ -63,6 +63,23 @@ async def test_a_bad_item_harms_no_other(db: Database) -> None:
     assert await db.read(noted) == ["n1", "n2"]
 
 
+async def test_a_lone_fault_leaves_nothing_behind_and_calls_nobody(db: Database) -> None:
+    called: list[str] = []
+    db.on_rung = lambda topics: called.extend(topics)
+
+    def note_and_refuse(tx: Tx, names: list[str]) -> list[None]:
+        note_all(tx, [(name, "x") for name in names])
+        tx.after_commit(lambda: called.append("after"))
+        tx.rung.add("host:1")
+        raise Unavailable("no")
+
+    for asked in (db.join(note_and_refuse, "n1"), db.write(note_and_refuse, ["n2"])):
+        with pytest.raises(Unavailable):
+            await asked
+    await db.write(note, "n3", "x")
+    assert (await db.read(noted), called) == (["n3"], [])
+
+
 async def test_lone_writes_and_crowds_are_all_kept(db: Database) -> None:
     for number in range(5):
         await db.write(note, f"n{number}", "x")

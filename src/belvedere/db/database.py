@@ -97,7 +97,7 @@ SetVerb = Callable[[Tx, list[Item]], list[R | Exception]]
 
 
 class Database(Protocol):
-    """An open database. `closing` runs at the end of every write, inside its transaction."""
+    """An open database. `closing` runs inside every transaction that rang a host, at its end."""
 
     sql: Fragments
     clock: Clock

@@ -49,6 +49,8 @@ BATCH = 128
 READERS = 3
 # A commit that takes less than this holds the loop up no longer than handing it to a thread.
 QUICK_S = 0.001
+# What the end of a transaction has work with; the other topics are for after the commit.
+CLOSED = "host:"
 BROKEN = apsw.Error
 
 
@@ -77,7 +79,8 @@ class SqliteTx:
         return self.connection.changes()
 
     def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
-        self.connection.executemany(sql, params)
+        if params:
+            self.connection.executemany(sql, params)
 
     def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
         return [shape(*row) for row in self.connection.execute(sql, params)]
@@ -206,7 +209,7 @@ class Sqlite:
 
     def _close(self, tx: SqliteTx) -> None:
         """The end of the batch, in a savepoint of its own: its fault must not undo the verbs."""
-        if self.closing is None or not tx.rung:
+        if self.closing is None or not any(topic.startswith(CLOSED) for topic in tx.rung):
             return
         marks = len(tx.calls), set(tx.rung)
         self._writer.execute("savepoint verb")
@@ -222,6 +225,9 @@ class Sqlite:
         return SqliteTx(self._writer, self.clock(), self._memo)
 
     def _run_all(self, tx: SqliteTx, batch: list[_Waiting]) -> None:
+        if len(batch) == 1:
+            self._run_lone(tx, batch[0])
+            return
         sets: dict[Any, list[_Waiting]] = {}
         for waiting in batch:
             if waiting.is_set:
@@ -230,6 +236,21 @@ class Sqlite:
                 self._run_one(tx, waiting)
         for verb, members in sets.items():
             self._run_set(tx, verb, members)
+
+    def _run_lone(self, tx: SqliteTx, waiting: _Waiting) -> None:
+        """Nobody shares its transaction: where it fails, all of that is undone."""
+        try:
+            if waiting.is_set:
+                self._answer(waiting, *waiting.verb(tx, [waiting.args]))
+            else:
+                waiting.result = waiting.verb(tx, *waiting.args, **waiting.kwargs)
+        except Exception as fault:
+            self._check_alive()
+            self._writer.execute("rollback")
+            self._writer.execute("begin immediate")
+            tx.calls.clear()
+            tx.rung.clear()
+            waiting.error = fault
 
     def _run_one(self, tx: SqliteTx, waiting: _Waiting) -> None:
         marks = len(tx.calls), set(tx.rung)
@@ -252,10 +273,13 @@ class Sqlite:
             self._run_members_alone(tx, verb, members, fault)
             return
         for waiting, result in zip(members, results, strict=True):
-            if isinstance(result, Exception):
-                waiting.error = result
-            else:
-                waiting.result = result
+            self._answer(waiting, result)
+
+    def _answer(self, waiting: _Waiting, result: Any) -> None:
+        if isinstance(result, Exception):
+            waiting.error = result
+        else:
+            waiting.result = result
 
     def _run_members_alone(
         self, tx: SqliteTx, verb: Any, members: list[_Waiting], fault: Exception
@@ -267,10 +291,13 @@ class Sqlite:
         for waiting in members:
             self._run_set(tx, verb, [waiting])
 
-    def _undo(self, tx: SqliteTx, marks: tuple[int, set[str]]) -> None:
+    def _check_alive(self) -> None:
         if self._writer.get_autocommit():
             # A full disk or an I/O error rolls back the whole transaction, savepoints and all.
             raise Unavailable("The database could not write; nothing of this was kept.")
+
+    def _undo(self, tx: SqliteTx, marks: tuple[int, set[str]]) -> None:
+        self._check_alive()
         self._writer.execute("rollback to verb")
         self._writer.execute("release verb")
         del tx.calls[marks[0] :]
