@@ -31,8 +31,7 @@ Starting = set[tuple[str, str]]
 def asking(source: str, which: str, *params: Any) -> Asked:
     """The statement whose rows make a `Starting`, of those sources whose id is `which`."""
     return (
-        "select distinct source_id, event_name from triggers where source = ?"
-        f" and source_id {which}",
+        f"select source_id, event_name from triggers where source = ? and source_id {which}",
         (source, *params),
     )
 

@@ -201,14 +201,16 @@ def lock_reported(
     """The jobs of these fences, held as `lock_many` does; the attempts as they are once that is
     so, because what was live a moment earlier may have been settled meanwhile; and what the ends
     of their tasks start."""
-    listed = json_list(fences)
-    numbers = tx.sql.numbers
-    of_fences = tx.sql.among.format(f"select job_id from attempts where fence in {numbers}")
-    of_jobs = tx.sql.among.format(f"select task_id from jobs where id {of_fences}")
+    # Mostly it is one: a list in a parameter costs twice as much.
+    is_one = len(fences) == 1
+    asked = fences[0] if is_one else json_list(fences)
+    which, among = ("= ?", "= ({})") if is_one else (f"in {tx.sql.numbers}", tx.sql.among)
+    of_fences = among.format(f"select job_id from attempts where fence {which}")
+    of_jobs = among.format(f"select task_id from jobs where id {of_fences}")
     jobs, attempts, starting = tx.together(
-        (f"select {JOB} from jobs where id {of_fences} order by id{tx.sql.lock_rows}", [listed]),
-        (f"select {columns(Attempt)} from attempts where fence in {numbers}", [listed]),
-        triggers.asking("task", of_jobs, listed),
+        (f"select {JOB} from jobs where id {of_fences} order by id{tx.sql.lock_rows}", [asked]),
+        (f"select {columns(Attempt)} from attempts where fence {which}", [asked]),
+        triggers.asking("task", of_jobs, asked),
     )
     return (
         {job.id: job for job in (JobRow(*row) for row in jobs)},
