@@ -142,3 +142,36 @@ test('a run that waits for a person shows itself, as picture and as table', asyn
 test('no page sinned', () => {
   expect(world.sins).toEqual([])
 })
+test('a step runs a whole workflow, and its job is a click away in both directions', async () => {
+  const inner = await world.api('POST', '/workflows', {
+    name: 'inner',
+    start: 'build',
+    graph: { nodes: [{ id: 'build', task_id: ids[1] }], edges: [] },
+  })
+  const outer = await world.api('POST', '/workflows', {
+    name: 'outer',
+    start: 'fetch',
+    graph: { nodes: [{ id: 'fetch', task_id: ids[0] }], edges: [] },
+  })
+  const page = await world.page(`/workflows/${outer.id}/graph?edit=true`)
+  await addStep(page, 'inner')
+  await page.getByText('Nothing leads to inner').waitFor()
+  await page.getByRole('button', { name: 'Connect' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Connect two steps' })
+  await choose(page, 'After', 'fetch')
+  await choose(page, 'comes', 'inner')
+  await dialog.getByRole('button', { name: 'Connect' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  await saved(page)
+  const { graph } = await world.api('GET', `/workflows/${outer.id}`)
+  expect(graph.nodes[1]).toEqual({ id: 'inner', workflow_id: inner.id })
+  const job = await world.api('POST', `/workflows/${outer.id}/job`, {})
+  await page.goto(world.at(`/workflows/${outer.id}/graph?job=${job.id}`))
+  const whole = page.locator('.react-flow__node[data-id="inner"] .flow-node[data-look="ok"]')
+  await whole.waitFor()
+  await whole.click()
+  await page.waitForURL(/\/jobs\/[0-9a-f]{24}/)
+  // The job of the inner one leads back to that of the outer one.
+  await page.getByRole('link', { name: 'of a workflow' }).click()
+  await page.waitForURL(new RegExp(`/jobs/${job.id}`))
+})
