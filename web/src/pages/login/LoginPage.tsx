@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, Divider, PasswordInput, TextInput } from '@manti
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { api, ok, ROOT, UI } from '../../api/client'
+import { api, ok, ROOT, type Shape, UI } from '../../api/client'
 import { loginRoute } from '../../app/root'
 import { Card } from './Card'
 import { type Asked, askedBy, SecondStep } from './SecondStep'
@@ -40,6 +40,7 @@ interface Props {
 
 function FirstStep({ to, problem, onAsked, onIn }: Props) {
   const t = useText()
+  const methods = useMethods(to)
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const login = useMutation({
@@ -53,34 +54,39 @@ function FirstStep({ to, problem, onAsked, onIn }: Props) {
   return (
     <Card title={t.title} error={login.error} onSubmit={() => login.mutate()}>
       {problem ? <Alert color="orange">{t.problems[problem] ?? problem}</Alert> : null}
-      <TextInput
-        required
-        autoFocus
-        label={t.email}
-        autoComplete="username"
-        value={email}
-        onChange={(event) => setEmail(event.currentTarget.value)}
-      />
-      <PasswordInput
-        required
-        label={t.password}
-        autoComplete="current-password"
-        value={password}
-        onChange={(event) => setPassword(event.currentTarget.value)}
-      />
-      <Button type="submit" size="sm" loading={login.isPending}>
-        {t.enter}
-      </Button>
-      <Anchor component={Link} to="/recover" size="sm" ta="center">
-        {t.forgot}
-      </Anchor>
-      <Providers to={to} />
+      {methods?.password === false ? null : (
+        <>
+          <TextInput
+            required
+            autoFocus
+            label={t.email}
+            autoComplete="username"
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+          />
+          <PasswordInput
+            required
+            label={t.password}
+            autoComplete="current-password"
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+          <Button type="submit" size="sm" loading={login.isPending}>
+            {t.enter}
+          </Button>
+          <Anchor component={Link} to="/recover" size="sm" ta="center">
+            {t.forgot}
+          </Anchor>
+          {methods?.providers.length ? <Divider label={t.or} /> : null}
+        </>
+      )}
+      <Providers doors={methods?.providers ?? []} to={to} />
     </Card>
   )
 }
 
-function Providers({ to }: { to?: string }) {
-  const t = useText()
+/** How one can sign in to the organization that the wanted page belongs to. */
+function useMethods(to?: string): Shape<'MethodsRecord'> | undefined {
   const customer = to?.split('/')[1]?.split('?')[0]
   const { data } = useQuery({
     queryKey: ['methods', customer],
@@ -88,12 +94,15 @@ function Providers({ to }: { to?: string }) {
       ok(api.GET('/api/auth/methods', { params: { query: customer ? { customer } : {} } })),
     retry: false,
   })
-  if (!data?.providers.length) return null
+  return data
+}
+
+function Providers({ doors, to }: { doors: Shape<'DoorRecord'>[]; to?: string }) {
+  const t = useText()
   const target = `?to=${encodeURIComponent(UI + (to ?? '/').replace(/^\//, ''))}`
   return (
     <>
-      <Divider label={t.or} />
-      {data.providers.map((one) => (
+      {doors.map((one) => (
         <Button
           key={one.id}
           component="a"

@@ -4,22 +4,25 @@ import { useState } from 'react'
 import { api, ok } from '../../api/client'
 import { byField } from '../../api/errors'
 import { sessionsQuery } from '../../api/queries/access'
-import { useProfile } from '../../app/session'
+import { useCan, useProfile } from '../../app/session'
 import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Section'
 import { Ago } from '../../ui/Time'
 import { done, failed } from '../../ui/toast'
+import { PasswordLogin } from './PasswordLogin'
 import { SecondFactor } from './SecondFactor'
 import { useText } from './text'
 import './settings.css'
 
 export function Security() {
   const { protocol } = useProfile()
+  const isOwner = useCan()('organization.edit')
   return (
     <Stack gap="md">
       {protocol === 'local' ? <Password /> : null}
       <SecondFactor />
       <Sessions />
+      {isOwner ? <PasswordLogin /> : null}
     </Stack>
   )
 }

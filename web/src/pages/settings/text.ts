@@ -94,6 +94,13 @@ export const useText = catalogue(
       recovery: 'recovery code',
       provider: 'provider',
     } as Record<string, string>,
+    passwords: 'Passwords in this organization',
+    passwordLogin: 'Members may sign in with a password',
+    passwordLoginHelp:
+      'Off: only through a provider, and an owner must have come that way before. Integration tokens go on.',
+    passwordsOff: 'Switch passwords off',
+    passwordsOffBody:
+      'Sessions that began with a password end now, and nobody signs in with one any more. Should the provider fail, the operator of this server allows passwords again: belvedere organization allow-passwords',
     providers: 'Sign-in providers',
     providersHelp: 'People sign in with the account that they have elsewhere (OpenID Connect).',
     newProvider: 'New provider',
@@ -227,6 +234,13 @@ export const useText = catalogue(
       recovery: 'código de recuperación',
       provider: 'proveedor',
     } as Record<string, string>,
+    passwords: 'Contraseñas en esta organización',
+    passwordLogin: 'Los miembros pueden entrar con contraseña',
+    passwordLoginHelp:
+      'Desactivado: solo por un proveedor, por el que antes debe haber entrado un propietario. Los tokens de integración siguen.',
+    passwordsOff: 'Desactivar las contraseñas',
+    passwordsOffBody:
+      'Las sesiones que empezaron con contraseña terminan ya y nadie entra más con una. Si el proveedor falla, quien opera este servidor las permite otra vez: belvedere organization allow-passwords',
     providers: 'Proveedores de acceso',
     providersHelp: 'La gente entra con la cuenta que ya tiene (OpenID Connect).',
     newProvider: 'Nuevo proveedor',

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Provider } from './provider'
+import { CUSTOMER, OWNER } from './server'
+import { World } from './world'
+
+let world: World
+let provider: Provider
+beforeAll(async () => {
+  provider = await Provider.start({ sub: 's-ada', email: OWNER.email, name: 'Ada' })
+  const env = { BELVEDERE_INNER_NETWORKS: '127.0.0.0/8' }
+  world = await World.start({ demo: false, agent: false, env })
+  await world.api('POST', '/api/provider', {
+    name: 'Our directory',
+    issuer: provider.issuer,
+    client_id: 'belvedere',
+    client_secret: provider.secret,
+  })
+})
+afterAll(async () => {
+  await world.stop()
+  await provider.stop()
+})
+
+const SWITCH = { name: 'Members may sign in with a password' }
+
+test('passwords cannot be switched off before the other way is known to work', async () => {
+  const page = await world.page('/settings/security')
+  await page.getByRole('switch', SWITCH).click({ force: true })
+  const asked = page.getByRole('dialog')
+  await asked.getByRole('button', { name: 'Switch passwords off' }).click()
+  await page.getByText('No owner has signed in through a provider yet').waitFor()
+  expect(await page.getByRole('switch', SWITCH).isChecked()).toBe(true)
+})
+
+test('an owner switches passwords off, and the sign-in page asks for none', async () => {
+  const page = await world.stranger()
+  await page.goto(world.at('/settings/security'))
+  await page.getByRole('link', { name: 'Sign in with Our directory' }).click()
+  await page.waitForURL(world.at('/settings/security'))
+  await page.getByRole('switch', SWITCH).click({ force: true })
+  await page.getByRole('dialog').getByRole('button', { name: 'Switch passwords off' }).click()
+  await expect.poll(() => page.getByRole('switch', SWITCH).isChecked()).toBe(false)
+  const stranger = await world.stranger()
+  await stranger.goto(world.at('/jobs'))
+  await stranger.getByRole('link', { name: 'Sign in with Our directory' }).waitFor()
+  expect(await stranger.getByLabel('E-mail or user name').count()).toBe(0)
+  const refused = await fetch(`${world.url}/api/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...OWNER, customer: CUSTOMER }),
+  })
+  expect([refused.status, (await refused.json()).code]).toEqual([403, 'passwords_off'])
+  await page.getByRole('switch', SWITCH).click({ force: true })
+  await expect.poll(() => page.getByRole('switch', SWITCH).isChecked()).toBe(true)
+})
+
+test('no page sinned', () => {
+  const there = `left the house: ${provider.issuer}/authorize`
+  expect(world.sins.filter((sin) => !sin.startsWith(there))).toEqual([])
+})
