@@ -673,6 +673,17 @@ def test_a_log_is_printed_byte_for_byte(
     assert capsysbinary.readouterr().out == b"".join(raw)
 
 
+def test_a_log_says_when_each_line_was_written(belvedere: Belvedere, server: FakeServer) -> None:
+    page = {"first": 1, "offset": 0, "next": 4, "total_lines": 3, "lines": ["a", "b", "c"]}
+    server.on("GET", f"{JOB}/log/lines", page, {**page, "first": 4, "lines": []})
+    marks = [{"line": 2, "at": "2026-01-02T03:04:05.678Z"}]
+    server.on("GET", f"{JOB}/log/times", {"marks": marks, "next": None})
+    ran = belvedere("job", "log", clicast.JOB_ID, "--timestamps")
+    at = marks[0]["at"]
+    assert (ran.status, ran.out) == (0, f"{'-' * 24} a\n{at} b\n{at} c\n")
+    assert belvedere("job", "log", clicast.JOB_ID, "--timestamps", "--follow").status == 2
+
+
 def test_a_canceled_job_that_waited_is_said_to_be_over(
     belvedere: Belvedere, server: FakeServer
 ) -> None:

@@ -184,6 +184,25 @@ async def test_lines_are_read_by_their_number(world: World, uma: Client) -> None
     assert (first["first"], first["offset"], len(first["lines"])) == (1, 0, 500)
 
 
+async def test_it_says_when_lines_were_written(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job_id = await streamed(world, uma, agent)
+    found = (await uma.get(f"/job/{job_id}/log/times")).json
+    pieces = [LINES[:at].count(b"\n") + 1 for at in range(0, len(LINES), 10_000)]
+    assert [one["line"] for one in found["marks"]] == pieces and found["next"] is None
+    assert [one["at"] for one in found["marks"]] == sorted(one["at"] for one in found["marks"])
+    rest = (await uma.get(f"/job/{job_id}/log/times?from=2")).json["marks"]
+    assert rest == found["marks"][1:]
+    assert (await uma.get(f"/job/{job_id}/log/times?from=0")).code == "invalid_query"
+
+
+async def test_a_small_log_was_written_when_its_job_ended(world: World, uma: Client) -> None:
+    job_id = await _ended_with(world, uma, "one\ntwo\n")
+    ended = (await uma.get(f"/job/{job_id}")).json["ended_at"]
+    found = (await uma.get(f"/job/{job_id}/log/times")).json
+    assert found == {"marks": [{"line": 1, "at": ended}], "next": None}
+
+
 async def test_lines_of_a_small_log_are_numbered_too(world: World, uma: Client) -> None:
     job = await _ended_with(world, uma, "one\ntwo\nthree")
     found = (await uma.get(f"/job/{job}/log/lines?from=2")).json
@@ -246,5 +265,5 @@ async def test_the_record_holds_the_end_of_a_long_log(world: World, uma: Client)
 
 async def test_who_may_not_see_the_job_sees_no_log(world: World, ada: Client, vic: Client) -> None:
     job = await create(ada, await world.task(acl=[]))
-    for tail in ("log", "log?follow=true", "log/search?q=x", "log/lines"):
+    for tail in ("log", "log?follow=true", "log/search?q=x", "log/lines", "log/times"):
         assert (await vic.get(f"/acme/job/{job['id']}/{tail}")).status == 404

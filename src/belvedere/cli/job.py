@@ -4,9 +4,9 @@ from argparse import ArgumentTypeError
 from typing import Any
 
 from belvedere.base.ids import is_id, new_id
-from belvedere.cli import find, follow, job_files, job_page, outcome
+from belvedere.cli import find, follow, job_files, job_page, log_times, outcome
 from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Verb, option
+from belvedere.cli.verb import Args, Stop, Verb, option
 from belvedere.client.calls import Client
 
 # So many jobs are looked at in one request.
@@ -72,10 +72,14 @@ def log(args: Args) -> Any:
     client = connect(args)
     if args.search:
         return client.get(f"/job/{args.job}/log/search", {"q": args.search})["lines"]
+    if args.follow and args.timestamps:
+        raise Stop("--timestamps is for output that is there already; leave --follow away", 2)
     if args.follow:
         return follow.to_the_end(client, {"id": args.job}, is_live=True, is_json=args.json)
     if args.json:
         return client.get(f"/job/{args.job}/log")
+    if args.timestamps:
+        return log_times.print_all(client, args.job)
     follow.copy(client, args.job)
     return None
 
@@ -156,6 +160,7 @@ VERBS = (
             JOB,
             option("--follow", action="store_true", help="stay until the job is over"),
             option("--search", metavar="TEXT", help="only the lines that hold this text"),
+            option("--timestamps", action="store_true", help="say when each line was written"),
         ),
         status=log_status,
     ),

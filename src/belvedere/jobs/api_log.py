@@ -3,9 +3,10 @@
 import re
 
 from belvedere.base.errors import Invalid
-from belvedere.jobs import follow, loglines, provenance
+from belvedere.jobs import follow, loglines, logtimes, provenance
 from belvedere.jobs import log as joblog
 from belvedere.jobs.loglines import Hits, Lines
+from belvedere.jobs.logtimes import Times
 from belvedere.jobs.provenance import Provenance
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -88,6 +89,11 @@ async def lines(ask: Ask) -> Lines:
     return await loglines.lines(ask.house, await _source(ask, _attempt(ask)), first, count)
 
 
+async def times(ask: Ask) -> Times:
+    first = _within(ask, "from", 1, 10**15)
+    return await logtimes.times(ask.house, await _source(ask, _attempt(ask)), first)
+
+
 async def script(ask: Ask) -> Provenance:
     found: Provenance = await ask.house.db.read(provenance.provenance, ask.actor, ask.path["id"])
     return found
@@ -147,6 +153,16 @@ ROUTES = (
             ("count", f"so many, 1 to {loglines.MOST_LINES}; 500 unless told"),
             _ATTEMPT,
         ),
+    ),
+    Route(
+        "GET",
+        "/job/{id}/log/times",
+        "viewer",
+        times,
+        "When which lines of the output were written.",
+        answer=Times,
+        known=False,
+        query=(("from", "marks from this line on, from 1"), _ATTEMPT),
     ),
     Route(
         "GET",

@@ -84,12 +84,14 @@ def _add(tx: Tx, log: Log, piece: Output) -> None:
     # A piece from further on leaves a gap: the agent's spool had to drop its middle.
     at_byte = max(piece.at_byte, log.bytes_seen)
     tx.run(
-        "insert into log_chunks (fence, at_byte, at_line, size, data) values (?, ?, ?, ?, ?)",
+        "insert into log_chunks (fence, at_byte, at_line, size, data, written_at)"
+        " values (?, ?, ?, ?, ?, ?)",
         log.fence,
         at_byte,
         at_line,
         len(data),
         zlib.compress(data, 1),
+        tx.now,
     )
     log.bytes_seen = at_byte + len(data)
     log.bytes_kept += len(data)

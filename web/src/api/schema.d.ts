@@ -2420,6 +2420,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/job/{id}/log/times": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * When which lines of the output were written.
+         * @description Level: viewer.
+         */
+        get: operations["get_job_id_log_times"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/job/{id}/output": {
         parameters: {
             query?: never;
@@ -5707,6 +5727,14 @@ export interface components {
             token: string;
         };
         /**
+         * Mark
+         * @description Lines from this one on were written then, up to the next mark's.
+         */
+        Mark: {
+            at: string;
+            line: number;
+        };
+        /**
          * MemberAccess
          * @description What one member may do with it.
          */
@@ -7346,6 +7374,15 @@ export interface components {
          */
         TimeoutBody: {
             timeout: number | null;
+        };
+        /**
+         * Times
+         * @description `next`: the line to go on from; null when these are all. Logs of before this was kept have
+         *         no marks.
+         */
+        Times: {
+            marks: components["schemas"]["Mark"][];
+            next: number | null;
         };
         /** TokenRecord */
         TokenRecord: {
@@ -13137,6 +13174,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Hits"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_job_id_log_times: {
+        parameters: {
+            query?: {
+                /** @description marks from this line on, from 1 */
+                from?: string;
+                /** @description the log of an earlier attempt, by number */
+                attempt?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Times"];
                 };
             };
             /** @description Refused. */

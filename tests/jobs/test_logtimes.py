@@ -1,0 +1,57 @@
+"""When which lines of a log were written."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+from belvedere.db import Database
+from belvedere.jobs import log as joblog
+from belvedere.jobs import logtimes
+from belvedere.jobs.log import Output
+from belvedere.jobs.logtimes import Times
+from handclock import HandClock
+
+FENCE, JOB = 7, "a" * 24
+
+
+def times(logs: Database, first: int = 1) -> Times:
+    found: Any = SimpleNamespace(small=None, fence=FENCE)
+    return asyncio.run(logtimes.times(SimpleNamespace(logs=logs), found, first))
+
+
+def add(logs: Database, at: int, line: int, data: bytes) -> None:
+    logs.write_now(joblog.append, [Output(FENCE, JOB, at, line, data)])
+
+
+def test_it_works(logs: Database) -> None:
+    logs.clock = clock = HandClock()
+    add(logs, 0, 0, b"one\ntw")
+    clock.move(5)
+    add(logs, 6, 1, b"o\nthree\n")
+    clock.move(5)
+    add(logs, 14, 3, b"fo")
+    add(logs, 16, 3, b"ur")
+    marks = times(logs).marks
+    assert [one.line for one in marks] == [1, 2, 4] and times(logs, 3).marks == marks[2:]
+    assert len({one.at for one in marks}) == 3
+
+
+def test_what_was_cut_out_has_no_mark(logs: Database) -> None:
+    add(logs, 0, 0, b"one\n")
+    add(logs, 100, 20, b"last\n")
+    assert [one.line for one in times(logs).marks] == [1, 21]
+
+
+def test_older_pieces_do_not_know(logs: Database) -> None:
+    add(logs, 0, 0, b"one\n")
+    logs.write_now(lambda tx: tx.run("update log_chunks set written_at = null"))
+    assert times(logs) == Times([], None)
+
+
+def test_many_marks_come_in_pages(logs: Database, monkeypatch: Any) -> None:
+    monkeypatch.setattr(logtimes, "MOST", 2)
+    for n in range(3):
+        add(logs, n, n, b"\n")
+    page = times(logs)
+    assert [one.line for one in page.marks] == [1, 2] and page.next == 3
+    assert [one.line for one in times(logs, 3).marks] == [3] and times(logs, 3).next is None
