@@ -124,7 +124,12 @@ test('the interface refuses what is hidden, and does what is shown', async () =>
 
 test('forms of others are not there for who may not send them', async () => {
   const page = await world.page('/', { as: people.manager })
-  for (const path of ['/hosts/add', '/workflows/new', '/monitors/$monitor/settings']) {
+  for (const path of [
+    '/hosts/add',
+    '/workflows/new',
+    '/monitors/$monitor/settings',
+    '/indicators/$indicator/edit',
+  ]) {
     await page.goto(world.at(filled(path)))
     await page.getByText('There is nothing at this address').waitFor()
   }

@@ -18,6 +18,7 @@ import { usePageTitle } from '../../app/title'
 import { DeleteButton, EditForm, Refusal, Stale } from '../../ui/EditForm'
 import { Go, useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
+import { Only } from '../../ui/Only'
 import { useWords } from '../../ui/text'
 import { done } from '../../ui/toast'
 import { bodyOf, FRESH, ofKind, type Values, valuesOf } from './form'
@@ -42,14 +43,16 @@ export function NewIndicatorPage() {
     },
   })
   return (
-    <Form values={values} onChange={setValues} error={make.error} onSubmit={() => make.mutate()}>
-      <Button type="submit" loading={make.isPending}>
-        {t.make}
-      </Button>
-      <Button component={Go} to="/indicators" variant="default">
-        {w.cancel}
-      </Button>
-    </Form>
+    <Only act="indicator.edit">
+      <Form values={values} onChange={setValues} error={make.error} onSubmit={() => make.mutate()}>
+        <Button type="submit" loading={make.isPending}>
+          {t.make}
+        </Button>
+        <Button component={Go} to="/indicators" variant="default">
+          {w.cancel}
+        </Button>
+      </Form>
+    </Only>
   )
 }
 
@@ -57,7 +60,11 @@ export function EditIndicatorPage() {
   const { id } = editIndicatorRoute.useParams()
   const query = useQuery(indicatorQuery(id))
   usePageTitle(query.data?.title ?? '')
-  return <Loaded query={query}>{(one) => <Edit one={one} key={one.id} />}</Loaded>
+  return (
+    <Only act="indicator.edit">
+      <Loaded query={query}>{(one) => <Edit one={one} key={one.id} />}</Loaded>
+    </Only>
+  )
 }
 
 function Edit({ one }: { one: Indicator }) {
