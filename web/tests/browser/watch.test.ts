@@ -164,8 +164,8 @@ describe('monitors', () => {
       .getByText(/^[12]$/)
       .waitFor()
     await page.waitForFunction(() => /^\(\d/.test(document.title))
-    const first = await card.getByRole('link').first().innerText()
-    expect(first).toMatch(/Shop|Load of/)
+    const first = card.getByRole('link').first()
+    await expect.poll(() => first.innerText()).toMatch(/Shop|Load of/)
     isUp = true
     await card.locator('a[data-state="normal"]', { hasText: 'Shop' }).waitFor()
   })
