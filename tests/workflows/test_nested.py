@@ -273,6 +273,21 @@ def test_a_lost_job_inside_is_waited_for_outside(yard: Yard) -> None:
     assert yard.names() == ["b"]
 
 
+def test_it_waits_only_where_nothing_inside_runs(yard: Yard) -> None:
+    ask = {"type": "approval", "approvers": ["max@acme.test"]}
+    inner = {"b": yard.flow("p"), "c": yard.flow("q", tasks={"q": ask})}
+    job = yard.run(yard.flow("a-b a-c", flows=inner))
+    yard.ends("a")
+    assert yard.claim()
+    yard.react()
+    assert yard.db.write_now(reading.show, yard.cast.ada, job.id).waiting_reason is None
+    yard.ends("p")
+    shown = yard.db.write_now(reading.show, yard.cast.ada, job.id)
+    (asked,) = [one.id for one in yard.steps() if one.name == "q"]
+    assert shown.waiting_reason == "approval"
+    assert (shown.waiting_detail or {})["job_id"] == asked
+
+
 def test_steps_name_the_job_of_the_inner_one(yard: Yard) -> None:
     inner, outer = nested(yard)
     job = yard.run(outer)

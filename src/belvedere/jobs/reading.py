@@ -98,14 +98,18 @@ def _steps_wait(tx: Tx, job: JobRow) -> tuple[str | None, dict[str, Any] | None]
         " and (ended_at is null or state = 'lost') order by id desc",
         job.id,
     )
-    if not steps or any(step.lifecycle == Lifecycle.ASSIGNED for step in steps):
+    if not steps or any(_runs(tx, step) for step in steps):
         return None, None
     newest = record.light(steps[0], "", tx.now)
     explain(tx, steps[0], newest)
-    if newest.waiting_reason is None:
-        # A workflow within this one, whose steps run.
-        return None, None
     return newest.waiting_reason, {"job_id": newest.id, **(newest.waiting_detail or {})}
+
+
+def _runs(tx: Tx, step: JobRow) -> bool:
+    """An agent has it; of a workflow within this one, whether a step of it runs."""
+    if step.type == WORKFLOW and step.lifecycle != Lifecycle.ONHOLD:
+        return _steps_wait(tx, step)[0] is None
+    return step.lifecycle == Lifecycle.ASSIGNED
 
 
 def _ahead(tx: Tx, job: JobRow) -> int:
