@@ -38,6 +38,7 @@ export function KeySheet({ opened, onClose }: { opened: boolean; onClose: () => 
         ['Shift N', k.next],
         ['Shift G', k.end],
         ['w', k.wrap],
+        ['t', k.times],
       ],
     ],
     [

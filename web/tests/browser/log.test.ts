@@ -194,6 +194,34 @@ test('what is copied is the text: no numbers, no breaks where lines are wrapped'
   expect(await copied(page)).toBe(`before\n${long}\nafter`)
 })
 
+test('the times of lines stand beside them when they are asked for, and are not copied', async () => {
+  const id = await run(
+    'Timed',
+    `seq -f 'first %g' 1 2000; touch '${join(world.server.folder, 'timed-1')}'; ${gate('timed')}; seq -f 'second %g' 1 2000`,
+  )
+  const page = await world.page(`/jobs/${id}`)
+  await row(page, 'first 2000').waitFor()
+  const number = (n: number) => page.locator(`.log-no[data-n="${n}"]`)
+  expect(await number(2000).getAttribute('data-t')).toBeNull()
+  await press(page, 't')
+  const shape = /^\d\d:\d\d:\d\d(\s[AP]M)?$/
+  const stamp = (n: number) => number(n).getAttribute('data-t')
+  await until(async () => shape.test((await stamp(2000)) ?? ''))
+  open('timed')
+  await complete(page)
+  // Lines that come while it is switched on get theirs too.
+  await until(async () => shape.test((await stamp(4000)) ?? ''))
+  const text = await copied(page)
+  expect(text.trimEnd()).toBe((await stored(id)).trimEnd())
+  await page.locator('.log-box').evaluate((it) => it.scrollTo({ top: 0 }))
+  // The first line says which day it was.
+  await until(async () => /\d.* \d\d:\d\d:\d\d/.test((await stamp(1)) ?? ''))
+  await page.reload()
+  await page.locator('.log-no[data-t]').first().waitFor()
+  await page.getByRole('button', { name: 'Timestamps' }).click()
+  await page.locator('.log-no[data-n]:not([data-t])').first().waitFor()
+})
+
 test('a line of a megabyte is cut on the screen and whole behind a button', async () => {
   const id = await run('Long line', `head -c 1000000 /dev/zero | tr '\\0' x; echo; echo after`)
   const page = await world.page(`/jobs/${id}`)

@@ -9,7 +9,7 @@ import {
   TextInput,
   Tooltip,
 } from '@mantine/core'
-import { Download, Search, WrapText } from 'lucide-react'
+import { Clock, Download, Search, WrapText } from 'lucide-react'
 import { lazy, type RefObject, Suspense, useRef, useSyncExternalStore } from 'react'
 import { bytes } from '../../lib/format'
 import type { Finding, Step } from './find'
@@ -21,6 +21,8 @@ interface Props extends Finding {
   field: RefObject<HTMLInputElement | null>
   wrap: boolean
   onWrap: (wrap: boolean) => void
+  isTimed: boolean
+  onTimed: (isTimed: boolean) => void
   isFollowing: boolean
   onFollow: (isFollowing: boolean) => void
   rawUrl: string
@@ -34,7 +36,7 @@ const Hits = lazy(() => import('./Hits').then((found) => ({ default: found.Hits 
 
 export function LogBar(props: Props) {
   const t = useLogText()
-  const { store, wrap, isFollowing } = props
+  const { store, wrap, isTimed, isFollowing } = props
   return (
     <div className="log-bar">
       <Mark store={store} />
@@ -57,6 +59,16 @@ export function LogBar(props: Props) {
             onClick={() => props.onWrap(!wrap)}
           >
             <WrapText size={15} />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label={`${t.times} (t)`}>
+          <ActionIcon
+            aria-label={t.times}
+            aria-pressed={isTimed}
+            variant={isTimed ? 'light' : 'subtle'}
+            onClick={() => props.onTimed(!isTimed)}
+          >
+            <Clock size={15} />
           </ActionIcon>
         </Tooltip>
         <Tooltip label={t.rawLong}>

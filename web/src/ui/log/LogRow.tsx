@@ -18,6 +18,8 @@ interface Props {
   to: number
   y: number
   line: number | null
+  /** When it was written. */
+  stamp?: string | undefined
   gap?: Gap
   /** What is looked for. */
   wanted: string
@@ -41,7 +43,7 @@ export const LogRow = memo(function LogRow(props: Props) {
       style={{ transform: `translateY(${y}px)` }}
     >
       {line !== null && from === 0 ? (
-        <LineNumber line={line} onLine={props.onLine} />
+        <LineNumber line={line} stamp={props.stamp} onLine={props.onLine} />
       ) : (
         <span className="log-no" />
       )}
@@ -50,12 +52,13 @@ export const LogRow = memo(function LogRow(props: Props) {
   )
 })
 
-function LineNumber({ line, onLine }: { line: number; onLine: Props['onLine'] }) {
+function LineNumber({ line, stamp, onLine }: Pick<Props, 'stamp' | 'onLine'> & { line: number }) {
   return (
     // biome-ignore lint/a11y/useAnchorContent: the number is drawn by CSS, so that nobody copies it
     <a
       className="log-no"
       data-n={line}
+      data-t={stamp}
       aria-label={words().line(line)}
       href={`${location.pathname}${location.search}#L${line}`}
       tabIndex={-1}

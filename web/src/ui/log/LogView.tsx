@@ -5,6 +5,7 @@ import {
   lazy,
   Suspense,
   startTransition,
+  use,
   useEffect,
   useMemo,
   useRef,
@@ -35,9 +36,13 @@ interface Props {
 }
 
 const WRAP = 'belvedere-log-wrap'
+const TIMES = 'belvedere-log-times'
 
 // Few lines are so long that somebody asks for the rest.
 const WholeLine = lazy(() => import('./WholeLine').then((found) => ({ default: found.WholeLine })))
+
+// The first word is said seconds later.
+const Announcer = lazy(() => import('./Announcer').then((found) => ({ default: found.Announcer })))
 
 /** A job's output: past and live, found through, pointed at. */
 export function LogView(props: Props) {
@@ -47,7 +52,9 @@ export function LogView(props: Props) {
   const version = useSyncExternalStore(store.subscribe, store.look)
   const frame = useRef<LogWindowHandle>(null)
   const field = useRef<HTMLInputElement>(null)
-  const [wrap, setWrap] = useWrap()
+  const [wrap, setWrap] = useSwitch(WRAP)
+  const [isTimed, setTimed] = useSwitch(TIMES)
+  const times = useTimes(isTimed, jobId, attempt, store)
   const [wanted, setWanted] = useState('')
   const [row, setRow] = useState<number | null>(null)
   const [isFollowing, setFollowing] = useState(!chosen && !isOver)
@@ -84,6 +91,7 @@ export function LogView(props: Props) {
     f: () => field.current?.select(),
     'Shift+g': toEnd,
     w: () => setWrap(!wrap),
+    t: () => setTimed(!isTimed),
     // The browser's own search sees only the lines that are drawn.
     'mod+f': () => field.current?.select(),
   })
@@ -103,6 +111,8 @@ export function LogView(props: Props) {
         field={field}
         wrap={wrap}
         onWrap={setWrap}
+        isTimed={isTimed}
+        onTimed={setTimed}
         isFollowing={isFollowing}
         onFollow={(on) => (on ? toEnd() : setFollowing(false))}
         rawUrl={address(`/job/${jobId}/log`, { attempt })}
@@ -115,6 +125,7 @@ export function LogView(props: Props) {
           ref={frame}
           store={store}
           wrap={wrap}
+          times={times}
           isFollowing={isFollowing}
           onFollow={setFollowing}
           wanted={wanted}
@@ -137,12 +148,12 @@ export function LogView(props: Props) {
           </Button>
         ) : null}
       </div>
-      <Announcer store={store} isFollowing={isFollowing} />
-      {whole === null ? null : (
-        <Suspense>
+      <Suspense>
+        <Announcer store={store} isFollowing={isFollowing} />
+        {whole === null ? null : (
           <WholeLine store={store} row={whole} onClose={() => setWhole(null)} />
-        </Suspense>
-      )}
+        )}
+      </Suspense>
     </section>
   )
 }
@@ -215,37 +226,24 @@ function useSeen(store: LogStore, isFollowing: boolean): { fresh: number } {
   return { fresh: seen.current ? Math.max(0, store.rows - seen.current) : 0 }
 }
 
-const ANNOUNCE_MS = 10_000
-
-/** For screen readers: a summary now and then, instead of every line. */
-function Announcer({ store, isFollowing }: { store: LogStore; isFollowing: boolean }) {
-  const t = useLogText()
-  const [said, setSaid] = useState('')
-  useEffect(() => {
-    if (!isFollowing) return
-    let before = store.rows
-    const timer = setInterval(() => {
-      const fresh = store.rows - before
-      before = store.rows
-      if (fresh > 0) setSaid(t.announce(fresh, store.plain(store.rows - 1).slice(0, 200)))
-    }, ANNOUNCE_MS)
-    return () => clearInterval(timer)
-  }, [store, isFollowing, t])
-  return (
-    <div className="log-announcer" role="status" aria-live="polite">
-      {said}
-    </div>
-  )
-}
-
-function useWrap(): [boolean, (wrap: boolean) => void] {
-  const [wrap, setWrap] = useState(() => localStorage.getItem(WRAP) === 'yes')
+/** What a reader has once chosen stays so. */
+function useSwitch(name: string): [boolean, (on: boolean) => void] {
+  const [isOn, setOn] = useState(() => localStorage.getItem(name) === 'yes')
   return [
-    wrap,
+    isOn,
     (on) => {
-      localStorage.setItem(WRAP, on ? 'yes' : 'no')
+      localStorage.setItem(name, on ? 'yes' : 'no')
       // The lines stay as they are until what breaks them is there.
-      startTransition(() => setWrap(on))
+      startTransition(() => setOn(on))
     },
   ]
+}
+
+let coming: Promise<typeof import('./times')> | undefined
+
+function useTimes(isOn: boolean, jobId: string, attempt: number | undefined, store: LogStore) {
+  // Whoever does not ask for times does not load what finds them.
+  if (isOn) coming ??= import('./times')
+  const Made = isOn ? use(coming!).Times : null
+  return useMemo(() => Made && new Made(jobId, attempt, store), [Made, jobId, attempt, store])
 }

@@ -13,11 +13,14 @@ import { type Layout, useLayout } from './rows'
 import { selected, textBetween } from './selection'
 import type { LogStore } from './store'
 import { useLogText } from './text'
+import type { Times } from './times'
 
 /** Browsers draw no element much higher than this; a longer log is scrolled in larger steps. */
 const HIGHEST_PX = 15_000_000
 const AROUND = 12
 const CHARACTER_PX = 7.5
+/** Characters of a day and a time, on either clock. */
+const STAMP = 19
 
 export interface Range {
   from: number
@@ -35,6 +38,7 @@ export interface LogWindowHandle {
 interface Props {
   store: LogStore
   wrap: boolean
+  times: Times | null
   isFollowing: boolean
   onFollow: (isFollowing: boolean) => void
   wanted: string
@@ -56,7 +60,7 @@ export function LogWindow(props: Props) {
   const box = useRef<HTMLDivElement>(null)
   const size = useSize(box)
   const [top, setTop] = useState(0)
-  const digits = String(store.lines).length
+  const digits = String(store.lines).length + (props.times ? STAMP : 0)
   const columns = wrap ? Math.max(20, Math.floor((size.width - 40) / CHARACTER_PX) - digits - 1) : 0
   const layout = useLayout(store, columns)
   const total = layout.total
@@ -132,7 +136,8 @@ export function LogWindow(props: Props) {
 
 type LineProps = Omit<Props, 'ref'> & { at: number; y: number; layout: Layout }
 
-function Line({ at, y, layout, store, wanted, current, chosen, onLine, onShowAll }: LineProps) {
+function Line(props: LineProps) {
+  const { at, y, layout, store, times, wanted, current, chosen, onLine, onShowAll } = props
   const { row, from, to } = layout.at(at)
   const line = store.lineOf(row)
   return (
@@ -143,6 +148,7 @@ function Line({ at, y, layout, store, wanted, current, chosen, onLine, onShowAll
       to={to}
       y={y}
       line={line}
+      stamp={times && line !== null ? times.at(line) : undefined}
       gap={store.gaps.length ? store.gapAt(row) : undefined}
       wanted={wanted}
       isChosen={!!chosen && line !== null && line >= chosen.from && line <= chosen.to}

@@ -1,0 +1,82 @@
+import { api, loose, ok } from '../../api/client'
+import { dateTime, time } from '../../lib/format'
+import type { LogStore } from './store'
+
+interface Mark {
+  line: number
+  at: string
+}
+
+const AGAIN_MS = 1_000
+
+/** When lines were written, in the reader's zone; asked for as far as somebody looks. */
+export class Times {
+  private marks: Mark[] = []
+  /** Lines up to this one have their mark. */
+  private known = 0
+  private asked = 0
+  private coming: ReturnType<typeof setTimeout> | undefined
+
+  constructor(
+    private readonly jobId: string,
+    private readonly attempt: number | undefined,
+    private readonly store: LogStore,
+  ) {}
+
+  /** With the day where another one begins; nothing while it is not known. */
+  at(line: number): string {
+    if (line > this.known) this.ask()
+    const n = this.find(line)
+    const mark = this.marks[n]
+    if (!mark || line > this.known) return ''
+    const isNewDay = mark.line === line && day(mark) !== day(this.marks[n - 1])
+    return isNewDay ? `${day(mark)} ${time(mark.at)}` : time(mark.at)
+  }
+
+  /** The last mark at or before a line. */
+  private find(line: number): number {
+    let low = 0
+    let high = this.marks.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.marks[middle]!.line <= line) low = middle + 1
+      else high = middle
+    }
+    return low - 1
+  }
+
+  /** Not more often than once a second, however many rows ask. */
+  private ask(): void {
+    this.coming ||= setTimeout(
+      () => void this.fetch(),
+      Math.max(0, this.asked + AGAIN_MS - Date.now()),
+    )
+  }
+
+  private async fetch(): Promise<void> {
+    this.asked = Date.now()
+    const until = this.store.lines
+    try {
+      let next: number | null = this.marks.at(-1)?.line ?? 1
+      while (next !== null) next = await this.read(next)
+      this.known = until
+    } catch {
+      // Asked for again when the rows are drawn again.
+    }
+    this.coming = undefined
+    this.store.say({})
+  }
+
+  private async read(from: number): Promise<number | null> {
+    const path = { id: this.jobId }
+    const query = loose({ from, attempt: this.attempt })
+    const found = await ok(api.GET('/job/{id}/log/times', { params: { path, query } }))
+    const fresh = found.marks.filter((mark) => mark.line > (this.marks.at(-1)?.line ?? 0))
+    this.marks.push(...fresh)
+    return found.next
+  }
+}
+
+function day(mark: Mark | undefined): string {
+  return mark ? dateTime(mark.at, { month: '2-digit', day: '2-digit' }) : ''
+}
