@@ -22,7 +22,7 @@ from belvedere.access.audit import Wanted
 from belvedere.access.roster import Member
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
-from belvedere.db import Database
+from belvedere.db import Database, Tx
 from cast import Cast
 
 
@@ -188,6 +188,50 @@ def test_one_who_is_removed_is_out_of_the_acls_too(db: Database, keys: Keys, cas
     assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
     with pytest.raises(NotFound):
         db.write_now(roster.find, cast.acme.id, cast.vic.member_id)
+    assert db.write_now(users.find, cast.vic.user_id) is not None
+
+
+# (table, its other columns) of what a person may have.
+OWN = (
+    ("preferences", "settings, updated_at", "'{}', 0"),
+    ("second_factors", "box, created_at", "'x', 0"),
+    ("recovery_codes", "digest", "'x'"),
+)
+
+
+@pytest.mark.parametrize(("table", "names", "values"), OWN)
+def test_one_without_a_password_goes_with_what_was_theirs(
+    db: Database, cast: Cast, table: str, names: str, values: str
+) -> None:
+    """Who signs in through a provider has no password, and may have set the console up."""
+
+    def prepare(tx: Tx) -> None:
+        user_id = cast.vic.user_id
+        tx.run("update users set password_hash = null where id = ?", user_id)
+        tx.run("delete from sessions where user_id = ?", user_id)
+        tx.run(f"insert into {table} (user_id, {names}) values (?, {values})", user_id)
+
+    db.write_now(prepare)
+    db.write_now(members.remove, cast.max, cast.vic.member_id)
+    assert db.write_now(users.find, cast.vic.user_id) is None
+    assert db.write_now(lambda tx: tx.rows(f"select 1 from {table}")) == []
+
+
+def test_whom_another_organizations_provider_knows_stays(db: Database, cast: Cast) -> None:
+    def prepare(tx: Tx) -> None:
+        user_id = cast.vic.user_id
+        tx.run("update users set password_hash = null where id = ?", user_id)
+        tx.run("delete from sessions where user_id = ?", user_id)
+        tx.run(
+            "insert into providers (id, customer_id, name, issuer, client_id, box, scopes, domains,"
+            " level, level_claim, level_map, enabled, endpoints, version, created_at, updated_at)"
+            " values ('p', ?, 'P', 'i', 'c', '', '', '', '', '', '', 1, '', 1, 0, 0)",
+            cast.globex.id,
+        )
+        tx.run("insert into identities values ('p', 'vic', ?, 0)", user_id)
+
+    db.write_now(prepare)
+    db.write_now(members.remove, cast.max, cast.vic.member_id)
     assert db.write_now(users.find, cast.vic.user_id) is not None
 
 

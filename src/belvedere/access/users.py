@@ -84,20 +84,22 @@ def exchange_password(tx: Tx, user_id: str, seen: str | None, password_hash: str
     return changed == 1
 
 
+# What belongs to somebody and to nobody else; it goes with them.
+_OWN = ("links", "tickets", "recovery_codes", "second_factors", "preferences")
+_UNUSED = (
+    "password_hash is null"
+    " and not exists (select 1 from members where user_id = users.id)"
+    " and not exists (select 1 from sessions where user_id = users.id)"
+    # Whom a provider of another organization knows is somebody there.
+    " and not exists (select 1 from identities where user_id = users.id)"
+)
+
+
 def forget_unused(tx: Tx, user_id: str) -> None:
-    """Drop somebody who was invited, never came, and belongs nowhere any more."""
+    """Drop somebody who has no password here and belongs nowhere any more."""
     hold(tx, user_id)
-    tx.run(
-        "delete from links where user_id = ? and exists (select 1 from users"
-        " where id = ? and password_hash is null)"
-        " and not exists (select 1 from members where user_id = ?)",
-        user_id,
-        user_id,
-        user_id,
-    )
-    tx.run(
-        "delete from users where id = ? and password_hash is null"
-        " and not exists (select 1 from members where user_id = users.id)"
-        " and not exists (select 1 from sessions where user_id = users.id)",
-        user_id,
-    )
+    if tx.row(f"select 1 from users where id = ? and {_UNUSED}", user_id) is None:
+        return
+    for table in _OWN:
+        tx.run(f"delete from {table} where user_id = ?", user_id)
+    tx.run("delete from users where id = ?", user_id)
