@@ -203,6 +203,8 @@ describe('monitors', () => {
     await page.keyboard.press('Control+s')
     await page.getByText(/Somebody else changed this meanwhile/).waitFor()
     await page.getByRole('button', { name: 'Load again' }).click()
+    // Until it is there, what is typed would be replaced by it.
+    await page.getByText(/Somebody else changed this meanwhile/).waitFor({ state: 'detached' })
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Shop 3')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { level: 1, name: 'Shop 3' }).waitFor()
