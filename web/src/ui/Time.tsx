@@ -1,4 +1,3 @@
-import { Tooltip } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
 import { ago, dateTime, span } from '../lib/format'
 import { usePrefs } from '../lib/prefs'
@@ -32,10 +31,11 @@ export function Ago({ at }: { at: string | null | undefined }) {
   usePrefs()
   const text = useSyncExternalStore(listen, () => ago(at))
   if (!at) return <>{text}</>
+  // The browser's own hint: lists have hundreds of times, and a tooltip of ours costs as much as a row.
   return (
-    <Tooltip label={dateTime(at)}>
-      <time dateTime={at}>{text}</time>
-    </Tooltip>
+    <time dateTime={at} title={dateTime(at)}>
+      {text}
+    </time>
   )
 }
 

@@ -1,6 +1,6 @@
 import { Paper } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import { type MonitorFilter, monitorsQuery } from '../../api/queries/monitor'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
@@ -47,7 +47,8 @@ function List({ filter, total }: { filter: MonitorFilter; total: number }) {
   const { list, visible, rowAt } = useMonitorRows(filter, box, total)
   const [active, setActive] = useState(-1)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const toggle = (id: string) => setChosen((now) => toggled(now, id))
+  // The same one for every row, or all of them would be drawn anew with each step of a scroll.
+  const toggle = useCallback((id: string) => setChosen((now) => toggled(now, id)), [])
   useRowKeys({ active, setActive, total, rowAt, toggle, scrollTo: list.scrollToIndex })
   return (
     <>
