@@ -65,10 +65,11 @@ test('paused with an end and a reason, and resumed', async () => {
   await ask.getByLabel('Why').fill('freeze')
   await ask.getByRole('button', { name: 'Pause' }).click()
   await page.getByText(/Paused since .*freeze/).waitFor()
-  expect((await world.api('GET', `/schedule/${made.id}`)).pause.note).toBe('freeze')
+  const pause = async () => (await world.api('GET', `/schedule/${made.id}`)).pause
+  await expect.poll(pause).toMatchObject({ note: 'freeze' })
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByRole('button', { name: 'Pause' }).waitFor()
-  expect((await world.api('GET', `/schedule/${made.id}`)).pause).toBeNull()
+  await expect.poll(pause).toBeNull()
 })
 
 test('no page sinned', () => {

@@ -40,7 +40,8 @@ test('a script is written, checked while it is written, and kept in versions', a
   await page.getByRole('radio', { name: 'Version 1' }).check()
   await page.getByText('The first version').waitFor()
   const id = page.url().match(/[0-9a-f]{24}/)![0]
-  expect(await world.api('GET', `/file/${id}`)).toMatchObject({ filename: 'tidy.sh', version: 2 })
+  const kept = () => world.api('GET', `/file/${id}`)
+  await expect.poll(kept).toMatchObject({ filename: 'tidy.sh', version: 2 })
 })
 
 test('two who write at once: the second sees what the first changed', async () => {

@@ -51,7 +51,9 @@ describe('indicators', () => {
     await tile(page, title).getByText('8', { exact: true }).waitFor()
     await menu(page, title, 'Start again at 1')
     await tile(page, title).getByText('1', { exact: true }).waitFor()
-    expect(await world.api('GET', `/indicator/${made.id}`)).toMatchObject({ value: 1 })
+    // The tile shows it before the server has it.
+    const kept = () => world.api('GET', `/indicator/${made.id}`)
+    await expect.poll(kept).toMatchObject({ value: 1 })
 
     await menu(page, title, 'Dismiss')
     await tile(page, title).waitFor({ state: 'detached' })
