@@ -7,7 +7,7 @@ interface Fault {
   stacks?: { file: string; line: number }[]
 }
 
-/** The last lines of a run name what failed: often only the end of the output is kept. */
+/** The last lines of a run name what failed, at first or for good: often only the end of the output is kept. */
 export default class Ending implements Reporter {
   private readonly lines: string[] = []
 
@@ -28,10 +28,14 @@ export default class Ending implements Reporter {
       if (suite.errors().length) this.add(`${name} > ${suite.fullName}`, suite.errors())
     for (const test of file.children.allTests('failed'))
       this.add(`${name} > ${test.fullName}`, test.result().errors ?? [])
+    // It counts, and is a bug of today all the same.
+    for (const test of file.children.allTests('passed'))
+      if (test.diagnostic()?.flaky)
+        this.add(`${name} > ${test.fullName}`, test.result().errors ?? [], 'SECOND TRY')
   }
 
-  private add(where: string, [fault]: readonly Fault[]): void {
-    this.lines.push(`FAILED ${where}: ${fault ? told(fault) : 'no reason given'}`)
+  private add(where: string, [fault]: readonly Fault[], word = 'FAILED'): void {
+    this.lines.push(`${word} ${where}: ${fault ? told(fault) : 'no reason given'}`)
   }
 }
 
