@@ -35,6 +35,8 @@ def plan(db: Database, cast: Cast, query: dict[str, list[str]]) -> str:
     ],
 )
 def test_it_works(db: Database, cast: Cast, query: dict[str, list[str]], index: str) -> None:
-    if db.sql.engine == "postgres" and index in ("jobs_ended_badly", "jobs_of_customer"):
-        pytest.skip("while the table is empty, these two cost PostgreSQL the same")
-    assert index in plan(db, cast, query)
+    # While the table is empty, these two may cost PostgreSQL the same.
+    alike = ("jobs_ended_badly", "jobs_of_customer")
+    wanted = alike if db.sql.engine == "postgres" and index in alike else (index,)
+    found = plan(db, cast, query)
+    assert any(name in found for name in wanted), found

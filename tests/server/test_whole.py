@@ -6,11 +6,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-import uvicorn
 
 from belvedere.server import whole
+from server.listening import PATIENCE_S, listening
 
-PATIENCE_S = 20.0
 HEAD = {b"content-type": b"text/plain", b"x-own": b"\xfc and 1", b"content-length": b"5"}
 
 
@@ -37,27 +36,9 @@ class App:
 
 @asynccontextmanager
 async def serving(app: Any) -> AsyncIterator[int]:
-    config = uvicorn.Config(
-        app,
-        "127.0.0.1",
-        0,
-        http="httptools",
-        lifespan="off",
-        log_config=None,
-        server_header=False,
-        date_header=False,
-    )
-    server = uvicorn.Server(config)
-    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
-    task = asyncio.create_task(server._serve())
-    async with asyncio.timeout(PATIENCE_S):
-        while not server.started:
-            await asyncio.sleep(0)
-    try:
-        yield server.servers[0].sockets[0].getsockname()[1]
-    finally:
-        server.should_exit = server.force_exit = True
-        await task
+    bare = {"server_header": False, "date_header": False}
+    async with listening(app, http="httptools", **bare) as (port, _):
+        yield port
 
 
 async def said(port: int, request: bytes) -> bytes:

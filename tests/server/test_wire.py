@@ -12,8 +12,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Frame, Opcode
 
 from belvedere.server.wire import Wire
+from server.listening import PATIENCE_S, listening
 
-PATIENCE_S = 20.0
 LONGEST = 1 << 20
 
 
@@ -56,21 +56,8 @@ class Echo:
 
 @asynccontextmanager
 async def serving(app: Any) -> AsyncIterator[tuple[str, uvicorn.Server]]:
-    config = uvicorn.Config(
-        app, "127.0.0.1", 0, ws=Wire, lifespan="off", log_config=None, ws_max_size=LONGEST
-    )
-    server = uvicorn.Server(config)
-    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
-    task = asyncio.create_task(server._serve())
-    async with asyncio.timeout(PATIENCE_S):
-        while not server.started:
-            await asyncio.sleep(0)
-    try:
-        port = server.servers[0].sockets[0].getsockname()[1]
+    async with listening(app, ws=Wire, ws_max_size=LONGEST) as (port, server):
         yield f"ws://127.0.0.1:{port}/door", server
-    finally:
-        server.should_exit = server.force_exit = True
-        await task
 
 
 @asynccontextmanager
