@@ -122,7 +122,7 @@ class Reader:
         if first & RESERVED:
             raise Broken(PROTOCOL_ERROR, "a frame with an extension that nobody agreed on")
         if bool(second & MASKED) != self._masked:
-            raise Broken(PROTOCOL_ERROR, "a frame that is masked although it must not, or not")
+            raise Broken(PROTOCOL_ERROR, "a frame with a mask that must not have one, or without")
         if size > self._longest:
             raise Broken(TOO_BIG, f"a frame of more than {self._longest} bytes")
 
