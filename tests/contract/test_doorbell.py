@@ -13,9 +13,10 @@ from contract.world import World
 async def test_it_works(world: World, uma: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
-        bell, world.house.db.closing = world.house.db.closing, None
+        [link] = world.house.links.all()
+        link.is_closing = True
         job = await create(uma, task)
-        world.house.db.closing = bell
+        link.is_closing = False
         assert not agent.has_heard(Order)
         await loops.wake_waiting(world.house)
         order = await agent.order()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from belvedere.base.errors import Refused
 from belvedere.jobs import service
-from belvedere.jobs.create import Created, NewJob, create
+from belvedere.jobs.create import Created, NewJob
 from belvedere.jobs.once import Once
 from belvedere.server.house import House
 from sim.scripts import Behaviour, draw
@@ -77,7 +77,7 @@ class People:
             if not is_answered and request.key is not None:
                 self._send(request, task_id)
 
-        self.call(lambda house: house.db.join(create, wanted), answered)
+        self.call(lambda house: house.db.join(house.links.create, wanted), answered)
         self.world.after(self.world.between(5 * SECOND, 20 * SECOND), again)
 
     # Changing
@@ -126,7 +126,7 @@ class People:
 
     async def _restarted(self, house: House, job_id: str) -> Any:
         wanted = await house.db.read(service.restart, self._setting.ada, job_id, None, None)
-        return await house.db.join(create, wanted)
+        return await house.db.join(house.links.create, wanted)
 
     def _change(self, work: Work) -> None:
         def answered(answer: Any) -> None:

@@ -9,7 +9,7 @@ from belvedere.access import customers
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Invalid
 from belvedere.jobs import asking, pages, reading, record, retention, service, votes
-from belvedere.jobs.create import Created, NewJob, create
+from belvedere.jobs.create import Created, NewJob
 from belvedere.jobs.model import Lifecycle
 from belvedere.jobs.original import OldJobs
 from belvedere.jobs.pages import Page
@@ -99,7 +99,7 @@ async def _run(
         lifecycle=_lifecycle(ask, given),
         whole=_whole(ask, given),
     )
-    made: Created = await ask.house.db.join(create, wanted)
+    made: Created = await ask.house.db.join(ask.house.links.create, wanted)
     headers = asking.replayed(made.replayed)
     if within_s is not None:
         is_new = not (made.replayed or made.job.is_over)
@@ -249,7 +249,7 @@ async def restart(ask: Ask) -> Reply:
     wanted = await ask.house.db.read(
         service.restart, ask.actor, old.id, ask.body.task_arguments, asking.once(ask)
     )
-    made = await ask.house.db.join(create, wanted)
+    made = await ask.house.db.join(ask.house.links.create, wanted)
     return Reply(_created(made, ask.actor), headers=asking.replayed(made.replayed))
 
 

@@ -16,10 +16,11 @@ from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.hosts.model import HostRecord, HostRow
 from belvedere.hosts.model import record as host_record
-from belvedere.jobs import changes, once, plan, scraper, specs, store
+from belvedere.jobs import changes, once, plan, scraper, specs, store, taking
 from belvedere.jobs.model import APPROVAL, DEFAULT_TIMEOUT, JobRow, Lifecycle, State
 from belvedere.jobs.once import Key, Once
 from belvedere.jobs.plan import Plan
+from belvedere.jobs.taking import Take
 from belvedere.tasks import arguments
 from belvedere.tasks.store import Runnable, with_host
 
@@ -76,8 +77,11 @@ class Created(msgspec.Struct):
     plan: Plan | None = None
 
 
-def create(tx: Tx, wanted: list[NewJob]) -> Sequence[Created | Exception]:
-    """Make a set of jobs; a refused one harms no other."""
+def create(
+    tx: Tx, wanted: list[NewJob], take: Take = taking.nobody
+) -> Sequence[Created | Exception]:
+    """Make a set of jobs; a refused one harms no other. `take` holds hosts: give it only where
+    nothing else is locked in this transaction, neither before nor after."""
     tasks: Tasks = {}
     answers: list[Created | Exception] = []
     fresh: list[tuple[NewJob, Created]] = []
@@ -93,17 +97,29 @@ def create(tx: Tx, wanted: list[NewJob]) -> Sequence[Created | Exception]:
             answers.append(made)
         except Refused as refusal:
             answers.append(refusal)
-    write(tx, fresh)
+    write(tx, fresh, take)
     return answers
 
 
-def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]]) -> None:
+def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]], take: Take = taking.nobody) -> None:
     """Make prepared jobs durable, in one go."""
     jobs = [made.job for _, made in fresh]
+    # First: whoever waits here for another server with the same key must not hold a host meanwhile.
+    once.remember(
+        tx,
+        [(_key(item), item.once, [made.job.id]) for item, made in fresh if item.once is not None],
+    )
+    ready = [made for _, made in fresh if made.job.lifecycle == Lifecycle.READY]
+    taken = take(tx, [(made.job, made.arguments) for made in ready])
+    assigned = {job.id: job for job in taken.jobs}
     store.insert(
         tx,
         [
-            (made.job, made.arguments, made.arguments if made.job.is_over else None)
+            (
+                assigned.get(made.job.id, made.job),
+                made.arguments,
+                made.arguments if made.job.is_over else None,
+            )
             for _, made in fresh
         ],
     )
@@ -111,11 +127,9 @@ def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]]) -> None:
         if made.job.type == APPROVAL and not made.job.is_over:
             made.plan = plan.write(tx, made.job, made.task.spec, made.arguments, item.follows)
     changes.tell(tx, "created", jobs)
-    once.remember(
-        tx,
-        [(_key(item), item.once, [made.job.id]) for item, made in fresh if item.once is not None],
-    )
-    tx.rung.update(f"host:{job.host_id}" for job in jobs if job.lifecycle == Lifecycle.READY)
+    taking.tell(tx, taken)
+    waited_for = {made.job.host_id for made in ready} - taken.settled
+    tx.rung.update(f"host:{host_id}" for host_id in waited_for)
     around_commit(tx, "create")
 
 

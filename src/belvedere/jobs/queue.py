@@ -1,14 +1,16 @@
 """Handing ready jobs to the one agent that may run them."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import msgspec
 
 from belvedere.base.clock import Millis
 from belvedere.db import Asked, Tx, columns
-from belvedere.jobs import changes, specs, store
+from belvedere.jobs import specs, store, taking
 from belvedere.jobs.model import JobRow, Lifecycle, State
 from belvedere.jobs.store import Attempt
+from belvedere.jobs.taking import Ready, Taken
 from belvedere.secrets import given
 from belvedere.secrets.model import SecretRow
 from belvedere.tasks.model import TaskSpec
@@ -17,6 +19,7 @@ from belvedere.tasks.model import TaskSpec
 LOOKAHEAD = 64
 # A host, and the one task that is asked for.
 Wanted = tuple[str, str | None]
+Job = TypeVar("Job", bound=JobRow)
 
 
 class Claimed(msgspec.Struct):
@@ -45,6 +48,7 @@ class Candidate(_Waiting):
 
 
 class _Host(msgspec.Struct):
+    id: str
     session: int
     journal_id: str
     enabled: int
@@ -96,31 +100,59 @@ def claim(
     jobs = _next(tx, wanted, oldest[:most])
     if not jobs:
         return []
-    known = specs.of_jobs(tx, jobs)
-    for job, fence in zip(jobs, _fences(tx, jobs), strict=True):
-        _assign(job, fence, known[job.id], tx.now)
-    store.insert_attempts(tx, [_attempt(job, host_id, host, tx.now) for job in jobs])
+    ready: list[Ready] = [(job, job.arguments) for job in jobs]
+    claimed, taken = _assigned(tx, host, ready, _fences(tx, jobs))
     store.save(tx, jobs)
-    changes.tell(tx, "assigned", jobs)
-    secrets = given.sealed(tx, jobs[0].customer_id, host.secrets_version)
-    constants = specs.constants_of(tx, jobs)
-    return [
-        Claimed(
-            job,
-            job.arguments,
-            known[job.id],
-            host.customer_name,
-            secrets,
-            constants.get(job.id, {}),
-        )
-        for job in jobs
+    taking.tell(tx, taken)
+    return claimed
+
+
+def claim_new(
+    tx: Tx, host_id: str, session: int, ready: Sequence[Ready]
+) -> tuple[list[Claimed], Taken]:
+    """The same for jobs that are not written yet. Where others wait already, the claim at the end
+    of the transaction chooses."""
+    looks = tx.together(
+        _the_host(tx, host_id), _the_room(tx, host_id), store.asking_fences(tx, len(ready))
+    )
+    host = next((_Host(*row) for row in next(looks)), None)
+    if host is None or host.session != session or not host.enabled or host.draining:
+        return [], Taken()
+    [(places, is_anyone_waiting)] = next(looks)
+    if is_anyone_waiting:
+        return [], Taken()
+    due = [(job, values) for job, values in ready if job.not_before_at <= tx.now]
+    chosen = {job.id for job in _within_limits(tx, [job for job, _ in due], max(0, places))}
+    # What is told of the creation stays as it was.
+    jobs = [(msgspec.structs.replace(job), values) for job, values in due if job.id in chosen]
+    fences = store.fences(next(looks), len(ready)) if jobs else []
+    claimed, taken = _assigned(tx, host, jobs, fences[: len(jobs)])
+    taken.settled.add(host_id)
+    return claimed, taken
+
+
+def _assigned(
+    tx: Tx, host: _Host, jobs: Sequence[Ready], fences: Sequence[int]
+) -> tuple[list[Claimed], Taken]:
+    if not jobs:
+        return [], Taken()
+    rows = [job for job, _ in jobs]
+    known = specs.of_jobs(tx, rows)
+    for job, fence in zip(rows, fences, strict=True):
+        _assign(job, fence, known[job.id], tx.now)
+    secrets = given.sealed(tx, rows[0].customer_id, host.secrets_version)
+    constants = specs.constants_of(tx, rows)
+    claimed = [
+        Claimed(job, values, known[job.id], host.customer_name, secrets, constants.get(job.id, {}))
+        for job, values in jobs
     ]
+    return claimed, Taken(rows, [_attempt(job, host, tx.now) for job in rows])
 
 
 def _look(tx: Tx, wanted: Wanted) -> tuple[_Host, list[Candidate]] | None:
     """The host, held, and its oldest ready jobs, as many as it has places for."""
     for _ in range(2):
-        found = tx.together(_the_host(tx, wanted[0]), _the_oldest(tx, wanted, 0))
+        found = tx.together(_the_host(tx, wanted[0], WAITED_FOR), _the_oldest(tx, wanted, 0))
         for row in next(found):
             return _Host(*row), [Candidate(*one) for one in next(found)]
         if not tx.sql.lock_rows or not next(found):
@@ -129,17 +161,30 @@ def _look(tx: Tx, wanted: Wanted) -> tuple[_Host, list[Candidate]] | None:
     return None
 
 
-def _the_host(tx: Tx, host_id: str) -> Asked:
+# Most ends leave nothing to claim, and then nothing to lock and to count.
+WAITED_FOR = " and exists (select 1 from jobs j where j.host_id = h.id and j.lifecycle = 'ready')"
+
+
+def _the_host(tx: Tx, host_id: str, only: str = "") -> Asked:
     # The row lock makes the counting of limits below safe on PostgreSQL: one claim per host.
     return (
-        "select h.session, h.journal_id, h.enabled, h.draining, h.slots, c.name,"
+        "select h.id, h.session, h.journal_id, h.enabled, h.draining, h.slots, c.name,"
         " c.secrets_version from hosts h"
         " join customers c on c.id = h.customer_id"
-        " where h.id = ? and h.deleted_at is null and c.enabled = 1"
-        # Most ends leave nothing to claim, and then nothing to lock and to count.
-        " and exists (select 1 from jobs j where j.host_id = h.id and j.lifecycle = 'ready')"
+        f" where h.id = ? and h.deleted_at is null and c.enabled = 1{only}"
         f"{tx.sql.lock_rows}{' of h' if tx.sql.lock_rows else ''}",
         (host_id,),
+    )
+
+
+def _the_room(tx: Tx, host_id: str) -> Asked:
+    """Free places, and whether anybody waits for one. A statement of its own, behind the lock:
+    only then it sees what was done by whoever held the lock before."""
+    return (
+        "select h.slots - (select count(*) from attempts a where a.host_id = h.id"
+        " and a.state = 'live'), exists (select 1 from jobs j where j.host_id = h.id"
+        " and j.lifecycle = 'ready' and j.not_before_at <= ?) from hosts h where h.id = ?",
+        (tx.now, host_id),
     )
 
 
@@ -181,10 +226,10 @@ def _fences(tx: Tx, jobs: list[Candidate]) -> list[int]:
     return numbers or store.reserve_fences(tx, len(jobs))
 
 
-def _within_limits(tx: Tx, candidates: list[Candidate], limit: int) -> list[Candidate]:
+def _within_limits(tx: Tx, candidates: Sequence[Job], limit: int) -> list[Job]:
     """The first ones that keep every task within its concurrency, counted from live rows."""
     running: dict[str, int] = {}
-    chosen: list[Candidate] = []
+    chosen: list[Job] = []
     for job in candidates:
         if len(chosen) == limit:
             break
@@ -220,12 +265,12 @@ def _assign(job: JobRow, fence: int, spec: TaskSpec, now: Millis) -> None:
     job.deadline_at = now + job.timeout + specs.grace_ms(spec)
 
 
-def _attempt(job: JobRow, host_id: str, host: _Host, now: Millis) -> Attempt:
+def _attempt(job: JobRow, host: _Host, now: Millis) -> Attempt:
     return Attempt(
         fence=job.fence,
         job_id=job.id,
         number=job.attempts,
-        host_id=host_id,
+        host_id=host.id,
         session=host.session,
         journal_id=host.journal_id,
         state="live",

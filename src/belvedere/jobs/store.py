@@ -268,7 +268,15 @@ def end_attempt(tx: Tx, job: JobRow, state: str) -> None:
 
 def reserve_fences(tx: Tx, count: int) -> list[int]:
     """New fences, each larger than any before."""
-    taken = [int(number) for (number,) in tx.rows(tx.sql.next_fences, count)]
+    return fences(tx.rows(tx.sql.next_fences, count), count)
+
+
+def asking_fences(tx: Tx, count: int) -> Asked:
+    return tx.sql.next_fences, (count,)
+
+
+def fences(rows: Sequence[Row], count: int) -> list[int]:
+    taken = [int(number) for (number,) in rows]
     return taken if len(taken) == count else list(range(taken[0] - count + 1, taken[0] + 1))
 
 

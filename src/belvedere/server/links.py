@@ -1,19 +1,28 @@
 """The agents that hang on this server, by host; and the claim that ends every transaction."""
 
+import logging
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from belvedere.access.keys import Keys
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
-from belvedere.jobs import queue
+from belvedere.jobs import create, queue
+from belvedere.jobs.create import Created, NewJob
 from belvedere.jobs.order import order_of
+from belvedere.jobs.queue import Claimed
+from belvedere.jobs.taking import Ready, Taken
 from belvedere.protocol import Order
 
 if TYPE_CHECKING:
     from belvedere.server.link import Link
 
 
+log = logging.getLogger("belvedere.agents")
+# Orders that are not durable yet, and whose they are.
+Given = list[tuple["Link", list[Order]]]
 # Whose orders, claimed when, and the first of their fences.
 Promise = tuple["Link", Millis, int]
 DOUBT: Millis = 5 * SECOND
@@ -58,16 +67,49 @@ class Links:
         One ordinary claim per host at the end, never one per job: the queue stays in order and
         the answer to `create` stays what create returned.
         """
-        for topic in [topic for topic in tx.rung if topic.startswith("host:")]:
+        # In one order everywhere: two servers that hold several hosts must not wait in a ring.
+        for topic in sorted(topic for topic in tx.rung if topic.startswith("host:")):
             link = self._by_host.get(topic[5:])
             if link is not None and not link.is_closing:
                 self._claim(tx, link)
 
     def _claim(self, tx: Tx, link: "Link") -> None:
         claimed = queue.claim(tx, link.host_id, link.session)
-        if not claimed:
-            return
-        orders = [order_of(item, link.session, self.base_url, self._keys) for item in claimed]
+        if claimed:
+            self._promise(tx, link, self._orders(link, claimed))
+
+    def create(self, tx: Tx, wanted: list[NewJob]) -> Sequence[Created | Exception]:
+        """Make jobs; those that an agent here can run at once are its own from the first write."""
+        given: Given = []
+        answers = create.create(tx, wanted, partial(self._take, given))
+        for link, orders in given:
+            self._promise(tx, link, orders)
+        return answers
+
+    def _take(self, given: Given, tx: Tx, ready: Sequence[Ready]) -> Taken:
+        taken = Taken()
+        for host_id in sorted({job.host_id or "" for job, _ in ready}):
+            link = self._by_host.get(host_id)
+            if link is not None and not link.is_closing:
+                mine = [(job, values) for job, values in ready if job.host_id == host_id]
+                taken.add(self._take_for(link, given, tx, mine))
+        return taken
+
+    def _take_for(self, link: "Link", given: Given, tx: Tx, ready: Sequence[Ready]) -> Taken:
+        claimed, taken = queue.claim_new(tx, link.host_id, link.session, ready)
+        try:
+            orders = self._orders(link, claimed)
+        except Exception:
+            log.exception("an order could not be made; its job waits for the next claim")
+            return Taken()
+        if orders:
+            given.append((link, orders))
+        return taken
+
+    def _orders(self, link: "Link", claimed: Sequence[Claimed]) -> list[Order]:
+        return [order_of(item, link.session, self.base_url, self._keys) for item in claimed]
+
+    def _promise(self, tx: Tx, link: "Link", orders: list[Order]) -> None:
         promise = (link, tx.now, orders[0].fence)
         self._promises.add(promise)
         around_commit(tx, "claim")

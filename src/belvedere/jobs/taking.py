@@ -1,0 +1,45 @@
+"""Ready jobs that an agent takes up before they are written: one write instead of two."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from belvedere.db import Tx
+from belvedere.jobs import changes, store
+from belvedere.jobs.model import JobRow
+from belvedere.jobs.store import Attempt
+
+# A ready job with its arguments.
+Ready = tuple[JobRow, str]
+
+
+class Taken(msgspec.Struct):
+    """What became of them."""
+
+    # Assigned, and to be written as that.
+    jobs: list[JobRow] = []
+    attempts: list[Attempt] = []
+    # Hosts for which the end of the transaction has nothing left to claim.
+    settled: set[str] = set()
+
+    def add(self, more: "Taken") -> None:
+        self.jobs += more.jobs
+        self.attempts += more.attempts
+        self.settled |= more.settled
+
+
+class Take(Protocol):
+    """Whoever knows the agents that could run ready jobs at once."""
+
+    def __call__(self, tx: Tx, ready: Sequence[Ready]) -> Taken: ...
+
+
+def nobody(tx: Tx, ready: Sequence[Ready]) -> Taken:
+    return Taken()
+
+
+def tell(tx: Tx, taken: Taken) -> None:
+    """Write what an assignment leaves beside the rows of the jobs themselves."""
+    store.insert_attempts(tx, taken.attempts)
+    changes.tell(tx, "assigned", taken.jobs)
