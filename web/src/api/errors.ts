@@ -47,6 +47,11 @@ export function isFinal(error: unknown): boolean {
   )
 }
 
+/** Somebody else saved first. */
+export function isStale(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 412
+}
+
 /** Field errors of a form: field name to sentence. */
 export function byField(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {}

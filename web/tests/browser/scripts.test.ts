@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until, World } from './world'
+import { World } from './world'
 
 let world: World
 beforeAll(async () => {
@@ -42,21 +42,6 @@ test('a script is written, checked while it is written, and kept in versions', a
   const id = page.url().match(/[0-9a-f]{24}/)![0]
   const kept = () => world.api('GET', `/file/${id}`)
   await expect.poll(kept).toMatchObject({ filename: 'tidy.sh', version: 2 })
-})
-
-test('two who write at once: the second sees what the first changed', async () => {
-  const file = await world.api('POST', '/file', { filename: 'shared.sh', source: 'echo one\n' })
-  const page = await world.page(`/scripts/${file.id}`)
-  await page.locator('.cm-content[data-language="shell"]').waitFor()
-  await write(page, 'echo mine\n')
-  await world.api('PUT', `/file/${file.id}`, { filename: 'shared.sh', source: 'echo theirs\n' })
-  await page.keyboard.press('Control+s')
-  const ask = page.getByRole('dialog')
-  await ask.getByText('Somebody else saved a newer version meanwhile').waitFor()
-  await ask.getByText('echo theirs').first().waitFor()
-  await ask.getByRole('button', { name: 'Keep mine on top' }).click()
-  await page.getByRole('button', { name: 'Save' }).first().click()
-  await until(async () => (await world.api('GET', `/file/${file.id}`)).version === 3, 'saving')
 })
 
 test('a file is uploaded, and what is no text is not edited', async () => {

@@ -9,7 +9,6 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 const dialog = (page: Page) => page.getByRole('dialog')
-const save = (page: Page) => page.getByRole('button', { name: 'Save' })
 
 /** Puts a text into the script editor in place of what is there. */
 async function write(page: Page, text: string): Promise<void> {
@@ -148,23 +147,6 @@ test('the script is edited, checked and versioned', async () => {
   await page.keyboard.press('Escape')
   await page.keyboard.press('Tab')
   expect(await page.evaluate(() => !!document.activeElement?.closest('.cm-editor'))).toBe(false)
-})
-
-test('two who edit at once: the second sees what the first changed', async () => {
-  const task = await world.script('Contested', '#!/bin/bash\necho one\n')
-  const page = await world.page(`/tasks/${task.id}`)
-  await page.getByLabel('Description').fill('mine')
-  await world.api('PATCH', `/task/${task.id}`, { tags: ['theirs'], os_user: 'nobody' })
-  await save(page).click()
-  await dialog(page).getByText('Somebody else changed it meanwhile').waitFor()
-  await dialog(page).getByText('os_user').waitFor()
-  await dialog(page).getByRole('button', { name: 'Keep my changes on top' }).click()
-  await save(page).click()
-  const saved = await until(async () => {
-    const found = await world.api('GET', `/task/${task.id}`)
-    return found.description === 'mine' && found
-  }, 'saving')
-  expect(saved.tags).toEqual(['theirs'])
 })
 
 test('a page with unsaved changes is not left by accident', async () => {

@@ -188,7 +188,7 @@ describe('monitors', () => {
       .waitFor()
   })
 
-  test('it is muted, paused, edited over a stale version, and deleted', async () => {
+  test('it is muted, paused, edited and deleted', async () => {
     const page = await world.page(`/monitors/${id}`)
     await page.getByRole('button', { name: 'Mute' }).click()
     await page.getByRole('menuitem', { name: 'Mute for 8 hours' }).click()
@@ -200,13 +200,6 @@ describe('monitors', () => {
     await page.getByRole('button', { name: 'Pause' }).waitFor()
 
     await page.getByRole('tab', { name: 'Settings' }).click()
-    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Shop 2')
-    await world.api('PATCH', `/monitor/${id}`, { description: 'changed meanwhile' })
-    await page.keyboard.press('Control+s')
-    await page.getByText(/Somebody else changed this meanwhile/).waitFor()
-    await page.getByRole('button', { name: 'Load again' }).click()
-    // Until it is there, what is typed would be replaced by it.
-    await page.getByText(/Somebody else changed this meanwhile/).waitFor({ state: 'detached' })
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Shop 3')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { level: 1, name: 'Shop 3' }).waitFor()

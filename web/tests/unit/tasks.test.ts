@@ -3,19 +3,20 @@ import { expect, it } from 'vitest'
 import type { Task } from '../../src/api/queries/task'
 import { bodyOf, draftOf, firstDraft, whenOf } from '../../src/pages/schedules/form'
 import { clockIn, isCron, wallText } from '../../src/pages/schedules/words'
-import { changedFields, merged } from '../../src/pages/tasks/draft'
+import { changedFields } from '../../src/pages/tasks/draft'
 import { moved, numbered, optionsIn, optionsText } from '../../src/pages/tasks/order'
 import { pairsIn, pairsText } from '../../src/pages/tasks/pairs'
 import { argument, blank } from '../../src/pages/tasks/templates'
 import { elementsIn, mapped } from '../../src/pages/webhooks/mapping'
 import { seers } from '../../src/ui/acl/sight'
+import { merged } from '../../src/ui/meanwhile/held'
 import { curlCall, htmlForm } from '../../src/ui/run/calls'
 
 it('an edit that leads back to what was there is none', () => {
   const base = { ...blank('script'), name: 'a' } as Task
-  const { edits } = merged(base, {}, { name: 'b' })
+  const edits = merged(base, {}, { name: 'b' })
   expect(edits).toEqual({ name: 'b' })
-  expect(merged(base, edits, { name: 'a' }).edits).toEqual({})
+  expect(merged(base, edits, { name: 'a' })).toEqual({})
   expect(changedFields(base, { ...base, name: 'b', version: 9 })).toEqual(['name'])
 })
 

@@ -44,6 +44,25 @@ export const contentQuery = (id: string, version: number) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
+export interface WholeScript {
+  file: Script
+  content: Content
+}
+
+/**
+ * The newest version together with what stands in it: while a newer one is on its way, the whole
+ * one before it stays, and never the text of one under the number of another.
+ */
+export const wholeScriptQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['file', id, 'whole'],
+    queryFn: async ({ client }): Promise<WholeScript> => {
+      const file = await ok<Script>(api.GET('/file/{id}', { params: { path: { id } } }))
+      const content = await client.ensureQueryData(contentQuery(id, file.version))
+      return { file, content }
+    },
+  })
+
 async function readContent(id: string, version: number, signal: AbortSignal): Promise<Content> {
   const answer = await fetch(address(`/file/${id}/download`, { version }), { signal })
   if (!answer.ok) throw refusal(answer, await answer.json().catch(() => null))

@@ -1,13 +1,16 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
-import { ApiError, byField } from '../../api/errors'
+import { byField, isStale } from '../../api/errors'
 import { hostNamesQuery } from '../../api/queries/host'
 import { type Monitor, monitorQuery } from '../../api/queries/monitor'
 import { usePageTitle } from '../../app/title'
-import { DeleteButton, Refusal, Stale } from '../../ui/EditForm'
+import { DeleteButton, Refusal } from '../../ui/EditForm'
 import { Go, useGo } from '../../ui/Go'
+import { FieldsMeanwhile } from '../../ui/meanwhile/FieldsMeanwhile'
+import { useHeld } from '../../ui/meanwhile/held'
+import { tellFailed } from '../../ui/meanwhile/Meanwhile'
 import { Only } from '../../ui/Only'
 import { useWords } from '../../ui/text'
 import { done } from '../../ui/toast'
@@ -131,13 +134,9 @@ export function EditMonitorPage() {
 function Edit({ monitor }: { monitor: Monitor }) {
   const w = useWords()
   const client = useQueryClient()
-  // What is typed counts against the version that it was typed over.
-  const [base, setBase] = useState(monitor)
-  const [values, setValues] = useState<Values>(() => valuesOf(monitor))
-  const start = (from: Monitor) => {
-    setBase(from)
-    setValues(valuesOf(from))
-  }
+  const held = useHeld(monitor, valuesOf)
+  const { base, values } = held
+  const again = () => void client.invalidateQueries({ queryKey: ['monitor'] })
   const save = useMutation({
     mutationFn: () =>
       ok(
@@ -150,24 +149,19 @@ function Edit({ monitor }: { monitor: Monitor }) {
     onSuccess: (saved) => {
       done(w.saved)
       client.setQueryData(monitorQuery(monitor.id).queryKey, saved)
-      void client.invalidateQueries({ queryKey: ['monitor'] })
-      start(saved)
+      held.rebase(saved, false)
+      again()
     },
+    onError: (fault) => isStale(fault) && tellFailed(fault, again),
   })
-  const isStale = save.error instanceof ApiError && save.error.status === 412
-  // Fresh words of the server replace what nobody has touched.
-  const isTouched = JSON.stringify(values) !== JSON.stringify(valuesOf(base))
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a newer version counts
-  useEffect(() => {
-    if (!isTouched && monitor.version > base.version) start(monitor)
-  }, [monitor.version])
   return (
-    <>
+    <div className="mon-form">
+      <FieldsMeanwhile object="monitor" held={held} fieldsOf={valuesOf} save={save} />
       <MonitorForm
         kind={monitor.type}
         values={values}
         errors={byField(save.error)}
-        onChange={setValues}
+        onChange={held.set}
         onSubmit={() => save.mutate()}
         self={monitor.id}
       >
@@ -176,18 +170,8 @@ function Edit({ monitor }: { monitor: Monitor }) {
         </Button>
         {monitor.type !== 'host' ? <Delete monitor={monitor} /> : null}
       </MonitorForm>
-      {isStale ? (
-        <Stale
-          maw={720}
-          onReload={async () => {
-            start(await client.fetchQuery({ ...monitorQuery(monitor.id), staleTime: 0 }))
-            save.reset()
-          }}
-        />
-      ) : (
-        <Refusal error={save.error} />
-      )}
-    </>
+      {isStale(save.error) ? null : <Refusal error={save.error} />}
+    </div>
   )
 }
 

@@ -1,5 +1,5 @@
 import { type InputWrapperProps, Textarea } from '@mantine/core'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 
 interface Props {
   label: string
@@ -32,6 +32,10 @@ export function headerText(headers: unknown): string {
 /** Headers as people write them, one per line. What is typed stays as typed while it is edited. */
 export function HeadersInput({ value, onChange, ...rest }: Props) {
   const [text, setText] = useState(() => headerText(value))
+  useEffect(() => {
+    // Somebody else's version came in: show it, unless it says what stands here.
+    setText((now) => (headerText(headersOf(now)) === headerText(value) ? now : headerText(value)))
+  }, [value])
   return (
     <Textarea
       {...rest}

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Pause, Play, Save, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../api/client'
-import { ApiError, byField } from '../../api/errors'
+import { byField } from '../../api/errors'
 import { type Schedule, scheduleQuery } from '../../api/queries/schedule'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
@@ -12,6 +12,9 @@ import { dateTime } from '../../lib/format'
 import { Confirm } from '../../ui/Confirm'
 import { Go, useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
+import { FieldsMeanwhile } from '../../ui/meanwhile/FieldsMeanwhile'
+import { useHeld } from '../../ui/meanwhile/held'
+import { tellFailed } from '../../ui/meanwhile/Meanwhile'
 import { Section } from '../../ui/Section'
 import { useWords } from '../../ui/text'
 import { done, failed } from '../../ui/toast'
@@ -31,7 +34,7 @@ export function SchedulePage() {
   const { id } = scheduleRoute.useParams()
   const query = useQuery(scheduleQuery(id))
   usePageTitle(query.data?.name || t.list, t.list)
-  return <Loaded query={query}>{(one) => <Inside key={one.version} schedule={one} />}</Loaded>
+  return <Loaded query={query}>{(one) => <Inside key={one.id} schedule={one} />}</Loaded>
 }
 
 function change(one: Schedule, draft: Draft): Promise<Schedule> {
@@ -48,24 +51,24 @@ function Inside({ schedule }: { schedule: Schedule }) {
   const client = useQueryClient()
   const mayEdit = useCan()('schedule.edit')
   const target = useTargetOf(schedule) ?? null
-  const [edits, setEdits] = useState<Partial<Draft>>({})
-  const before = draftOf(schedule)
-  const draft = { ...before, ...edits }
-  const isDirty = JSON.stringify(draft) !== JSON.stringify(before)
+  const held = useHeld(schedule, draftOf)
+  const { values: draft, isDirty } = held
+  const again = () => void client.invalidateQueries({ queryKey: ['schedule'] })
   const save = useMutation({
-    mutationFn: () => change(schedule, draft),
+    mutationFn: () => change(held.base, draft),
     onSuccess: (saved) => {
       client.setQueryData(scheduleQuery(schedule.id).queryKey, saved)
-      void client.invalidateQueries({ queryKey: ['schedule'] })
+      held.rebase(saved, false)
+      again()
       done(t.saved)
     },
-    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && tellFailed(fault, again),
   })
   const submit = () => mayEdit && isDirty && !save.isPending && save.mutate()
   useKeys({ 'mod+s': submit })
   const part = {
     draft,
-    set: (more: Partial<Draft>) => setEdits((now) => ({ ...now, ...more })),
+    set: held.set,
     errors: byField(save.error),
     readOnly: !mayEdit,
   }
@@ -95,11 +98,7 @@ function Inside({ schedule }: { schedule: Schedule }) {
           ) : null}
         </Group>
       </div>
-      {save.error instanceof ApiError && save.error.status === 412 ? (
-        <Alert color="yellow" mb="sm">
-          {t.staleBody}
-        </Alert>
-      ) : null}
+      <FieldsMeanwhile object="schedule" held={held} fieldsOf={draftOf} save={save} />
       <Paused schedule={schedule} />
       <div className="sched-split">
         <Section title={t.when} padded>

@@ -82,7 +82,6 @@ export const useText = catalogue(
       fault: 'the server stumbled; its log says why',
     } as Record<string, string>,
     adminsEdit: 'Admins change schedules.',
-    staleBody: 'Somebody else changed this schedule. Load it again, then make your change.',
     dst: 'clock change',
   },
   {
@@ -169,7 +168,6 @@ export const useText = catalogue(
       fault: 'el servidor tropezó; su registro dice por qué',
     } as Record<string, string>,
     adminsEdit: 'Los horarios los cambian los administradores.',
-    staleBody: 'Otra persona cambió este horario. Vuelve a cargarlo y haz tu cambio.',
     dst: 'cambio de hora',
   },
 )

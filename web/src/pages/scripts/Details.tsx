@@ -1,40 +1,46 @@
 import { Button, Stack, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { byField } from '../../api/errors'
 import type { Script } from '../../api/queries/script'
+import { FieldsMeanwhile } from '../../ui/meanwhile/FieldsMeanwhile'
+import { useHeld } from '../../ui/meanwhile/held'
+import { tellFailed } from '../../ui/meanwhile/Meanwhile'
 import { Section } from '../../ui/Section'
 import { useWords } from '../../ui/text'
-import { done, failed } from '../../ui/toast'
+import { done } from '../../ui/toast'
 import { changeFile } from './files'
 import { useText } from './text'
+
+const detailsOf = ({ filename, description }: Script) => ({ filename, description })
 
 /** Name and description; the content has a form of its own. */
 export function Details({ file, readOnly }: { file: Script; readOnly: boolean }) {
   const t = useText()
   const w = useWords()
   const client = useQueryClient()
-  const [filename, setFilename] = useState(file.filename)
-  const [description, setDescription] = useState(file.description)
+  const held = useHeld(file, detailsOf)
+  const { values, set, isDirty } = held
+  const again = () => void client.invalidateQueries({ queryKey: ['file'] })
   const save = useMutation({
-    mutationFn: () => changeFile(file, { filename, description }),
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: ['file'] })
+    mutationFn: () => changeFile(held.base, values),
+    onSuccess: (saved) => {
+      held.rebase(saved, false)
+      again()
       done(w.saved)
     },
-    onError: failed,
+    onError: (fault) => tellFailed(fault, again),
   })
   const errors = byField(save.error)
-  const isDirty = filename !== file.filename || description !== file.description
   return (
     <Section title={t.details} padded>
       <Stack gap={8}>
+        <FieldsMeanwhile object="file" held={held} fieldsOf={detailsOf} save={save} />
         <TextInput
           label={t.filename}
           readOnly={readOnly}
-          value={filename}
+          value={values.filename}
           error={errors.filename}
-          onChange={(event) => setFilename(event.currentTarget.value)}
+          onChange={(event) => set({ filename: event.currentTarget.value })}
         />
         <Textarea
           label={t.description}
@@ -42,9 +48,9 @@ export function Details({ file, readOnly }: { file: Script; readOnly: boolean })
           minRows={1}
           maxRows={5}
           readOnly={readOnly}
-          value={description}
+          value={values.description}
           error={errors.description}
-          onChange={(event) => setDescription(event.currentTarget.value)}
+          onChange={(event) => set({ description: event.currentTarget.value })}
         />
         {readOnly ? null : (
           <Button

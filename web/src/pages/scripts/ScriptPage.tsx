@@ -4,10 +4,10 @@ import { Download, Play, Save, Trash2, Upload } from 'lucide-react'
 import { useState } from 'react'
 import { address } from '../../api/client'
 import {
-  contentQuery,
   type Script,
-  scriptQuery,
   usersOfScriptQuery,
+  type WholeScript,
+  wholeScriptQuery,
 } from '../../api/queries/script'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
@@ -16,9 +16,12 @@ import { bytes } from '../../lib/format'
 import { Confirm } from '../../ui/Confirm'
 import { Empty } from '../../ui/Empty'
 import { CodeEditor } from '../../ui/editor/CodeEditor'
+import { DiffView } from '../../ui/editor/DiffView'
 import { Versions } from '../../ui/editor/Versions'
 import { Go, useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
+import { Meanwhile } from '../../ui/meanwhile/Meanwhile'
+import { useText as useMeanwhileText } from '../../ui/meanwhile/text'
 import { Section } from '../../ui/Section'
 import { useWords } from '../../ui/text'
 import { done, failed } from '../../ui/toast'
@@ -26,7 +29,6 @@ import { Unsaved } from '../../ui/Unsaved'
 import { Details } from './Details'
 import { deleteFile, uploadFile } from './files'
 import { scriptRoute } from './routes'
-import { StaleScript } from './StaleScript'
 import './scripts.css'
 import { useText } from './text'
 import { useScriptText } from './useScriptText'
@@ -35,18 +37,19 @@ export function ScriptPage() {
   const t = useText()
   const { id } = scriptRoute.useParams()
   const mayRead = useCan()('script.read')
-  const query = useQuery({ ...scriptQuery(id), enabled: mayRead })
-  usePageTitle(query.data?.filename ?? t.list, t.list)
+  const query = useQuery({ ...wholeScriptQuery(id), enabled: mayRead })
+  usePageTitle(query.data?.file.filename ?? t.list, t.list)
   if (!mayRead) return <Empty title={t.managersOnly} />
-  return <Loaded query={query}>{(file) => <Inside key={file.id} file={file} />}</Loaded>
+  return <Loaded query={query}>{(whole) => <Inside key={whole.file.id} whole={whole} />}</Loaded>
 }
 
-function Inside({ file }: { file: Script }) {
+function Inside({ whole }: { whole: WholeScript }) {
+  const { file, content } = whole
   const t = useText()
   const w = useWords()
+  const m = useMeanwhileText()
   const mayEdit = useCan()('script.edit')
-  const content = useQuery(contentQuery(file.id, file.version))
-  const text = useScriptText(file, content.data?.text)
+  const text = useScriptText(whole)
   useKeys({ 'mod+s': text.save })
   return (
     <>
@@ -81,34 +84,41 @@ function Inside({ file }: { file: Script }) {
           ) : null}
         </Group>
       </div>
+      {text.theirs ? (
+        <Meanwhile
+          object="file"
+          id={file.id}
+          version={file.version}
+          error={text.error}
+          onTake={() => text.settle(false)}
+          onKeep={() => text.settle(true)}
+        >
+          <DiffView before={text.base.text} after={text.theirs.text} label={m.difference} />
+        </Meanwhile>
+      ) : null}
       <div className="scripts-split">
         <div className="scripts-editor">
-          <Loaded query={content}>
-            {({ isText }) =>
-              isText ? (
-                <CodeEditor
-                  label={t.content}
-                  value={text.value}
-                  onChange={text.set}
-                  filename={file.filename}
-                  readOnly={!mayEdit}
-                  check={mayEdit}
-                />
-              ) : (
-                <Alert color="gray">{t.noText}</Alert>
-              )
-            }
-          </Loaded>
+          {content.isText ? (
+            <CodeEditor
+              label={t.content}
+              value={text.values.text}
+              onChange={(value) => text.set({ text: value })}
+              filename={file.filename}
+              readOnly={!mayEdit}
+              check={mayEdit}
+            />
+          ) : (
+            <Alert color="gray">{t.noText}</Alert>
+          )}
         </div>
         <Stack gap={12}>
           <UsedBy file={file} mayEdit={mayEdit} />
-          <Details key={file.version} file={file} readOnly={!mayEdit} />
+          <Details file={file} readOnly={!mayEdit} />
           <Section title={t.versions} padded>
             <Versions id={file.id} />
           </Section>
         </Stack>
       </div>
-      <StaleScript text={text} />
       <Unsaved when={text.isDirty} />
     </>
   )

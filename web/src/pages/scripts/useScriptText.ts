@@ -1,72 +1,48 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { ApiError } from '../../api/errors'
-import { contentQuery, type Script, scriptQuery } from '../../api/queries/script'
-import { done, failed } from '../../ui/toast'
+import { type Script, type WholeScript, wholeScriptQuery } from '../../api/queries/script'
+import { type Held, useHeld } from '../../ui/meanwhile/held'
+import { tellFailed } from '../../ui/meanwhile/Meanwhile'
+import { done } from '../../ui/toast'
 import { changeFile } from './files'
 import { useText } from './text'
 
-interface Held {
-  /** The version that the edit began with, and its text. */
-  file: Script
-  before: string
-  value: string
-}
+/** A version of the script and its text, as one record. */
+export type Written = Script & { text: string }
 
-export interface ScriptText {
-  value: string
-  before: string
-  set: (value: string) => void
-  isDirty: boolean
+export interface ScriptText extends Held<Written, { text: string }> {
   isBusy: boolean
+  error: Error | null
   save: () => void
-  /** What somebody else saved meanwhile. */
-  theirs: { file: Script; text: string } | null
-  keepMine: () => void
-  takeTheirs: () => void
+  settle: (keep: boolean) => void
 }
 
 /** The content of a script being edited; saved only over the version that it was read from. */
-export function useScriptText(file: Script, stored = ''): ScriptText {
+export function useScriptText({ file, content }: WholeScript): ScriptText {
   const t = useText()
   const client = useQueryClient()
-  const [held, setHeld] = useState<Held | null>(null)
-  const [theirs, setTheirs] = useState<ScriptText['theirs']>(null)
-  const look = async () => {
-    const newest = await client.fetchQuery({ ...scriptQuery(file.id), staleTime: 0 })
-    const content = await client.ensureQueryData(contentQuery(newest.id, newest.version))
-    setTheirs({ file: newest, text: content.text })
-  }
-  const mutation = useMutation({
-    mutationFn: (edit: Held) => changeFile(edit.file, { source: edit.value }),
-    onSuccess: (saved) => {
-      client.setQueryData(scriptQuery(file.id).queryKey, saved)
-      setHeld(null)
+  const held = useHeld({ ...file, text: content.text }, ({ text }) => ({ text }))
+  const save = useMutation({
+    mutationFn: (source: string) => changeFile(held.base, { source }),
+    onSuccess: (saved, source) => {
+      client.setQueryData(wholeScriptQuery(file.id).queryKey, {
+        file: saved,
+        content: { text: source, isText: true },
+      })
+      held.rebase({ ...saved, text: source }, true)
       void client.invalidateQueries({ queryKey: ['file'] })
       done(t.saved)
     },
     onError: (fault) =>
-      fault instanceof ApiError && fault.status === 412 ? void look().catch(failed) : failed(fault),
+      tellFailed(fault, () => void client.invalidateQueries({ queryKey: ['file', file.id] })),
   })
-  const isDirty = !!held && held.value !== held.before
   return {
-    value: held?.value ?? stored,
-    before: held?.before ?? stored,
-    set: (value) =>
-      setHeld((now) =>
-        now ? { ...now, value } : value === stored ? null : { file, before: stored, value },
-      ),
-    isDirty,
-    isBusy: mutation.isPending,
-    save: () => isDirty && !mutation.isPending && mutation.mutate(held),
-    theirs,
-    keepMine: () => {
-      if (theirs && held) setHeld({ ...held, file: theirs.file, before: theirs.text })
-      setTheirs(null)
-    },
-    takeTheirs: () => {
-      setHeld(null)
-      setTheirs(null)
+    ...held,
+    isBusy: save.isPending,
+    error: save.error,
+    save: () => held.isDirty && !save.isPending && save.mutate(held.values.text),
+    settle: (keep) => {
+      if (held.theirs) held.rebase(held.theirs, keep)
+      save.reset()
     },
   }
 }

@@ -4,10 +4,10 @@ import { definitionAuditQuery, type Task } from '../../api/queries/task'
 import { useCan } from '../../app/session'
 import { Versions } from '../../ui/editor/Versions'
 import { Loaded } from '../../ui/Loaded'
+import { Changed } from '../../ui/meanwhile/Changed'
 import { Ago } from '../../ui/Time'
 import { Card } from './Card'
 import { changedFields } from './draft'
-import { Changed } from './StaleDialog'
 import { useText } from './text'
 
 /** How the task became what it is: versions of its script, changes of its definition. */

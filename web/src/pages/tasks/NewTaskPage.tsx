@@ -12,12 +12,12 @@ import { Empty } from '../../ui/Empty'
 import { CodeEditor } from '../../ui/editor/CodeEditor'
 import { useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
+import { merged } from '../../ui/meanwhile/held'
 import { useWords } from '../../ui/text'
 import { done, failed } from '../../ui/toast'
 import { Unsaved } from '../../ui/Unsaved'
 import { ArgumentList } from './ArgumentList'
 import type { FormProps } from './draft'
-import { merged } from './draft'
 import { Templates } from './FirstTask'
 import { GeneralFields } from './GeneralFields'
 import { KindFields } from './KindFields'
@@ -107,7 +107,7 @@ function useNewTask(first: Template, scriptId: string | undefined) {
   })
   return {
     task,
-    set: (change: object) => setEdits((now) => merged(base, now, change).edits),
+    set: (change: object) => setEdits((now) => merged(base, now, change)),
     source,
     setSource,
     filename,

@@ -19,10 +19,12 @@ export function PairsField({ label, hint, bad, sign, value, error, readOnly, onC
   const [text, setText] = useState(() => pairsText(value, sign))
   const pairs = pairsIn(text, sign)
   useEffect(() => {
-    // Somebody else's version came in: show it, unless it says what stands here.
-    setText((now) =>
-      JSON.stringify(pairsIn(now, sign)) === JSON.stringify(value) ? now : pairsText(value, sign),
-    )
+    // Somebody else's version came in: show it, unless it says what stands here, or a line is
+    // only half written.
+    setText((now) => {
+      const here = pairsIn(now, sign)
+      return !here || JSON.stringify(here) === JSON.stringify(value) ? now : pairsText(value, sign)
+    })
   }, [value, sign])
   const type = (next: string) => {
     setText(next)

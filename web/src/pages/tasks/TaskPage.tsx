@@ -14,8 +14,8 @@ import { Unsaved } from '../../ui/Unsaved'
 import { DefinitionTab } from './DefinitionTab'
 import { HistoryTab } from './HistoryTab'
 import { JobsTab } from './JobsTab'
-import { StaleDialog } from './StaleDialog'
 import { TaskHead } from './TaskHead'
+import { TaskMeanwhile } from './TaskMeanwhile'
 import { TriggersTab } from './TriggersTab'
 import './tasks.css'
 import { useText } from './text'
@@ -44,6 +44,7 @@ function Inside({ task }: { task: Task }) {
   return (
     <>
       <TaskHead task={task} form={form} onRun={() => setRunning(true)} />
+      <TaskMeanwhile form={form} />
       <Tabs
         value={tab}
         keepMounted={false}
@@ -75,7 +76,6 @@ function Inside({ task }: { task: Task }) {
           <HistoryTab task={task} />
         </Tabs.Panel>
       </Tabs>
-      <StaleDialog form={form} />
       <UnsavedBetweenTasks when={form.isDirty} />
       <RunDialog
         target={{ kind: 'task', id: task.id, name: task.name }}

@@ -1,6 +1,5 @@
 import { api, ok, type Shape } from '../../api/client'
-import { ApiError } from '../../api/errors'
-import { type Script, scriptQuery } from '../../api/queries/script'
+import type { Script } from '../../api/queries/script'
 import type { Task } from '../../api/queries/task'
 import type { Edits } from './draft'
 import type { ScriptDraft } from './useScript'
@@ -44,19 +43,4 @@ export function create(task: Task, script?: Shape<'ScriptBody'>): Promise<Task> 
   const { id, version, acl, triggers, ...body } = task
   const asked = { body: script ? { ...body, script } : body }
   return ok<Task>(api.POST('/task', asked as never))
-}
-
-export function isStale(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 412
-}
-
-/** What the server has now, for the one whose save came second. */
-export async function newest(
-  taskId: string,
-  scriptId: string | null | undefined,
-): Promise<{ task: Task; file: Script | null }> {
-  const task = await ok<Task>(api.GET('/task/{id}', { params: { path: { id: taskId } } }))
-  if (!scriptId) return { task, file: null }
-  const read = scriptQuery(scriptId).queryFn as unknown as () => Promise<Script>
-  return { task, file: await read().catch(() => null) }
 }

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import {
-  contentQuery,
   type Script,
-  scriptQuery,
   usersOfScriptQuery,
+  type WholeScript,
+  wholeScriptQuery,
 } from '../../api/queries/script'
 import { useCan } from '../../app/session'
 
@@ -17,6 +17,8 @@ export interface ScriptDraft {
   isLoading: boolean
   isGone: boolean
   isDirty: boolean
+  /** What somebody else saved meanwhile. */
+  theirs: WholeScript | null
   /** How many others use the same file. */
   others: number
   isCopy: boolean
@@ -38,25 +40,27 @@ export function useScript(scriptId: string | null | undefined, taskId: string): 
   const mayRead = useCan()('script.read')
   const id = scriptId ?? ''
   const enabled = mayRead && !!id
-  const { data: newest, isError } = useQuery({ ...scriptQuery(id), enabled })
+  const { data: newest, isError } = useQuery({ ...wholeScriptQuery(id), enabled })
   const [held, setHeld] = useState<Held | null>(null)
   const [isCopy, setCopy] = useState(false)
-  const mine = held && held.file.id === id ? held : null
-  const file = mine?.file ?? newest
-  const { data: content } = useQuery({
-    ...contentQuery(id, file?.version ?? 0),
-    enabled: enabled && !!file,
-  })
+  // Both may have written the same.
+  const isTheirs = held?.text === newest?.content.text && held?.file.id === newest?.file.id
+  const mine = held && held.file.id === id && !isTheirs ? held : null
+  const isOlder = !!mine && !!newest && newest.file.version > mine.file.version
+  const differs = isOlder && newest.content.text !== mine.before
+  // A newer version of the same text is nothing to ask about.
+  const file = mine && !(isOlder && !differs) ? mine.file : newest?.file
   const { data: users = [] } = useQuery({ ...usersOfScriptQuery(id), enabled })
-  const before = mine?.before ?? content?.text ?? ''
+  const before = mine?.before ?? newest?.content.text ?? ''
   return {
     file,
     before,
     text: mine?.text ?? before,
-    isText: content?.isText ?? true,
-    isLoading: enabled && !isError && !mine && content === undefined,
-    isGone: enabled && isError,
+    isText: newest?.content.isText ?? true,
+    isLoading: enabled && !isError && !mine && newest === undefined,
+    isGone: enabled && isError && newest === undefined,
     isDirty: !!mine && mine.text !== mine.before,
+    theirs: differs ? newest : null,
     others: users.filter((one) => one.id !== taskId).length,
     isCopy,
     setCopy,

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Save, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../api/client'
-import { ApiError, byField } from '../../api/errors'
+import { byField } from '../../api/errors'
 import { type Webhook, webhookQuery } from '../../api/queries/webhook'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
@@ -11,6 +11,9 @@ import { usePageTitle } from '../../app/title'
 import { Confirm } from '../../ui/Confirm'
 import { useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
+import { FieldsMeanwhile } from '../../ui/meanwhile/FieldsMeanwhile'
+import { useHeld } from '../../ui/meanwhile/held'
+import { tellFailed } from '../../ui/meanwhile/Meanwhile'
 import { Section } from '../../ui/Section'
 import { Ago } from '../../ui/Time'
 import { useWords } from '../../ui/text'
@@ -35,31 +38,28 @@ export function WebhookPage() {
 function useSave(hook: Webhook) {
   const t = useText()
   const client = useQueryClient()
-  const [edits, setEdits] = useState<Partial<Draft>>({})
-  const draft: Draft = { ...pick(hook), ...edits }
-  const isDirty = JSON.stringify(draft) !== JSON.stringify(pick(hook))
+  const held = useHeld(hook, pick)
+  const { base, isDirty, edits } = held
+  const again = () => void client.invalidateQueries({ queryKey: ['webhook', hook.id] })
   const save = useMutation({
-    mutationFn: () => change(hook, edits),
+    mutationFn: () => change(base, edits),
     onSuccess: (saved) => {
       client.setQueryData(webhookQuery(hook.id).queryKey, saved)
-      setEdits({})
+      held.rebase(saved, false)
       void client.invalidateQueries({ queryKey: ['task'] })
       done(t.saved)
     },
-    onError: (fault) => {
-      const isStale = fault instanceof ApiError && fault.status === 412
-      if (isStale) void client.invalidateQueries({ queryKey: ['webhook', hook.id] })
-      if (isStale) failed(new Error(t.stale))
-      else if (Object.keys(byField(fault)).length === 0) failed(fault)
-    },
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && tellFailed(fault, again),
   })
+  const notice = <FieldsMeanwhile object="webhook" held={held} fieldsOf={pick} save={save} />
   return {
-    draft,
+    draft: held.values,
     isDirty,
     isBusy: save.isPending,
     errors: byField(save.error),
-    set: (more: Partial<Draft>) => setEdits((now) => ({ ...now, ...more })),
+    set: held.set,
     submit: () => isDirty && !save.isPending && save.mutate(),
+    notice,
   }
 }
 
@@ -113,6 +113,7 @@ function Inside({ hook }: { hook: Webhook }) {
           </Group>
         ) : null}
       </div>
+      {form.notice}
       <div className="hooks-split">
         <Stack gap={12}>
           <Section title={t.definition} padded>

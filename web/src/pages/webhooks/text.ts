@@ -81,7 +81,6 @@ export const useText = catalogue(
     hiddenArgs: 'The arguments of its first task are not for your eyes.',
     noArgs: 'takes no arguments',
     lastCall: 'last call',
-    stale: 'Somebody else changed this webhook. Load it again, then make your change.',
   },
   {
     list: 'Webhooks',
@@ -162,6 +161,5 @@ export const useText = catalogue(
     hiddenArgs: 'Los argumentos de su primera tarea no son para tus ojos.',
     noArgs: 'no lleva argumentos',
     lastCall: 'última llamada',
-    stale: 'Otra persona cambió este webhook. Vuelve a cargarlo y haz tu cambio.',
   },
 )

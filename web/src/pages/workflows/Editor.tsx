@@ -9,18 +9,19 @@ import {
   Text,
   Tooltip,
 } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Cable, Plus, Redo2, Undo2, Wand2 } from 'lucide-react'
-import { useState } from 'react'
-import { api, ok } from '../../api/client'
+import { useEffect, useState } from 'react'
 import { taskNamesQuery } from '../../api/queries/task'
-import { type Workflow, workflowQuery } from '../../api/queries/workflow'
+import type { Workflow } from '../../api/queries/workflow'
 import { workflowNamesQuery } from '../../api/queries/workflowNames'
 import { useKeys } from '../../app/keys'
+import { DiffView } from '../../ui/editor/DiffView'
 import {
   type Draft,
   type Edge,
   faultOf,
+  textOf,
   unreached,
   withChange,
   withEdge,
@@ -32,13 +33,15 @@ import { FlowTable } from '../../ui/graph/FlowTable'
 import { FlowView } from '../../ui/graph/FlowView'
 import { draftOf } from '../../ui/graph/RunGraph'
 import { useUndo } from '../../ui/graph/undo'
+import { Meanwhile } from '../../ui/meanwhile/Meanwhile'
 import { useWords } from '../../ui/text'
-import { done, failed } from '../../ui/toast'
+import { failed } from '../../ui/toast'
 import { Unsaved } from '../../ui/Unsaved'
 import { ConnectDialog } from './ConnectDialog'
 import { EdgePanel, StepPanel } from './Panels'
 import { TaskPicker } from './TaskPicker'
 import { useText } from './text'
+import { useSaveWorkflow } from './useWorkflowForm'
 
 interface Props {
   workflow: Workflow
@@ -51,9 +54,8 @@ interface Props {
 export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
   const t = useText()
   const w = useWords()
-  const client = useQueryClient()
   const draft = useUndo<Draft>(draftOf(workflow))
-  const [saved, setSaved] = useState(draft.now)
+  const [began, setBegan] = useState({ workflow, graph: draft.now })
   const [step, setStep] = useState<string | null>(null)
   const [edge, setEdge] = useState<Edge | null>(null)
   const [adding, setAdding] = useState(false)
@@ -62,26 +64,36 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
   const { data: all = [] } = useQuery(workflowNamesQuery)
   // A workflow cannot run itself; longer circles are refused when it is saved.
   const workflows = all.filter((one) => one.id !== workflow.id)
-  const isChanged = draft.now !== saved
-  const save = useMutation({
-    mutationFn: () =>
-      ok(
-        api.PATCH('/workflows/{id}', {
-          params: { path: { id: workflow.id } },
-          headers: { 'If-Match': String(workflow.version) },
-          body: {
-            start: draft.now.start,
-            graph: { nodes: draft.now.nodes, edges: draft.now.edges },
-          },
-        }),
-      ),
-    onError: failed,
-    onSuccess: (next) => {
-      setSaved(draft.now)
-      client.setQueryData(workflowQuery(workflow.id).queryKey, next)
-      done(t.saved)
-    },
-  })
+  const isChanged = draft.now !== began.graph
+  const isOlder = workflow.version > began.workflow.version
+  const differs = isOlder && textOf(draftOf(workflow)) !== textOf(draftOf(began.workflow))
+  const isTheirs = textOf(draft.now) === textOf(draftOf(workflow))
+  const theirs = isChanged && differs && !isTheirs ? workflow : null
+  const start = (from: Workflow) => {
+    const graph = draftOf(from)
+    draft.reset(graph)
+    setBegan({ workflow: from, graph })
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a newer version counts
+  useEffect(() => {
+    if (!isChanged && differs) start(workflow)
+  }, [workflow.version])
+  const save = useSaveWorkflow()
+  const send = () => {
+    const graph = draft.now
+    const { start, nodes, edges } = graph
+    // A newer version with the same graph is nothing to ask about.
+    const base = differs ? began.workflow : workflow
+    save.mutate(
+      { base, body: { start, graph: { nodes, edges } } },
+      { onSuccess: (next) => setBegan({ workflow: next, graph }) },
+    )
+  }
+  const settle = (keep: boolean) => {
+    if (keep) setBegan({ workflow, graph: draftOf(workflow) })
+    else start(workflow)
+    save.reset()
+  }
   const connect = (next: Edge) => {
     const fault = faultOf(draft.now, next)
     if (fault) failed(new Error(t.faults[fault]))
@@ -91,7 +103,7 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
   const lonely = unreached(draft.now)
   const maySave = isChanged && draft.now.nodes.length > 0 && lonely.length === 0
   useKeys({
-    'mod+s': () => maySave && save.mutate(),
+    'mod+s': () => maySave && send(),
     'mod+z': draft.undo,
     'mod+Shift+z': draft.redo,
   })
@@ -147,11 +159,27 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
           <Button variant="default" onClick={onLeave}>
             {t.stopEditing}
           </Button>
-          <Button disabled={!maySave} loading={save.isPending} onClick={() => save.mutate()}>
+          <Button disabled={!maySave} loading={save.isPending} onClick={send}>
             {w.save}
           </Button>
         </Group>
       </Group>
+      {theirs ? (
+        <Meanwhile
+          object="workflow"
+          id={workflow.id}
+          version={theirs.version}
+          error={save.error}
+          onTake={() => settle(false)}
+          onKeep={() => settle(true)}
+        >
+          <DiffView
+            before={textOf(draftOf(began.workflow))}
+            after={textOf(draftOf(theirs))}
+            label={t.tabs.graph}
+          />
+        </Meanwhile>
+      ) : null}
       {lonely.length ? (
         <Alert color="orange" p="xs">
           {t.unreached(lonely.join(', '))}

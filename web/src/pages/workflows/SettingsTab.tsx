@@ -3,47 +3,40 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok } from '../../api/client'
 import { byField } from '../../api/errors'
-import { type Workflow, workflowQuery } from '../../api/queries/workflow'
+import type { Workflow } from '../../api/queries/workflow'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { Confirm } from '../../ui/Confirm'
 import { useGo } from '../../ui/Go'
 import { Section } from '../../ui/Section'
 import { useWords } from '../../ui/text'
-import { done, failed } from '../../ui/toast'
+import { failed } from '../../ui/toast'
 import { useText } from './text'
+import { useWorkflowForm } from './useWorkflowForm'
+
+const settingsOf = ({ name, description, tags, enable, multitasking }: Workflow) => ({
+  name,
+  description,
+  tags,
+  enable,
+  multitasking,
+})
 
 export function SettingsTab({ workflow }: { workflow: Workflow }) {
   const t = useText()
   const w = useWords()
-  const client = useQueryClient()
   const mayEdit = useCan()('workflow.edit')
-  const { name, description, tags, enable, multitasking } = workflow
-  const [it, setIt] = useState({ name, description, tags, enable, multitasking })
-  const set = (change: Partial<typeof it>) => setIt({ ...it, ...change })
-  const save = useMutation({
-    mutationFn: () =>
-      ok(
-        api.PATCH('/workflows/{id}', {
-          params: { path: { id: workflow.id } },
-          headers: { 'If-Match': String(workflow.version) },
-          body: it,
-        }),
-      ),
-    onError: failed,
-    onSuccess: (next) => {
-      client.setQueryData(workflowQuery(workflow.id).queryKey, next)
-      done(t.saved)
-    },
-  })
-  useKeys(mayEdit ? { 'mod+s': () => save.mutate() } : {})
-  const faults = byField(save.error)
+  const form = useWorkflowForm(workflow, settingsOf)
+  const { values: it, set } = form
+  useKeys(mayEdit ? { 'mod+s': () => form.submit() } : {})
+  const faults = byField(form.error)
   return (
     <Section title={t.tabs.settings} padded>
+      {form.notice}
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          save.mutate()
+          form.submit()
         }}
       >
         <Stack gap="sm" maw={640}>
@@ -84,7 +77,7 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
             onChange={(event) => set({ multitasking: event.currentTarget.checked })}
           />
           <Group>
-            <Button type="submit" disabled={!mayEdit} loading={save.isPending}>
+            <Button type="submit" disabled={!mayEdit} loading={form.isBusy}>
               {w.save}
             </Button>
             {mayEdit ? <Remove workflow={workflow} /> : null}

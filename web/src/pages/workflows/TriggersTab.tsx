@@ -1,43 +1,24 @@
 import { Button, Group, MultiSelect, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { api, ok } from '../../api/client'
+import { useQuery } from '@tanstack/react-query'
 import { startersQuery } from '../../api/queries/task'
-import { type Workflow, workflowQuery } from '../../api/queries/workflow'
+import type { Workflow } from '../../api/queries/workflow'
 import { useCan } from '../../app/session'
 import { Section } from '../../ui/Section'
 import { useWords } from '../../ui/text'
-import { done, failed } from '../../ui/toast'
 import { useText } from './text'
+import { useWorkflowForm } from './useWorkflowForm'
 
 export function TriggersTab({ workflow }: { workflow: Workflow }) {
   const t = useText()
   const w = useWords()
-  const client = useQueryClient()
   const mayEdit = useCan()('workflow.edit')
   const { data: events = [] } = useQuery(startersQuery)
-  const [chosen, setChosen] = useState(workflow.triggers)
-  const save = useMutation({
-    mutationFn: () =>
-      ok(
-        api.PATCH('/workflows/{id}', {
-          params: { path: { id: workflow.id } },
-          headers: { 'If-Match': String(workflow.version) },
-          body: {
-            triggers: chosen,
-          },
-        }),
-      ),
-    onError: failed,
-    onSuccess: (next) => {
-      client.setQueryData(workflowQuery(workflow.id).queryKey, next)
-      done(t.saved)
-    },
-  })
-  const isChanged = chosen.join() !== workflow.triggers.join()
+  const form = useWorkflowForm(workflow, ({ triggers }) => ({ triggers }))
+  const chosen = form.values.triggers
   return (
     <Section title={t.triggers} padded>
       <Stack gap="sm" maw={640}>
+        {form.notice}
         <Text size="sm" c="dimmed">
           {t.triggersHelp}
         </Text>
@@ -51,14 +32,10 @@ export function TriggersTab({ workflow }: { workflow: Workflow }) {
             label: `${event.emitter.name}: ${event.name}`,
           }))}
           value={chosen}
-          onChange={setChosen}
+          onChange={(triggers) => form.set({ triggers })}
         />
         <Group>
-          <Button
-            disabled={!mayEdit || !isChanged}
-            loading={save.isPending}
-            onClick={() => save.mutate()}
-          >
+          <Button disabled={!mayEdit || !form.isDirty} loading={form.isBusy} onClick={form.submit}>
             {w.save}
           </Button>
         </Group>

@@ -78,9 +78,9 @@ function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
           ))}
         </Tabs.List>
       </Tabs>
-      {tab === 'graph' ? <GraphTab workflow={workflow} /> : null}
+      {tab === 'graph' ? <GraphTab key={workflow.id} workflow={workflow} /> : null}
       {tab === 'jobs' ? <JobsTab workflow={workflow} /> : null}
-      {tab === 'triggers' ? <TriggersTab key={workflow.version} workflow={workflow} /> : null}
+      {tab === 'triggers' ? <TriggersTab key={workflow.id} workflow={workflow} /> : null}
       {tab === 'access' ? (
         <Section title={t.tabs.access} padded>
           <AclPanel object="workflow" id={workflow.id} />
@@ -91,7 +91,7 @@ function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
           <ApiPanel target={{ kind: 'workflow', id: workflow.id, name: workflow.name }} />
         </Section>
       ) : null}
-      {tab === 'settings' ? <SettingsTab key={workflow.version} workflow={workflow} /> : null}
+      {tab === 'settings' ? <SettingsTab key={workflow.id} workflow={workflow} /> : null}
       <RunDialog
         target={{ kind: 'workflow', id: workflow.id, name: workflow.name }}
         opened={!!run && mayRun}

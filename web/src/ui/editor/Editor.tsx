@@ -12,8 +12,9 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view'
-import { useEffect, useId, useRef } from 'react'
+import { useEffect, useId, useLayoutEffect, useRef } from 'react'
 import { prefs } from '../../lib/prefs'
+import { changeTo } from './change'
 import { faultsIn } from './check'
 import { grammarOf, languageOf } from './languages'
 import { look } from './look'
@@ -46,7 +47,7 @@ export function Editor(props: EditorProps) {
   const slots = useRef({ language: new Compartment(), mode: new Compartment() })
   const { value, filename = '', runas = '', readOnly = false, check = false, label } = props
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { language, mode } = slots.current
     const editor = new EditorView({
       parent: box.current!,
@@ -59,11 +60,12 @@ export function Editor(props: EditorProps) {
     return () => editor.destroy()
   }, [hint])
 
-  useEffect(() => {
+  // In the same turn as the render: a key pressed after it would be taken back otherwise.
+  useLayoutEffect(() => {
     const editor = view.current
     const held = editor?.state.doc.toString()
-    if (!editor || held === value) return
-    editor.dispatch({ changes: { from: 0, to: held!.length, insert: value } })
+    if (!editor || held === undefined || held === value) return
+    editor.dispatch({ changes: changeTo(held, value) })
   }, [value])
 
   const language = languageOf(filename, runas, value)

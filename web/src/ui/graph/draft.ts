@@ -92,3 +92,10 @@ export function withChange(draft: Draft, id: string, change: Partial<Node>): Dra
 export function unreached(draft: Draft): string[] {
   return draft.nodes.filter((node) => !reaches(draft, draft.start, node.id)).map((node) => node.id)
 }
+
+/** A graph as lines to compare: one for each step and each connection. */
+export function textOf({ start, nodes, edges }: Draft): string {
+  const steps = nodes.map(({ id, ...rest }) => `${id}: ${JSON.stringify(rest)}`)
+  const lines = edges.map(({ source, target, on }) => `${source} -> ${target}: ${on}`)
+  return [`start: ${start}`, ...steps, ...lines].join('\n')
+}

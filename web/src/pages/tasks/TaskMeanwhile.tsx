@@ -1,0 +1,47 @@
+import { Stack, Text } from '@mantine/core'
+import { DiffView } from '../../ui/editor/DiffView'
+import { ChangedFields } from '../../ui/meanwhile/Changed'
+import { Meanwhile } from '../../ui/meanwhile/Meanwhile'
+import { definitionOf } from './draft'
+import { useText } from './text'
+import type { TaskForm } from './useTaskForm'
+
+/** Somebody else changed the definition or the script that is being edited. */
+export function TaskMeanwhile({ form }: { form: TaskForm }) {
+  const t = useText()
+  const { draft, script } = form
+  const whose = draft.theirs
+    ? { object: 'task', id: draft.theirs.id, version: draft.theirs.version }
+    : script.theirs && {
+        object: 'file',
+        id: script.theirs.file.id,
+        version: script.theirs.file.version,
+      }
+  if (!whose) return null
+  return (
+    <Meanwhile
+      {...whose}
+      error={form.error}
+      onTake={() => form.settle(false)}
+      onKeep={() => form.settle(true)}
+    >
+      <Stack gap="sm">
+        {draft.theirs ? (
+          <ChangedFields
+            before={definitionOf(draft.base)}
+            after={definitionOf(draft.theirs)}
+            edits={draft.edits}
+          />
+        ) : null}
+        {script.theirs ? (
+          <>
+            <Text size="sm" fw={600}>
+              {t.script}
+            </Text>
+            <DiffView before={script.before} after={script.theirs.content.text} label={t.script} />
+          </>
+        ) : null}
+      </Stack>
+    </Meanwhile>
+  )
+}

@@ -1,0 +1,89 @@
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useState } from 'react'
+import { isStale } from '../../api/errors'
+import { lastChangeQuery } from '../../api/queries/change'
+import { useCan } from '../../app/session'
+import { useWords } from '../text'
+import { failed } from '../toast'
+import { useText } from './text'
+
+interface Props {
+  /** What was changed, and its version now: the audit says by whom. */
+  object: string
+  id: string
+  version: number
+  /** Of the last save: one that came second shows the difference at once. */
+  error: Error | null
+  onTake: () => void
+  onKeep: () => void
+  /** The difference. */
+  children: ReactNode
+}
+
+/** Two edit at once: says who was first, and lets this one decide. Until then nothing is lost. */
+export function Meanwhile({ object, id, version, error, onTake, onKeep, children }: Props) {
+  const t = useText()
+  const w = useWords()
+  const [opened, setOpened] = useState(false)
+  const mayAsk = useCan()('audit.read')
+  const { data: who } = useQuery({ ...lastChangeQuery(object, id, version), enabled: mayAsk })
+  const isRefused = isStale(error)
+  useEffect(() => {
+    if (isRefused) setOpened(true)
+  }, [isRefused])
+  const title = t.changed(who || t.somebody)
+  const choices = (
+    <>
+      <Button variant="default" onClick={onTake}>
+        {t.theirs}
+      </Button>
+      <Button variant="default" onClick={onKeep}>
+        {t.keep}
+      </Button>
+    </>
+  )
+  return (
+    <>
+      <Alert color="yellow" mb="sm" p="xs" role="status">
+        <Group gap={8}>
+          <Text size="sm" component="div">
+            <strong>{title}</strong> {t.stays}
+          </Text>
+          <Group gap={8} ml="auto">
+            <Button variant="default" onClick={() => setOpened(true)}>
+              {t.show}
+            </Button>
+            {choices}
+          </Group>
+        </Group>
+      </Alert>
+      <Modal
+        opened={opened}
+        size="xl"
+        title={title}
+        closeButtonProps={{ 'aria-label': w.close }}
+        onClose={() => setOpened(false)}
+      >
+        <Stack gap="sm">
+          {isRefused ? <Text size="sm">{t.refused}</Text> : null}
+          {children}
+          <Text size="sm" c="dimmed">
+            {t.keepHelp}
+          </Text>
+          <Group justify="flex-end" gap={8}>
+            {choices}
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  )
+}
+
+/** After a save that failed: one that came second is told so, and the page reads what is there. */
+export function tellFailed(error: Error, again: () => void): void {
+  if (isStale(error)) {
+    again()
+    failed(new Error(useText.now().refused))
+  } else failed(error)
+}

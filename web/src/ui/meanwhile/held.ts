@@ -1,0 +1,70 @@
+import { useState } from 'react'
+
+export interface Held<T, V> {
+  /** The version that the edits began with; a save counts against it. */
+  base: T
+  /** The fields with the edits in them. */
+  values: V
+  edits: Partial<V>
+  isDirty: boolean
+  /** What somebody else made of the same fields meanwhile. */
+  theirs: T | null
+  set: (change: Partial<V>) => void
+  /** Go on from another version: with the edits, or without. */
+  rebase: (base: T, keep: boolean) => void
+}
+
+/**
+ * The fields of a record being edited. Without edits they follow the server; with edits nothing
+ * that somebody else saves takes their place.
+ */
+export function useHeld<T extends { version: number }, V extends object>(
+  record: T,
+  valuesOf: (record: T) => V,
+): Held<T, V> {
+  const [held, setHeld] = useState({ base: record, edits: {} as Partial<V> })
+  const isOlder = record.version > held.base.version
+  // Both may have made the same change.
+  const edits = isOlder ? merged(valuesOf(record), held.edits, {}) : held.edits
+  const isDirty = Object.keys(edits).length > 0
+  const differs =
+    isDirty && isOlder && changedFields(valuesOf(held.base), valuesOf(record)).length > 0
+  // A newer version of other fields is nothing to ask about.
+  const base = isDirty && (differs || !isOlder) ? held.base : record
+  const before = valuesOf(base)
+  return {
+    base,
+    values: { ...before, ...edits },
+    edits,
+    isDirty,
+    theirs: differs ? record : null,
+    set: (change) => setHeld((now) => ({ base, edits: merged(before, now.edits, change) })),
+    rebase: (next, keep) =>
+      setHeld((now) => ({
+        base: next,
+        edits: keep ? merged(valuesOf(next), now.edits, {}) : {},
+      })),
+  }
+}
+
+/** The edits with one more; one that leads back to what was there is none. */
+export function merged<V extends object>(
+  before: V,
+  edits: Partial<V>,
+  change: Partial<V>,
+): Partial<V> {
+  const all = Object.entries({ ...edits, ...change })
+  const real = all.filter(([name, value]) => !isSame(value, before[name as keyof V]))
+  return Object.fromEntries(real) as Partial<V>
+}
+
+/** Fields that two versions of a record differ in. */
+export function changedFields(before: object, after: object): string[] {
+  const a = before as Record<string, unknown>
+  const b = after as Record<string, unknown>
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter(
+    (name) => !isSame(a[name], b[name]),
+  )
+}
+
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
