@@ -5,18 +5,22 @@ import pytest
 from belvedere.db import Database, Tx
 from belvedere.jobs import looking, pages
 from belvedere.rest import filters
+from belvedere.rest.clauses import clauses
 from cast import Cast
 
 MISSING = "0" * 24
+WAITING = {"where[lifecycle][$in][]": ["ready", "onhold"]}
 
 
 def plan(db: Database, cast: Cast, query: dict[str, list[str]]) -> str:
     def read(tx: Tx) -> str:
         listing = filters.read(query, pages.listable(db.sql.engine))
         way = looking.way(tx, cast.acme.id, listing, 100)
-        text = f"select j.name from jobs j where {way.text} order by {way.order}j.id desc limit 9"
+        asked = clauses(way.rest)
+        text = f"select j.name from jobs j where {way.text}{asked.where}"
+        text += f" order by {way.order}j.id desc limit 9"
         explain = "explain query plan" if db.sql.engine == "sqlite" else "explain"
-        return str(tx.rows(f"{explain} {text}", *way.params))
+        return str(tx.rows(f"{explain} {text}", *way.params, *asked.params))
 
     return db.write_now(read)
 
@@ -29,7 +33,9 @@ def plan(db: Database, cast: Cast, query: dict[str, list[str]]) -> str:
         ({"where[task_id]": [MISSING]}, "jobs_of_task"),
         ({"where[workflow_id]": [MISSING]}, "jobs_of_workflow"),
         ({"where[workflow_job_id]": [MISSING]}, "jobs_of_workflow_job"),
-        ({"where[lifecycle][$in][]": ["ready", "onhold"]}, "jobs_open"),
+        (WAITING, "jobs_open"),
+        ({**WAITING, "where[task_id]": [MISSING]}, "jobs_open"),
+        ({**WAITING, "where[workflow_id]": [MISSING]}, "jobs_open"),
         ({"where[state][$in][]": ["failure", "lost"]}, "jobs_ended_badly"),
         ({"where[state][$in][]": ["failure", "success"]}, "jobs_of_customer"),
     ],

@@ -50,6 +50,11 @@ class Fragments:
     current_xid: str
     # Events at or above this number may still change their neighbours; cursors stay below.
     xid_horizon: str
+    # Events behind a cursor, whose two numbers are the parameters; and the order of cursors. So
+    # that an index serves them: the log may hold years.
+    beyond_cursor: str
+    in_order: str
+    newest_first: str
 
 
 class Tx(Protocol):

@@ -34,6 +34,9 @@ FRAGMENTS = Fragments(
     next_fence="nextval('fence')",
     current_xid="pg_current_xact_id()::text::bigint",
     xid_horizon="pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
+    beyond_cursor="(xid, id) > (?, ?)",
+    in_order="xid, id",
+    newest_first="xid desc, id desc",
 )
 
 AGAIN = (

@@ -41,6 +41,10 @@ FRAGMENTS = Fragments(
     next_fence="null",
     current_xid="0",
     xid_horizon="9223372036854775807",
+    # One writer: the transaction's number is always 0.
+    beyond_cursor="(? >= 0 and id > ?)",
+    in_order="id",
+    newest_first="id desc",
 )
 
 log = logging.getLogger("belvedere.db")

@@ -22,8 +22,9 @@ def _wanted(tx: Tx, xid: int, event_id: int, kinds: frozenset[str], limit: int) 
     words = ", ".join("?" for _ in kinds)
     return tx.all(
         Event,
-        f"select {columns(Event)} from events where (xid, id) > (?, ?)"
-        f" and xid < {tx.sql.xid_horizon} and kind in ({words}) order by xid, id limit ?",
+        f"select {columns(Event)} from events where {tx.sql.beyond_cursor}"
+        f" and xid < {tx.sql.xid_horizon} and kind in ({words})"
+        f" order by {tx.sql.in_order} limit ?",
         xid,
         event_id,
         *sorted(kinds),

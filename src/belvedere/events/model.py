@@ -2,6 +2,11 @@
 
 import msgspec
 
+from belvedere.base.clock import DAY, Millis
+
+# Of monitors, hosts, members and the like; those of a job go with the job.
+LIFE: Millis = 30 * DAY
+
 
 class Event(msgspec.Struct, frozen=True):
     """A row of the event log."""

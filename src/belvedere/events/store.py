@@ -41,7 +41,8 @@ def after(tx: Tx, xid: int, event_id: int, limit: int = 500) -> list[Event]:
     return tx.all(
         Event,
         f"select {columns(Event)} from events"
-        f" where (xid, id) > (?, ?) and xid < {tx.sql.xid_horizon} order by xid, id limit ?",
+        f" where {tx.sql.beyond_cursor} and xid < {tx.sql.xid_horizon}"
+        f" order by {tx.sql.in_order} limit ?",
         xid,
         event_id,
         limit,
@@ -52,7 +53,7 @@ def newest(tx: Tx) -> tuple[int, int]:
     """The cursor that has seen everything so far."""
     row = tx.row(
         f"select xid, id from events where xid < {tx.sql.xid_horizon}"
-        " order by xid desc, id desc limit 1"
+        f" order by {tx.sql.newest_first} limit 1"
     )
     return (0, 0) if row is None else (row[0], row[1])
 

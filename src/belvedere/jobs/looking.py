@@ -62,14 +62,20 @@ def _few_are_open(tx: Tx) -> bool:
 
 
 def _open_way(customer_id: str, listing: Listing, span: Span, down: bool | None) -> Way:
-    """Written so that no other index fits: neither for the organization nor for ids."""
+    """Written so that no other index fits: neither for the organization nor for ids, nor for a
+    task, whose history may be long."""
     (low, over), (high, under) = span.low, span.high
     text = (
         f"{OPEN_ONES} and j.expires_at > 0 and j.customer_id || '' = ?"
         f" and j.id || '' {over} ? and j.id || '' {under} ?"
     )
+    rest = idspan.rest(listing)
+    narrow = [one for one in rest.conditions if one.field in _NARROW and one.operator == "$eq"]
+    text += "".join(f" and j.{one.field} || '' = ?" for one in narrow)
+    params = (customer_id, low, high, *(one.values[0] for one in narrow))
+    rest = replace(rest, conditions=tuple(c for c in rest.conditions if c not in narrow))
     order = "" if down is None else f"j.id || ''{' desc' if down else ''}, "
-    return Way(text, (customer_id, low, high), idspan.rest(listing), order)
+    return Way(text, params, rest, order)
 
 
 def _along(tx: Tx, customer_id: str, listing: Listing, span: Span, down: bool | None) -> Way:

@@ -77,7 +77,7 @@ def _cursor(text: str | None) -> Cursor | None:
 def _holds(tx: Tx, cursor: Cursor, newest: Cursor) -> bool:
     """Whether the log still has everything after the cursor. One beyond its end comes from before
     a backup was restored."""
-    oldest = tx.row("select xid, id from events order by xid, id limit 1")
+    oldest = tx.row(f"select xid, id from events order by {tx.sql.in_order} limit 1")
     return cursor <= newest and (oldest is None or cursor >= (oldest[0], oldest[1] - 1))
 
 
