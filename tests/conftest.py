@@ -1,6 +1,7 @@
 """What every test may ask for; tests/README.md describes it."""
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,6 @@ import pytest
 import engines
 from belvedere.access.keys import Keys
 from belvedere.db import Database
-from belvedere.db.migrate import migrate, open_database
 from cast import Cast, assemble
 from handclock import HandClock
 
@@ -31,7 +31,12 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return engines.sqlite_template(tmp_path_factory.mktemp("template"))
+    return engines.sqlite_template(tmp_path_factory.mktemp("template") / "belvedere.db")
+
+
+@pytest.fixture(scope="session")
+def sqlite_logs_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return engines.sqlite_template(tmp_path_factory.mktemp("template") / "logs.db", "logs")
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +50,7 @@ def database_url(engine: str, tmp_path: Path, request: pytest.FixtureRequest) ->
     """Where a migrated, empty database is, as `belvedere server --database` takes it."""
     template = request.getfixturevalue(f"{engine}_template")
     if engine == "sqlite":
-        yield engines.sqlite_copy(template, tmp_path)
+        yield str(shutil.copyfile(template, tmp_path / "belvedere.db"))
     else:
         with engines.postgres_copy(template) as url:
             yield url
@@ -54,16 +59,19 @@ def database_url(engine: str, tmp_path: Path, request: pytest.FixtureRequest) ->
 @pytest.fixture
 def db(database_url: str) -> Iterator[Database]:
     """That database, open."""
-    database = open_database(database_url)
+    database = engines.opened(database_url)
     yield database
     engines.closed(database)
 
 
 @pytest.fixture
-def logs(database_url: str, engine: str, tmp_path: Path) -> Iterator[Database]:
+def logs(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Database]:
     """Where output of jobs goes: a file of its own on SQLite, the same database on PostgreSQL."""
-    database = open_database(str(tmp_path / "logs.db") if engine == "sqlite" else database_url)
-    migrate(database, "logs")
+    if engine == "postgres":
+        yield request.getfixturevalue("db")
+        return
+    template = request.getfixturevalue("sqlite_logs_template")
+    database = engines.opened(str(shutil.copyfile(template, tmp_path / "logs.db")))
     yield database
     engines.closed(database)
 

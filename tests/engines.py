@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import os
 import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +15,20 @@ from psycopg import sql
 import pgguard
 from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
+from belvedere.db.sqlite import Sqlite
 
 ENGINES = ("sqlite", "postgres")
 _number = itertools.count()
+# Who makes and drops databases, by server: coming in anew takes longer than dropping one.
+_operators: dict[str, psycopg.Connection] = {}
+
+
+def opened(url: str) -> Database:
+    """Open, and as careless as our PostgreSQL: no test waits for the disk."""
+    db = open_database(url)
+    if isinstance(db, Sqlite):
+        db._writer.execute("pragma synchronous=off")
+    return db
 
 
 def closed(db: Database) -> None:
@@ -26,16 +36,11 @@ def closed(db: Database) -> None:
     asyncio.run(asyncio.wait_for(db.close(), 10))
 
 
-def sqlite_template(folder: Path) -> Path:
-    draft = open_database(str(folder / "template.db"))
-    migrate(draft)
+def sqlite_template(path: Path, steps: str = "migrations") -> Path:
+    draft = opened(str(path))
+    migrate(draft, steps)
     closed(draft)
-    return folder / "template.db"
-
-
-def sqlite_copy(template: Path, folder: Path) -> str:
-    """The path of a migrated file in `folder`."""
-    return str(shutil.copyfile(template, folder / "belvedere.db"))
+    return path
 
 
 @contextmanager
@@ -50,11 +55,13 @@ def postgres_template() -> Iterator[str]:
     if not given:
         with pgguard.guarded() as server:
             yield _migrated(_within(server, "template"))
+            _leave(server)
         return
     # Leave nothing behind on a server that is not ours.
     template = _within(given, f"belvedere_test_{secrets.token_hex(4)}")
     yield _migrated(template)
     _administer(template, "drop database {}", _name(template))
+    _leave(template)
 
 
 def _migrated(template: str) -> str:
@@ -80,8 +87,14 @@ def postgres_copy(template: str) -> Iterator[str]:
 
 
 def _administer(url: str, statement: str, *names: str) -> None:
-    with psycopg.connect(_within(url, "postgres"), autocommit=True) as connection:
-        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+    server = _within(url, "postgres")
+    if server not in _operators:
+        _operators[server] = psycopg.connect(server, autocommit=True)
+    _operators[server].execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+def _leave(url: str) -> None:
+    _operators.pop(_within(url, "postgres")).close()
 
 
 def _name(url: str) -> str:

@@ -4,6 +4,7 @@ everybody sends them, and every answer is judged."""
 import asyncio
 import itertools
 from collections import Counter
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -76,7 +77,9 @@ class Swarm:
         self._watch = watch
         self._runner = runner
         self._number = itertools.count()
-        self.schema = openapi.from_dict(world.conformity.document, config=Config.from_dict(CONFIG))
+        # Its own: the document serves all other tests too.
+        document = deepcopy(world.conformity.document)
+        self.schema = openapi.from_dict(document, config=Config.from_dict(CONFIG))
         self.faults: dict[str, str] = {}
         self.statuses: Counter[int] = Counter()
 
