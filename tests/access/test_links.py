@@ -32,6 +32,7 @@ async def test_it_works(doors: Doors, keys: Keys, cast: Cast, stranger: Actor) -
         "email": "new@acme.test",
         "customer_name": "acme",
         "has_password": False,
+        "password": True,
     }
     answer = await doors.knock(ACCEPT, stranger, {"token": link["token"], "password": NEW})
     actor = await doors.house.db.read(authenticate, keys, answer.body["access_token"])

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from belvedere.access import Level, customers, members
+from belvedere.access import Level, customers, members, recovery
 from cast import PASSWORD
 from contract.client import Client
 from contract.traveller import BODY, PERSON, Traveller, add, provider_of
@@ -140,11 +140,42 @@ async def test_an_invited_person_comes_through_the_provider(
     provider_id, olga = await switched_off(world, at)
     body = {"user": {"email": "new@acme.test"}, "credential": "user"}
     link = (await olga.post("/api/member", body)).json["invitation"]["link"]
-    told = {"token": link.partition("#")[2], "password": "a long new password"}
+    token = link.partition("#")[2]
+    seen = (await stranger.post("/api/auth/link", {"token": token})).json
+    assert (seen["customer_name"], seen["password"]) == ("acme", False)
+    told = {"token": token, "password": "a long new password"}
     refused = await stranger.post("/api/auth/invitation", told)
     assert (refused.status, refused.code) == (403, "passwords_off")
     at.person = {**PERSON, "sub": "s-new", "email": "new@acme.test"}
     assert (await (await came(world, at, provider_id)).get("/acme/task")).status == 200
+
+
+async def test_a_reset_link_opens_nothing(world: World, at: Provider, stranger: Client) -> None:
+    path = f"/api/member/{world.cast.max.member_id}/reset"
+    made = await world.client("olga").post(path)
+    _, olga = await switched_off(world, at)
+    refused = await olga.post(path)
+    assert (refused.status, refused.code) == (403, "passwords_off")
+    # One that was made before is good again when passwords are.
+    token = made.json["link"].partition("#")[2]
+    told = {"token": token, "password": "a long new password"}
+    refused = await stranger.put("/api/auth/password/reset", told)
+    assert (refused.status, refused.code) == (403, "passwords_off")
+    assert not (await stranger.post("/api/auth/link", {"token": token})).json["password"]
+    await olga.put("/api/customer", ON)
+    assert (await stranger.post("/api/auth/link", {"token": token})).json["password"]
+    assert (await stranger.put("/api/auth/password/reset", told)).status == 200
+
+
+async def test_a_person_of_two_organizations_resets_for_the_other(
+    world: World, at: Provider, stranger: Client
+) -> None:
+    await switched_off(world, at)
+    by = customers.operator(world.cast.acme)
+    await world.house.db.write(members.admit, by, "eve@globex.test", Level.VIEWER)
+    keys = world.house.keys
+    _, token = await world.house.db.write(recovery.reset_password, keys, "eve@globex.test")
+    assert (await stranger.post("/api/auth/link", {"token": token})).json["password"]
 
 
 async def test_the_operator_opens_the_door_again(

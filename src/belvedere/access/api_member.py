@@ -140,6 +140,7 @@ ROUTES = (
         reset,
         "A one-time link for a new password, or a new invitation; shown once",
         answer=records.LinkRecord,
+        codes=("belongs_elsewhere", "passwords_off"),
         known=False,
         people=True,
     ),

@@ -39,6 +39,9 @@ class LinkShown(msgspec.Struct):
     customer_name: str
     # Whether the page asks for the password in use or for a new one.
     has_password: bool
+    # False: no password opens it; the person signs in through a provider, which accepts an
+    # invitation too.
+    password: bool
 
 
 class Change(msgspec.Struct):
@@ -62,7 +65,13 @@ async def recover(ask: Ask) -> Done:
 
 async def look(ask: Ask) -> LinkShown:
     found = await _greeting(ask)
-    return LinkShown(found.kind, found.email, found.customer_name, found.password_hash is not None)
+    return LinkShown(
+        found.kind,
+        found.email,
+        found.customer_name,
+        found.password_hash is not None,
+        not found.passwords_off,
+    )
 
 
 async def reset(ask: Ask) -> Done:
@@ -110,10 +119,13 @@ async def _greeting(ask: Ask, kind: str | None = None) -> Greeting:
     if found is None or kind not in (None, found.kind):
         limits.wrong(address)
         raise links.gone()
+    if kind is not None and found.passwords_off:
+        raise sessions.passwords_off(found.customer_name)
     return found
 
 
-_by_link = partial(plain, codes=("link_gone", "too_many_requests"))
+_LINK_CODES = ("link_gone", "too_many_requests")
+_by_link = partial(plain, codes=(*_LINK_CODES, "passwords_off"))
 
 ROUTES = (
     plain(
@@ -146,7 +158,7 @@ ROUTES = (
         codes=("too_many_requests",),
         people=True,
     ),
-    _by_link(
+    plain(
         "POST",
         "/api/auth/link",
         "anonymous",
@@ -154,6 +166,7 @@ ROUTES = (
         "What a one-time link is for",
         body=Look,
         answer=LinkShown,
+        codes=_LINK_CODES,
         known=False,
     ),
     _by_link(

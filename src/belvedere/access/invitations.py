@@ -7,7 +7,7 @@ elsewhere first, nor because another organization set the password.
 
 import msgspec
 
-from belvedere.access import entrance, links, roster, users
+from belvedere.access import entrance, links, roster, sessions, users
 from belvedere.access.entrance import Entered
 from belvedere.access.keys import Keys
 from belvedere.access.links import Link
@@ -32,6 +32,8 @@ class Greeting(msgspec.Struct, frozen=True):
     customer_name: str
     # The person has a password already: then it is asked for, not set.
     password_hash: str | None
+    # No password opens what the link is for: the person comes through a provider.
+    passwords_off: int
 
 
 def invite(
@@ -57,13 +59,19 @@ def greet(tx: Tx, keys: Keys, token: str) -> Greeting | None:
     link = links.find(tx, keys, token)
     if link is None:
         return None
-    return tx.one(
+    found = tx.one(
         Greeting,
-        "select l.kind, u.id, u.email, c.name, u.password_hash from links l"
+        "select l.kind, u.id, u.email, c.name, u.password_hash, c.providers_only from links l"
         " join users u on u.id = l.user_id join customers c on c.id = l.customer_id"
         " where l.id = ? and u.enabled = 1 and c.enabled = 1",
         link.id,
     )
+    if found is None or found.kind == links.INVITATION:
+        return found
+    # One password opens all organizations of a person: a new one is good if any of them takes it.
+    places = sessions.memberships(tx, found.user_id)
+    shut = bool(places) and all(place.providers_only for place in places)
+    return msgspec.structs.replace(found, passwords_off=int(shut))
 
 
 def accept(

@@ -22,6 +22,8 @@ def issue_link(tx: Tx, keys: Keys, actor: Actor, member_id: str) -> tuple[Link, 
             " password.",
             code="belongs_elsewhere",
         )
+    if kind == links.RESET and customers.find(tx, actor.customer_id).providers_only:
+        raise sessions.passwords_off(actor.customer_name)
     link, token = links.make(
         tx, keys, kind, member.user_id, actor.customer_id, actor.user_id or actor.kind
     )

@@ -63,6 +63,11 @@ def _by_link(args: Args) -> tuple[str, str]:
     with client_for(Profile(server), args) as client:
         seen = client.post("/api/auth/link", {"token": token})
         email = seen["email"]
+        if not seen.get("password", True):
+            raise Stop(
+                f"The organization {seen['customer_name']} takes no passwords; open the link in a"
+                " browser and sign in through its provider."
+            )
         if seen["has_password"] and seen["kind"] == "invitation":
             password = prompt.secret(f"Password of {email}: ")
         else:

@@ -5681,6 +5681,7 @@ export interface components {
             email: string;
             has_password: boolean;
             kind: string;
+            password: boolean;
         };
         /**
          * Linked

@@ -50,8 +50,30 @@ test('an owner switches passwords off, and the sign-in page asks for none', asyn
     body: JSON.stringify({ ...OWNER, customer: CUSTOMER }),
   })
   expect([refused.status, (await refused.json()).code]).toEqual([403, 'passwords_off'])
-  await page.getByRole('switch', SWITCH).click({ force: true })
-  await expect.poll(() => page.getByRole('switch', SWITCH).isChecked()).toBe(true)
+})
+
+test('an invited person is led to the provider, and that accepts the invitation', async () => {
+  const owner = await world.stranger()
+  await owner.goto(world.at('/people'))
+  await owner.getByRole('link', { name: 'Sign in with Our directory' }).click()
+  await owner.waitForURL(world.at('/people'))
+  const made = await owner.request.post(`${world.url}/api/member`, {
+    data: { user: { email: 'nora@example.org' }, credential: 'user' },
+    headers: { origin: world.url },
+  })
+  const { invitation } = await made.json()
+  await provider.knows({ sub: 's-nora', email: 'nora@example.org', name: 'Nora' })
+  const page = await world.stranger()
+  await page.goto(invitation.link)
+  await page.getByText('That accepts the invitation.').waitFor()
+  expect(await page.getByLabel(/password/i).count()).toBe(0)
+  await page.getByRole('link', { name: 'Sign in with Our directory' }).click()
+  await page.waitForURL(world.at('/'))
+  await page.getByRole('heading', { level: 1, name: 'Dashboard' }).waitFor()
+
+  await owner.goto(world.at('/settings/security'))
+  await owner.getByRole('switch', SWITCH).click({ force: true })
+  await expect.poll(() => owner.getByRole('switch', SWITCH).isChecked()).toBe(true)
 })
 
 test('no page sinned', () => {

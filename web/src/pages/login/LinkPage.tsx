@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ok, type Shape, UI } from '../../api/client'
 import { Card } from './Card'
+import { Providers, useMethods } from './Providers'
 import { type Asked, askedBy, SecondStep } from './SecondStep'
 import { useText } from './text'
 
@@ -32,7 +33,30 @@ export function LinkPage() {
         </Anchor>
       </Card>
     )
-  return link.data ? <Redeem link={link.data} token={token} /> : null
+  if (!link.data) return null
+  return link.data.password ? (
+    <Redeem link={link.data} token={token} />
+  ) : (
+    <WithoutPassword link={link.data} />
+  )
+}
+
+/** Where passwords are off, whoever comes through a provider is in: an invitation counts by that. */
+function WithoutPassword({ link }: { link: Shape<'LinkShown'> }) {
+  const t = useText()
+  const methods = useMethods(link.customer_name)
+  const isInvitation = link.kind === 'invitation'
+  return (
+    <Card
+      title={isInvitation ? t.linkInvitation(link.customer_name) : t.linkNoPassword}
+      onSubmit={() => {}}
+    >
+      <Text size="sm">
+        {t.linkThrough(link.customer_name, link.email)} {isInvitation ? t.linkAccepts : null}
+      </Text>
+      <Providers doors={methods?.providers ?? []} to={`/${link.customer_name}`} />
+    </Card>
+  )
 }
 
 function Redeem({ link, token }: { link: Shape<'LinkShown'>; token: string }) {

@@ -2,9 +2,10 @@ import { Alert, Anchor, Button, Divider, PasswordInput, TextInput } from '@manti
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { api, ok, ROOT, type Shape, UI } from '../../api/client'
+import { api, ok, UI } from '../../api/client'
 import { loginRoute } from '../../app/root'
 import { Card } from './Card'
+import { Providers, useMethods } from './Providers'
 import { type Asked, askedBy, SecondStep } from './SecondStep'
 import { useText } from './text'
 
@@ -40,7 +41,8 @@ interface Props {
 
 function FirstStep({ to, problem, onAsked, onIn }: Props) {
   const t = useText()
-  const methods = useMethods(to)
+  // The organization that the wanted page belongs to.
+  const methods = useMethods(to?.split('/')[1]?.split('?')[0])
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const login = useMutation({
@@ -82,37 +84,5 @@ function FirstStep({ to, problem, onAsked, onIn }: Props) {
       )}
       <Providers doors={methods?.providers ?? []} to={to} />
     </Card>
-  )
-}
-
-/** How one can sign in to the organization that the wanted page belongs to. */
-function useMethods(to?: string): Shape<'MethodsRecord'> | undefined {
-  const customer = to?.split('/')[1]?.split('?')[0]
-  const { data } = useQuery({
-    queryKey: ['methods', customer],
-    queryFn: () =>
-      ok(api.GET('/api/auth/methods', { params: { query: customer ? { customer } : {} } })),
-    retry: false,
-  })
-  return data
-}
-
-function Providers({ doors, to }: { doors: Shape<'DoorRecord'>[]; to?: string }) {
-  const t = useText()
-  const target = `?to=${encodeURIComponent(UI + (to ?? '/').replace(/^\//, ''))}`
-  return (
-    <>
-      {doors.map((one) => (
-        <Button
-          key={one.id}
-          component="a"
-          size="sm"
-          variant="default"
-          href={ROOT + one.begin.replace(/^\//, '') + target}
-        >
-          {t.through(one.name)}
-        </Button>
-      ))}
-    </>
   )
 }

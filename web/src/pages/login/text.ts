@@ -30,6 +30,10 @@ export const useText = catalogue(
     linkBody: (email: string) => `For ${email}. At least 12 characters.`,
     linkKnown: (email: string) =>
       `For ${email}. You have an account here already: enter its password.`,
+    linkNoPassword: 'No password needed',
+    linkThrough: (org: string, email: string) =>
+      `${org} takes no passwords. Sign in with its provider as ${email}.`,
+    linkAccepts: 'That accepts the invitation.',
     newPassword: 'New password',
     setPassword: 'Set password',
     accept: 'Accept',
@@ -94,6 +98,10 @@ export const useText = catalogue(
     linkBody: (email: string) => `Para ${email}. Al menos 12 caracteres.`,
     linkKnown: (email: string) =>
       `Para ${email}. Ya tienes una cuenta aquí: escribe su contraseña.`,
+    linkNoPassword: 'No hace falta contraseña',
+    linkThrough: (org: string, email: string) =>
+      `${org} no admite contraseñas. Entra con su proveedor como ${email}.`,
+    linkAccepts: 'Con eso aceptas la invitación.',
     newPassword: 'Contraseña nueva',
     setPassword: 'Poner contraseña',
     accept: 'Aceptar',
