@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from belvedere import events
 from belvedere.monitors import with_hosts
 from belvedere.protocol import Noted, Sample, Samples, Watch
 from belvedere.server import loops, reactions
@@ -293,6 +294,46 @@ async def test_history_over_http(world: World, ada: Client, vic: Client) -> None
         assert (await vic.get(f"{path}?{query}")).code == "bad_query"
     long = "from=2020-01-01T00:00:00Z&to=2026-01-01T00:00:00Z&step=60000"
     assert (await vic.get(f"{path}?{long}")).code == "bad_query"
+
+
+async def test_turns_are_those_that_happened(world: World, ada: Client, vic: Client) -> None:
+    made = await make(world, ada, fail_threshold=2)
+    path = f"/acme/monitor/{made['id']}/turns"
+    assert (await vic.get(path)).json["turns"] == []
+    async with world.agent() as agent:
+        words = ("normal", "failure", "normal", "failure", "failure", "normal")
+        said = [
+            Sample(made["id"], 1, 10 * (len(words) - n), word, message=f"check {n}")
+            for n, word in enumerate(words)
+        ]
+        await agent.say(Samples("s", 1, said))
+        await agent.hear(Noted)
+    found = (await vic.get(path)).json
+    # A single miss is below the threshold: a failed check, but no turn.
+    assert [(one["from"], one["state"], one["message"]) for one in found["turns"]] == [
+        ("failure", "normal", "check 5"),
+        ("normal", "failure", "check 4"),
+        ("unknown", "normal", "check 0"),
+    ]
+    assert found["whole"] and found["kept"] < found["turns"][-1]["at"]
+    # The state of a time is told by the turn before it.
+    later = (await vic.get(f"{path}?from=2999-01-01T00:00:00Z")).json
+    assert [one["state"] for one in later["turns"]] == ["normal"]
+    assert (await vic.get(f"{path}?from=tomorrow")).code == "bad_query"
+    assert (await vic.get(f"/acme/monitor/{MISSING}/turns")).status == 404
+
+
+async def test_turns_beyond_the_kept_ones_are_not_guessed(world: World, ada: Client) -> None:
+    made = await make(world, ada)
+    async with world.agent() as agent:
+        await agent.say(Samples("s", 1, [Sample(made["id"], 1, 0, "normal")]))
+        await agent.hear(Noted)
+    path = f"/acme/monitor/{made['id']}/turns"
+    assert len((await ada.get(path)).json["turns"]) == 1
+    await world.house.db.write(
+        lambda tx: tx.run("update events set at = at - ? where object = 'monitor'", events.LIFE + 1)
+    )
+    assert (await ada.get(path)).json["turns"] == []
 
 
 async def test_a_push_monitor_is_called(world: World, ada: Client, stranger: Client) -> None:

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from belvedere import events
 from belvedere.access import audit
 from belvedere.access.model import Actor
 from belvedere.base.clock import DAY, Millis
@@ -15,7 +16,6 @@ from belvedere.tasks.model import History, TaskSpec
 from belvedere.tasks.store import missing, runnable
 
 BATCH = 500
-EVENT_LIFE: Millis = 30 * DAY
 _spec = msgspec.json.Decoder(TaskSpec).decode
 
 # What a workflow job that is still open has done stays until it is over, too.
@@ -134,7 +134,7 @@ def forget_events(tx: Tx) -> int:
     return tx.run(
         "delete from events where id in"
         " (select id from events where object <> 'job' and at < ? order by at limit ?)",
-        tx.now - EVENT_LIFE,
+        tx.now - events.LIFE,
         BATCH,
     )
 

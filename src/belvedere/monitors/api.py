@@ -5,13 +5,14 @@ import msgspec
 from belvedere.access.api_acl import acl_routes
 from belvedere.base.clock import Millis, parse_iso
 from belvedere.base.errors import Fault, Forbidden, TooMany
-from belvedere.monitors import history, push, report, service, store
+from belvedere.monitors import history, push, report, service, store, turns
 from belvedere.monitors.given import MonitorBody
 from belvedere.monitors.history import History
 from belvedere.monitors.kinds import refusal
 from belvedere.monitors.push import Pushed
 from belvedere.monitors.record import MonitorRecord, record
 from belvedere.monitors.report import ReportBody
+from belvedere.monitors.turns import Turns
 from belvedere.rest import filters, lists, values
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -131,6 +132,16 @@ async def show_history(ask: Ask) -> History:
         None if since is None else values.time("from", since),
         None if until is None else values.time("to", until),
         None if step is None else values.whole("step", step),
+    )
+
+
+async def show_turns(ask: Ask) -> Turns:
+    since = ask.first("from")
+    return await ask.house.db.read(  # type: ignore[no-any-return]
+        turns.turns,
+        ask.actor,
+        ask.path["id"],
+        None if since is None else values.time("from", since),
     )
 
 
@@ -272,6 +283,16 @@ ROUTES: tuple[Route, ...] = (
             ("to", "a time; now without it"),
             ("step", "0 (single checks), 60000, 600000, 3600000 or 86400000 milliseconds"),
         ),
+    ),
+    Route(
+        "GET",
+        "/monitor/{id}/turns",
+        "viewer",
+        show_turns,
+        "When a monitor came into which state, newest first",
+        answer=Turns,
+        known=False,
+        query=(("from", "a time; all that is kept without it"),),
     ),
     Route(
         "GET",

@@ -2888,6 +2888,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/monitor/{id}/turns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * When a monitor came into which state, newest first
+         * @description Level: viewer.
+         */
+        get: operations["get_monitor_id_turns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/monitor/{id}/unmute": {
         parameters: {
             query?: never;
@@ -7462,6 +7482,24 @@ export interface components {
         TryRecord: {
             date: string;
             fault: string;
+        };
+        /** Turn */
+        Turn: {
+            at: string;
+            from: string;
+            message: string;
+            state: string;
+        };
+        /**
+         * Turns
+         * @description `kept`: turns before this time are forgotten. `whole`: false where there are more than these
+         *         since the time that was asked for.
+         */
+        Turns: {
+            id: string;
+            kept: string;
+            turns: components["schemas"]["Turn"][];
+            whole: boolean;
         };
         /**
          * Type
@@ -14434,6 +14472,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MonitorRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_monitor_id_turns: {
+        parameters: {
+            query?: {
+                /** @description a time; all that is kept without it */
+                from?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Turns"];
                 };
             };
             /** @description Refused. */

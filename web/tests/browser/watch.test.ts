@@ -182,10 +182,12 @@ describe('monitors', () => {
     await page.getByText('Table', { exact: true }).click()
     await page.getByRole('columnheader', { name: 'Response time, ms' }).waitFor()
     await page.getByRole('tab', { name: 'History' }).click()
-    await page
-      .getByText(/checks failed$/)
+    const turns = page.getByRole('region', { name: 'Changes of state' })
+    await turns
+      .getByText(/^(Failing|Warning) lasted/)
       .first()
       .waitFor()
+    await turns.getByText(/^Normal since then/).waitFor()
   })
 
   test('it is muted, paused, edited and deleted', async () => {

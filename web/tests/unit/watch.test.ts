@@ -5,7 +5,8 @@ import { wordsOf } from '../../src/pages/hosts/words'
 import { FRESH, bodyOf as indicatorBody, ofKind } from '../../src/pages/indicators/form'
 import { headersOf, headerText } from '../../src/pages/monitors/HeadersInput'
 import { bodyOf, freshValues, KINDS, valuesOf } from '../../src/pages/monitors/kinds'
-import { cellsOf, metricsOf, seriesOf, troublesOf } from '../../src/ui/chart/series'
+import { spansOf } from '../../src/pages/monitors/turns'
+import { cellsOf, metricsOf, seriesOf } from '../../src/ui/chart/series'
 import { beatLooks, byNeed, shownValue, uptime } from '../../src/ui/watch/show'
 
 type Point = Shape<'Point'>
@@ -41,17 +42,14 @@ describe('series of a chart', () => {
     expect(looks).toEqual(['ok', 'warn', 'fail', 'stop'])
   })
 
-  it('joins failed checks to one trouble and knows whether it is over', () => {
-    const [open, over] = troublesOf([
-      point(0, 1),
-      point(1, 0, undefined, 'refused'),
-      point(2, 0.5),
-      point(3, 1),
-      point(4, 0),
+  it('makes spans of turns, and the newest one lasts', () => {
+    const turn = (at: string, state: string) => ({ at, state, from: 'unknown', message: '' })
+    const spans = spansOf([turn('3', 'normal'), turn('2', 'failure'), turn('1', 'normal')])
+    expect(spans.map((one) => [one.state, one.at, one.until])).toEqual([
+      ['normal', '3', null],
+      ['failure', '2', '3'],
+      ['normal', '1', '2'],
     ])
-    expect(over).toMatchObject({ checks: 4, failed: 3, message: 'refused', isOpen: false })
-    expect(over!.to).toBe(new Date(3 * MINUTE).toISOString())
-    expect(open!.isOpen).toBe(true)
   })
 })
 

@@ -78,3 +78,18 @@ export function monitorHistoryQuery(id: string, span: Span, every = CHECKS_MS) {
     placeholderData: keepPreviousData,
   })
 }
+
+/** When it came into which state, since a time. */
+export function monitorTurnsQuery(id: string, from: string) {
+  return queryOptions({
+    queryKey: ['monitor', id, 'turns', from],
+    queryFn: ({ signal }) =>
+      ok(
+        api.GET('/monitor/{id}/turns', {
+          params: { path: { id }, query: loose({ from }) },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  })
+}

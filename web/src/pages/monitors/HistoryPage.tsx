@@ -1,16 +1,18 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Monitor, monitorHistoryQuery } from '../../api/queries/monitor'
+import type { Shape } from '../../api/client'
+import { type Monitor, monitorHistoryQuery, monitorTurnsQuery } from '../../api/queries/monitor'
 import { dateTime, span } from '../../lib/format'
+import { watchLook, watchWord } from '../../lib/state'
 import { StateStrip } from '../../ui/chart/StateStrip'
-import { troublesOf } from '../../ui/chart/series'
 import { Loaded } from '../../ui/Loaded'
 import { StateIcon } from '../../ui/StateIcon'
 import { Frame } from './Frame'
 import { RangeControl, useRange } from './range'
 import { monitorHistoryRoute } from './routes'
 import { useText } from './text'
+import { type Span, spansOf } from './turns'
 
 const SINGLES_MS = 6 * 3_600_000
 const SHOWN = 200
@@ -28,7 +30,7 @@ export function HistoryPage() {
     <Frame id={id} tab="history">
       {(monitor) => (
         <Stack gap="md">
-          <Troubles monitor={monitor} />
+          <Changes monitor={monitor} />
           <Singles monitor={monitor} />
         </Stack>
       )}
@@ -36,50 +38,75 @@ export function HistoryPage() {
   )
 }
 
-function Troubles({ monitor }: { monitor: Monitor }) {
+function Changes({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const { range = '7d' } = monitorHistoryRoute.useSearch()
   const { query, from, to } = useRange(monitor.id, range)
+  const turns = useQuery(monitorTurnsQuery(monitor.id, new Date(from).toISOString()))
   return (
-    <Paper withBorder component="section" aria-label={t.troubles}>
+    <Paper withBorder component="section" aria-label={t.turns}>
       <Group className="head" justify="space-between">
         <Title order={2} size="h6">
-          {t.troubles}
+          {t.turns}
         </Title>
         <RangeControl value={range} />
       </Group>
       <Loaded query={query} lines={3}>
         {({ points }) => (
+          <Stack px="md" py="sm">
+            <StateStrip points={points} from={from} to={to} />
+          </Stack>
+        )}
+      </Loaded>
+      <Loaded query={turns} lines={3}>
+        {(found) => (
           <>
-            <Stack px="md" py="sm">
-              <StateStrip points={points} from={from} to={to} />
-            </Stack>
-            {troublesOf(points).map((one) => (
-              <div className="row mon-trouble" key={one.from}>
-                <StateIcon look="fail" title={t.bad} />
-                <div className="clip">
-                  <div className="num">
-                    {dateTime(one.from)}{' '}
-                    <Text span size="xs" c="dimmed">
-                      {one.isOpen ? t.stillOpen : `${t.lasted} ${span(one.from, one.to)}`}
-                    </Text>
-                  </div>
-                  <Text size="xs" c="dimmed" className="clip">
-                    {one.message}
-                  </Text>
-                </div>
-                <Text size="xs">{t.failedOf(one.failed, one.checks)}</Text>
-              </div>
+            {spansOf(found.turns).map((one) => (
+              <Turned key={one.at} one={one} severity={monitor.failure_severity} />
             ))}
-            {points.every((point) => point.up === 1) ? (
-              <Text size="sm" c="dimmed" p="md" pt={0}>
-                {t.troublesNone}
-              </Text>
-            ) : null}
+            <Text size="sm" c="dimmed" p="md" pt={found.turns.length ? 'md' : 0}>
+              {endOf(monitor, found, from, t)}
+            </Text>
           </>
         )}
       </Loaded>
     </Paper>
+  )
+}
+
+type Turns = Shape<'Turns'>
+
+/** What the list says at its end: why it has no more. */
+function endOf(monitor: Monitor, found: Turns, from: number, t: ReturnType<typeof useText>) {
+  if (!found.whole) return t.turnsMore(found.turns.length)
+  const kept = Date.parse(found.kept)
+  if (from <= kept && Date.parse(monitor.creation_date) < kept) return t.turnsKept
+  return found.turns.length ? t.turnsAll : t.turnsNone
+}
+
+function Turned({ one, severity }: { one: Span; severity: string }) {
+  const t = useText()
+  // Paused, it is in a state of that name.
+  const shown = { state: one.state, failure_severity: severity, enable: one.state !== 'paused' }
+  const word = watchWord(shown)
+  return (
+    <div className="row mon-trouble">
+      <StateIcon look={watchLook(shown)} title={word} />
+      <div className="clip">
+        <div>
+          {word}{' '}
+          <Text span size="xs" c="dimmed" className="num">
+            {one.until ? `${t.lasted} ${span(one.at, one.until)}` : t.stillSo}
+          </Text>
+        </div>
+        <Text size="xs" c="dimmed" className="clip" title={one.message}>
+          {one.message}
+        </Text>
+      </div>
+      <time dateTime={one.at} className="num">
+        {dateTime(one.at)}
+      </time>
+    </div>
   )
 }
 
