@@ -100,27 +100,33 @@ const COLOURS = ['color-contrast', 'link-in-text-block']
 /** What is still there on a second look: a colour may have been on its way to another. */
 async function faults(page: Page, rules: string[]): Promise<string[]> {
   const first = await found(page, rules)
-  return first.length ? found(page, rules) : first
+  if (!first.length) return first
+  await idle(page)
+  return found(page, rules)
 }
 
-async function found(page: Page, rules: string[]): Promise<string[]> {
-  await idle(page)
+async function found(page: Page, runOnly: string[]): Promise<string[]> {
   const violations = await page.evaluate(async (runOnly) => {
     const options = { runOnly, resultTypes: ['violations'] }
     return (await (window as any).axe.run(document, options)).violations
-  }, rules)
+  }, runOnly)
   return (violations as Violation[]).flatMap((one) =>
     one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)} ${node.failureSummary}`),
   )
 }
 
-/** Quiet: everything that was asked for is there. */
-async function settled(page: Page): Promise<void> {
+/** Everything that was asked for is there, in its colours, and drawn. */
+async function settled(page: Page, scheme: string): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()
-  await page.waitForFunction(() => {
-    const words = document.querySelector('main')?.innerText.trim() ?? ''
-    return words.length > 5 && !document.querySelector('[aria-busy="true"], .mantine-Skeleton-root')
-  })
+  await page.waitForFunction((wanted) => {
+    const words = document.querySelector('main')?.textContent?.trim() ?? ''
+    const { mantineColorScheme: scheme } = document.documentElement.dataset
+    const busy = document.querySelector('[aria-busy="true"], .mantine-Skeleton-root')
+    return words.length > 5 && scheme === wanted && !busy
+  }, scheme)
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  )
 }
 
 /** A theme changes colours and nothing else, so the second one is asked for these only. */
@@ -134,7 +140,7 @@ const LOOKS = [
 async function look(page: Page, { scheme, width, rules }: (typeof LOOKS)[number]) {
   await page.setViewportSize({ width, height: 900 })
   await page.emulateMedia({ colorScheme: scheme })
-  await settled(page)
+  await settled(page, scheme)
   const wide = await page.evaluate(() => document.documentElement.scrollWidth)
   const found = await faults(page, [...rules])
   const all = wide > width ? [`${wide} px wide`, ...found] : found

@@ -40,7 +40,7 @@ test('a monitor that fails jumps to the top, is counted, and stands in the inbox
   const inbox = await world.page('/inbox')
   await page.locator('[role="row"][data-state="normal"]', { hasText: 'Shop' }).waitFor()
   await top(page).getByRole('link', { name: 'Archive' }).waitFor()
-  expect(await page.title()).toBe('Monitors · Belvedere')
+  await expect.poll(() => page.title()).toBe('Monitors · Belvedere')
   isUp = false
   await top(page).getByRole('link', { name: 'Shop' }).waitFor()
   await page.locator('[role="row"][data-state="failure"]', { hasText: 'Shop' }).waitFor()

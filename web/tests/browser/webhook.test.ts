@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { World } from './world'
+import { until, World } from './world'
 
 let world: World
 beforeAll(async () => {
@@ -53,8 +53,10 @@ test('made, called from outside, replayed; a new secret kills the old address', 
   await ask.getByRole('button', { name: 'Change the secret key' }).click()
   await page.getByText('The secret key was changed.').waitFor()
   expect((await call(url, ['Ada', 'again'])).status).toBe(403)
-  await expect.poll(() => address.innerText()).not.toBe(url)
-  const newer = await address.innerText()
+  const newer = await until(async () => {
+    const shown = await address.innerText()
+    return shown !== url && /secret\/[0-9a-f]{64}/.test(shown) && shown
+  }, 'the new address')
   expect((await call(newer, ['Ada', 'again'])).status).toBe(200)
 })
 
