@@ -9,11 +9,10 @@ from belvedere.board import needs
 from belvedere.db import Tx
 from belvedere.hosts import store as hosts
 from belvedere.jobs import sight
+from belvedere.jobs.model import IS_OPEN
 
 # Jobs are counted so far; more of them is only that: more.
 MOST_JOBS = 10_000
-# As the index of open jobs says it.
-_OPEN = "lifecycle in ('ready', 'onhold', 'syncing', 'assigned', 'started')"
 
 
 class MonitorCounts(msgspec.Struct):
@@ -98,7 +97,7 @@ def _jobs(tx: Tx, actor: Actor) -> dict[str, int]:
     return _grouped(
         tx.rows(
             "select o.lifecycle, count(*) from (select j.lifecycle from jobs j"
-            f" where j.{_OPEN} and j.expires_at > 0 and j.customer_id || '' = ? and {seen}"
+            f" where j.{IS_OPEN} and j.expires_at > 0 and j.customer_id || '' = ? and {seen}"
             " limit ?) o group by o.lifecycle",
             *(actor.customer_id, *params, MOST_JOBS + 1),
         )

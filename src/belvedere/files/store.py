@@ -181,13 +181,11 @@ def is_work_of(tx: Tx, host_id: str, file_id: str) -> bool:
     found = tx.value(
         "select 1 where exists (select 1 from tasks where host_id = ? and script_id = ?"
         " and deleted_at is null) or exists (select 1 from jobs where host_id = ?"
-        " and script_id = ? and lifecycle in ('ready', 'assigned'))"
+        " and lifecycle = 'ready' and script_id = ?) or exists (select 1 from jobs"
+        " where host_id = ? and lifecycle = 'assigned' and script_id = ?)"
         " or exists (select 1 from monitors where host_id = ? and deleted_at is null"
         " and type = 'script' and config like ?)",
-        host_id,
-        file_id,
-        host_id,
-        file_id,
+        *(host_id, file_id) * 3,
         host_id,
         f'%"{file_id}"%',
     )

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from belvedere.db import Tx
 from belvedere.jobs import idspan
 from belvedere.jobs.idspan import Span
-from belvedere.jobs.model import OPEN
+from belvedere.jobs.model import IS_OPEN, OPEN
 from belvedere.rest.filters import Condition, Listing
 
-# As the indexes say it: written out, or they are not known to fit.
-OPEN_ONES = "j.lifecycle in ('ready', 'onhold', 'syncing', 'assigned', 'started')"
+OPEN_ONES = f"j.{IS_OPEN}"
+# As its index says it, too.
 _BAD_ONES = "j.state in ('canceled', 'error', 'failure', 'lost', 'timeout')"
 BADLY = ("canceled", "error", "failure", "lost", "timeout")
 # Open jobs are read by an index without an order, as long as they are few.

@@ -33,6 +33,9 @@ class State(StrEnum):
 
 FINAL = frozenset({Lifecycle.FINISHED, Lifecycle.CANCELED, Lifecycle.TERMINATED, Lifecycle.EXPIRED})
 OPEN = tuple(sorted(set(Lifecycle) - FINAL))
+# As the index jobs_open says it: SQLite uses it only where its condition is written out, and reads
+# all history where not.
+IS_OPEN = "lifecycle in ('ready', 'onhold', 'syncing', 'assigned', 'started')"
 WAITING = frozenset({Lifecycle.READY, Lifecycle.ONHOLD, Lifecycle.SYNCING})
 
 # The type of a job that is a whole workflow; its steps are jobs of their own.

@@ -10,6 +10,7 @@ from belvedere.jobs import changes, plan, specs, store
 from belvedere.jobs.finish import Reported, finish
 from belvedere.jobs.model import (
     APPROVAL,
+    IS_OPEN,
     LOST_AFTER,
     WORKFLOW,
     JobRow,
@@ -49,7 +50,7 @@ def expire(tx: Tx) -> int:
 
 # A workflow that has begun ends with its jobs, each of which expires by itself.
 _WAITED = (
-    "lifecycle in ('ready', 'onhold', 'syncing')"
+    f"{IS_OPEN} and lifecycle in ('ready', 'onhold', 'syncing')"
     f" and (type <> '{WORKFLOW}' or lifecycle = 'onhold')"
 )
 
@@ -108,8 +109,10 @@ def abandon(tx: Tx, column: str, object_id: str) -> int:
     assert column in ("host_id", "task_id")
     jobs = tx.all(
         JobRow,
-        f"select {columns(JobRow)} from jobs where {column} = ?"
-        f" and lifecycle in ('ready', 'onhold', 'syncing') order by id{tx.sql.lock_rows}",
+        # Written so that no index of all history fits, here and below: open jobs are few.
+        f"select {columns(JobRow)} from jobs where {column} || '' = ? and {IS_OPEN}"
+        " and expires_at > 0 and lifecycle in ('ready', 'onhold', 'syncing')"
+        f" order by id || ''{tx.sql.lock_rows}",
         object_id,
     )
     for job in jobs:
@@ -125,7 +128,7 @@ def mark_unreachable(tx: Tx) -> int:
         JobRow,
         f"select {columns(JobRow, 'j.')} from jobs j join hosts h on h.id = j.host_id"
         " where j.lifecycle = 'assigned' and j.unreachable_at is null and h.gone_at is not null"
-        f" order by j.id limit ?{tx.sql.skip_locked_jobs}",
+        f" order by j.id || '' limit ?{tx.sql.skip_locked_jobs}",
         BATCH,
     )
     for job in jobs:
@@ -142,7 +145,7 @@ def mark_reachable(tx: Tx) -> int:
     jobs = tx.all(
         JobRow,
         f"select {columns(JobRow, 'j.')} from jobs j join hosts h on h.id = j.host_id"
-        f" where {_BACK} order by j.id limit ?{tx.sql.skip_locked_jobs}",
+        f" where {_BACK} order by j.id || '' limit ?{tx.sql.skip_locked_jobs}",
         BATCH,
     )
     for job in jobs:

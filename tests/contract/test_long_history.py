@@ -1,0 +1,114 @@
+"""What the server does by itself, every few seconds, must not read years of history for it."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import apsw
+import pytest
+
+from belvedere.db import Tx, sqlite
+from belvedere.files import store as files
+from belvedere.jobs import sweep
+from belvedere.server import loops, questions, reactions
+from belvedere.server.loops import LOOPS
+from belvedere.server.reactions import REACTIONS
+from contract.client import Client
+from contract.running import create
+from contract.world import World
+
+# What grows for as long as the server lives.
+LONG = (
+    *("jobs", "attempts", "events", "audit", "idempotency", "monitor_samples", "monitor_rollups"),
+    *("messages", "notifications", "deliveries", "indicator_values", "host_stats", "schedule_runs"),
+)
+# Indexes of the few that are open.
+SHORT = ("jobs_ready", "jobs_assigned", "jobs_open", "jobs_onhold", "workflow_jobs_open")
+# Its ends: one step along the log's own order.
+ENDS = "select xid, id from events"
+Asked = dict[str, tuple[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
+    """Every statement that SQLite gets, with its database and parameters."""
+    found: Asked = {}
+    opened = sqlite.connect
+
+    def connect(path: str, **how: bool) -> apsw.Connection:
+        connection = opened(path, **how)
+
+        def hear(_: Any, sql: str, params: Any) -> bool:
+            found.setdefault(sql, (path, params))
+            return True
+
+        connection.set_exec_trace(hear)
+        return connection
+
+    monkeypatch.setattr(sqlite, "connect", connect)
+    yield found
+
+
+def read_whole(sql: str, path: str, params: Any) -> list[str]:
+    """The long tables that SQLite reads from end to end for this statement."""
+    names = {name for name in LONG if re.search(rf"\b{name}\b", sql)}
+    names |= {alias for name in LONG for alias in re.findall(rf"\b{name} ([a-z])\b", sql)}
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    plan = [str(row[3]) for row in connection.execute(f"explain query plan {sql}", params)]
+    connection.close()
+    scans = [step.split() for step in plan if step.startswith("SCAN ")]
+    return [" ".join(step) for step in scans if step[1] in names and step[-1] not in SHORT]
+
+
+def check(asked: Asked) -> None:
+    for sql, (path, params) in asked.items():
+        if sql.split()[0] in ("select", "update", "delete", "insert") and ENDS not in sql:
+            assert read_whole(sql, path, params) == [], sql
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.name)
+@pytest.mark.parametrize("engine", ["sqlite"])
+async def test_no_loop_reads_all_history(
+    world: World, asked: Asked, uma: Client, loop: loops.Loop
+) -> None:
+    await create(uma, await world.task())
+    asked.clear()
+    await loop.work(world.house)
+    check(asked)
+
+
+# What happens when a host falls silent or goes, and when an agent wants a script.
+VERBS: dict[str, Callable[[Tx], object]] = {
+    "expire": sweep.expire,
+    "mark_unreachable": sweep.mark_unreachable,
+    "mark_reachable": sweep.mark_reachable,
+    "overdue": sweep.overdue,
+    "abandon a host": lambda tx: sweep.abandon(tx, "host_id", "x"),
+    "abandon a task": lambda tx: sweep.abandon(tx, "task_id", "x"),
+    "is_work_of": lambda tx: files.is_work_of(tx, "x", "x"),
+    "content_for": lambda tx: questions.content_for(tx, "x", "0" * 64),
+    "wishes": lambda tx: questions.wishes(tx, "x"),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("engine", ["sqlite"])
+async def test_no_verb_reads_all_history(world: World, asked: Asked, verb: str) -> None:
+    asked.clear()
+    await world.house.db.write(VERBS[verb])
+    assert asked
+    check(asked)
+
+
+@pytest.mark.parametrize("reaction", REACTIONS, ids=lambda reaction: reaction.name)
+@pytest.mark.parametrize("engine", ["sqlite"])
+async def test_no_reaction_reads_all_history(
+    world: World, asked: Asked, uma: Client, reaction: reactions.Reaction
+) -> None:
+    task = await world.task()
+    await create(uma, task)
+    await world.client("ada").delete(f"/acme/task/{task}")
+    asked.clear()
+    await reactions._catch_up(reaction, world.house)
+    assert asked
+    check(asked)
