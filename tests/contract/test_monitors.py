@@ -301,10 +301,11 @@ async def test_turns_are_those_that_happened(world: World, ada: Client, vic: Cli
     path = f"/acme/monitor/{made['id']}/turns"
     assert (await vic.get(path)).json["turns"] == []
     async with world.agent() as agent:
-        words = ("normal", "failure", "normal", "failure", "failure", "normal")
         said = [
-            Sample(made["id"], 1, 10 * (len(words) - n), word, message=f"check {n}")
-            for n, word in enumerate(words)
+            Sample(
+                made["id"], 1, 10 * (6 - n), "normal" if is_good else "failure", "", f"check {n}"
+            )
+            for n, is_good in enumerate((True, False, True, False, False, True))
         ]
         await agent.say(Samples("s", 1, said))
         await agent.hear(Noted)
