@@ -122,6 +122,21 @@ describe('indicators', () => {
     await page.getByText('Made by hand is deleted').waitFor()
   })
 
+  test('on a phone a long value leaves the name its place', async () => {
+    const title = 'Orders that wait for the bank to answer'
+    const value = 'a text that says much more than one line of a phone can hold'
+    const made = await world.api('POST', '/indicator', { title, type: 'text', value })
+    for (const scheme of ['light', 'dark'] as const) {
+      const page = await world.page('/indicators', { width: 390, scheme })
+      const name = page.getByRole('link', { name: title, exact: true })
+      const box = (await name.locator('..').boundingBox())!
+      expect(box.width).toBeGreaterThan(250)
+      const below = (await page.locator('.ind-value', { hasText: value }).boundingBox())!
+      expect(below.y).toBeGreaterThanOrEqual(box.y + box.height)
+    }
+    await world.api('DELETE', `/indicator/${made.id}`)
+  })
+
   test('without any the section is not drawn', async () => {
     for (const one of await world.api<{ id: string; read_only: boolean }[]>('GET', '/indicator')) {
       if (one.read_only) await world.api('PATCH', `/indicator/${one.id}`, { read_only: false })

@@ -119,7 +119,7 @@ function Row({ one, may, onUp, onDown }: RowProps) {
   return (
     <div className="row ind-row">
       <StateIcon look={watchLook(one)} title={watchWord(one)} />
-      <div className="clip">
+      <div className="clip ind-name">
         <Go to={`/indicators/${one.id}`} className="ind-link">
           {one.title}
         </Go>
@@ -130,7 +130,7 @@ function Row({ one, may, onUp, onDown }: RowProps) {
       <Text fw={600} className="clip num ind-value">
         {value}
       </Text>
-      <Group gap={6} className="hide-sm">
+      <Group gap={6} className="ind-marks">
         {one.stale ? <Badge size="sm">{t.silent}</Badge> : null}
         {one.sticky ? <Badge size="sm">{t.sticky}</Badge> : null}
         {one.public ? <Badge size="sm">{t.isPublic}</Badge> : null}
