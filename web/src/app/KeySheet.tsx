@@ -26,6 +26,7 @@ export function KeySheet({ opened, onClose }: { opened: boolean; onClose: () => 
         ['c', k.create],
         ['r', k.runIt],
         ['e', k.edit],
+        ['.', k.rowMenu],
         ['a', k.approve],
         ['Shift R', k.reject],
       ],

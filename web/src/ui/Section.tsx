@@ -15,7 +15,7 @@ interface Props {
 export function Section({ title, aside, right, children, padded }: Props) {
   return (
     <Paper withBorder component="section" aria-label={title}>
-      <Group className="head" wrap="nowrap">
+      <Group className="head section-head" wrap="nowrap">
         <Title order={2} size="h6">
           {title}
         </Title>

@@ -7,9 +7,11 @@ import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { dateTime } from '../../lib/format'
 import { Empty } from '../../ui/Empty'
+import { Go } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Section'
-import { changes } from './changes'
+import { changes, type FieldChange } from './changes'
+import { nameOf, pageOf } from './object'
 import { type AuditSearch, auditRoute } from './routes'
 import { useText } from './text'
 import './audit.css'
@@ -135,8 +137,8 @@ function AuditRow({ row }: { row: Row }) {
         <span className="clip num">{dateTime(row.date)}</span>
         <b className="clip">{row.action}</b>
         <span className="clip">{row.user || row.kind}</span>
-        <span className="clip hide-sm">
-          {row.object} <code>{row.object_id}</code>
+        <span className="clip audit-object">
+          {row.object} {nameOf(row) || <code>{row.object_id}</code>}
         </span>
         <span className="clip hide-md">{row.address}</span>
       </button>
@@ -148,12 +150,21 @@ function AuditRow({ row }: { row: Row }) {
 function Details({ row, label }: { row: Row; label: string }) {
   const t = useText()
   const found = changes(row.before, row.after)
-  if (found.length === 0)
-    return (
-      <Text size="sm" c="dimmed" px="xl" py={8}>
-        {t.same} {row.object} {row.object_id} · {row.address}
+  const page = pageOf(row)
+  const which = `${row.object} ${row.object_id}`
+  return (
+    <>
+      <Text size="sm" c="dimmed" px="xl" py={8} component="div">
+        {found.length ? null : `${t.same} `}
+        {page ? <Go to={page}>{which}</Go> : which} · {row.kind} · {row.address}
       </Text>
-    )
+      {found.length ? <Changes row={row} found={found} label={label} /> : null}
+    </>
+  )
+}
+
+function Changes({ row, found, label }: { row: Row; found: FieldChange[]; label: string }) {
+  const t = useText()
   return (
     <Table className="audit-details" aria-label={label}>
       <Table.Thead>

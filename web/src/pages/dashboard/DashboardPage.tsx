@@ -1,8 +1,10 @@
-import { Box, Stack } from '@mantine/core'
+import { Box, Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { tilesQuery } from '../../api/queries/indicator'
+import { useState } from 'react'
+import { type IndicatorLine, tilesQuery } from '../../api/queries/indicator'
 import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
+import { watchLook } from '../../lib/state'
 import { byNeed } from '../../ui/watch/show'
 import { Tile } from '../../ui/watch/Tile'
 import { HostsCard } from './HostsCard'
@@ -11,6 +13,8 @@ import { MonitorsCard } from './MonitorsCard'
 import { NeedsCard } from './NeedsCard'
 import { useText } from './text'
 import './dashboard.css'
+
+const MOST = 24
 
 /** Everything that needs eyes, worst first. */
 export function DashboardPage() {
@@ -36,12 +40,28 @@ export function DashboardPage() {
 function Tiles() {
   const t = useText()
   const { data = [] } = useQuery(tilesQuery)
+  const [isWhole, setWhole] = useState(false)
   if (data.length === 0) return null
+  const sorted = data.toSorted(byNeed)
+  const shown = isWhole ? sorted : fewest(sorted)
   return (
-    <section className="tiles" aria-label={t.indicators}>
-      {data.toSorted(byNeed).map((one) => (
-        <Tile key={one.id} one={one} />
-      ))}
+    <section aria-label={t.indicators}>
+      <div className="tiles">
+        {shown.map((one) => (
+          <Tile key={one.id} one={one} />
+        ))}
+      </div>
+      {shown.length < sorted.length || isWhole ? (
+        <Button size="compact-xs" variant="subtle" mt={8} onClick={() => setWhole(!isWhole)}>
+          {isWhole ? t.fewerTiles : t.moreTiles(sorted.length - shown.length)}
+        </Button>
+      ) : null}
     </section>
   )
+}
+
+/** Many tiles that are well must not push what fails below the fold. */
+function fewest(sorted: IndicatorLine[]): IndicatorLine[] {
+  const needed = sorted.filter((one) => watchLook(one) !== 'ok' || one.sticky).length
+  return sorted.slice(0, Math.max(MOST, needed))
 }

@@ -1,5 +1,6 @@
 import { Button, Group, Paper, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import type { Shape } from '../../api/client'
 import { countsQuery } from '../../api/queries/counts'
 import { type HostLine, hostsQuery } from '../../api/queries/host'
 import { Go } from '../../ui/Go'
@@ -22,8 +23,8 @@ export function HostsCard() {
         <Title order={2} size="h6">
           {t.hosts}
         </Title>
-        <Text size="xs" c="dimmed">
-          {counts ? t.online(counts.hosts.online) : null}
+        <Text size="xs" c="dimmed" className="clip">
+          {counts ? summary(counts.hosts, t) : null}
         </Text>
         <Button
           component={Go}
@@ -42,6 +43,14 @@ export function HostsCard() {
       ))}
     </Paper>
   )
+}
+
+type Counts = Shape<'HostCounts'>
+
+/** What is missing is said first. */
+function summary({ online, offline, unreachable }: Counts, t: ReturnType<typeof useText>): string {
+  const silent = offline + unreachable
+  return [silent && t.silent(silent), t.online(online)].filter(Boolean).join(' · ')
 }
 
 function Row({ host }: { host: HostLine }) {

@@ -10,7 +10,7 @@ import { Go } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { StateIcon } from '../../ui/StateIcon'
 import { Ago, Lasting, useNow } from '../../ui/Time'
-import { type Job, recentJobsQuery } from './queries'
+import { hasTasksQuery, type Job, recentJobsQuery } from './queries'
 import { useText } from './text'
 
 export function JobsCard() {
@@ -105,11 +105,13 @@ function Elapsed({ job }: { job: Job }) {
 function First() {
   const t = useText()
   const may = useCan()('task.edit')
+  const { data: hasTasks } = useQuery(hasTasksQuery)
+  const isNew = may && hasTasks === false
   return (
     <Empty icon={Play} title={t.firstJob}>
-      <p>{t.firstJobBody}</p>
-      <Button component={Go} to={may ? '/tasks/new' : '/tasks'}>
-        {may ? t.newTask : t.toTasks}
+      <p>{isNew ? t.firstJobBody : t.firstRunBody}</p>
+      <Button component={Go} to={isNew ? '/tasks/new' : '/tasks'}>
+        {isNew ? t.newTask : t.toTasks}
       </Button>
     </Empty>
   )

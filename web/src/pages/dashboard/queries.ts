@@ -15,3 +15,10 @@ export const needsQuery = queryOptions({
   queryKey: ['job', 'needs', 5],
   queryFn: () => ok(api.GET('/-/needs', { params: { query: loose({ limit: 5 }) } })),
 })
+
+/** Whether there is anything to run. */
+export const hasTasksQuery = queryOptions({
+  queryKey: ['task', 'any'],
+  queryFn: async () =>
+    (await ok(api.GET('/task', { params: { query: loose({ limit: 1 }) } }))).length > 0,
+})

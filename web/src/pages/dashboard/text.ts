@@ -3,6 +3,8 @@ import { catalogue, plural } from '../../lib/i18n'
 export const useText = catalogue(
   {
     indicators: 'Indicators',
+    moreTiles: (n: number) => `${plural(n, 'more indicator', 'more indicators')}`,
+    fewerTiles: 'Fewer indicators',
     monitors: 'Monitors',
     problems: 'Problems',
     show: 'Which monitors',
@@ -30,6 +32,7 @@ export const useText = catalogue(
     firstJob: 'Run your first task',
     firstJobBody:
       'A task is a script and the host it runs on. Make one, press Run, and its job appears here.',
+    firstRunBody: 'Choose a task and press Run; its job appears here.',
     newTask: 'Make a task',
     toTasks: 'See the tasks',
     hosts: 'Hosts',
@@ -55,6 +58,8 @@ export const useText = catalogue(
   },
   {
     indicators: 'Indicadores',
+    moreTiles: (n) => `${plural(n, 'indicador más', 'indicadores más')}`,
+    fewerTiles: 'Menos indicadores',
     monitors: 'Monitores',
     problems: 'Problemas',
     show: 'Qué monitores',
@@ -82,6 +87,7 @@ export const useText = catalogue(
     firstJob: 'Ejecuta tu primera tarea',
     firstJobBody:
       'Una tarea es un script y el equipo donde se ejecuta. Crea una, pulsa Ejecutar y su trabajo aparecerá aquí.',
+    firstRunBody: 'Elige una tarea y pulsa Ejecutar; su trabajo aparecerá aquí.',
     newTask: 'Crear una tarea',
     toTasks: 'Ver las tareas',
     hosts: 'Equipos',

@@ -112,6 +112,7 @@ function Log({ job }: { job: Job }) {
       attempt={attempt}
       revision={`${job.lifecycle} ${job.state} ${job.attempt_count}`}
       isOver={isOver(job)}
+      isWaiting={!job.started_at && !isOver(job)}
       atEnd={isFailed}
       chosen={linesOf(hash)}
       onChosen={(range) => go({ hash: hashOf(range) })}

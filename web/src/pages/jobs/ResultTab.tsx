@@ -4,6 +4,7 @@ import type { Job } from '../../api/queries/job'
 import { dateTime, duration } from '../../lib/format'
 import { isOver, jobWord } from '../../lib/state'
 import { Empty } from '../../ui/Empty'
+import { plain } from '../../ui/log/ansi'
 import { Section } from '../../ui/Section'
 import { Lasting } from '../../ui/Time'
 import { type Fact, Facts } from './Facts'
@@ -56,7 +57,7 @@ function factsOf(job: Job, t: ReturnType<typeof useJobText>): Fact[] {
     result.signal ? { name: t.signal, value: String(result.signal), mono: true } : null,
     result.killed ? { name: t.killed, value: t.yes } : null,
     result.lastline
-      ? { name: t.lastline, value: result.lastline.slice(0, 2000), mono: true }
+      ? { name: t.lastline, value: plain(result.lastline.slice(0, 2000)), mono: true }
       : null,
     timeOf(result) ? { name: t.wall, value: timeOf(result) } : null,
     job.ended_at ? { name: t.ended, value: dateTime(job.ended_at) } : null,
@@ -67,7 +68,9 @@ function factsOf(job: Job, t: ReturnType<typeof useJobText>): Fact[] {
 
 function timeOf({ times }: Result): string {
   const seconds = typeof times === 'number' ? times : (times?.wall ?? times?.seconds)
-  return typeof seconds === 'number' ? duration(seconds * 1000) : ''
+  if (typeof seconds !== 'number') return ''
+  const rest = typeof times === 'object' && times.wall === undefined ? times.nanoseconds : 0
+  return duration(seconds * 1000 + (rest ?? 0) / 1e6)
 }
 
 function Output({ output }: { output: unknown }) {

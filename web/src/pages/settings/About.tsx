@@ -5,6 +5,7 @@ import { dateTime, duration } from '../../lib/format'
 import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Section'
 import { useText } from './text'
+import './settings.css'
 
 export function About() {
   const t = useText()
@@ -56,8 +57,8 @@ export function About() {
 function Row({ name, value }: { name: string; value: string }) {
   return (
     <Table.Tr>
-      <Table.Th w={180}>{name}</Table.Th>
-      <Table.Td>{value}</Table.Td>
+      <Table.Th w={160}>{name}</Table.Th>
+      <Table.Td className="settings-wrap">{value}</Table.Td>
     </Table.Tr>
   )
 }

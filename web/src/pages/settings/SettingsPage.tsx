@@ -6,6 +6,7 @@ import { Missing } from '../../app/Trouble'
 import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { useGo } from '../../ui/Go'
+import { useTabInView } from '../../ui/useTabInView'
 import { settingsRoute, TABS, type Tab } from './routes'
 import { useText } from './text'
 
@@ -36,13 +37,14 @@ export function SettingsPage() {
   const mine = TABS.filter((one) => reaches(credential, LEVEL[one] ?? 'viewer'))
   const here = mine.find((one) => one === tab)
   const { settings } = useAppText()
+  const list = useTabInView(tab)
   usePageTitle(here ? `${settings}: ${t.tabs[here]}` : settings, settings)
   if (!here) return <Missing />
   const Part = PARTS[here]
   return (
     <Stack gap="md" maw={960}>
       <Tabs value={here} onChange={(next) => next && go(`/settings/${next}`)}>
-        <Tabs.List>
+        <Tabs.List ref={list}>
           {mine.map((one) => (
             <Tabs.Tab key={one} value={one}>
               {t.tabs[one]}

@@ -11,6 +11,7 @@ import { Loaded } from '../../ui/Loaded'
 import { ApiPanel } from '../../ui/run/ApiPanel'
 import { RunDialog } from '../../ui/run/RunDialog'
 import { Unsaved } from '../../ui/Unsaved'
+import { useTabInView } from '../../ui/useTabInView'
 import { DefinitionTab } from './DefinitionTab'
 import { HistoryTab } from './HistoryTab'
 import { JobsTab } from './JobsTab'
@@ -40,6 +41,7 @@ function Inside({ task }: { task: Task }) {
   const mayEdit = can('task.edit')
   const [isRunning, setRunning] = useRunning()
   useKeys({ 'mod+s': form.save, r: () => setRunning(true) })
+  const list = useTabInView(tab)
   const shown = TABS.filter((one) => one !== 'access' || can('task.access'))
   return (
     <>
@@ -50,7 +52,7 @@ function Inside({ task }: { task: Task }) {
         keepMounted={false}
         onChange={(next) => next && go(`/tasks/${task.id}/${next}`)}
       >
-        <Tabs.List mb="sm">
+        <Tabs.List ref={list} mb="sm">
           {shown.map((one) => (
             <Tabs.Tab key={one} value={one}>
               {one === 'script' && task.type !== 'script' ? t.tabs.definition : t.tabs[one]}

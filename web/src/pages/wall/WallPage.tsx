@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { LayoutDashboard, Maximize } from 'lucide-react'
 import { useLink } from '../../api/live'
 import { countsQuery } from '../../api/queries/counts'
-import { tilesQuery } from '../../api/queries/indicator'
+import { type IndicatorLine, tilesQuery } from '../../api/queries/indicator'
 import { type MonitorLine, monitorsQuery } from '../../api/queries/monitor'
 import { useProfile } from '../../app/session'
 import { useStream } from '../../app/stream'
@@ -33,16 +33,13 @@ export function WallPage() {
   const { data: counts } = useQuery(countsQuery)
   const failing = counts?.monitors.failure ?? 0
   useAlarm(failing)
+  // Nobody scrolls a wall: what is well stands below what is not.
+  const isFirst = (one: IndicatorLine) => !bad?.rows.length || watchLook(one) !== 'ok' || one.sticky
+  const sorted = tiles.toSorted(byNeed)
   return (
     <main className="wall" data-link={useLink().link}>
       <Head />
-      {tiles.length ? (
-        <section className="wall-tiles" aria-label={t.indicators}>
-          {tiles.toSorted(byNeed).map((one) => (
-            <Tile key={one.id} one={one} big />
-          ))}
-        </section>
-      ) : null}
+      <Tiles tiles={sorted.filter(isFirst)} label={t.indicators} />
       {bad?.rows.length ? (
         <section className="wall-bad" aria-label={t.problems}>
           {bad.rows.map((line) => (
@@ -55,7 +52,19 @@ export function WallPage() {
       ) : counts && bad ? (
         <Well normal={counts.monitors.normal} />
       ) : null}
+      <Tiles tiles={sorted.filter((one) => !isFirst(one))} label={t.wellTiles} />
     </main>
+  )
+}
+
+function Tiles({ tiles, label }: { tiles: IndicatorLine[]; label: string }) {
+  if (tiles.length === 0) return null
+  return (
+    <section className="wall-tiles" aria-label={label}>
+      {tiles.map((one) => (
+        <Tile key={one.id} one={one} big />
+      ))}
+    </section>
   )
 }
 

@@ -9,11 +9,13 @@ import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { AclPanel } from '../../ui/acl/AclPanel'
 import { useGo } from '../../ui/Go'
+import { Changes } from '../../ui/history/Changes'
 import { Loaded } from '../../ui/Loaded'
 import { ApiPanel } from '../../ui/run/ApiPanel'
 import { RunDialog } from '../../ui/run/RunDialog'
 import { useMayRun } from '../../ui/run/target'
 import { Section } from '../../ui/Section'
+import { useTabInView } from '../../ui/useTabInView'
 import { GraphTab } from './GraphTab'
 import { JobsTab } from './JobsTab'
 import { TABS, type Tab } from './routes'
@@ -47,6 +49,7 @@ function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
   const t = useText()
   const { search, go } = useAddress()
   const can = useCan()
+  const list = useTabInView(tab)
   const home = `/workflows/${workflow.id}`
   const mayRun = useMayRun()(workflow.acl) && workflow.enable
   const { run, ...rest } = search
@@ -70,7 +73,7 @@ function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
         </Button>
       </Group>
       <Tabs value={tab} onChange={(next) => next && go(`${home}/${next}`)}>
-        <Tabs.List>
+        <Tabs.List ref={list}>
           {tabs.map((one) => (
             <Tabs.Tab key={one} value={one}>
               {t.tabs[one]}
@@ -89,6 +92,11 @@ function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
       {tab === 'api' ? (
         <Section title={t.tabs.api} padded>
           <ApiPanel target={{ kind: 'workflow', id: workflow.id, name: workflow.name }} />
+        </Section>
+      ) : null}
+      {tab === 'history' ? (
+        <Section title={t.tabs.history} padded>
+          <Changes object="workflow" id={workflow.id} />
         </Section>
       ) : null}
       {tab === 'settings' ? <SettingsTab key={workflow.id} workflow={workflow} /> : null}

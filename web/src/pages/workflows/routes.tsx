@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/root'
 
-export const TABS = ['graph', 'jobs', 'triggers', 'access', 'api', 'settings'] as const
+export const TABS = ['graph', 'jobs', 'triggers', 'access', 'api', 'history', 'settings'] as const
 export type Tab = (typeof TABS)[number]
 
 interface ListSearch {

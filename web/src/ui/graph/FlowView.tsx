@@ -15,7 +15,7 @@ import { useMemo } from 'react'
 import type { Look } from '../../lib/state'
 import { type Draft, type Edge, runsOf } from './draft'
 import { FlowNode, type FlowNodeType } from './FlowNode'
-import { laidOut, type Place } from './layout'
+import { HEIGHT, laidOut, type Place, WIDTH } from './layout'
 import { useText } from './text'
 
 /** How far a step of a run is. */
@@ -70,6 +70,9 @@ export function FlowView({
       id: node.id,
       type: 'step',
       position: placeOf(node.position) ?? laid.places.get(node.id) ?? { x: 0, y: 0 },
+      // Nobody keeps what the library measures: the small map draws these.
+      initialWidth: WIDTH,
+      initialHeight: HEIGHT,
       selected: node.id === selected,
       ariaLabel: t.step(node.id, step?.word ?? task?.name ?? t.gone),
       data: {
@@ -133,7 +136,9 @@ export function FlowView({
         >
           <Background gap={18} />
           <Controls showInteractive={false} />
-          {draft.nodes.length > 12 ? <MiniMap pannable zoomable /> : null}
+          {draft.nodes.length > 12 && width > 640 ? (
+            <MiniMap pannable zoomable nodeColor="var(--mantine-color-dimmed)" />
+          ) : null}
         </ReactFlow>
       </div>
     </section>

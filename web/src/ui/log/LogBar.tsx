@@ -17,6 +17,7 @@ import type { LogStore } from './store'
 import { useLogText } from './text'
 
 interface Props extends Finding {
+  isWaiting?: boolean
   onWanted: (text: string) => void
   field: RefObject<HTMLInputElement | null>
   wrap: boolean
@@ -39,7 +40,7 @@ export function LogBar(props: Props) {
   const { store, wrap, isTimed, isFollowing } = props
   return (
     <div className="log-bar">
-      <Mark store={store} />
+      <Mark store={store} isWaiting={props.isWaiting} />
       {props.children}
       <Finder {...props} />
       <Group gap={8} wrap="nowrap" className="log-tools">
@@ -89,10 +90,11 @@ export function LogBar(props: Props) {
 }
 
 /** Whether this is all there is: streaming, complete, or cut with the numbers. */
-function Mark({ store }: { store: LogStore }) {
+function Mark({ store, isWaiting }: { store: LogStore; isWaiting?: boolean }) {
   const t = useLogText()
   useSyncExternalStore(store.subscribe, store.look)
-  const { word, long, look } = told(store, t)
+  const isSilent = isWaiting && store.lines === 0 && store.status !== 'failed'
+  const { word, long, look } = isSilent ? NOT_YET : told(store, t)
   return (
     <Group gap={8} wrap="nowrap">
       <Tooltip label={long} disabled={!long} multiline maw={320}>
@@ -108,7 +110,18 @@ function Mark({ store }: { store: LogStore }) {
 }
 
 type Words = ReturnType<typeof useLogText>
-type Word = 'loading' | 'live' | 'reconnecting' | 'paused' | 'failed' | 'complete' | 'cut' | 'empty'
+type Word =
+  | 'notYet'
+  | 'loading'
+  | 'live'
+  | 'reconnecting'
+  | 'paused'
+  | 'failed'
+  | 'complete'
+  | 'cut'
+  | 'empty'
+
+const NOT_YET = { word: 'notYet', long: '', look: 'none' } as const
 
 function told(store: LogStore, t: Words): { word: Word; long: string; look: string } {
   const { status, ending } = store

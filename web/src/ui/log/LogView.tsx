@@ -27,6 +27,8 @@ interface Props {
   /** Changes when the job does: after an end more may come. */
   revision: string
   isOver: boolean
+  /** It has not begun: there is nothing to load yet. */
+  isWaiting?: boolean
   /** Open at the last lines, where a failure says why. */
   atEnd: boolean
   chosen: Range | null
@@ -96,11 +98,12 @@ export function LogView(props: Props) {
     'mod+f': () => field.current?.select(),
   })
 
-  const isEmpty = store.rows === 0 && store.status !== 'loading'
+  const isEmpty = store.rows === 0 && (store.status !== 'loading' || props.isWaiting)
   return (
     <section className="log-card" aria-label={t.log}>
       <LogBar
         store={store}
+        isWaiting={props.isWaiting}
         jobId={jobId}
         attempt={attempt}
         wanted={wanted}

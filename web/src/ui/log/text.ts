@@ -4,6 +4,7 @@ export const useLogText = catalogue(
   {
     log: 'Log',
     output: 'Output of the job',
+    notYet: 'Not begun',
     loading: 'Loading',
     live: 'Streaming',
     reconnecting: 'Reconnecting',
@@ -42,6 +43,7 @@ export const useLogText = catalogue(
   {
     log: 'Registro',
     output: 'Salida del trabajo',
+    notYet: 'Sin empezar',
     loading: 'Cargando',
     live: 'En directo',
     reconnecting: 'Reconectando',

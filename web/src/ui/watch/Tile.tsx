@@ -1,6 +1,6 @@
 import { ActionIcon, Group, Menu, Paper, Progress, Text } from '@mantine/core'
 import { Ellipsis, Minus, Pencil, Plus, RotateCcw, X } from 'lucide-react'
-import { lazy, memo, Suspense } from 'react'
+import { type CSSProperties, lazy, memo, Suspense } from 'react'
 import type { IndicatorLine } from '../../api/queries/indicator'
 import { useCan } from '../../app/session'
 import { number } from '../../lib/i18n'
@@ -56,13 +56,18 @@ export const Tile = memo(function Tile({ one, big }: { one: IndicatorLine; big?:
   )
 })
 
+/** How many signs must fit into the tile, where its size follows the screen's. */
+const wide = (text: string) => ({ '--signs': text.length }) as CSSProperties
+
 function Value({ one }: { one: IndicatorLine }) {
   const look = watchLook(one)
+  const value = number(Number(one.value), 2)
+  const share = number(Number(one.value), 1)
   if (one.type === 'progress')
     return (
       <>
-        <Text className="tile-value num" mt={6}>
-          {number(Number(one.value), 1)}
+        <Text className="tile-value num" style={wide(`${share}%`)} mt={6}>
+          {share}
           <span className="tile-unit">%</span>
         </Text>
         <Progress
@@ -83,7 +88,9 @@ function Value({ one }: { one: IndicatorLine }) {
     )
   return (
     <Group justify="space-between" align="flex-end" mt={6} wrap="nowrap">
-      <Text className="tile-value num">{number(Number(one.value), 2)}</Text>
+      <Text className="tile-value num" style={wide(value)} title={value}>
+        {value}
+      </Text>
       {one.spark.length > 1 ? (
         <span className="tile-spark">
           <Spark data={one.spark} width={72} height={24} color={trendColor(look)} />

@@ -1,0 +1,37 @@
+import type { Shape } from '../../api/client'
+
+/** Where the records of a kind have a page of their own. */
+const PAGES: Record<string, string> = {
+  file: 'scripts',
+  host: 'hosts',
+  indicator: 'indicators',
+  job: 'jobs',
+  monitor: 'monitors',
+  schedule: 'schedules',
+  statuspage: 'status',
+  task: 'tasks',
+  webhook: 'webhooks',
+  workflow: 'workflows',
+}
+/** What people call it by, whatever its kind calls that. */
+const NAMES = ['name', 'title', 'hostname', 'filename', 'email', 'agent']
+
+/** The name that the record had, as far as the audit wrote it down. */
+export function nameOf({ before, after }: Pick<Shape<'AuditRecord'>, 'before' | 'after'>): string {
+  for (const record of [after, before]) {
+    const found = NAMES.map((field) => (record as Record<string, unknown> | null)?.[field])
+    const name = found.find((one) => typeof one === 'string' && one)
+    if (name) return String(name)
+  }
+  return ''
+}
+
+/** Its page; null: it has none, or it was deleted. */
+export function pageOf({
+  action,
+  object,
+  object_id: id,
+}: Pick<Shape<'AuditRecord'>, 'action' | 'object' | 'object_id'>): string | null {
+  const page = PAGES[object]
+  return page && id && !action.endsWith('.delete') ? `/${page}/${id}` : null
+}

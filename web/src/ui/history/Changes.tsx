@@ -1,0 +1,67 @@
+import { Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { Shape } from '../../api/client'
+import { definitionAuditQuery } from '../../api/queries/task'
+import { useCan } from '../../app/session'
+import { Loaded } from '../Loaded'
+import { Changed } from '../meanwhile/Changed'
+import { changedFields } from '../meanwhile/held'
+import { Ago } from '../Time'
+import { useText } from './text'
+
+interface Props {
+  object: 'task' | 'workflow'
+  id: string
+  /** The fields that count, where not all of them do. */
+  differing?: (before: object, after: object) => string[]
+}
+
+/** Who changed a definition, when, and which fields: what the audit says of it. */
+export function Changes(props: Props) {
+  const t = useText()
+  const may = useCan()('audit.read')
+  return may ? <Rows {...props} /> : <Text size="sm">{t.noAudit}</Text>
+}
+
+function Rows({ object, id, differing = changedFields }: Props) {
+  const t = useText()
+  const query = useQuery(definitionAuditQuery(object, id))
+  return (
+    <Loaded query={query} lines={3}>
+      {(rows) =>
+        rows.length === 0 ? (
+          <Text size="sm">{t.noChanges}</Text>
+        ) : (
+          rows.map((row) => <Row key={row.id} row={row} differing={differing} />)
+        )
+      }
+    </Loaded>
+  )
+}
+
+type RowProps = Required<Pick<Props, 'differing'>> & { row: Shape<'AuditRecord'> }
+
+function Row({ row, differing }: RowProps) {
+  const [before, after] = [asObject(row.before), asObject(row.after)]
+  return (
+    <details>
+      <summary>
+        <Text span size="sm" fw={600}>
+          {row.action}
+        </Text>{' '}
+        <Text span size="sm" c="dimmed">
+          {row.user} · <Ago at={row.date} />
+        </Text>
+      </summary>
+      <Stack gap={8} p="xs">
+        {differing(before, after).map((name) => (
+          <Changed key={name} name={name} before={before[name]} after={after[name]} />
+        ))}
+      </Stack>
+    </details>
+  )
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
