@@ -62,12 +62,14 @@ interface DeleteProps {
   name: string
   /** Why it cannot be deleted now. */
   refusal?: string
+  /** What has to be typed first, where much goes with it. */
+  word?: string
   onDelete: () => Promise<unknown>
   children?: ReactNode
 }
 
 /** At the end of a form: deletes what it is about, when that is confirmed. */
-export function DeleteButton({ name, refusal, onDelete, children }: DeleteProps) {
+export function DeleteButton({ name, refusal, word, onDelete, children }: DeleteProps) {
   const w = useWords()
   const [asks, { open, close }] = useDisclosure()
   const [isBusy, setBusy] = useState(false)
@@ -92,6 +94,7 @@ export function DeleteButton({ name, refusal, onDelete, children }: DeleteProps)
       <Confirm
         opened={asks}
         title={w.reallyDelete(name)}
+        word={word}
         action={w.delete}
         busy={isBusy}
         onClose={close}

@@ -1,15 +1,12 @@
-import { Badge, Button, Group, Paper, Text } from '@mantine/core'
+import { Badge, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { CalendarClock, Plus } from 'lucide-react'
+import { CalendarClock } from 'lucide-react'
 import { type Schedule, schedulesQuery } from '../../api/queries/schedule'
-import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
 import { dateTime } from '../../lib/format'
-import { Empty } from '../../ui/Empty'
-import { Go, useGo } from '../../ui/Go'
-import { Loaded } from '../../ui/Loaded'
-import { useRowKeys } from '../../ui/rowKeys'
+import { Go } from '../../ui/Go'
+import { ListPage } from '../../ui/ListPage'
 import { StateIcon } from '../../ui/StateIcon'
 import { Ago } from '../../ui/Time'
 import { DayNames, Strip } from './Strip'
@@ -21,35 +18,17 @@ import { useCronWords } from './words'
 export function SchedulesPage() {
   const t = useText()
   usePageTitle(t.list)
-  const go = useGo()
   const query = useQuery(schedulesQuery)
   const mayEdit = useCan()('schedule.edit')
-  useRowKeys()
-  useKeys(mayEdit ? { c: () => go('/schedules/new') } : {})
   return (
-    <Paper withBorder>
-      <Group className="head" gap={8}>
-        <Text size="xs" c="dimmed">
-          {query.data ? t.count(query.data.length) : ''}
-        </Text>
-        {mayEdit ? (
-          <Button component={Go} to="/schedules/new" ml="auto" leftSection={<Plus size={14} />}>
-            {t.newSchedule}
-          </Button>
-        ) : null}
-      </Group>
-      <Loaded query={query}>
-        {(schedules) =>
-          schedules.length ? (
-            <List schedules={schedules} />
-          ) : (
-            <Empty icon={CalendarClock} title={t.first}>
-              {t.firstBody}
-            </Empty>
-          )
-        }
-      </Loaded>
-    </Paper>
+    <ListPage
+      query={query}
+      count={t.count}
+      make={mayEdit ? { to: '/schedules/new', word: t.newSchedule } : null}
+      first={{ icon: CalendarClock, title: t.first, body: t.firstBody }}
+    >
+      {(schedules) => <List schedules={schedules} />}
+    </ListPage>
   )
 }
 

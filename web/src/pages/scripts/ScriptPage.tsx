@@ -1,7 +1,6 @@
-import { Alert, Anchor, Badge, Button, FileButton, Group, Stack, Text, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Download, Play, Save, Trash2, Upload } from 'lucide-react'
-import { useState } from 'react'
+import { Alert, Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Download, Play, Save } from 'lucide-react'
 import { address } from '../../api/client'
 import {
   type Script,
@@ -13,7 +12,7 @@ import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
 import { bytes } from '../../lib/format'
-import { Confirm } from '../../ui/Confirm'
+import { DeleteButton } from '../../ui/EditForm'
 import { Empty } from '../../ui/Empty'
 import { CodeEditor } from '../../ui/editor/CodeEditor'
 import { DiffView } from '../../ui/editor/DiffView'
@@ -24,13 +23,14 @@ import { Meanwhile } from '../../ui/meanwhile/Meanwhile'
 import { useText as useMeanwhileText } from '../../ui/meanwhile/text'
 import { Section } from '../../ui/Section'
 import { useWords } from '../../ui/text'
-import { done, failed } from '../../ui/toast'
+import { done } from '../../ui/toast'
 import { Unsaved } from '../../ui/Unsaved'
 import { Details } from './Details'
-import { deleteFile, uploadFile } from './files'
+import { deleteFile } from './files'
 import { scriptRoute } from './routes'
 import './scripts.css'
 import { useText } from './text'
+import { UploadButton } from './UploadButton'
 import { useScriptText } from './useScriptText'
 
 export function ScriptPage() {
@@ -71,7 +71,7 @@ function Inside({ whole }: { whole: WholeScript }) {
           >
             {t.download}
           </Button>
-          {mayEdit ? <Replace file={file} /> : null}
+          {mayEdit ? <UploadButton over={file} word={t.replace} said={t.saved} /> : null}
           {mayEdit ? (
             <Button
               leftSection={<Save size={14} />}
@@ -124,50 +124,18 @@ function Inside({ whole }: { whole: WholeScript }) {
   )
 }
 
-function Replace({ file }: { file: Script }) {
-  const t = useText()
-  const client = useQueryClient()
-  const upload = useMutation({
-    mutationFn: (chosen: File) => uploadFile(chosen, file),
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: ['file'] })
-      done(t.saved)
-    },
-    onError: failed,
-  })
-  return (
-    <FileButton onChange={(chosen) => chosen && upload.mutate(chosen)}>
-      {(props) => (
-        <Button
-          {...props}
-          variant="default"
-          leftSection={<Upload size={14} />}
-          loading={upload.isPending}
-        >
-          {t.replace}
-        </Button>
-      )}
-    </FileButton>
-  )
-}
-
 function UsedBy({ file, mayEdit }: { file: Script; mayEdit: boolean }) {
   const t = useText()
-  const w = useWords()
   const go = useGo()
   const client = useQueryClient()
   const { data: users = [] } = useQuery(usersOfScriptQuery(file.id))
-  const [asking, setAsking] = useState(false)
-  const remove = useMutation({
-    mutationFn: () => deleteFile(file.id),
-    onSuccess: () => {
-      done(t.deleted)
-      go('/scripts')
-      client.removeQueries({ queryKey: ['file', file.id] })
-      void client.invalidateQueries({ queryKey: ['file', 'list'] })
-    },
-    onError: failed,
-  })
+  const remove = async () => {
+    await deleteFile(file.id)
+    done(t.deleted)
+    go('/scripts')
+    client.removeQueries({ queryKey: ['file', file.id] })
+    void client.invalidateQueries({ queryKey: ['file', 'list'] })
+  }
   const homeOf = (kind: string) => (kind.endsWith('Task') ? '/tasks' : '/monitors')
   return (
     <Section title={t.usedBy} padded>
@@ -189,15 +157,13 @@ function UsedBy({ file, mayEdit }: { file: Script; mayEdit: boolean }) {
             >
               {t.makeTask}
             </Button>
-            <Button
-              variant="default"
-              leftSection={<Trash2 size={14} />}
-              disabled={users.length > 0}
-              title={users.length ? t.inUse : undefined}
-              onClick={() => setAsking(true)}
+            <DeleteButton
+              name={file.filename}
+              refusal={users.length ? t.inUse : undefined}
+              onDelete={remove}
             >
-              {t.delete}
-            </Button>
+              {t.deleteBody}
+            </DeleteButton>
           </Group>
         ) : null}
         {mayEdit && users.length ? (
@@ -206,16 +172,6 @@ function UsedBy({ file, mayEdit }: { file: Script; mayEdit: boolean }) {
           </Text>
         ) : null}
       </Stack>
-      <Confirm
-        opened={asking}
-        title={w.reallyDelete(file.filename)}
-        action={t.delete}
-        busy={remove.isPending}
-        onClose={() => setAsking(false)}
-        onConfirm={() => remove.mutate()}
-      >
-        {t.deleteBody}
-      </Confirm>
     </Section>
   )
 }

@@ -1,7 +1,7 @@
-import { Button, FileButton, Group, Paper, Text, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button, Group, Paper, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { FileText, Plus, Search, Upload } from 'lucide-react'
+import { FileText, Plus, Search } from 'lucide-react'
 import { useRef } from 'react'
 import { type Script, scriptsQuery } from '../../api/queries/script'
 import { useKeys } from '../../app/keys'
@@ -13,11 +13,10 @@ import { Go, useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { useRowKeys } from '../../ui/rowKeys'
 import { Ago } from '../../ui/Time'
-import { done, failed } from '../../ui/toast'
-import { uploadFile } from './files'
 import { scriptsRoute } from './routes'
 import './scripts.css'
 import { useText } from './text'
+import { UploadButton } from './UploadButton'
 
 export function ScriptsPage() {
   const t = useText()
@@ -68,30 +67,13 @@ function Head({ count, q }: { count: number | undefined; q: string }) {
 function Making() {
   const t = useText()
   const go = useGo()
-  const client = useQueryClient()
-  const upload = useMutation({
-    mutationFn: (file: File) => uploadFile(file),
-    onSuccess: (made) => {
-      void client.invalidateQueries({ queryKey: ['file'] })
-      done(t.uploaded)
-      go(`/scripts/${made.id}`)
-    },
-    onError: failed,
-  })
   return (
     <>
-      <FileButton onChange={(file) => file && upload.mutate(file)}>
-        {(props) => (
-          <Button
-            {...props}
-            variant="default"
-            leftSection={<Upload size={14} />}
-            loading={upload.isPending}
-          >
-            {t.upload}
-          </Button>
-        )}
-      </FileButton>
+      <UploadButton
+        word={t.upload}
+        said={t.uploaded}
+        onStored={(made) => go(`/scripts/${made.id}`)}
+      />
       <Button component={Go} to="/scripts/new" leftSection={<Plus size={14} />}>
         {t.newScript}
       </Button>

@@ -1,14 +1,13 @@
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Save, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { Save } from 'lucide-react'
 import { api, ok } from '../../api/client'
 import { byField } from '../../api/errors'
 import { type Webhook, webhookQuery } from '../../api/queries/webhook'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
-import { Confirm } from '../../ui/Confirm'
+import { DeleteButton } from '../../ui/EditForm'
 import { useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { FieldsMeanwhile } from '../../ui/meanwhile/FieldsMeanwhile'
@@ -17,7 +16,7 @@ import { tellFailed } from '../../ui/meanwhile/Meanwhile'
 import { Section } from '../../ui/Section'
 import { Ago } from '../../ui/Time'
 import { useWords } from '../../ui/text'
-import { done, failed } from '../../ui/toast'
+import { done } from '../../ui/toast'
 import { Unsaved } from '../../ui/Unsaved'
 import { Address } from './Address'
 import { Deliveries } from './Deliveries'
@@ -141,36 +140,18 @@ function Inside({ hook }: { hook: Webhook }) {
 
 function Remove({ hook }: { hook: Webhook }) {
   const t = useText()
-  const w = useWords()
   const go = useGo()
   const client = useQueryClient()
-  const [asking, setAsking] = useState(false)
-  const remove = useMutation({
-    mutationFn: () => ok(api.DELETE('/webhook/{id}', { params: { path: { id: hook.id } } })),
-    onSuccess: () => {
-      done(t.deleted)
-      go('/webhooks')
-      client.removeQueries({ queryKey: ['webhook', hook.id] })
-      void client.invalidateQueries({ queryKey: ['webhook', 'list'] })
-    },
-    onError: failed,
-  })
+  const remove = async () => {
+    await ok(api.DELETE('/webhook/{id}', { params: { path: { id: hook.id } } }))
+    done(t.deleted)
+    go('/webhooks')
+    client.removeQueries({ queryKey: ['webhook', hook.id] })
+    void client.invalidateQueries({ queryKey: ['webhook', 'list'] })
+  }
   return (
-    <>
-      <Button variant="default" leftSection={<Trash2 size={14} />} onClick={() => setAsking(true)}>
-        {t.delete}
-      </Button>
-      <Confirm
-        opened={asking}
-        title={w.reallyDelete(hook.name)}
-        word={hook.name}
-        action={t.delete}
-        busy={remove.isPending}
-        onClose={() => setAsking(false)}
-        onConfirm={() => remove.mutate()}
-      >
-        {t.deleteBody}
-      </Confirm>
-    </>
+    <DeleteButton name={hook.name} word={hook.name} onDelete={remove}>
+      {t.deleteBody}
+    </DeleteButton>
   )
 }

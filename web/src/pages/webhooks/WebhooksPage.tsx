@@ -1,14 +1,11 @@
-import { Badge, Button, Group, Paper, Text } from '@mantine/core'
+import { Badge, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Webhook as Icon, Plus } from 'lucide-react'
+import { Webhook as Icon } from 'lucide-react'
 import { type Webhook, webhooksQuery } from '../../api/queries/webhook'
-import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
-import { Empty } from '../../ui/Empty'
-import { Go, useGo } from '../../ui/Go'
-import { Loaded } from '../../ui/Loaded'
-import { useRowKeys } from '../../ui/rowKeys'
+import { Go } from '../../ui/Go'
+import { ListPage } from '../../ui/ListPage'
 import { useTargets } from '../../ui/run/targets'
 import { StateIcon } from '../../ui/StateIcon'
 import { Ago } from '../../ui/Time'
@@ -19,41 +16,25 @@ import './webhooks.css'
 export function WebhooksPage() {
   const t = useText()
   usePageTitle(t.list)
-  const go = useGo()
   const query = useQuery(webhooksQuery)
   const mayEdit = useCan()('webhook.edit')
-  useRowKeys()
-  useKeys(mayEdit ? { c: () => go('/webhooks/new') } : {})
   return (
-    <Paper withBorder>
-      <Group className="head" gap={8}>
-        <Text size="xs" c="dimmed">
-          {query.data ? t.count(query.data.length) : ''}
-        </Text>
-        {mayEdit ? (
-          <Button component={Go} to="/webhooks/new" ml="auto" leftSection={<Plus size={14} />}>
-            {t.newWebhook}
-          </Button>
-        ) : null}
-      </Group>
-      <Loaded query={query}>
-        {(hooks) =>
-          hooks.length ? (
-            <ul className="hooks-list" aria-label={t.list}>
-              {hooks.map((one) => (
-                <li key={one.id}>
-                  <Row hook={one} />
-                </li>
-              ))}
-            </ul>
-          ) : (
-            <Empty icon={Icon} title={t.first}>
-              {t.firstBody}
-            </Empty>
-          )
-        }
-      </Loaded>
-    </Paper>
+    <ListPage
+      query={query}
+      count={t.count}
+      make={mayEdit ? { to: '/webhooks/new', word: t.newWebhook } : null}
+      first={{ icon: Icon, title: t.first, body: t.firstBody }}
+    >
+      {(hooks) => (
+        <ul className="hooks-list" aria-label={t.list}>
+          {hooks.map((one) => (
+            <li key={one.id}>
+              <Row hook={one} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </ListPage>
   )
 }
 

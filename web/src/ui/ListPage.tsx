@@ -1,0 +1,52 @@
+import { Button, Group, Paper, Text } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { type LucideIcon, Plus } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useKeys } from '../app/keys'
+import { Empty } from './Empty'
+import { Go, useGo } from './Go'
+import { Loaded } from './Loaded'
+import { useRowKeys } from './rowKeys'
+
+interface Props<T> {
+  query: UseQueryResult<T[]>
+  /** How many there are, in words. */
+  count: (n: number) => string
+  /** Where a new one is made, and the word for it; without, the reader may make none. */
+  make: { to: string; word: string } | null
+  /** What stands there instead of an empty list. */
+  first: { icon: LucideIcon; title: string; body: string }
+  children: (rows: T[]) => ReactNode
+}
+
+/** A page that is one list: its count, the way to a new one, and its rows by the keyboard. */
+export function ListPage<T>({ query, count, make, first, children }: Props<T>) {
+  const go = useGo()
+  useRowKeys()
+  useKeys(make ? { c: () => go(make.to) } : {})
+  return (
+    <Paper withBorder>
+      <Group className="head" gap={8}>
+        <Text size="xs" c="dimmed">
+          {query.data ? count(query.data.length) : ''}
+        </Text>
+        {make ? (
+          <Button component={Go} to={make.to} ml="auto" leftSection={<Plus size={14} />}>
+            {make.word}
+          </Button>
+        ) : null}
+      </Group>
+      <Loaded query={query}>
+        {(rows) =>
+          rows.length ? (
+            children(rows)
+          ) : (
+            <Empty icon={first.icon} title={first.title}>
+              {first.body}
+            </Empty>
+          )
+        }
+      </Loaded>
+    </Paper>
+  )
+}
