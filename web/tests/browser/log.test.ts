@@ -164,6 +164,52 @@ test('finding looks through the whole log, counts exactly, and steps', async () 
   await page.getByText('1 of 111').waitFor()
 })
 
+test('more hits than the server names at once are stepped through to the end', async () => {
+  const id = await run('Found often', `seq -f 'entry %g.' 1 2500`)
+  const search = async (line: number) => {
+    const page = await world.page(`/jobs/${id}#L${line}`)
+    await complete(page)
+    await page.locator('.log-row[data-chosen]', { hasText: `entry ${line}.` }).waitFor()
+    await press(page, 'f')
+    // At once: each letter that is typed is a search of its own, and goes to its own first hit.
+    await page.locator('input:focus').fill('entry')
+    return page
+  }
+  const at = (page: Page, n: number) =>
+    page.getByText(`${n.toLocaleString('en')} of 2,500`, { exact: true }).waitFor()
+  const shown = (page: Page, n: number) =>
+    page.locator('.log-row[data-current]', { hasText: `entry ${n}.` }).waitFor()
+
+  const page = await search(1000)
+  const told = await page.getByText(/^[\d,]+ of 2,500$/).innerText()
+  const first = Number(told.replace(',', '').split(' ')[0])
+  expect(first).toBeGreaterThan(900)
+  expect(first).toBeLessThan(1001)
+  for (let n = first + 1; n <= 1003; n++) {
+    await page.keyboard.press('Enter')
+    await at(page, n)
+  }
+  await shown(page, 1003)
+  for (let n = 1002; n >= 999; n--) {
+    await page.keyboard.press('Shift+Enter')
+    await at(page, n)
+  }
+  await shown(page, 999)
+
+  // From the first one back around the end, and forth again.
+  const top = await search(1)
+  await at(top, 1)
+  for (const n of [2500, 2499]) {
+    await top.keyboard.press('Shift+Enter')
+    await at(top, n)
+    await shown(top, n)
+  }
+  for (const n of [2500, 1]) {
+    await top.keyboard.press('Enter')
+    await at(top, n)
+  }
+})
+
 test('an address names lines', async () => {
   const id = await run('Pointed at', `seq -f 'row %g.' 1 3000`)
   const page = await world.page(`/jobs/${id}#L500`)

@@ -2,8 +2,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { carried, marked, plain, spans } from '../../src/ui/log/ansi'
 import { settled } from '../../src/ui/log/back'
-import { next } from '../../src/ui/log/find'
+import { nextIn } from '../../src/ui/log/find'
 import { linesOf } from '../../src/ui/log/hash'
+import { lastPage, MOST, type Page, pageAfter, pageBefore } from '../../src/ui/log/pages'
 import { unfinished } from '../../src/ui/log/poll'
 import { BLOCK, LogStore, MOST_BLOCKS } from '../../src/ui/log/store'
 import { breaks, Wrapped } from '../../src/ui/log/wrapped'
@@ -150,12 +151,34 @@ describe('a log in parts', () => {
     expect(ends).toEqual([0, 0, 1, 2, 0, 1, 2, 3, 0])
   })
 
-  it('is found through in circles', () => {
-    const made = store('a\nb\na\nb\na\n')
-    expect([0, 1, 4].map((from) => next(made, [0, 2, 4], 3, 'a', from, 1))).toEqual([2, 2, 0])
-    expect([0, 1, 4].map((from) => next(made, [0, 2, 4], 3, 'a', from, -1))).toEqual([4, 0, 2])
-    // The server named only the first of three.
-    expect(next(made, [0], 3, 'a', 0, 1)).toBe(2)
+  it('is found through page by page, forth, back and around', async () => {
+    // Every third line of 10 bytes holds it.
+    const all = Array.from({ length: 4_000 }, (_, n) => ({ line: 3 * n + 1, offset: 30 * n }))
+    const ask = async (from: number) => {
+      const lines = all.filter((one) => one.offset >= from)
+      return { matches: lines.length, lines: lines.slice(0, MOST) }
+    }
+    const bytes = 30 * all.length
+    const ends = (page: Page | null) => page && [page.first, page.lines[0], page.lines.at(-1)]
+    const start = { first: 1, lines: (await ask(0)).lines }
+    const second = await pageAfter(ask, start)
+    expect(ends(second)).toEqual([1001, all[1000], all[1999]])
+    const last = (await lastPage(ask, all.length, bytes))!
+    expect(ends(last)?.slice(2)).toEqual([all[3999]])
+    expect(last.lines[0]).toEqual(all[last.first - 1])
+    expect(await pageAfter(ask, last)).toBeNull()
+    // All the way back nothing is left out and nothing comes twice.
+    let page: Page | null = last
+    let seen = 0
+    for (; page; page = await pageBefore(ask, page)) {
+      expect(page.lines).toEqual(all.slice(page.first - 1, page.first - 1 + page.lines.length))
+      seen += page.lines.length
+      if (page.first === 1) break
+    }
+    expect([page?.first, seen]).toEqual([1, 4_000])
+    expect(await pageBefore(ask, start)).toBeNull()
+    expect([0, 1, 4].map((from) => nextIn([0, 2, 4], from, 1))).toEqual([2, 2, null])
+    expect([0, 1, 4].map((from) => nextIn([0, 2, 4], from, -1))).toEqual([null, 0, 2])
   })
 
   it('is wrapped where the window ends', () => {

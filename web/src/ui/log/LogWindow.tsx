@@ -68,7 +68,8 @@ export function LogWindow(props: Props) {
   const drawn = Math.min(height, HIGHEST_PX)
   // One pixel of the scroll bar may stand for several of the log.
   const scale = height > drawn ? (height - size.height) / (drawn - size.height) : 1
-  const first = Math.max(0, Math.floor((top * scale) / LINE_PX) - AROUND)
+  const seen = Math.floor((top * scale) / LINE_PX)
+  const first = Math.max(0, seen - AROUND)
   const last = Math.min(total, Math.ceil((top * scale + size.height) / LINE_PX) + AROUND)
   const pins = usePins(box, layout)
 
@@ -78,7 +79,7 @@ export function LogWindow(props: Props) {
       box.current?.scrollTo({ top: Math.max(0, y / scale) })
     },
     toEnd: () => box.current?.scrollTo({ top: box.current.scrollHeight }),
-    first: () => (total ? layout.at(Math.min(total - 1, first + AROUND)).row : 0),
+    first: () => (total ? layout.at(Math.min(total - 1, seen)).row : 0),
     focus: () => box.current?.focus({ preventScroll: true }),
   }))
 

@@ -1,21 +1,17 @@
 import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
 import { api, loose, ok } from '../../api/client'
-import { positions } from './positions'
+import { failed } from '../toast'
+import { type Asking, type Hits, lastPage, MOST, type Page, pageAfter, pageBefore } from './pages'
 import type { LogStore } from './store'
-
-interface Hits {
-  matches: number
-  lines: { line: number }[]
-}
 
 export type Step = (by: 1 | -1) => void
 
 interface Found {
   /** Lines that hold the text, over the whole log; null: not known yet. */
   matches: number | null
-  /** Which of them is shown, from 1; null: beyond those that the server names. */
+  /** Which of them is shown, from 1; null: none. */
   at: number | null
   step: Step
 }
@@ -34,56 +30,87 @@ export interface Finding {
 
 const AGAIN_MS = 3_000
 
-function useHits(jobId: string, attempt: number | undefined, wanted: string, isLive: boolean) {
-  const [settled] = useDebouncedValue(wanted, 200)
-  return useQuery({
-    queryKey: ['log-find', jobId, attempt, settled],
-    queryFn: ({ signal }): Promise<Hits> => {
-      const query = loose({ q: settled, limit: 1000, attempt })
+function hitsQuery(jobId: string, attempt: number | undefined, wanted: string, from: number) {
+  return {
+    queryKey: ['log-find', jobId, attempt, wanted, from],
+    queryFn: ({ signal }: { signal: AbortSignal }): Promise<Hits> => {
+      const query = loose({ q: wanted, limit: MOST, attempt, from: from || undefined })
       const params = { path: { id: jobId }, query }
       return ok(api.GET('/job/{id}/log/search', { params, signal }) as never)
     },
+  }
+}
+
+/** The first hits of the whole log, and how to ask for those behind a byte. */
+function useHits(jobId: string, attempt: number | undefined, wanted: string, isLive: boolean) {
+  const client = useQueryClient()
+  const [settled] = useDebouncedValue(wanted, 200)
+  const { data, isPlaceholderData } = useQuery({
+    ...hitsQuery(jobId, attempt, settled, 0),
     enabled: settled.length > 0,
     placeholderData: (old) => (settled ? keepPreviousData(old) : undefined),
     refetchInterval: isLive ? AGAIN_MS : false,
   })
+  const ask: Asking = (from) =>
+    client.fetchQuery({ ...hitsQuery(jobId, attempt, settled, from), staleTime: AGAIN_MS })
+  return { data, isPlaceholderData, ask, search: JSON.stringify([jobId, attempt, settled]) }
 }
 
 /** Finding: the server looks through the whole log and counts; steps go from line to line. */
 export function useFind({ store, jobId, attempt, wanted, here, row, onRow }: Finding): Found {
-  const { data, isPlaceholderData } = useHits(jobId, attempt, wanted, store.status === 'live')
-  const hits = (data?.lines ?? []).map((one) => store.rowOf(one.line))
-  const step: Step = (by) => onRow(next(store, hits, data?.matches ?? 0, wanted, row ?? here(), by))
+  const isLive = store.status === 'live'
+  const { data, isPlaceholderData, ask, search } = useHits(jobId, attempt, wanted, isLive)
+  const start: Page = { first: 1, lines: data?.lines ?? [] }
+  // Hits further down, once a step has led there.
+  const [further, setFurther] = useState({ search, page: null as Page | null })
+  const page = (further.search === search && further.page) || start
+  const rows = page.lines.map((one) => store.rowOf(one.line))
+  const isBusy = useRef(false)
+
+  const show = (found: Page, by: 1 | -1) => {
+    setFurther({ search, page: found.first === 1 ? null : found })
+    const hit = by > 0 ? found.lines[0] : found.lines.at(-1)
+    onRow(hit ? store.rowOf(hit.line) : null)
+  }
+  const turn = async (by: 1 | -1) => {
+    const beyond = await (by > 0 ? pageAfter(ask, page) : pageBefore(ask, page))
+    const around = async () =>
+      by > 0 ? start : lastPage(ask, data?.matches ?? 0, await endOf(jobId, attempt, store))
+    show(beyond ?? (await around()) ?? start, by)
+  }
+  const step: Step = (by) => {
+    const near = nextIn(rows, row ?? here(), by)
+    if (near !== null) onRow(near)
+    else if (!isBusy.current) {
+      isBusy.current = true
+      void turn(by)
+        .catch(failed)
+        .finally(() => {
+          isBusy.current = false
+        })
+    }
+  }
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another search jumps
   useEffect(() => {
     if (!data || isPlaceholderData) onRow(null)
-    else onRow(hits.find((one) => one >= here()) ?? hits[0] ?? null)
+    else onRow(rows.find((one) => one >= here()) ?? rows[0] ?? null)
   }, [wanted, !data, isPlaceholderData])
 
-  const at = row === null ? -1 : hits.indexOf(row)
-  return { matches: data?.matches ?? null, at: at >= 0 ? at + 1 : null, step }
+  const at = row === null ? -1 : rows.indexOf(row)
+  return { matches: data?.matches ?? null, at: at >= 0 ? page.first + at : null, step }
 }
 
-/** The next row that holds the text; behind those that the server names, the tab looks itself. */
-export function next(
-  store: LogStore,
-  hits: number[],
-  matches: number,
-  wanted: string,
-  from: number,
-  by: 1 | -1,
-): number | null {
-  const last = hits.at(-1)
-  if (last === undefined) return null
-  const isNamed = matches <= hits.length || (by > 0 ? from < last : from <= last && from > hits[0]!)
-  if (isNamed) {
-    const order = by > 0 ? hits : [...hits].reverse()
-    return order.find((row) => (row - from) * by > 0) ?? order[0]!
-  }
-  for (let i = 1; i <= store.rows; i++) {
-    const row = (from + i * by + store.rows * 2) % store.rows
-    if (positions(store.plain(row), wanted).length) return row
-  }
-  return last
+/** The byte where the log ends, or has come to. */
+async function endOf(id: string, attempt: number | undefined, store: LogStore): Promise<number> {
+  if (store.ending) return store.ending.bytes
+  const query = loose({ from: store.lines, count: 1, attempt })
+  const asked = api.GET('/job/{id}/log/lines', { params: { path: { id }, query } })
+  return (await ok<{ next: number }>(asked as never)).next
+}
+
+/** The row of the next hit among these; null: it is in another page. */
+export function nextIn(rows: number[], from: number, by: 1 | -1): number | null {
+  const order = by > 0 ? rows : [...rows].reverse()
+  return order.find((row) => (row - from) * by > 0) ?? null
 }
