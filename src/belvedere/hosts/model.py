@@ -9,6 +9,7 @@ import msgspec
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.rest import words
 
+_decode_tags = msgspec.json.Decoder(list[str]).decode
 # One segment of a path, since the original's agents are addressed by it.
 _HOSTNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 
@@ -55,7 +56,7 @@ class HostRow(msgspec.Struct):
 
     @property
     def labels(self) -> list[str]:
-        return msgspec.json.decode(self.tags, type=list[str])
+        return _decode_tags(self.tags)
 
     @property
     def state(self) -> State:

@@ -124,7 +124,7 @@ def _results(tx: Tx, job_ids: list[str]) -> dict[str, dict[str, Any]]:
             store.json_list(job_ids[start : start + AT_ONCE]),
         )
         for job_id, text in rows:
-            found[job_id] = _short(msgspec.json.decode(text, type=dict[str, Any]))
+            found[job_id] = _short(store.decode_result(text))
     return found
 
 

@@ -47,7 +47,7 @@ def _whole(tx: Tx, job: JobRow, customer_name: str, heavy: Heavy, attempts: list
         # What a dummy or an approval gives on are its own values; masked ones stay masked.
         found.output = found.task_arguments_values
     if heavy.result is not None:
-        found.result = msgspec.json.decode(heavy.result, type=dict[str, Any])
+        found.result = store.decode_result(heavy.result)
         found.result["log"] = heavy.log or ""
     if job.type == APPROVAL:
         found.will_run = plan.of_job(tx, job.id)

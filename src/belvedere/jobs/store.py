@@ -12,6 +12,8 @@ from belvedere.events.triggers import Starting
 from belvedere.jobs.model import JobRow, Lifecycle, State
 
 encode = msgspec.json.Encoder().encode
+# A result as it is stored. Made once: a type that is named in a call is worked out every time.
+decode_result = msgspec.json.Decoder(dict[str, Any]).decode
 JOB = columns(JobRow)
 _INSERT = (
     f"insert into jobs ({JOB}, arguments, output) values"
