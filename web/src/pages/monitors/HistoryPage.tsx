@@ -90,7 +90,7 @@ function Turned({ one, severity }: { one: Span; severity: string }) {
   const shown = { state: one.state, failure_severity: severity, enable: one.state !== 'paused' }
   const word = watchWord(shown)
   return (
-    <div className="row mon-trouble">
+    <div className="row mon-turn">
       <StateIcon look={watchLook(shown)} title={word} />
       <div className="clip">
         <div>
