@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.bench import private, processes
+from belvedere.bench import history, private, processes, rooms, run
 from belvedere.bench.figures import ROOM_GOALS
 from belvedere.cli import bench
 from belvedere.client.calls import Client
@@ -27,6 +27,15 @@ SMALL = (
     "--records",
     "0",
 )
+
+
+@pytest.fixture(autouse=True)
+def haste(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it measures is tested here, not how exactly: less of everything."""
+    monkeypatch.setattr(run, "SETTLE_S", 0.0)
+    monkeypatch.setattr(history, "ROUNDS", 4)
+    for name, less in {"CALLS": 30, "INCREMENTS": 100, "WATCH_S": 4.0}.items():
+        monkeypatch.setattr(rooms, name, less)
 
 
 @pytest.fixture
