@@ -42,11 +42,15 @@ export function ago(iso: string | null | undefined, now = Date.now()): string {
     : relative(Math.trunc(distance / 1000), 'second')
 }
 
+const relatives = new Map<string, Intl.RelativeTimeFormat>()
+
 function relative(n: number, unit: Intl.RelativeTimeFormatUnit): string {
-  const format = new Intl.RelativeTimeFormat(prefs().language, {
-    style: 'short',
-    numeric: 'always',
-  })
+  const { language } = prefs()
+  let format = relatives.get(language)
+  if (!format) {
+    format = new Intl.RelativeTimeFormat(language, { style: 'short', numeric: 'always' })
+    relatives.set(language, format)
+  }
   return format.format(n, unit)
 }
 

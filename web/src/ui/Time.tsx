@@ -41,6 +41,10 @@ export function Ago({ at }: { at: string | null | undefined }) {
 
 /** How long something took, or takes until now. */
 export function Lasting({ from, to }: { from: string | null | undefined; to?: string | null }) {
-  const text = useSyncExternalStore(listen, () => (from ? span(from, to) : '—'))
-  return <span className="num">{text}</span>
+  if (from && !to) return <Counting from={from} />
+  return <span className="num">{from ? span(from, to) : '—'}</span>
+}
+
+function Counting({ from }: { from: string }) {
+  return <span className="num">{useSyncExternalStore(listen, () => span(from))}</span>
 }

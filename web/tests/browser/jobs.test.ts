@@ -65,6 +65,8 @@ test('going back finds the list where it was left', async () => {
   const link = page.locator('[aria-rowindex="108"] a')
   await link.waitFor()
   const top = await box(page).evaluate((it) => it.scrollTop)
+  const id = await page.locator('[aria-rowindex="108"]').getAttribute('data-job')
+  expect(await link.evaluate((it: HTMLAnchorElement) => it.href)).toBe(world.at(`/jobs/${id}`))
   await link.click()
   await page.getByRole('tab', { name: 'Result' }).waitFor()
   await page.goBack()
@@ -108,6 +110,18 @@ test('several are chosen by keys and cancelled at once', async () => {
   await page.getByText(`${count} jobs cancelled`).waitFor()
   const left = await world.api<unknown[]>('GET', '/job?where[lifecycle]=syncing')
   expect(left).toEqual([])
+})
+
+test('each row has a menu, by mouse and by key', async () => {
+  const page = await world.page('/jobs?q=quick')
+  const third = rows(page).nth(2)
+  await third.getByRole('button', { name: 'Actions of Quick' }).click()
+  await page.getByRole('menuitem', { name: 'Open' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('menuitem', { name: 'Open' }).waitFor({ state: 'hidden' })
+  await press(page, 'j', '.')
+  await page.getByRole('menuitem', { name: 'Open' }).click()
+  await page.getByRole('tab', { name: 'Result' }).waitFor()
 })
 
 test('below 640 px a job is a card, and nothing scrolls sideways', async () => {

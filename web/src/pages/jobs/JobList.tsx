@@ -2,11 +2,11 @@ import { Button } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowUp } from 'lucide-react'
-import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type CSSProperties, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { Job, JobFilter } from '../../api/queries/job'
 import { useKeys } from '../../app/keys'
 import { usePrefs } from '../../lib/prefs'
-import { useGo } from '../../ui/Go'
+import { useDoor, useGo } from '../../ui/Go'
 import { JobRow } from './JobRow'
 import type { Selection } from './selection'
 import { useJobsText } from './text'
@@ -31,6 +31,7 @@ interface Props {
 export function JobList({ rows, total, filter, selection, top, hasMore, onMore }: Props) {
   const t = useJobsText()
   const go = useGo()
+  const door = useDoor()
   const isNarrow = useMediaQuery('(max-width: 640px)', false, { getInitialValueInEffect: false })
   const { density } = usePrefs()
   const height = isNarrow ? CARD_PX : HEIGHTS[density]
@@ -57,8 +58,8 @@ export function JobList({ rows, total, filter, selection, top, hasMore, onMore }
     if (hasMore && last > rows.length - AHEAD) onMore()
   }, [hasMore, last, rows.length, onMore])
 
-  const at = rows.findIndex((row) => row.id === active)
   const move = (by: number) => {
+    const at = rows.findIndex((row) => row.id === active)
     const next = rows[Math.min(rows.length - 1, Math.max(0, at < 0 ? 0 : at + by))]
     if (!next) return
     setActive(next.id)
@@ -102,17 +103,20 @@ export function JobList({ rows, total, filter, selection, top, hasMore, onMore }
           live.onTop()
         }}
       >
-        <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        <div
+          className="jobs-all"
+          style={{ height: virtual.getTotalSize(), '--jobs-row': `${height}px` } as CSSProperties}
+        >
           {items.map((item) => (
             <JobRow
               key={item.key}
               job={rows[item.index]!}
               index={item.index}
               y={item.start}
-              height={height}
               isNarrow={isNarrow}
               isActive={rows[item.index]!.id === active}
               isChosen={selection.chosen.has(rows[item.index]!.id)}
+              door={door}
               onToggle={selection.toggle}
               onActive={setActive}
             />

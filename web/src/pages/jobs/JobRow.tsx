@@ -1,9 +1,9 @@
-import { ActionIcon, Checkbox, Menu } from '@mantine/core'
+import { ActionIcon, Menu } from '@mantine/core'
 import { MoreHorizontal } from 'lucide-react'
 import { memo } from 'react'
 import type { Job } from '../../api/queries/job'
 import { jobLook, jobWord } from '../../lib/state'
-import { Go, useGo } from '../../ui/Go'
+import { type Door, useGo } from '../../ui/Go'
 import { StateIcon } from '../../ui/StateIcon'
 import { Ago, Lasting } from '../../ui/Time'
 import { useJobText } from './jobText'
@@ -13,33 +13,37 @@ interface Props {
   job: Job
   index: number
   y: number
-  height: number
   isNarrow: boolean
   isActive: boolean
   isChosen: boolean
+  door: Door
   onToggle: (id: string, isRange?: boolean) => void
   onActive: (id: string) => void
 }
 
-/** One job: a row, or two lines of a card where the screen is narrow. */
+/**
+ * One job: a row, or two lines of a card where the screen is narrow. A hundred of them are made in
+ * a second of scrolling, each in a few elements of the browser's own: a box and a button of the
+ * library's, with their contexts and sheets, cost more than all the rest of a row.
+ */
 export const JobRow = memo(function JobRow(props: Props) {
-  const { job, index, y, height, isNarrow, isActive, isChosen } = props
+  const { job, index, y, isNarrow, isActive, isChosen, door } = props
   const t = useJobsText()
   return (
     <div
       role="row"
       tabIndex={-1}
       aria-rowindex={index + 2}
-      data-chosen={isChosen}
+      data-chosen={isChosen || undefined}
       data-job={job.id}
-      data-active={isActive}
+      data-active={isActive || undefined}
       className={isNarrow ? 'jobs-row jobs-card-row' : 'jobs-row'}
-      style={{ height, transform: `translateY(${y}px)` }}
+      style={{ top: y }}
       onFocus={() => props.onActive(job.id)}
     >
       <span role="cell" className="jobs-tick">
-        <Checkbox
-          size="xs"
+        <input
+          type="checkbox"
           tabIndex={-1}
           aria-label={t.select(job.name)}
           checked={isChosen}
@@ -47,7 +51,7 @@ export const JobRow = memo(function JobRow(props: Props) {
           onClick={(event) => props.onToggle(job.id, event.shiftKey)}
         />
       </span>
-      {isNarrow ? <Card job={job} /> : <Cells job={job} />}
+      {isNarrow ? <Card job={job} door={door} /> : <Cells job={job} door={door} />}
       <span role="cell">{isActive ? <RowMenu job={job} /> : <MenuPlace {...props} />}</span>
     </div>
   )
@@ -55,27 +59,26 @@ export const JobRow = memo(function JobRow(props: Props) {
 
 /** A menu per row is dear: it is made when the row is the active one. */
 function MenuPlace({ job, onActive }: Props) {
-  const t = useJobsText()
   return (
-    <ActionIcon
-      size="sm"
+    <button
+      type="button"
+      className="jobs-menu"
       tabIndex={-1}
-      aria-label={t.rowMenu(job.name)}
+      aria-label={useJobsText.now().rowMenu(job.name)}
       aria-haspopup="menu"
+      // The focus would put the menu's own button in its place before the click is whole.
+      onMouseDown={(event) => event.preventDefault()}
       onClick={() => {
         onActive(job.id)
         requestAnimationFrame(() =>
           document.querySelector<HTMLElement>(`[data-job="${job.id}"] [data-act="menu"]`)?.click(),
         )
       }}
-    >
-      <MoreHorizontal size={14} />
-    </ActionIcon>
+    />
   )
 }
 
-function Cells({ job }: { job: Job }) {
-  const w = useJobText()
+function Cells({ job, door }: { job: Job; door: Door }) {
   const who = job.user.username || job.user.email
   return (
     <>
@@ -84,13 +87,13 @@ function Cells({ job }: { job: Job }) {
         <span className="clip">{jobWord(job)}</span>
       </span>
       <span role="cell" className="jobs-job clip">
-        <Go to={`/jobs/${job.id}`} className="jobs-link" title={job.name}>
+        <a {...door(`/jobs/${job.id}`)} className="jobs-link" title={job.name}>
           {job.name}
-        </Go>{' '}
+        </a>{' '}
         <code>#{job.id.slice(-6)}</code>
       </span>
       <span role="cell" className="jobs-origin clip">
-        {w.origin[job.origin] ?? job.origin}
+        {useJobText.now().origin[job.origin] ?? job.origin}
         {who ? ` · ${who}` : ''}
       </span>
       <span role="cell" className="jobs-host clip">
@@ -106,14 +109,14 @@ function Cells({ job }: { job: Job }) {
   )
 }
 
-function Card({ job }: { job: Job }) {
+function Card({ job, door }: { job: Job; door: Door }) {
   return (
     <span role="cell" className="jobs-two">
       <span className="jobs-state">
         <StateIcon look={jobLook(job)} title={jobWord(job)} />
-        <Go to={`/jobs/${job.id}`} className="jobs-link clip">
+        <a {...door(`/jobs/${job.id}`)} className="jobs-link clip">
           {job.name}
-        </Go>
+        </a>
       </span>
       <span className="jobs-second clip">
         {jobWord(job)} · {job.hostname ? `${job.hostname} · ` : ''}

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Job } from '../../api/queries/job'
 
 export interface Selection {
@@ -15,19 +15,15 @@ export function useSelection(rows: Job[], reset: string): Selection {
   now.current = rows
   // biome-ignore lint/correctness/useExhaustiveDependencies: other filters show other rows
   useEffect(() => setChosen((old) => (old.size ? new Set() : old)), [reset])
-  return useMemo(
-    () => ({
-      chosen,
-      toggle: (id, isRange = false) => {
-        const ids = now.current.map((row) => row.id)
-        const from = isRange && last.current ? ids.indexOf(last.current) : -1
-        last.current = id
-        setChosen((old) => changed(old, id, from < 0 ? [] : between(ids, from, ids.indexOf(id))))
-      },
-      clear: () => setChosen(new Set()),
-    }),
-    [chosen],
-  )
+  // The same one for every row, or all of them would be drawn anew when one is chosen.
+  const toggle = useCallback((id: string, isRange = false) => {
+    const ids = now.current.map((row) => row.id)
+    const from = isRange && last.current ? ids.indexOf(last.current) : -1
+    last.current = id
+    setChosen((old) => changed(old, id, from < 0 ? [] : between(ids, from, ids.indexOf(id))))
+  }, [])
+  const clear = useCallback(() => setChosen(new Set()), [])
+  return useMemo(() => ({ chosen, toggle, clear }), [chosen, toggle, clear])
 }
 
 function between(ids: string[], a: number, b: number): string[] {

@@ -50,7 +50,12 @@ export function useLiveRows(filter: JobFilter, newest: string, box: RefObject<HT
     box.current?.scrollTo({ top: 0 })
     void take()
   }
-  return { fresh: isAtTop() ? 0 : fresh, show, onTop: () => fresh > 0 && isAtTop() && void take() }
+  // Where it stands is asked only when it matters: the answer costs a layout.
+  return {
+    fresh: fresh && isAtTop() ? 0 : fresh,
+    show,
+    onTop: () => fresh > 0 && isAtTop() && void take(),
+  }
 }
 
 /** Ids of jobs that something happened to, gathered for a while. */
