@@ -20,6 +20,7 @@ GRAPH = {
     "edges": [
         {"source": "a", "target": "b", "on": "success"},
         {"source": "b", "target": "c", "on": "success"},
+        {"source": "c", "target": "a", "on": "failure", "max_visits": 3},
     ],
 }
 FLOW = {
@@ -51,6 +52,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ("workflow list", ("GET", "/workflows", {}, None), "release"),
     ("workflow show release", ("GET", "/workflows", {}, None), "success → b"),
     ("workflow show release", ("GET", "/workflows", {}, None), "workflow smoke test"),
+    ("workflow show release", ("GET", "/workflows", {}, None), "failure → a (at most 3×)"),
     (f"workflow create {HERE}/release.json", ("POST", "/workflows", {}, _SENT), "workflow run"),
     (
         "workflow edit release --disable --one-at-a-time",
@@ -75,7 +77,11 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ("GET", f"{_FLOW}/job", {"where[_type]": "WorkflowJob", "limit": "20"}, None),
         FLOW_JOB_ID,
     ),
-    (f"workflow steps release {FLOW_JOB_ID}", ("GET", f"{_JOB}/jobs", {}, None), "deploy"),
+    (
+        f"workflow steps release {FLOW_JOB_ID}",
+        ("GET", f"{_JOB}/jobs", {}, None),
+        "deploy (visit 2)",
+    ),
     (f"workflow cancel release {FLOW_JOB_ID}", ("PUT", f"{_JOB}/cancel", {}, None), "ready"),
     (f"workflow restart release {FLOW_JOB_ID}", ("PUT", f"{_JOB}/restart", {}, None), "ready"),
     (
@@ -115,6 +121,7 @@ ANSWERS: list[tuple[str, str, Any]] = [
     ("POST", f"{_FLOW}/job", JOB),
     ("GET", f"{_FLOW}/job", [JOB]),
     ("GET", f"{_JOB}/jobs", [clicast.job(name="deploy", waiting_reason=None)]),
+    ("GET", f"{_JOB}/steps", [{"node_id": "a", "job_id": clicast.JOB_ID, "visit": 2}]),
     ("PUT", f"{_JOB}/cancel", JOB),
     ("PUT", f"{_JOB}/restart", JOB),
     ("GET", f"{_FLOW}/credentials", _KEY),

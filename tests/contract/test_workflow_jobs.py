@@ -262,8 +262,11 @@ async def test_restart_goes_on_from_the_failed_step(world: World, ada: Client, v
             "trigger_name": "success",
             "is_good": True,
             "tries": 0,
+            "visit": 1,
+            "causes": [],
         }
         assert (nodes[1]["state"], nodes[1]["trigger_name"]) == ("open", None)
+        assert nodes[1]["causes"] == [{"node_id": "a", "visit": 1}]
         await step(world, agent)
     ended = (await ada.get(f"/acme/job/{again.json['id']}")).json
     assert (ended["lifecycle"], ended["state"]) == ("finished", "normal")

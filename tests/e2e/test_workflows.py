@@ -13,23 +13,32 @@ from e2e.world import World
 pytestmark = [pytest.mark.alone, pytest.mark.limit(180)]
 # Each line of the ledger is one run of a script.
 SOURCE = '#!/bin/sh\necho "$1" >> {ledger}\nprintf \'["%s"]\\n\' "$1-{name}"\n'
-NODES = ("a", "b", "c", "d")
-EDGES = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]
+EDGES = ["a-b", "a-c", "b-d", "c-d"]
 # Where the server dies, in turn: nobody has heard of it, or nobody but the disk.
 POINTS = ("advance.before_commit", "advance.after_commit", "advance.before_commit:2")
 
 
-def made(world: World, ledger: Path) -> str:
+def made(world: World, ledger: Path, edges: list[str]) -> str:
+    """`a-b` are edges, `b-a*2` one that may be followed twice; every node waits for all."""
     agent = world.agent("web")
+    names = sorted({name for edge in edges for name in edge.partition("*")[0].split("-")})
     tasks = {
         name: world.task(SOURCE.format(ledger=ledger / name, name=name), agent, "x")
-        for name in NODES
+        for name in names
     }
-    nodes: list[dict[str, Any]] = [{"id": n, "task_id": tasks[n], "join": "all"} for n in NODES]
-    edges = [{"source": source, "target": target} for source, target in EDGES]
-    body = {"name": "diamond", "start": "a", "graph": {"nodes": nodes, "edges": edges}}
+    graph: dict[str, Any] = {
+        "nodes": [{"id": name, "task_id": tasks[name], "join": "all"} for name in names],
+        "edges": [_edge(edge) for edge in edges],
+    }
+    body = {"name": "diamond", "start": "a", "graph": graph}
     flow: str = world.api.post("/workflows", body)["id"]
     return flow
+
+
+def _edge(drawn: str) -> dict[str, Any]:
+    ends, _, bound = drawn.partition("*")
+    source, target = ends.split("-")
+    return {"source": source, "target": target, "max_visits": int(bound) if bound else None}
 
 
 def died_first(world: World, job_id: str) -> bool:
@@ -49,11 +58,11 @@ def _told(point: str) -> dict[str, str]:
     return {"BELVEDERE_FAILPOINT": point} if point else {}
 
 
-def test_it_works(world: World, tmp_path: Path) -> None:
-    ledger = tmp_path / "ledger"
+def killed(world: World, ledger: Path, edges: list[str]) -> tuple[dict[str, Any], list[Any]]:
+    """The job of such a workflow when it is over, and its steps."""
     ledger.mkdir()
     world.start()
-    flow = made(world, ledger)
+    flow = made(world, ledger, edges)
     world.server.stop()
     assert world.start(BELVEDERE_FAILPOINT=POINTS[0])
     headers = {"Idempotency-Key": new_id()}
@@ -68,9 +77,29 @@ def test_it_works(world: World, tmp_path: Path) -> None:
             deaths += 1
     assert deaths
     ended = world.ended(job_id)
+    return ended, world.api.get(f"/workflows/{flow}/job/{job_id}/steps")
+
+
+def test_it_works(world: World, tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    ended, steps = killed(world, ledger, EDGES)
     assert (ended["lifecycle"], ended["state"]) == ("finished", "normal")
-    runs = {name: (ledger / name).read_text().splitlines() for name in NODES}
+    runs = {name: (ledger / name).read_text().splitlines() for name in "abcd"}
     assert runs == {"a": ["v1"], "b": ["v1-a"], "c": ["v1-a"], "d": ["v1-a-b"]}
-    steps = world.api.get(f"/workflows/{flow}/job/{job_id}/jobs")
-    assert len(steps) == len(NODES)
+    assert len(steps) == len(runs)
+    world.doctor()
+
+
+def test_a_circle_goes_round_as_often_as_it_may(world: World, tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    ended, steps = killed(world, ledger, ["a-b", "b-a*2"])
+    assert (ended["lifecycle"], ended["state"]) == ("finished", "failure")
+    assert "b → a (success)" in ended["reason"] and "2 times" in ended["reason"]
+    runs = {name: (ledger / name).read_text().splitlines() for name in "ab"}
+    assert runs == {
+        "a": ["v1", "v1-a-b", "v1-a-b-a-b"],
+        "b": ["v1-a", "v1-a-b-a", "v1-a-b-a-b-a"],
+    }
+    told = [(step["node_id"], step["visit"]) for step in steps]
+    assert told == [(name, visit) for name in "ab" for visit in (1, 2, 3)]
     world.doctor()

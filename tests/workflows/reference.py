@@ -1,64 +1,121 @@
 """The rule of workflows told once more, as tokens that walk along the edges.
 
 Slow and plain on purpose, and written without looking at `workflows/rule.py`: every end sends a
-token along each edge that it opens; a node with `any` begins at the first token, one with `all`
-when a token of every source lies there; when nobody runs, it is over.
+token along each edge that it opens, and the token knows all that it descends from; a node with
+`any` begins at the first token, one with `all` when a token of every source lies there; a node that
+has begun takes only tokens that descend from its latest visit; when nobody runs, it is over.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
+
+Drawn = tuple[str, str, str]
+Key = tuple[str, int]
 
 
 @dataclass
 class Plan:
-    """Nodes in order, those that wait for all, and edges (source, target, on) in order."""
+    """Nodes in order, those that wait for all, edges (source, target, on) in order, and how often
+    some of them may be followed."""
 
     nodes: list[str]
     patient: set[str]
-    edges: list[tuple[str, str, str]]
+    edges: list[Drawn]
+    bounds: dict[Drawn, int] = field(default_factory=dict)
+
+    def sources(self, node: str) -> list[str]:
+        found: list[str] = []
+        for source, target, _ in self.edges:
+            if target == node and source not in found:
+                found.append(source)
+        return found
+
+    def leads(self, start: str, goal: str, avoiding: str = "") -> bool:
+        """Whether a way of one edge or more leads there."""
+        fresh, seen = [start], set()
+        while fresh:
+            here = fresh.pop()
+            for source, target, _ in self.edges:
+                if source == here and target != avoiding and target not in seen:
+                    seen.add(target)
+                    fresh.append(target)
+        return goal in seen
 
 
 @dataclass
 class Walk:
     plan: Plan
-    tokens: dict[str, list[str]] = field(default_factory=dict)
+    start: str = "a"
+    # Which visit of each node is the latest.
+    visits: Counter[str] = field(default_factory=Counter)
     running: set[str] = field(default_factory=set)
-    # Each node that began, with those whose output it got.
-    began: dict[str, list[str]] = field(default_factory=dict)
+    # Each visit that began, with those whose output it got, and with all that it descends from.
+    began: dict[Key, list[Key]] = field(default_factory=dict)
+    past: dict[Key, set[Key]] = field(default_factory=dict)
+    tokens: dict[str, dict[str, Key]] = field(default_factory=dict)
+    followed: Counter[Drawn] = field(default_factory=Counter)
     unhandled: bool = False
+    spent: set[Drawn] = field(default_factory=set)
 
-    def begin(self, node: str, fed_by: list[str]) -> None:
-        assert node not in self.began, "a node begins once"
-        self.began[node] = fed_by
+    def begin(self, node: str, fed_by: list[Key]) -> None:
+        assert node not in self.running, "one visit at a time"
+        self.visits[node] += 1
+        key = (node, self.visits[node])
+        self.began[key] = fed_by
+        self.past[key] = {key}.union(*(self.past[one] for one in fed_by))
         self.running.add(node)
+        for lying in self.tokens.values():
+            lying.pop(node, None)
 
     def end(self, node: str, event: str, good: bool) -> None:
         self.running.remove(node)
-        sent = 0
-        for source, target, on in self.plan.edges:
-            if source != node or on not in (event, "always"):
-                continue
-            sent += 1
-            lying = self.tokens.setdefault(target, [])
-            if node not in lying:
-                lying.append(node)
-        if not sent and not good:
+        fitting = [edge for edge in self.plan.edges if edge[0] == node]
+        fitting = [edge for edge in fitting if edge[2] in (event, "always")]
+        for edge in fitting:
+            self.followed[edge] += 1
+            if self.followed[edge] > self.plan.bounds.get(edge, 1_000):
+                self.spent.add(edge)
+            else:
+                self.tokens.setdefault(edge[1], {})[node] = (node, self.visits[node])
+        if not fitting and not good:
             self.unhandled = True
-        for target in self.plan.nodes:
-            self._try(target)
+        for target, fed_by in [(one, self._ready(one)) for one in self.plan.nodes]:
+            if fed_by:
+                self.begin(target, fed_by)
 
-    def _try(self, node: str) -> None:
-        lying = self.tokens.get(node, [])
-        if node in self.began or not lying:
-            return
-        if node not in self.plan.patient:
-            self.begin(node, lying[:1])
-            return
-        sources: list[str] = []
-        for source, target, _ in self.plan.edges:
-            if target == node and source not in sources:
-                sources.append(source)
-        if all(source in lying for source in sources):
-            self.begin(node, sources)
+    def _taken(self, node: str) -> dict[str, Key]:
+        """The tokens that count, by source in the order of the edges."""
+        if node in self.running:
+            return {}
+        lying, latest = self.tokens.get(node, {}), (node, self.visits[node])
+        return {
+            source: lying[source]
+            for source in self.plan.sources(node)
+            if source in lying and (latest[1] == 0 or latest in self.past[lying[source]])
+        }
+
+    def _ready(self, node: str) -> list[Key]:
+        taken = self._taken(node)
+        if not taken or node not in self.plan.patient:
+            return list(taken.values())[:1]
+        entering = [one for one in self.plan.sources(node) if not self._returns(one, node)]
+        for source, key in taken.items():
+            if source not in entering:
+                return [key]
+        if self.visits[node]:
+            for source, key in self.tokens[node].items():
+                if not self.plan.leads(node, source):
+                    taken[source] = key
+        return [taken[one] for one in entering] if set(entering) <= taken.keys() else []
+
+    def _returns(self, source: str, node: str) -> bool:
+        """Whether one comes to the source only through the node."""
+        if source == node or node == self.start:
+            return self.plan.leads(self.start, source) or source == self.start
+        if source == self.start:
+            return False
+        there = self.plan.leads(self.start, source)
+        return there and not self.plan.leads(self.start, source, avoiding=node)
 
     @property
     def is_over(self) -> bool:
@@ -66,5 +123,4 @@ class Walk:
 
     @property
     def has_failed(self) -> bool:
-        stuck = any(lying and node not in self.began for node, lying in self.tokens.items())
-        return self.unhandled or stuck
+        return self.unhandled or bool(self.spent) or any(self._taken(one) for one in self.tokens)

@@ -11,12 +11,15 @@ from belvedere.workflows.model import Graph
 TASK = "0" * 24
 
 
-def drawn(nodes: list[Any], *edges: tuple[str, ...]) -> Graph:
+FIELDS = ("source", "target", "on", "max_visits")
+
+
+def drawn(nodes: list[Any], *edges: tuple[Any, ...]) -> Graph:
     whole = [{"id": one} if isinstance(one, str) else one for one in nodes]
     return msgspec.convert(
         {
             "nodes": [{"task_id": TASK, **node} for node in whole],
-            "edges": [dict(zip(("source", "target", "on"), edge, strict=False)) for edge in edges],
+            "edges": [dict(zip(FIELDS, edge, strict=False)) for edge in edges],
         },
         Graph,
     )
@@ -41,9 +44,22 @@ def test_it_works() -> None:
         (drawn(["a", "b"], ("a", "b", "")), "graph.edges[0].on", "1 to 128"),
         (drawn(["a", "b"], ("a", "b", "lost")), "graph.edges[0].on", "waited for"),
         (drawn(["a", "b"], ("a", "b"), ("a", "b")), "graph.edges[1]", "twice"),
-        (drawn(["a"], ("a", "a")), "graph.edges", "a → a."),
+        (drawn(["a"], ("a", "a")), "graph.edges", "a → a. Give one of them max_visits."),
+        (drawn(["a"], ("a", "a", "again", 0)), "graph.edges[0].max_visits", "1 to 100"),
+        (drawn(["a"], ("a", "a", "again", 101)), "graph.edges[0].max_visits", "1 to 100"),
+        (
+            drawn(["a", "b"], ("a", "b"), ("b", "a", "x", 1), ("b", "a", "x", 2)),
+            "graph.edges[2]",
+            "twice",
+        ),
         (
             drawn(["a", "b", "c"], ("a", "b"), ("b", "c"), ("c", "b", "failure")),
+            "graph.edges",
+            "b → c → b.",
+        ),
+        (
+            # One circle with a bound excuses no other.
+            drawn(["a", "b", "c"], ("a", "b"), ("b", "a", "x", 2), ("b", "c"), ("c", "b")),
             "graph.edges",
             "b → c → b.",
         ),
@@ -74,3 +90,17 @@ def test_a_long_chain_is_no_trouble() -> None:
     assert faults_of(graph, "n0") == []
     ring = drawn(list(names), *zip(names, names[1:], strict=False), (names[-1], names[0]))
     assert len(faults_of(ring, "n0")) == 1
+
+
+def test_a_circle_with_a_bound_is_right() -> None:
+    graph = drawn(["a", "b", "c"], ("a", "b"), ("b", "c"), ("c", "a", "failure", 3))
+    assert faults_of(graph, "a") == []
+    # What leads back does not hide where it begins.
+    assert start_of(graph, "") == "a"
+    assert faults_of(drawn(["a"], ("a", "a", "again", 100)), "a") == []
+
+
+def test_a_bound_of_null_is_none() -> None:
+    graph = drawn(["a", "b"], ("a", "b", "success", None))
+    assert graph == drawn(["a", "b"], ("a", "b"))
+    assert msgspec.to_builtins(graph.edges[0]) == {"source": "a", "target": "b", "on": "success"}

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from belvedere.jobs import fold
-from workflows.reference import Plan, Walk
+from belvedere.jobs.model import JobRow
+from workflows.reference import Key, Plan, Walk
 from workflows.yard import Yard
 
 ENDS: dict[str, tuple[str, dict[str, Any], bool]] = {
@@ -28,36 +29,69 @@ def drawn(chance: random.Random) -> Plan:
     return Plan(nodes, patient, sorted(edges))
 
 
+def with_circles(chance: random.Random) -> Plan:
+    """The same, and up to three edges that lead back."""
+    plan = drawn(chance)
+    for _ in range(chance.randint(1, 3)):
+        source = chance.randrange(len(plan.nodes))
+        target = plan.nodes[chance.randint(0, source)]
+        edge = (plan.nodes[source], target, chance.choice(["success", "failure", "always"]))
+        plan.bounds[edge] = chance.randint(1, 3)
+    plan.edges += sorted(plan.bounds)
+    plan.patient |= {"a"} if chance.random() < 0.5 else set()
+    return plan
+
+
 def text_of(plan: Plan) -> str:
-    return " ".join(f"{source}-{target}:{on}" for source, target, on in plan.edges)
+    return " ".join(
+        f"{'-'.join(edge[:2])}:{edge[2]}*{plan.bounds.get(edge, '')}" for edge in plan.edges
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_it_works(yard: Yard, seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(2):
-        plan = drawn(chance)
-        walk = Walk(plan)
-        walk.begin("a", [])
-        job = yard.run(yard.flow(text_of(plan), joins=" ".join(plan.patient)))
-        while not walk.is_over:
-            node, event = chance.choice(sorted(walk.running)), chance.choice(list(ENDS))
-            lastline, report, good = ENDS[event]
-            walk.end(node, event, good)
-            # A server that was away, one that looks twice, one that looks at once.
-            looks = chance.randint(0, 2) if walk.running else 1
-            yard.ends(node, lastline, react=False, **report)
-            if not looks and not walk.running <= taken(yard, job.id):
-                looks = 1
-            for _ in range(looks):
-                yard.react()
-        assert taken(yard, job.id) == set(walk.began)
-        state = "failure" if walk.has_failed else "normal"
-        assert yard.stands(job.id) == f"finished/{state}", (seed, plan)
+        job, _ = played(yard, drawn(chance), chance)
+        found = [step.name for step in yard.steps() if step.workflow_job_id == job.id]
+        assert len(found) == len(set(found)), "a node ran twice"
     assert yard.db.write_now(fold.check, "", 1_000) == []
 
 
-def taken(yard: Yard, job_id: str) -> set[str]:
-    found = [step.name for step in yard.steps() if step.workflow_job_id == job_id]
-    assert len(found) == len(set(found)), "a node ran twice"
-    return set(found)
+@pytest.mark.parametrize("seed", range(6))
+def test_circles(yard: Yard, seed: int) -> None:
+    chance = random.Random(seed)
+    job, walk = played(yard, with_circles(chance), chance)
+    reason = yard.job(job.id).reason or ""
+    assert all(f"{source} → {target} ({on})" in reason for source, target, on in walk.spent)
+    assert bool(reason) is bool(walk.spent)
+    assert yard.db.write_now(fold.check, "", 1_000) == []
+
+
+def played(yard: Yard, plan: Plan, chance: random.Random) -> tuple[JobRow, Walk]:
+    walk = Walk(plan)
+    walk.begin("a", [])
+    job = yard.run(yard.flow(text_of(plan), joins=" ".join(plan.patient)))
+    while not walk.is_over:
+        node, event = chance.choice(sorted(walk.running)), chance.choice(list(ENDS))
+        lastline, report, good = ENDS[event]
+        walk.end(node, event, good)
+        # A server that was away, one that looks twice, one that looks at once.
+        looks = chance.randint(0, 2) if walk.running else 1
+        yard.ends(node, lastline, react=False, **report)
+        if not looks and not begun(walk) <= taken(yard, job.id):
+            looks = 1
+        for _ in range(looks):
+            yard.react()
+    assert taken(yard, job.id) == set(walk.began)
+    state = "failure" if walk.has_failed else "normal"
+    assert yard.stands(job.id) == f"finished/{state}", plan
+    return job, walk
+
+
+def begun(walk: Walk) -> set[Key]:
+    return {(node, walk.visits[node]) for node in walk.running}
+
+
+def taken(yard: Yard, job_id: str) -> set[Key]:
+    return {(step.node_id, step.visit) for step in yard.taken(job_id)}

@@ -22,7 +22,7 @@ class Nest:
 
     def _open(self) -> None:
         for node in self.outer.running & self.plans.keys() - self.inner.keys():
-            self.inner[node] = Walk(self.plans[node])
+            self.inner[node] = Walk(self.plans[node], self.plans[node].nodes[0])
             self.inner[node].begin(self.plans[node].nodes[0], [])
 
     @property
@@ -32,8 +32,8 @@ class Nest:
 
     @property
     def began(self) -> set[str]:
-        inside = {leaf for walk in self.inner.values() for leaf in walk.began}
-        return inside | (self.outer.began.keys() - self.plans.keys())
+        inside = {leaf for walk in self.inner.values() for leaf, _ in walk.began}
+        return inside | {node for node, _ in self.outer.began} - self.plans.keys()
 
     def end(self, leaf: str, event: str, good: bool) -> None:
         node = leaf.partition(".")[0]

@@ -1,11 +1,15 @@
 """The rule against a reference: random graphs, random ends, in every order."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from belvedere.workflows import graph as graphs
 from belvedere.workflows import rule
 from belvedere.workflows.model import Edge, Graph, Join, Node
-from belvedere.workflows.rule import End
+from belvedere.workflows.past import End, Key, Visit
 from workflows.reference import Plan, Walk
 
 EVENTS = ("success", "failure", "blue")
@@ -18,49 +22,102 @@ ENDS = (
 )
 
 
+NAMES = "abcdefgh"
+
+
 @st.composite
-def plans(draw: st.DrawFn) -> Plan:
-    """Any graph without circles; every node is reached from the first by some edge."""
-    nodes = [chr(97 + n) for n in range(draw(st.integers(1, 8)))]
+def plans(draw: st.DrawFn, circles: bool = False) -> Plan:
+    """Any graph; every node is reached from the first by some edge, and what leads back has a
+    bound."""
+    nodes = list(NAMES[: draw(st.integers(1, 6 if circles else 8))])
     edges: list[tuple[str, str, str]] = []
+    events = st.sampled_from((*EVENTS, "always"))
     for n, target in enumerate(nodes[1:], 1):
         for source in draw(st.lists(st.sampled_from(nodes[:n]), min_size=1, max_size=3)):
-            edges.append((source, target, draw(st.sampled_from((*EVENTS, "always")))))
-    patient = draw(st.sets(st.sampled_from(nodes[1:]))) if len(nodes) > 1 else set()
+            edges.append((source, target, draw(events)))
+    bounds = {}
+    for _ in range(draw(st.integers(1, 3)) if circles else 0):
+        place = draw(st.integers(0, len(nodes) - 1))
+        edge = (nodes[place], nodes[draw(st.integers(0, place))], draw(events))
+        edges.append(edge)
+        bounds[edge] = draw(st.integers(1, 3))
+    patient = draw(st.sets(st.sampled_from(nodes[not circles :]))) if len(nodes) > 1 else set()
     shuffled = draw(st.permutations(list(dict.fromkeys(edges))))
-    return Plan(draw(st.permutations(nodes)), patient, shuffled)
+    return Plan(draw(st.permutations(nodes)), patient, shuffled, bounds)
 
 
 def graph_of(plan: Plan) -> Graph:
     join = {True: Join.ALL, False: Join.ANY}
     return Graph(
         [Node(name, "0" * 24, join[name in plan.patient]) for name in plan.nodes],
-        [Edge(*edge) for edge in plan.edges],
+        [Edge(*edge, plan.bounds.get(edge)) for edge in plan.edges],
     )
 
 
-@given(plans(), st.data())
-def test_it_works(plan: Plan, data: st.DataObject) -> None:
-    """Whatever ends in whatever order: the same nodes begin, with the same feeds, and it ends."""
-    graph, walk = graph_of(plan), Walk(plan)
+class Played:
+    """What a job has taken, as the rule is told it."""
+
+    def __init__(self) -> None:
+        self.taken: dict[Key, Visit] = {("a", 1): Visit("a")}
+
+    def end(self, node: str, end: End) -> None:
+        (one,) = [one for one in self.taken.values() if one.node_id == node and one.end is None]
+        self.taken[one.key] = replace(one, end=end)
+
+    def ask(self, graph: Graph) -> rule.Next:
+        """And what begins has begun. The order of the rows means nothing."""
+        todo = rule.decide(graph, "a", list(self.taken.values())[::-1])
+        for one in todo.start:
+            assert (one.node_id, one.visit) not in self.taken
+            key = (one.node_id, one.visit)
+            self.taken[key] = Visit(one.node_id, one.visit, None, one.causes)
+        return todo
+
+
+def played(plan: Plan, data: st.DataObject) -> tuple[Walk, Played]:
+    """Whatever ends in whatever order: the same visits begin, with the same feeds."""
+    graph, walk, mine = graph_of(plan), Walk(plan), Played()
     walk.begin("a", [])
-    ended: dict[str, End] = {}
-    begun = {"a"}
     while not walk.is_over:
         node = data.draw(st.sampled_from(sorted(walk.running)))
         end = data.draw(st.sampled_from(ENDS))
         before = set(walk.began)
         walk.end(node, end.trigger_name, end.is_good)
-        ended[node] = end
-        todo = rule.decide(graph, ended, begun - ended.keys())
-        fresh = {name: feeds for name, feeds in walk.began.items() if name not in before}
-        assert dict(todo.start) == fresh
-        begun |= fresh.keys()
+        mine.end(node, end)
+        todo = mine.ask(graph)
+        fresh = {key: feeds for key, feeds in walk.began.items() if key not in before}
+        assert {(one.node_id, one.visit): list(one.causes) for one in todo.start} == fresh
         assert todo.is_over is walk.is_over
         # Asked again, it has nothing more to start.
-        again = rule.decide(graph, ended, begun - ended.keys())
-        assert again.start == []
+        assert mine.ask(graph).start == []
     assert todo.has_failed is walk.has_failed
+    assert {(edge.source, edge.target, edge.on) for edge in todo.spent} == walk.spent
+    return walk, mine
+
+
+@given(plans(), st.data())
+def test_it_works(plan: Plan, data: st.DataObject) -> None:
+    """It ends, and no node has begun twice."""
+    walk, _ = played(plan, data)
+    assert {visit for _, visit in walk.began} == {1}
+
+
+@given(plans(circles=True), st.data())
+def test_circles_end(plan: Plan, data: st.DataObject) -> None:
+    """Whatever leads round, however it is joined: the bounds hold, and visits never mix."""
+    assert graphs.faults_of(graph_of(plan), "a") == []
+    walk, mine = played(plan, data)
+    most = 1 + sum(plan.bounds.values())
+    assert max(visit for _, visit in walk.began) <= most
+    for (source, target, on), bound in plan.bounds.items():
+        took = [one for one in mine.taken.values() if one.node_id == target]
+        by_it = [key for one in took for key in one.causes if _goes(mine.taken[key], source, on)]
+        others = [edge for edge in plan.edges if edge[:2] == (source, target)]
+        assert len(by_it) <= bound or len(others) > 1
+
+
+def _goes(one: Visit, source: str, on: str) -> bool:
+    return one.node_id == source and one.end is not None and on in (one.end.trigger_name, "always")
 
 
 @given(plans(), st.data())
@@ -69,41 +126,44 @@ def test_ends_that_are_taken_together_start_the_same_nodes(plan: Plan, data: st.
     graph = graph_of(plan)
     how = {name: data.draw(st.sampled_from(ENDS)) for name in plan.nodes}
 
-    def played(at_once: bool) -> set[str]:
-        ended: dict[str, End] = {}
-        begun = {"a"}
-        while is_open := sorted(begun - ended.keys()):
+    def run(at_once: bool) -> set[Key]:
+        mine = Played()
+        while is_open := sorted(one.node_id for one in mine.taken.values() if one.end is None):
             for node in is_open if at_once else is_open[:1]:
-                ended[node] = how[node]
-            todo = rule.decide(graph, ended, begun - ended.keys())
-            begun |= {name for name, _ in todo.start}
-        return begun
+                mine.end(node, how[node])
+            mine.ask(graph)
+        return set(mine.taken)
 
-    assert played(at_once=True) == played(at_once=False)
+    assert run(at_once=True) == run(at_once=False)
 
 
-@given(plans(), st.data())
-def test_what_a_restart_keeps_stands_by_itself(plan: Plan, data: st.DataObject) -> None:
+@given(st.booleans(), st.data())
+def test_what_a_restart_keeps_stands_by_itself(circles: bool, data: st.DataObject) -> None:
     """Kept steps could have begun from kept steps alone, and nothing bad is among them."""
-    graph = graph_of(plan)
-    walk = Walk(plan)
-    walk.begin("a", [])
-    ended: dict[str, End] = {}
-    while not walk.is_over:
-        node = min(walk.running)
-        ended[node] = data.draw(st.sampled_from(ENDS))
-        walk.end(node, ended[node].trigger_name, ended[node].is_good)
-    again = rule.unhandled(graph, ended)
-    left = {name: end for name, end in ended.items() if name not in again}
-    kept = rule.supported(graph, "a", left)
-    assert not again & kept.keys()
+    plan = data.draw(plans(circles=circles))
+    graph, (walk, mine) = graph_of(plan), played(plan, data)
+    taken = list(mine.taken.values())
+    again = rule.unhandled(graph, taken)
+    assert bool(again) is (walk.unhandled or bool(walk.spent))
+    kept = rule.supported(graph, "a", [one for one in taken if one.key not in again])
+    keys = {one.key for one in kept}
+    assert not again & keys
     assert rule.supported(graph, "a", kept) == kept
+    # Every visit is there only with those before it.
+    assert all((node, visit - 1) in keys for node, visit in keys if visit > 1)
     # From there on, exactly what was dropped or never begun can begin.
-    if "a" in kept:
-        todo = rule.decide(graph, kept, set())
-        assert not {name for name, _ in todo.start} & kept.keys()
-        assert again <= {name for name, _ in todo.start} | again - _reached(graph, kept)
+    if keys:
+        todo = rule.decide(graph, "a", kept)
+        assert not {(one.node_id, one.visit) for one in todo.start} & keys
+        if not circles:
+            begins: set[Any] = {(one.node_id, one.visit) for one in todo.start}
+            assert again <= begins | again - _reached(graph, kept)
 
 
-def _reached(graph: Graph, kept: dict[str, End]) -> set[str]:
-    return {e.target for e in graph.edges if e.source in kept and rule.follows(e, kept[e.source])}
+def _reached(graph: Graph, kept: list[Visit]) -> set[Key]:
+    ends = {one.node_id: one.end for one in kept}
+    return {
+        (edge.target, 1)
+        for edge in graph.edges
+        if (end := ends.get(edge.source)) and edge.on in ("always", end.trigger_name)
+    }

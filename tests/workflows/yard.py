@@ -30,8 +30,8 @@ class Yard(Workshop):
     """Every word is one transaction; nodes are called like their tasks."""
 
     def flow(self, edges: str = "a-b", joins: str = "", **more: Any) -> WorkflowRow:
-        """`a-b a-c:failure` are edges, `joins` the nodes that wait for all of theirs, `flows` those
-        that run another workflow."""
+        """`a-b a-c:failure c-a:always*3` are edges, the last with a bound; `joins` the nodes that
+        wait for all of theirs, `flows` those that run another workflow."""
         drawn = [edge.partition(":")[0].split("-") for edge in edges.split()]
         names = sorted({name for pair in drawn for name in pair})
         tasks, flows = more.pop("tasks", {}), more.pop("flows", {})
@@ -44,7 +44,12 @@ class Yard(Workshop):
             "graph": {
                 "nodes": nodes,
                 "edges": [
-                    {"source": pair[0], "target": pair[1], "on": on or "success"}
+                    {
+                        "source": pair[0],
+                        "target": pair[1],
+                        "on": on.partition("*")[0] or "success",
+                        "max_visits": int(on.partition("*")[2] or 0) or None,
+                    }
                     for pair, on in zip(
                         (pair for pair in drawn if len(pair) == 2),
                         (e.partition(":")[2] for e in edges.split() if "-" in e),
@@ -99,6 +104,11 @@ class Yard(Workshop):
 
     def names(self, lifecycle: str = "ready") -> list[str]:
         return [job.name for job in self.steps() if job.lifecycle == lifecycle]
+
+    def waits(self) -> list[str]:
+        """Tasks that an agent is to run, taken or not."""
+        is_open = ("ready", "assigned")
+        return [job.name for job in self.steps() if job.task_id and job.lifecycle in is_open]
 
     def taken(self, job_id: str) -> list[Step]:
         return self.db.write_now(steps.of_job, job_id)

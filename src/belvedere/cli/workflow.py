@@ -70,8 +70,11 @@ def jobs(args: Args) -> Any:
 
 def steps(args: Args) -> Any:
     client = connect(args)
-    found = client.get(f"{_path(client, args)}/job/{args.job}/jobs")
-    return list(reversed(found))
+    path = f"{_path(client, args)}/job/{args.job}"
+    # Which visit of a node each job was, where edges lead round in a circle.
+    visits = {one["job_id"]: one["visit"] for one in client.get(f"{path}/steps")}
+    found = reversed(client.get(f"{path}/jobs"))
+    return [{**job, "visit": visits.get(job["id"])} for job in found]
 
 
 def cancel(args: Args) -> Any:
@@ -236,7 +239,7 @@ VERBS = (
         steps,
         "List the steps that a job of a workflow has taken.",
         "belvedere workflow steps release 65a0000000000000000000d1",
-        workflow_show.jobs,
+        workflow_show.steps,
         options=(WORKFLOW, JOB),
     ),
     Verb(

@@ -46,7 +46,7 @@ def workflow(flow: Any) -> None:
 def _node(node: Any, flow: Any, names: dict[str, str]) -> str:
     """`task, waits for all; success → b, failure → c`"""
     followers = [
-        f"{edge['on']} → {edge['target']}"
+        f"{edge['on']} → {edge['target']}{_bound(edge)}"
         for edge in flow["graph"]["edges"]
         if edge["source"] == node["id"]
     ]
@@ -55,6 +55,20 @@ def _node(node: Any, flow: Any, names: dict[str, str]) -> str:
     if node.get("join") == "all":
         told += ", waits for all"
     return f"{told}; {', '.join(followers)}" if followers else told
+
+
+def _bound(edge: Any) -> str:
+    return f" (at most {edge['max_visits']}×)" if edge.get("max_visits") else ""
+
+
+def steps(found: Any) -> None:
+    """Visits are told where a node was reached more than once."""
+    again = {job["name"] for job in found if (job["visit"] or 1) > 1}
+    jobs([{**job, "name": _visit(job)} if job["name"] in again else job for job in found])
+
+
+def _visit(job: Any) -> str:
+    return f"{job['name']} (visit {job['visit']})" if job["visit"] else job["name"]
 
 
 def jobs(found: Any) -> None:

@@ -265,13 +265,16 @@ def _node_of(tx: Tx, workflow_job_id: str, job_id: str) -> str:
 
 
 def _approved(tx: Tx, workflow_job_id: str, node_id: str) -> Plan:
-    """What approvals in this workflow job have said yes to, of one node."""
+    """What approvals in this workflow job have said yes to, of one node; where one was asked
+    several times, its newest yes."""
     rows = tx.rows(
-        "select a.plan from workflow_steps s join approvals a on a.job_id = s.job_id"
-        " join jobs j on j.id = a.job_id where s.workflow_job_id = ? and j.state = 'success'",
+        "select s.node_id, a.plan from workflow_steps s join approvals a on a.job_id = s.job_id"
+        " join jobs j on j.id = a.job_id where s.workflow_job_id = ? and j.state = 'success'"
+        " order by s.visit",
         workflow_job_id,
     )
-    return [one for (text,) in rows for one in _decode(text) if one.node_id == node_id]
+    plans: dict[str, str] = dict(rows)
+    return [one for text in plans.values() for one in _decode(text) if one.node_id == node_id]
 
 
 def check_run(

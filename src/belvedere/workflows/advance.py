@@ -17,8 +17,16 @@ from belvedere.jobs.create import Tasks
 from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State, check_move
 from belvedere.tasks.model import Retry
 from belvedere.workflows import children, outcome, rule, steps, store, turns
-from belvedere.workflows.model import Graph, Node, Step, StepState, WorkflowSpec
-from belvedere.workflows.rule import End
+from belvedere.workflows.model import (
+    Edge,
+    Graph,
+    Node,
+    Step,
+    StepState,
+    WorkflowJobRow,
+    WorkflowSpec,
+)
+from belvedere.workflows.past import visits
 from belvedere.workflows.wanted import Wanted
 
 GOOD = (State.NORMAL, State.SUCCESS)
@@ -42,7 +50,7 @@ def advance(tx: Tx, workflow_job_id: str) -> None:
     taken = steps.of_job(tx, job.id)
     _take_ends(tx, job, spec, taken)
     if job.cancel_requested_at is None:
-        _go_on(tx, job, spec.graph, taken)
+        _go_on(tx, job, mine, spec.graph, taken)
     elif not any(step.state == StepState.OPEN for step in taken):
         # Nobody waits any more for the truth about a lost job.
         _end(tx, job, Lifecycle.TERMINATED, State.CANCELED, "canceled")
@@ -141,25 +149,32 @@ def _delay(retry: Retry, tries: int) -> Millis:
     return min(round(retry.delay * retry.backoff**tries), LONGEST_DELAY)
 
 
-def _go_on(tx: Tx, job: JobRow, graph: Graph, taken: list[Step]) -> None:
-    ended = {
-        step.node_id: End(step.trigger_name or "", bool(step.is_good))
-        for step in taken
-        if step.state == StepState.ENDED
-    }
-    todo = rule.decide(graph, ended, {one.node_id for one in taken} - ended.keys())
-    outputs = {step.node_id: step.output for step in taken}
+def _go_on(tx: Tx, job: JobRow, mine: WorkflowJobRow, graph: Graph, taken: list[Step]) -> None:
+    todo = rule.decide(graph, mine.start, visits(taken))
+    outputs = {(step.node_id, step.visit): step.output for step in taken}
     tasks: Tasks = {}
     made = []
-    for node_id, feeds in todo.start:
-        node = graph.node(node_id)
-        given = [value for feed in feeds for value in outcome.values(outputs[feed])]
-        made.append(children.prepare_anyhow(tx, Wanted(job, node, given), tasks))
+    for begin in todo.start:
+        given = [value for key in begin.causes for value in outcome.values(outputs[key])]
+        wanted = Wanted(job, graph.node(begin.node_id), given)
+        wanted.visit, wanted.causes = begin.visit, begin.causes
+        made.append(children.prepare_anyhow(tx, wanted, tasks))
     if made:
         children.write(tx, made)
     if todo.is_over:
+        job.reason = _bounds(todo.spent)
         state, name = (State.FAILURE, "failure") if todo.has_failed else (State.NORMAL, "success")
         _end(tx, job, Lifecycle.FINISHED, state, name)
+
+
+def _bounds(spent: list[Edge]) -> str | None:
+    """Why it went round no further."""
+    told = [
+        f"The edge {edge.source} → {edge.target} ({edge.on}) was followed as often as it may:"
+        f" {edge.bound} {'time' if edge.bound == 1 else 'times'} (max_visits)."
+        for edge in spent
+    ]
+    return " ".join(told) or None
 
 
 def _begin(tx: Tx, job: JobRow) -> None:

@@ -11,8 +11,9 @@ from belvedere.jobs import store as jobs
 from belvedere.jobs.model import JobRow, Lifecycle, State
 from belvedere.workflows import children, rule, runs, steps, store
 from belvedere.workflows.advance import advance
-from belvedere.workflows.model import Graph, Node, Step, StepState, WorkflowJobRow
-from belvedere.workflows.rule import End
+from belvedere.workflows.arriving import Begin
+from belvedere.workflows.model import Graph, Node, Step, WorkflowJobRow
+from belvedere.workflows.past import Key, Visit, visits
 from belvedere.workflows.wanted import Wanted
 
 
@@ -20,17 +21,17 @@ def restarted(tx: Tx, actor: Actor, old: JobRow, above: JobRow | None = None) ->
     """The new job; `above` is the one that it is a step of."""
     mine = steps.workflow_job(tx, old.id)
     graph = store.version_of(tx, mine.workflow_id, mine.version).graph
-    taken = {step.node_id: step for step in steps.of_job(tx, old.id)}
-    kept = _kept(graph, mine.start, old, list(taken.values()))
+    taken = {(step.node_id, step.visit): step for step in steps.of_job(tx, old.id)}
+    kept = _kept(graph, mine.start, old, visits(taken.values()))
     new = _row(tx, old, actor, above)
     jobs.insert(tx, [(new, "[]", None)])
     changes.tell(tx, "created", [new])
     steps.insert_job(tx, msgspec.structs.replace(mine, job_id=new.id))
-    over = [msgspec.structs.replace(taken[n], workflow_job_id=new.id) for n in kept]
+    over = [msgspec.structs.replace(taken[one.key], workflow_job_id=new.id) for one in kept]
     steps.insert(tx, over)
-    begun = _inside(tx, actor, new, graph, mine, taken, kept)
-    if mine.start not in {*kept, *begun}:
-        _start(tx, new, graph.node(mine.start), mine, taken.get(mine.start))
+    has_begun = _inside(tx, actor, new, graph, mine, taken, kept)
+    if not kept and not has_begun:
+        _start(tx, new, graph.node(mine.start), mine, taken.get((mine.start, 1)))
     advance(tx, new.id)
     return new
 
@@ -41,20 +42,24 @@ def _inside(
     new: JobRow,
     graph: Graph,
     mine: WorkflowJobRow,
-    taken: dict[str, Step],
-    kept: dict[str, End],
-) -> list[str]:
+    taken: dict[Key, Step],
+    kept: list[Visit],
+) -> bool:
     """Nodes that begin with a workflow which failed: that goes on from where it failed, too."""
-    first = [mine.start] if mine.start not in kept else []
-    todo = first or [node_id for node_id, _ in rule.decide(graph, kept, ()).start]
+    first = [] if kept else [Begin(mine.start, 1, ())]
     found = []
-    for node_id in todo:
-        step = taken.get(node_id)
-        if step is not None and graph.node(node_id).workflow_id:
-            inner = _goes_on(tx, actor, new, graph.node(node_id), step)
-            found += [] if inner is None else [Step(new.id, node_id, inner.id)]
+    for begin in first or rule.decide(graph, mine.start, kept).start:
+        step = taken.get((begin.node_id, begin.visit))
+        if step is not None and graph.node(begin.node_id).workflow_id:
+            inner = _goes_on(tx, actor, new, graph.node(begin.node_id), step)
+            found += [] if inner is None else [_step(new, begin, inner)]
     steps.insert(tx, found)
-    return [step.node_id for step in found]
+    return bool(found)
+
+
+def _step(new: JobRow, begin: Begin, inner: JobRow) -> Step:
+    causes = msgspec.json.encode(begin.causes).decode()
+    return Step(new.id, begin.node_id, inner.id, visit=begin.visit, causes=causes)
 
 
 def _goes_on(tx: Tx, actor: Actor, new: JobRow, node: Node, step: Step) -> JobRow | None:
@@ -71,23 +76,23 @@ def _goes_on(tx: Tx, actor: Actor, new: JobRow, node: Node, step: Step) -> JobRo
         return None
 
 
-def _kept(graph: Graph, start: str, old: JobRow, taken: list[Step]) -> dict[str, End]:
+def _kept(graph: Graph, start: str, old: JobRow, taken: list[Visit]) -> list[Visit]:
     """The steps that need not be taken again."""
-    ended = {
-        step.node_id: End(step.trigger_name or "", bool(step.is_good))
-        for step in taken
-        if step.state == StepState.ENDED
-    }
-    bad = {node_id for node_id, end in ended.items() if not end.is_good}
+    ended = [one for one in taken if one.end is not None]
     # Where every bad end was handled and it failed all the same, those ends keep a join waiting.
-    again = rule.unhandled(graph, ended) or bad
+    again = rule.unhandled(graph, ended) or _bad(ended)
     if old.lifecycle == Lifecycle.FINISHED and (old.state != State.FAILURE or not again):
         raise Conflict(
             "No step of it failed that could be taken again; run the workflow anew.",
             code="nothing_failed",
         )
-    left = {node_id: end for node_id, end in ended.items() if node_id not in again}
-    return rule.supported(graph, start, left)
+    return rule.supported(graph, start, [one for one in ended if one.key not in again])
+
+
+def _bad(ended: list[Visit]) -> set[Key]:
+    """Bad ends of latest visits: those before were what led round."""
+    latest = {one.node_id: one for one in sorted(ended, key=lambda one: one.visit)}
+    return {one.key for one in latest.values() if one.end and not one.end.is_good}
 
 
 def _row(tx: Tx, old: JobRow, actor: Actor, above: JobRow | None) -> JobRow:

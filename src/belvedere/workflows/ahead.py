@@ -11,6 +11,7 @@ from belvedere.jobs.create import Created
 from belvedere.jobs.plan import Plan
 from belvedere.tasks.store import Runnable, runnable
 from belvedere.workflows import steps, store
+from belvedere.workflows.circles import on_circles
 from belvedere.workflows.model import ALWAYS, Graph, Node
 
 
@@ -20,7 +21,8 @@ def of_approval(tx: Tx, node: Node, given: list[Any], made: Created) -> Plan:
     assert job.workflow_job_id is not None
     mine = steps.workflow_job(tx, job.workflow_job_id)
     graph = store.version_of(tx, mine.workflow_id, mine.version).graph
-    begun = {step.node_id for step in steps.of_job(tx, job.workflow_job_id)}
+    # What lies on a circle may begin again.
+    begun = {step.node_id for step in steps.of_job(tx, job.workflow_job_id)} - on_circles(graph)
     values = msgspec.json.decode(made.arguments) if spec.task_arguments else given
     found: Plan = []
     for target, task, is_next in _reached(tx, job.customer_id, graph, node.id, begun):

@@ -187,4 +187,6 @@ def _step(child: Child) -> Step:
         node_id=wanted.node.id,
         job_id=job.id,
         given=msgspec.json.encode(wanted.given).decode() if is_handed_on else None,
+        visit=wanted.visit,
+        causes=msgspec.json.encode(wanted.causes).decode(),
     )

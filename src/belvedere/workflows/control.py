@@ -28,12 +28,12 @@ def whole(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> JobRow:
 
 
 def taken(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> list[Step]:
-    """The nodes that were reached, in the order of the graph."""
+    """The visits of the nodes that were reached, in the order of the graph."""
     whole(tx, actor, workflow_id, job_id)
     mine = steps.workflow_job(tx, job_id)
     graph = store.version_of(tx, mine.workflow_id, mine.version).graph
-    found = {step.node_id: step for step in steps.of_job(tx, job_id)}
-    return [found[node.id] for node in graph.nodes if node.id in found]
+    place = {node.id: n for n, node in enumerate(graph.nodes)}
+    return sorted(steps.of_job(tx, job_id), key=lambda one: (place[one.node_id], one.visit))
 
 
 def cancel(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> None:

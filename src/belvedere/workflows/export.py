@@ -13,7 +13,7 @@ from belvedere.tasks import store as tasks
 from belvedere.tasks.model import KIND_NAMES, TaskSpec, Type
 from belvedere.tasks.store import Runnable
 from belvedere.workflows import store
-from belvedere.workflows.model import Node, WorkflowSpec, decode
+from belvedere.workflows.model import Edge, Node, WorkflowSpec, decode
 from belvedere.workflows.recipes import EXPORTER, Fields
 
 MODES = ("deep", "shallow")
@@ -113,10 +113,13 @@ def _graph(spec: WorkflowSpec, known: dict[str, Runnable]) -> Fields:
     return {
         "options": _OPTIONS,
         "nodes": [{"v": node.id, "value": _node(node, known)} for node in spec.graph.nodes],
-        "edges": [
-            {"v": edge.source, "w": edge.target, "value": edge.on} for edge in spec.graph.edges
-        ],
+        "edges": [_edge(edge) for edge in spec.graph.edges],
     }
+
+
+def _edge(edge: Edge) -> Fields:
+    bound = {} if edge.bound is None else {"max_visits": edge.bound}
+    return {"v": edge.source, "w": edge.target, "value": edge.on, **bound}
 
 
 def _node(node: Node, known: dict[str, Runnable]) -> Fields:

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from belvedere.base.errors import Fault, Invalid
 from belvedere.rest import words
 from belvedere.tasks.definition import retry_faults
+from belvedere.workflows import circles
 from belvedere.workflows.model import Graph
 
 MAX_NODES = 200
 MAX_EDGES = 1_000
 MAX_NAME = 128
+# Of one edge in one job: what goes round more often belongs into a script or a schedule.
+MAX_VISITS = 100
 # A job that is lost is waited for, so nothing can follow from it.
 NEVER = "lost"
 
@@ -24,12 +27,16 @@ def refusal(faults: list[Fault]) -> Invalid:
 
 
 def start_of(graph: Graph, start: str) -> str:
-    """The node to begin with: the one that is named, or the only one that nothing leads to."""
+    """The node to begin with: the one that is named, or the only one that nothing leads to, or
+    nothing but edges with a bound."""
     if start:
         return start
-    targets = {edge.target for edge in graph.edges}
-    first = [node.id for node in graph.nodes if node.id not in targets]
-    return first[0] if len(first) == 1 else ""
+    for edges in (graph.edges, [edge for edge in graph.edges if edge.bound is None]):
+        targets = {edge.target for edge in edges}
+        first = [node.id for node in graph.nodes if node.id not in targets]
+        if first:
+            return first[0] if len(first) == 1 else ""
+    return ""
 
 
 def faults_of(graph: Graph, start: str) -> list[Fault]:
@@ -37,10 +44,10 @@ def faults_of(graph: Graph, start: str) -> list[Fault]:
     found = [*_nodes(graph), *_edges(graph)]
     if found:
         return found
-    ring = _ring(graph)
+    ring = circles.unbounded(graph)
     if ring:
-        path = " → ".join(ring)
-        return [Fault("graph.edges", f"The edges lead round in a circle: {path}.")]
+        told = f"The edges lead round in a circle without end: {' → '.join(ring)}."
+        return [Fault("graph.edges", f"{told} Give one of them max_visits.")]
     if start not in {node.id for node in graph.nodes}:
         return [Fault("start", "Name the node to begin with.")]
     return list(_unreachable(graph, start))
@@ -81,9 +88,12 @@ def _edges(graph: Graph) -> Faults:
         yield from _name(f"{field}.on", edge.on)
         if edge.on == NEVER:
             yield Fault(f"{field}.on", "A lost job is waited for; nothing can follow from it.")
-        if edge in seen:
+        if edge.bound is not None and not 1 <= edge.bound <= MAX_VISITS:
+            yield Fault(f"{field}.max_visits", f"Give 1 to {MAX_VISITS}.")
+        drawn = (edge.source, edge.target, edge.on)
+        if drawn in seen:
             yield Fault(field, "The same edge is given twice.")
-        seen.add(edge)
+        seen.add(drawn)
 
 
 def _name(field: str, text: str) -> Faults:
@@ -96,37 +106,8 @@ def _name(field: str, text: str) -> Faults:
         yield Fault(field, "Give it without blanks around it.")
 
 
-def _ring(graph: Graph) -> list[str]:
-    """The nodes of a circle, the first also at the end; none where there is none."""
-    followers: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
-    for edge in graph.edges:
-        followers[edge.source].append(edge.target)
-    done: set[str] = set()
-    for first in followers:
-        path: dict[str, Iterator[str]] = {}
-        if first not in done:
-            path[first] = iter(followers[first])
-        while path:
-            node_id = next(reversed(path))
-            follower = next(path[node_id], None)
-            if follower is None:
-                done.add(node_id)
-                del path[node_id]
-            elif follower in path:
-                walked = list(path)
-                return [*walked[walked.index(follower) :], follower]
-            elif follower not in done:
-                path[follower] = iter(followers[follower])
-    return []
-
-
 def _unreachable(graph: Graph, start: str) -> Faults:
-    reached, fresh = {start}, [start]
-    while fresh:
-        fresh = list(
-            {e.target for e in graph.edges if e.source in fresh and e.target not in reached}
-        )
-        reached |= set(fresh)
+    reached = circles.reached(circles.ways(graph), [start])
     for n, node in enumerate(graph.nodes):
         if node.id not in reached:
             yield Fault(f"graph.nodes[{n}]", f"No edge leads from {start!r} to {node.id!r}.")

@@ -22,7 +22,7 @@ def of_jobs(tx: Tx, actor: Actor, listing: Listing) -> list[WorkflowInput]:
     first: dict[str, str] = dict(
         tx.rows(
             "select s.workflow_job_id, s.job_id from workflow_steps s join workflow_jobs w"
-            " on w.job_id = s.workflow_job_id and w.start = s.node_id"
+            " on w.job_id = s.workflow_job_id and w.start = s.node_id and s.visit = 1"
             f" where s.workflow_job_id in {tx.sql.texts}",
             msgspec.json.encode([one.id for one in found]).decode(),
         )
@@ -35,7 +35,8 @@ def _deepest(tx: Tx, job_id: str) -> str:
     while True:
         inner: str | None = tx.value(
             "select s.job_id from workflow_steps s join workflow_jobs w"
-            " on w.job_id = s.workflow_job_id and w.start = s.node_id where w.job_id = ?",
+            " on w.job_id = s.workflow_job_id and w.start = s.node_id and s.visit = 1"
+            " where w.job_id = ?",
             job_id,
         )
         if inner is None:

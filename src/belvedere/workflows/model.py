@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import DAY, Millis
 from belvedere.tasks.model import Retry
@@ -44,6 +45,16 @@ class Edge(msgspec.Struct, frozen=True):
     source: str
     target: str
     on: str = "success"
+    # So often may it be followed in one job; every circle has an edge with such a bound.
+    max_visits: int | None | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.max_visits is None:
+            msgspec.structs.force_setattr(self, "max_visits", UNSET)
+
+    @property
+    def bound(self) -> int | None:
+        return None if isinstance(self.max_visits, UnsetType) else self.max_visits
 
 
 class Graph(msgspec.Struct, frozen=True):
@@ -52,6 +63,11 @@ class Graph(msgspec.Struct, frozen=True):
 
     def node(self, node_id: str) -> Node:
         return next(node for node in self.nodes if node.id == node_id)
+
+    @property
+    def has_circles(self) -> bool:
+        """Whether a node may begin again: circles need a bound."""
+        return any(edge.bound is not None for edge in self.edges)
 
     @property
     def tasks(self) -> set[str]:
@@ -116,7 +132,7 @@ class StepState(StrEnum):
 
 
 class Step(msgspec.Struct):
-    """A node that was reached, with its newest job."""
+    """One visit of a node, with its newest job."""
 
     workflow_job_id: str
     node_id: str
@@ -127,6 +143,9 @@ class Step(msgspec.Struct):
     is_good: int = 0
     output: str | None = None
     given: str | None = None
+    visit: int = 1
+    # The visits whose ends let it begin, as JSON.
+    causes: str = "[]"
 
 
 decode = msgspec.json.Decoder(WorkflowSpec).decode

@@ -6,8 +6,7 @@ import msgspec
 
 from belvedere.db import Tx
 from belvedere.workflows import rule, steps, store
-from belvedere.workflows.model import StepState
-from belvedere.workflows.rule import End
+from belvedere.workflows.past import visits
 
 
 def output_of(tx: Tx, workflow_job_id: str) -> list[Any]:
@@ -16,16 +15,9 @@ def output_of(tx: Tx, workflow_job_id: str) -> list[Any]:
         return []
     mine = steps.workflow_job(tx, workflow_job_id)
     graph = store.version_of(tx, mine.workflow_id, mine.version).graph
-    ended = {
-        step.node_id: step
-        for step in steps.of_job(tx, workflow_job_id)
-        if step.state == StepState.ENDED
-    }
-    ends = {
-        node_id: End(step.trigger_name or "", bool(step.is_good)) for node_id, step in ended.items()
-    }
-    last = rule.last(graph, ends)
-    return [value for node_id in last for value in values(ended[node_id].output)]
+    taken = {(step.node_id, step.visit): step for step in steps.of_job(tx, workflow_job_id)}
+    last = rule.last(graph, visits(taken.values()))
+    return [value for key in last for value in values(taken[key].output)]
 
 
 def values(output: str | None) -> list[Any]:

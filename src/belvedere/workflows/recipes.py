@@ -160,7 +160,11 @@ def _workflow(said: Fields) -> Recipe:
     }
     names = _names(called)
     nodes = {v: _node(name, runs[v], flows.get(v), values[v]) for v, name in names.items()}
-    edges = [Edge(names[v], names[w], on) for v, w, on in _edges(drawn, values, names)]
+    bounds = _bounds(drawn) if is_ours else {}
+    edges = [
+        Edge(names[v], names[w], on, bounds.get((v, w, on)))
+        for v, w, on in _edges(drawn, values, names)
+    ]
     start = names.get(str(said.get("start") or said.get("start_task_id")), "")
     fields = {"name": said.get("name"), "start": start, "tags": said.get("tags")}
     fields |= {key: said[key] for key in _WORKFLOW if said.get(key) is not None}
@@ -232,6 +236,18 @@ def _edges(
         for between, last, _ in given:
             if between == target and last in names:
                 yield source, last, event if isinstance(event, str) and event else "success"
+
+
+def _bounds(drawn: Fields) -> dict[tuple[str, str, str], int]:
+    """How often edges may be followed; known only here."""
+    found = {}
+    for edge in _drawn(drawn, "edges", "v", "w"):
+        bound = edge.get("max_visits")
+        if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int)):
+            raise bad("max_visits of an edge is no whole number.")
+        if bound is not None:
+            found[str(edge["v"]), str(edge["w"]), str(edge.get("value") or "success")] = bound
+    return found
 
 
 def _drawn(drawn: Fields, key: str, *needed: str) -> list[Fields]:

@@ -6,6 +6,7 @@ from belvedere.access import Actor
 from belvedere.base.clock import iso
 from belvedere.workflows.model import Graph, Step, WorkflowRow, decode
 from belvedere.workflows.parts import WorkflowName
+from belvedere.workflows.past import causes_of
 from belvedere.workflows.store import TaskName
 
 
@@ -41,8 +42,15 @@ class WorkflowRecord(msgspec.Struct):
     last_update: str
 
 
+class CauseRecord(msgspec.Struct):
+    """A visit that ended and was followed."""
+
+    node_id: str
+    visit: int
+
+
 class StepRecord(msgspec.Struct):
-    """A node of a workflow's job that was reached."""
+    """A node of a workflow's job that was reached; once for each visit."""
 
     node_id: str
     # Its newest job; after a restart perhaps one of the job before.
@@ -54,6 +62,10 @@ class StepRecord(msgspec.Struct):
     is_good: bool
     # How often the node's own retry has run it again.
     tries: int
+    # 1, and more where edges lead round in a circle.
+    visit: int
+    # The visits whose ends let it begin.
+    causes: list[CauseRecord]
 
 
 def step(found: Step) -> StepRecord:
@@ -64,6 +76,8 @@ def step(found: Step) -> StepRecord:
         found.trigger_name,
         bool(found.is_good),
         found.tries,
+        found.visit,
+        [CauseRecord(*key) for key in causes_of(found)],
     )
 
 

@@ -38,7 +38,7 @@ def lock(tx: Tx, job_id: str) -> JobRow | None:
 def of_job(tx: Tx, job_id: str) -> list[Step]:
     return tx.all(
         Step,
-        f"select {_STEP} from workflow_steps where workflow_job_id = ? order by node_id",
+        f"select {_STEP} from workflow_steps where workflow_job_id = ? order by node_id, visit",
         job_id,
     )
 
@@ -54,7 +54,7 @@ def insert(tx: Tx, steps: Sequence[Step]) -> None:
 def save(tx: Tx, step: Step) -> None:
     tx.run(
         "update workflow_steps set job_id = ?, tries = ?, state = ?, trigger_name = ?,"
-        " is_good = ?, output = ? where workflow_job_id = ? and node_id = ?",
+        " is_good = ?, output = ? where workflow_job_id = ? and node_id = ? and visit = ?",
         step.job_id,
         step.tries,
         step.state,
@@ -63,6 +63,7 @@ def save(tx: Tx, step: Step) -> None:
         step.output,
         step.workflow_job_id,
         step.node_id,
+        step.visit,
     )
 
 

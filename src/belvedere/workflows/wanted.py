@@ -8,6 +8,7 @@ from belvedere.base.clock import Millis
 from belvedere.jobs.create import Created, NewJob
 from belvedere.jobs.model import JobRow
 from belvedere.workflows.model import Node, WorkflowJobRow, WorkflowRow
+from belvedere.workflows.past import Key
 
 
 class Of(msgspec.Struct):
@@ -35,6 +36,9 @@ class Wanted(msgspec.Struct):
     kept: tuple[int | None, str] | None = None
     restarted_from: str | None = None
     delay: Millis = 0
+    # Which visit of the node it is, and the visits whose ends let it begin.
+    visit: int = 1
+    causes: tuple[Key, ...] = ()
 
 
 class Run(msgspec.Struct):

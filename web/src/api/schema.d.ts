@@ -4851,6 +4851,14 @@ export interface components {
         CanceledMany: {
             results: components["schemas"]["Canceled"][];
         };
+        /**
+         * CauseRecord
+         * @description A visit that ended and was followed.
+         */
+        CauseRecord: {
+            node_id: string;
+            visit: number;
+        };
         /** Change */
         Change: {
             current: string;
@@ -5068,6 +5076,7 @@ export interface components {
          * @description `target` follows where `source` ends with the trigger name `on`.
          */
         Edge: {
+            max_visits?: number | null;
             /** @default success */
             on: string;
             source: string;
@@ -7122,15 +7131,17 @@ export interface components {
         };
         /**
          * StepRecord
-         * @description A node of a workflow's job that was reached.
+         * @description A node of a workflow's job that was reached; once for each visit.
          */
         StepRecord: {
+            causes: components["schemas"]["CauseRecord"][];
             is_good: boolean;
             job_id: string;
             node_id: string;
             state: string;
             tries: number;
             trigger_name: string | null;
+            visit: number;
         };
         /** Tag */
         Tag: {

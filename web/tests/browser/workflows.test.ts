@@ -36,7 +36,7 @@ async function addStep(page: Page, name: string): Promise<void> {
   await dialog.waitFor({ state: 'hidden' })
 }
 
-test('a graph is built by mouse: connect by dragging, refuse a circle, undo, save', async () => {
+test('a graph is built by mouse: connect by dragging, bound a circle, undo, save', async () => {
   const made = await world.api('POST', '/workflows', {
     name: 'by mouse',
     start: 'fetch',
@@ -53,17 +53,68 @@ test('a graph is built by mouse: connect by dragging, refuse a circle, undo, sav
     return isThere(page.locator('.react-flow__edge'))
   }, 'the edge')
   await page.getByText('Nothing leads to').waitFor({ state: 'hidden' })
+  // What leads back is bounded at once, and the panel says how often.
+  const most = page.getByLabel('At most so many times')
   await until(async () => {
     await handle('build', 'source').dragTo(handle('fetch', 'target'))
-    return isThere(page.getByText('That would be a circle'))
-  }, 'the refusal')
+    return isThere(most)
+  }, 'the bound')
+  expect(await most.inputValue()).toBe('3')
+  await most.fill('')
+  await most.blur()
+  await page.getByText('That would be a circle without end').waitFor()
+  await most.fill('5')
+  await page.locator('.react-flow__edge.flow-round').getByText('↻ ≤5×').waitFor()
   await addStep(page, 'ship')
   await page.getByText('Nothing leads to ship').waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByText('Nothing leads to').waitFor({ state: 'hidden' })
   await saved(page)
   const { graph } = await world.api('GET', `/workflows/${made.id}`)
-  expect(graph.edges).toEqual([{ source: 'fetch', target: 'build', on: 'success' }])
+  expect(graph.edges).toEqual([
+    { source: 'fetch', target: 'build', on: 'success' },
+    { source: 'build', target: 'fetch', on: 'success', max_visits: 5 },
+  ])
+})
+
+test('a circle is drawn by keyboard, and its run shows every visit', async () => {
+  const made = await world.api('POST', '/workflows', {
+    name: 'round',
+    start: 'fetch',
+    graph: {
+      nodes: [
+        { id: 'fetch', task_id: ids[0] },
+        { id: 'build', task_id: ids[1] },
+      ],
+      edges: [{ source: 'fetch', target: 'build' }],
+    },
+  })
+  const page = await world.page(`/workflows/${made.id}/graph?edit=true&table=true`)
+  await page.getByRole('button', { name: 'Connect' }).press('Enter')
+  const dialog = page.getByRole('dialog', { name: 'Connect two steps' })
+  await choose(page, 'After', 'build')
+  await choose(page, 'comes', 'fetch')
+  await dialog.getByLabel('At most so many times').fill('4')
+  await dialog.getByRole('button', { name: 'Connect' }).press('Enter')
+  await dialog.waitFor({ state: 'hidden' })
+  await page.getByRole('cell', { name: 'success → fetch (at most 4×)' }).waitFor()
+  // In the table a connection is changed from its step.
+  await page.getByRole('row').nth(2).getByRole('button', { name: 'Actions' }).press('Enter')
+  await page.getByRole('menuitem', { name: 'Edit' }).press('Enter')
+  await page.getByRole('button', { name: 'Change connection: success → fetch' }).press('Enter')
+  await page.getByLabel('At most so many times').fill('2')
+  await page.getByRole('cell', { name: 'success → fetch (at most 2×)' }).waitFor()
+  await page.keyboard.press('Control+s')
+  await page.getByText('Saved', { exact: true }).waitFor()
+  const job = await world.api('POST', `/workflows/${made.id}/job`, {})
+  await page.goto(world.at(`/workflows/${made.id}/graph?job=${job.id}`))
+  const build = page.locator('.react-flow__node[data-id="build"]')
+  await build.getByText('×3').waitFor()
+  await page.getByText('Table', { exact: true }).click()
+  await page.getByRole('row').nth(2).getByRole('link', { name: 'Visit 2' }).click()
+  await page.waitForURL(/\/jobs\/[0-9a-f]{24}/)
+  await page.goto(world.at(`/jobs/${job.id}`))
+  await page.getByText('build → fetch (success)').waitFor()
 })
 
 test('a graph is built by keyboard alone, run, and followed live', async () => {

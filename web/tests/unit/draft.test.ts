@@ -2,11 +2,15 @@ import { expect, test } from 'vitest'
 import {
   type Draft,
   faultOf,
+  isEndless,
+  isRound,
+  replacedEdge,
   runsOf,
+  textOf,
   unreached,
+  withBound,
   withEdge,
   withNode,
-  withOn,
   withoutNode,
 } from '../../src/ui/graph/draft'
 
@@ -34,10 +38,24 @@ test('a step runs a task or a whole workflow', () => {
   expect(draft.nodes.map(runsOf)).toEqual(['task of a', 'task of b'])
 })
 
-test('a circle is refused however long it is', () => {
+test('a circle without a bound is refused however long it is', () => {
   expect(faultOf(line, { source: 'c', target: 'a', on: 'success' })).toBe('circle')
-  expect(faultOf(line, { source: 'a', target: 'a', on: 'success' })).toBe('self')
+  expect(faultOf(line, { source: 'a', target: 'a', on: 'success' })).toBe('circle')
   expect(faultOf(line, { source: 'a', target: 'c', on: 'success' })).toBeNull()
+})
+
+test('a bound on one edge of each circle is enough', () => {
+  const back = { source: 'c', target: 'a', on: 'failure', max_visits: 3 }
+  expect(faultOf(line, back)).toBeNull()
+  const round = withEdge(line, back)
+  // Without it the circle has no end; with it the others need none.
+  expect(isEndless(round, withBound(back, null))).toBe(true)
+  expect(isEndless(round, { source: 'a', target: 'b', on: 'success' })).toBe(false)
+  expect(round.edges.map((edge) => isRound(round, edge))).toEqual([true, true, true])
+  expect(withBound(back, null)).toEqual({ source: 'c', target: 'a', on: 'failure' })
+  expect(unreached(round)).toEqual([])
+  // Another bound is another graph.
+  expect(textOf(round)).not.toBe(textOf(replacedEdge(round, back, withBound(back, 4))))
 })
 
 test('the same connection counts once, another event is another connection', () => {
@@ -57,6 +75,7 @@ test('a removed step takes its connections along, and the start moves on', () =>
 })
 
 test('the event of one connection changes, not of the others', () => {
-  const draft = withOn(line, { source: 'a', target: 'b', on: 'success' }, 'always')
+  const edge = { source: 'a', target: 'b', on: 'success' }
+  const draft = replacedEdge(line, edge, { ...edge, on: 'always' })
   expect(draft.edges.map((edge) => edge.on ?? 'success')).toEqual(['always', 'success'])
 })

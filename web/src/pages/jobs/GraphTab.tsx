@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Job } from '../../api/queries/job'
-import { stepJobsQuery } from '../../api/queries/workflow'
+import { stepJobsQuery, stepsQuery } from '../../api/queries/workflow'
 import { jobLook, jobWord } from '../../lib/state'
 import { Go } from '../../ui/Go'
 import { RunGraph } from '../../ui/graph/RunGraph'
@@ -30,6 +30,12 @@ export function GraphTab({ job }: { job: Job }) {
 function Steps({ workflowId, run, here }: { workflowId: string; run: string; here: string }) {
   const t = useJobText()
   const query = useQuery(stepJobsQuery(workflowId, run))
+  const { data: steps = [] } = useQuery(stepsQuery(workflowId, run))
+  const again = new Set(steps.flatMap((step) => (step.visit > 1 ? [step.node_id] : [])))
+  const visits = new Map(
+    steps.flatMap((step) => (again.has(step.node_id) ? [[step.job_id, step.visit]] : [])),
+  )
+  const visitOf = (id: string) => (visits.has(id) ? ` · ${t.visit(visits.get(id)!)}` : '')
   return (
     <Section title={t.steps}>
       <Loaded query={query} lines={3}>
@@ -47,7 +53,10 @@ function Steps({ workflowId, run, here }: { workflowId: string; run: string; her
                 data-active={step.id === here}
               >
                 <StateIcon look={jobLook(step)} />
-                <span className="clip">{step.name}</span>
+                <span className="clip">
+                  {step.name}
+                  {visitOf(step.id)}
+                </span>
                 <Text size="xs" c="dimmed">
                   {jobWord(step)}
                 </Text>

@@ -1,7 +1,8 @@
 import { Autocomplete, Select } from '@mantine/core'
 import { useState } from 'react'
 import { FormDialog } from '../../ui/FormDialog'
-import type { Draft, Edge } from '../../ui/graph/draft'
+import { type Draft, type Edge, isEndless, ROUNDS, withBound } from '../../ui/graph/draft'
+import { BoundInput } from './BoundInput'
 import { useText } from './text'
 
 /** Ends that every step can have. */
@@ -21,6 +22,9 @@ export function ConnectDialog({ opened, draft, onClose, onConnect }: Props) {
   const [source, setSource] = useState<string | null>(null)
   const [target, setTarget] = useState<string | null>(null)
   const [on, setOn] = useState('success')
+  const [most, setMost] = useState(ROUNDS)
+  const edge = { source: source ?? '', target: target ?? '', on: on.trim() || 'success' }
+  const goesRound = !!source && !!target && isEndless(draft, edge)
   const names = draft.nodes.map((node) => node.id)
   return (
     <FormDialog
@@ -30,7 +34,7 @@ export function ConnectDialog({ opened, draft, onClose, onConnect }: Props) {
       action={t.connect}
       disabled={!source || !target}
       onSubmit={() => {
-        if (source && target && onConnect({ source, target, on: on.trim() || 'success' })) onClose()
+        if (source && target && onConnect(withBound(edge, goesRound ? most : null))) onClose()
       }}
     >
       <Select
@@ -51,6 +55,7 @@ export function ConnectDialog({ opened, draft, onClose, onConnect }: Props) {
         value={target}
         onChange={setTarget}
       />
+      {goesRound ? <BoundInput value={most} onChange={(next) => setMost(next ?? 1)} /> : null}
     </FormDialog>
   )
 }

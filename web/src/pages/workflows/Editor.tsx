@@ -21,8 +21,11 @@ import {
   type Draft,
   type Edge,
   faultOf,
+  isEndless,
+  ROUNDS,
   textOf,
   unreached,
+  withBound,
   withChange,
   withEdge,
   withNode,
@@ -116,6 +119,10 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
     setStep(node)
     setEdge(null)
   }
+  const choose = (next: Edge) => {
+    setStep(null)
+    setEdge(next)
+  }
   return (
     <Paper withBorder className="flow-board">
       <Unsaved when={isChanged} />
@@ -126,7 +133,7 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
         <Button
           variant="default"
           leftSection={<Cable size={14} />}
-          disabled={draft.now.nodes.length < 2}
+          disabled={draft.now.nodes.length < 1}
           onClick={() => setConnecting(true)}
         >
           {t.connect}
@@ -203,11 +210,13 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
             tasks={names}
             selected={step}
             onSelect={pick}
-            onEdge={(next) => {
-              setStep(null)
-              setEdge(next)
+            onEdge={choose}
+            onConnect={(source, target) => {
+              const next: Edge = { source, target, on: 'success' }
+              const bound = isEndless(draft.now, next) ? withBound(next, ROUNDS) : next
+              // One that leads back needs a number: show where it is changed.
+              if (connect(bound) && bound.max_visits) choose(bound)
             }}
-            onConnect={(source, target) => connect({ source, target, on: 'success' })}
             onMove={(node, position) => draft.set(withChange(draft.now, node, { position }))}
             onDelete={(nodes, edges) =>
               draft.set(nodes.reduce(withoutNode, edges.reduce(withoutEdge, draft.now)))
@@ -222,6 +231,7 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
               draft={draft.now}
               onChange={draft.set}
               onRemove={() => pick(null)}
+              onEdge={choose}
             />
           ) : null}
           {edge ? (

@@ -107,7 +107,7 @@ function Picture({
   const { data: runs = [] } = useQuery(runsQuery(workflow.id))
   // A run that is under way shows itself.
   const shown = job ?? runs.find((run) => !isOver(run))?.id ?? null
-  const { states, jobOf } = useSteps(workflow.id, shown)
+  const { states, jobsOf } = useSteps(workflow.id, shown)
   const common = {
     draft: draftOf(workflow),
     tasks: tasksOf(workflow),
@@ -121,7 +121,7 @@ function Picture({
   )
   const open = (node: string | null) => {
     if (!node) return
-    const run = jobOf.get(node)
+    const run = jobsOf.get(node)?.at(-1)
     if (shown && !run) return
     go(run ? `/jobs/${run}` : (pageOf.get(node) ?? ''))
   }
@@ -130,10 +130,25 @@ function Picture({
     <FlowTable
       {...common}
       actions={(node) => {
-        const run = jobOf.get(node)
-        if (run) return <Go to={`/jobs/${run}`}>{t.openJob}</Go>
+        const runs = jobsOf.get(node) ?? []
+        if (runs.length > 1) return <Visits jobs={runs} />
+        if (runs.length) return <Go to={`/jobs/${runs[0]}`}>{t.openJob}</Go>
         return shown ? <Text size="xs">{t.notRun}</Text> : null
       }}
     />
+  )
+}
+
+/** The job of each visit of a step. */
+function Visits({ jobs }: { jobs: string[] }) {
+  const t = useText()
+  return (
+    <Group gap={8} wrap="wrap">
+      {jobs.map((job, n) => (
+        <Go key={job} to={`/jobs/${job}`}>
+          {t.visit(n + 1)}
+        </Go>
+      ))}
+    </Group>
   )
 }

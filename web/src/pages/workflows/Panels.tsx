@@ -11,13 +11,18 @@ import {
   type Draft,
   type Edge,
   faultOf,
+  isRound,
   type Node,
+  replacedEdge,
+  withBound,
   withChange,
-  withOn,
   withoutEdge,
   withoutNode,
 } from '../../ui/graph/draft'
+import { wordsOf } from '../../ui/graph/FlowTable'
+import { useText as useGraphText } from '../../ui/graph/text'
 import { failed } from '../../ui/toast'
+import { BoundInput } from './BoundInput'
 import { EVENTS } from './ConnectDialog'
 import { useText } from './text'
 
@@ -26,11 +31,14 @@ interface StepProps {
   draft: Draft
   onChange: (draft: Draft) => void
   onRemove: () => void
+  onEdge: (edge: Edge) => void
 }
 
 /** What can be changed of one step. */
-export function StepPanel({ node, draft, onChange, onRemove }: StepProps) {
+export function StepPanel({ node, draft, onChange, onRemove, onEdge }: StepProps) {
   const t = useText()
+  const words = useGraphText()
+  const out = draft.edges.filter((edge) => edge.source === node.id)
   const waysIn = draft.edges.filter((edge) => edge.target === node.id).length
   const retry = node.retry ?? { times: 0, delay: 0, backoff: 1, on_lost: false }
   const setRetry = (change: Partial<typeof retry>) => {
@@ -86,6 +94,18 @@ export function StepPanel({ node, draft, onChange, onRemove }: StepProps) {
           onChange={(s) => setRetry({ delay: (Number(s) || 0) * 1000 })}
         />
       ) : null}
+      {out.map((edge) => (
+        <Button
+          key={wordsOf(edge, words)}
+          size="xs"
+          variant="default"
+          justify="start"
+          aria-label={`${t.editEdge}: ${wordsOf(edge, words)}`}
+          onClick={() => onEdge(edge)}
+        >
+          {wordsOf(edge, words)}
+        </Button>
+      ))}
       <Button
         variant="default"
         c="var(--mantine-color-error)"
@@ -109,10 +129,10 @@ interface EdgeProps {
 
 export function EdgePanel({ edge, draft, onChange }: EdgeProps) {
   const t = useText()
-  const setOn = (on: string) => {
-    const next = { ...edge, on }
-    if (faultOf(draft, next) === 'twice') failed(new Error(t.faults.twice))
-    else onChange(withOn(draft, edge, on), next)
+  const put = (next: Edge) => {
+    const fault = faultOf(withoutEdge(draft, edge), next)
+    if (fault) failed(new Error(t.faults[fault]))
+    else onChange(replacedEdge(draft, edge, next), next)
   }
   return (
     <Stack gap="sm">
@@ -125,8 +145,15 @@ export function EdgePanel({ edge, draft, onChange }: EdgeProps) {
         description={t.onHelp}
         data={EVENTS}
         value={edge.on ?? 'success'}
-        onChange={setOn}
+        onChange={(on) => put({ ...edge, on })}
       />
+      {edge.max_visits || isRound(draft, edge) ? (
+        <BoundInput
+          size="xs"
+          value={edge.max_visits ?? null}
+          onChange={(most) => put(withBound(edge, most))}
+        />
+      ) : null}
       <Button
         variant="default"
         c="var(--mantine-color-error)"

@@ -44,6 +44,10 @@ export const useText = catalogue(
     layout: 'Tidy up',
     removeStep: 'Remove step',
     removeEdge: 'Remove connection',
+    editEdge: 'Change connection',
+    most: 'At most so many times',
+    mostHelp: 'in one run; where it would be followed once more, the run fails',
+    visit: (n: number) => `Visit ${n}`,
     makeStart: 'Begin here',
     join: 'With several ways in',
     joinAny: 'start at the first',
@@ -56,9 +60,8 @@ export const useText = catalogue(
     choose:
       'Click a step or a connection to change it; drag from the dot at its edge to another step to connect them. Without a mouse: Add step, Connect, and the table.',
     faults: {
-      circle: 'That would be a circle: a step cannot lead back to itself.',
+      circle: 'That would be a circle without end: say how often it may go round.',
       twice: 'They are connected in this way already.',
-      self: 'A step cannot follow itself.',
     },
     unreached: (names: string) => `Nothing leads to ${names}: connect or remove them.`,
     empty: 'Add the first step.',
@@ -135,6 +138,10 @@ export const useText = catalogue(
     layout: 'Ordenar',
     removeStep: 'Quitar paso',
     removeEdge: 'Quitar conexión',
+    editEdge: 'Cambiar conexión',
+    most: 'Como mucho tantas veces',
+    mostHelp: 'en una ejecución; si hiciera falta una más, la ejecución falla',
+    visit: (n: number) => `Visita ${n}`,
     makeStart: 'Empezar aquí',
     join: 'Con varias entradas',
     joinAny: 'empieza con la primera',
@@ -147,9 +154,8 @@ export const useText = catalogue(
     choose:
       'Pulsa un paso o una conexión para cambiarlo; arrastra desde el punto de su borde a otro paso para conectarlos. Sin ratón: Añadir paso, Conectar y la tabla.',
     faults: {
-      circle: 'Eso sería un círculo: un paso no puede llevar a sí mismo.',
+      circle: 'Eso sería un círculo sin fin: di cuántas vueltas puede dar.',
       twice: 'Ya están conectados así.',
-      self: 'Un paso no puede seguirse a sí mismo.',
     },
     unreached: (names: string) => `Nada lleva a ${names}: conéctalos o quítalos.`,
     empty: 'Añade el primer paso.',

@@ -12,6 +12,8 @@ export interface Shown extends Record<string, unknown> {
   isWorkflow: boolean
   look?: Look
   word?: string
+  /** How often a run came here, where that is more than once. */
+  visits?: number
   direction: 'TB' | 'LR'
 }
 
@@ -41,6 +43,7 @@ export function FlowNode({ data, selected }: NodeProps<FlowNodeType>) {
         <b className="clip">{data.name}</b>
         <small className="clip">{[...marks, data.detail].filter(Boolean).join(' · ')}</small>
       </div>
+      {data.visits ? <span className="flow-visits">{t.visits(data.visits)}</span> : null}
       <Handle type="source" position={out} aria-hidden="true" />
     </div>
   )

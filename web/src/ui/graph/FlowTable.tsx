@@ -1,7 +1,7 @@
 import { Table } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { StateIcon } from '../StateIcon'
-import { type Draft, runsOf } from './draft'
+import { type Draft, type Edge, runsOf } from './draft'
 import type { StepState } from './FlowView'
 import { useText } from './text'
 
@@ -11,6 +11,13 @@ interface Props {
   steps?: Map<string, StepState>
   /** Buttons at the end of a row. */
   actions?: (node: string) => ReactNode
+}
+
+/** `failure → mend (at most 3×)` */
+export function wordsOf(edge: Edge, t: ReturnType<typeof useText>): string {
+  const on = edge.on ?? 'success'
+  const bound = edge.max_visits ? ` (${t.atMost(edge.max_visits)})` : ''
+  return `${t.on[on] ?? on} → ${edge.target}${bound}`
 }
 
 /** The same graph for readers and keyboards: one row per step, with what follows it. */
@@ -41,6 +48,7 @@ export function FlowTable({ draft, tasks, steps, actions }: Props) {
                     ) : null}
                     {node.id}
                     {node.id === draft.start ? ` (${t.start})` : ''}
+                    {step?.visits ? ` ${t.visits(step.visits)}` : ''}
                   </span>
                 </Table.Td>
                 <Table.Td>
@@ -48,11 +56,7 @@ export function FlowTable({ draft, tasks, steps, actions }: Props) {
                   {tasks.get(runsOf(node))?.name ?? t.gone}
                 </Table.Td>
                 <Table.Td>
-                  {out.length
-                    ? out
-                        .map((edge) => `${t.on[edge.on ?? 'success'] ?? edge.on} → ${edge.target}`)
-                        .join(', ')
-                    : t.nothing}
+                  {out.length ? out.map((edge) => wordsOf(edge, t)).join(', ') : t.nothing}
                 </Table.Td>
                 {actions ? <Table.Td>{actions(node.id)}</Table.Td> : null}
               </Table.Tr>

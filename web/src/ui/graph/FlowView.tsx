@@ -15,13 +15,17 @@ import { useMemo } from 'react'
 import type { Look } from '../../lib/state'
 import { type Draft, type Edge, runsOf } from './draft'
 import { FlowNode, type FlowNodeType } from './FlowNode'
+import { wordsOf } from './FlowTable'
 import { HEIGHT, laidOut, type Place, WIDTH } from './layout'
+import { RoundEdge } from './RoundEdge'
 import { useText } from './text'
 
 /** How far a step of a run is. */
 export interface StepState {
   look: Look
   word: string
+  /** How often the run came here, where that is more than once. */
+  visits?: number
 }
 
 interface Props {
@@ -40,6 +44,7 @@ interface Props {
 }
 
 const TYPES = { step: FlowNode }
+const LINES = { round: RoundEdge }
 const keyOf = (edge: Edge) => `${edge.source} → ${edge.target} · ${edge.on ?? 'success'}`
 
 /** A workflow as a picture. Everything that it shows is in FlowTable too. */
@@ -74,7 +79,10 @@ export function FlowView({
       initialWidth: WIDTH,
       initialHeight: HEIGHT,
       selected: node.id === selected,
-      ariaLabel: t.step(node.id, step?.word ?? task?.name ?? t.gone),
+      ariaLabel: t.step(
+        step?.visits ? `${node.id} ${t.visits(step.visits)}` : node.id,
+        step?.word ?? task?.name ?? t.gone,
+      ),
       data: {
         name: node.id,
         detail: task ? (task.name === node.id ? task.detail : task.name) : t.gone,
@@ -83,6 +91,7 @@ export function FlowView({
         isWorkflow: !!node.workflow_id,
         look: steps ? (step?.look ?? 'queue') : undefined,
         word: steps ? (step?.word ?? t.notReached) : undefined,
+        visits: step?.visits,
         direction: laid.direction,
       },
     }
@@ -90,12 +99,16 @@ export function FlowView({
   const lines = draft.edges.map((edge): Line => {
     const on = edge.on ?? 'success'
     const isBad = on === 'failure' || on === 'timeout' || on === 'canceled'
+    const word = on === 'success' ? '' : (t.on[on] ?? on)
+    const bound = edge.max_visits ? `↻ ≤${edge.max_visits}×` : ''
     return {
       id: keyOf(edge),
       source: edge.source,
       target: edge.target,
-      label: on === 'success' ? undefined : (t.on[on] ?? on),
-      type: 'smoothstep',
+      label: [word, bound].filter(Boolean).join(' · ') || undefined,
+      type: edge.max_visits ? 'round' : 'smoothstep',
+      className: edge.max_visits ? 'flow-round' : undefined,
+      ariaLabel: `${edge.source}: ${wordsOf(edge, t)}`,
       animated: steps?.get(edge.target)?.look === 'run',
       style: isBad ? { stroke: 'var(--st-fail)' } : undefined,
       markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
@@ -110,6 +123,7 @@ export function FlowView({
           nodes={nodes}
           edges={lines}
           nodeTypes={TYPES}
+          edgeTypes={LINES}
           nodesDraggable={!!onMove}
           nodesConnectable={!!onConnect}
           edgesFocusable={!!onEdge}

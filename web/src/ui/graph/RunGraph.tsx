@@ -16,13 +16,15 @@ export function useSteps(workflow: string, job: string | null) {
   return useMemo(() => {
     const byId = new Map(jobs.data?.map((one) => [one.id, one]))
     const states = new Map<string, StepState>()
-    const jobOf = new Map<string, string>()
+    // The jobs of a node's visits, oldest first; the newest tells how far it is.
+    const jobsOf = new Map<string, string[]>()
     for (const step of steps.data ?? []) {
       const found = byId.get(step.job_id)
-      jobOf.set(step.node_id, step.job_id)
-      if (found) states.set(step.node_id, { look: jobLook(found), word: jobWord(found) })
+      jobsOf.set(step.node_id, [...(jobsOf.get(step.node_id) ?? []), step.job_id])
+      const visits = step.visit > 1 ? { visits: step.visit } : {}
+      if (found) states.set(step.node_id, { look: jobLook(found), word: jobWord(found), ...visits })
     }
-    return { states, jobOf }
+    return { states, jobsOf }
   }, [steps.data, jobs.data])
 }
 
@@ -51,9 +53,9 @@ export function RunGraph({ workflowId, jobId }: { workflowId: string; jobId: str
 function Picture({ workflow, jobId }: { workflow: Workflow; jobId: string }) {
   const t = useText()
   const go = useGo()
-  const { states, jobOf } = useSteps(workflow.id, jobId)
+  const { states, jobsOf } = useSteps(workflow.id, jobId)
   const open = (node: string | null) => {
-    const job = node && jobOf.get(node)
+    const job = node && jobsOf.get(node)?.at(-1)
     if (job) go(`/jobs/${job}`)
   }
   if (!workflow.graph.nodes?.length) return <Text size="sm">{t.gone}</Text>

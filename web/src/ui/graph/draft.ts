@@ -10,13 +10,26 @@ export interface Draft {
   edges: Edge[]
 }
 
-export type Fault = 'circle' | 'twice' | 'self'
+export type Fault = 'circle' | 'twice'
+
+/** How often one goes round by a new edge, until somebody says otherwise. */
+export const ROUNDS = 3
 
 /** What is wrong with a new edge, if anything. */
 export function faultOf(draft: Draft, edge: Edge): Fault | null {
-  if (edge.source === edge.target) return 'self'
   if (draft.edges.some((one) => sameEdge(one, edge))) return 'twice'
-  return reaches(draft, edge.target, edge.source) ? 'circle' : null
+  return !edge.max_visits && isEndless(draft, edge) ? 'circle' : null
+}
+
+/** Whether this edge without a bound closes a circle that no other edge bounds. */
+export function isEndless(draft: Draft, edge: Edge): boolean {
+  const free = draft.edges.filter((one) => !one.max_visits && !sameEdge(one, edge))
+  return reaches({ ...draft, edges: free }, edge.target, edge.source)
+}
+
+/** Whether one can come back to this edge. */
+export function isRound(draft: Draft, edge: Edge): boolean {
+  return reaches(draft, edge.target, edge.source)
 }
 
 export function sameEdge(a: Edge, b: Edge): boolean {
@@ -77,8 +90,14 @@ export function withoutEdge(draft: Draft, edge: Edge): Draft {
   return { ...draft, edges: draft.edges.filter((one) => !sameEdge(one, edge)) }
 }
 
-export function withOn(draft: Draft, edge: Edge, on: string): Draft {
-  return { ...draft, edges: draft.edges.map((one) => (sameEdge(one, edge) ? { ...one, on } : one)) }
+/** The same edge with another bound; none: without one. */
+export function withBound(edge: Edge, most: number | null): Edge {
+  const { max_visits: _, ...rest } = edge
+  return most ? { ...rest, max_visits: most } : rest
+}
+
+export function replacedEdge(draft: Draft, edge: Edge, next: Edge): Draft {
+  return { ...draft, edges: draft.edges.map((one) => (sameEdge(one, edge) ? next : one)) }
 }
 
 export function withChange(draft: Draft, id: string, change: Partial<Node>): Draft {
@@ -96,6 +115,9 @@ export function unreached(draft: Draft): string[] {
 /** A graph as lines to compare: one for each step and each connection. */
 export function textOf({ start, nodes, edges }: Draft): string {
   const steps = nodes.map(({ id, ...rest }) => `${id}: ${JSON.stringify(rest)}`)
-  const lines = edges.map(({ source, target, on }) => `${source} -> ${target}: ${on}`)
+  const lines = edges.map(
+    ({ source, target, on, max_visits }) =>
+      `${source} -> ${target}: ${on}${max_visits ? ` (${max_visits}×)` : ''}`,
+  )
   return [`start: ${start}`, ...steps, ...lines].join('\n')
 }

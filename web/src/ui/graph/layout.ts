@@ -1,5 +1,5 @@
 import dagre from '@dagrejs/dagre'
-import type { Edge, Node } from './draft'
+import { type Edge, isEndless, type Node } from './draft'
 
 export const WIDTH = 184
 export const HEIGHT = 52
@@ -44,7 +44,11 @@ function lay(nodes: Node[], edges: Edge[], direction: 'TB' | 'LR') {
   graph.setGraph({ rankdir: direction, nodesep: 24, ranksep: direction === 'TB' ? 44 : 64 })
   graph.setDefaultEdgeLabel(() => ({}))
   for (const node of nodes) graph.setNode(node.id, { width: WIDTH, height: HEIGHT })
-  edges.forEach((edge, i) => {
+  // What leads back must not turn the order round.
+  const onward = edges.filter(
+    (edge) => !edge.max_visits || !isEndless({ start: '', nodes, edges }, edge),
+  )
+  onward.forEach((edge, i) => {
     // The label has a size of its own, so that it never hides behind a node.
     const word = edge.on ?? 'success'
     graph.setEdge(

@@ -20,6 +20,9 @@ export const useText = catalogue(
     task: 'Runs',
     follows: 'Then',
     nothing: 'ends here',
+    atMost: (n: number) => `at most ${n}×`,
+    visits: (n: number) => `×${n}`,
+    visit: (n: number) => `visit ${n}`,
   },
   {
     graph: 'Grafo',
@@ -40,5 +43,8 @@ export const useText = catalogue(
     task: 'Ejecuta',
     follows: 'Después',
     nothing: 'acaba aquí',
+    atMost: (n: number) => `como mucho ${n}×`,
+    visits: (n: number) => `×${n}`,
+    visit: (n: number) => `visita ${n}`,
   },
 )

@@ -1,0 +1,38 @@
+import { NumberInput } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import { useText } from './text'
+
+interface Props {
+  value: number | null
+  onChange: (most: number | null) => void
+  size?: 'xs'
+}
+
+/** How often a connection may be followed in one run. */
+export function BoundInput({ value, onChange, size }: Props) {
+  const t = useText()
+  // While somebody types the field may be empty; what was meant shows when it is left.
+  const [said, setSaid] = useState<number | string>(value ?? '')
+  useEffect(() => setSaid(value ?? ''), [value])
+  return (
+    <NumberInput
+      size={size}
+      label={t.most}
+      description={t.mostHelp}
+      min={1}
+      max={100}
+      allowDecimal={false}
+      clampBehavior="strict"
+      value={said}
+      onChange={(most) => {
+        setSaid(most)
+        if (Number(most) >= 1) onChange(Number(most))
+      }}
+      onBlur={() => {
+        if (said !== '') return
+        onChange(null)
+        setSaid(value ?? '')
+      }}
+    />
+  )
+}
