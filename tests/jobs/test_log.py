@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from belvedere.db import Database
 from belvedere.jobs import log as joblog
+from belvedere.jobs import outfiles
 from belvedere.jobs.log import Log, Output
 
 FENCE, JOB = 7, "a" * 24
@@ -119,6 +120,14 @@ def test_logs_of_a_job_are_forgotten_together(logs: Database) -> None:
         False,
     ]
     assert logs.write_now(joblog.chunks, 7, 0) == []
+
+
+def test_files_of_a_job_are_forgotten_with_them(logs: Database) -> None:
+    for fence, job_id in ((7, JOB), (9, "b" * 24)):
+        logs.write_now(outfiles.append, [outfiles.Piece(fence, job_id, 0, 0, b"content")])
+    logs.write_now(joblog.forget, [JOB])
+    left = logs.write_now(lambda tx: tx.rows("select distinct fence from job_file_chunks"))
+    assert left == [(9,)]
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the rule is not the engine's

@@ -110,9 +110,3 @@ def of_attempt(tx: Tx, fence: int) -> list[OutFile]:
         f"select {columns(OutFile)} from job_files where fence = ? order by name, number",
         fence,
     )
-
-
-def forget(tx: Tx, job_id: str) -> None:
-    """With the log of a job that was purged."""
-    tx.run("delete from job_file_chunks where job_id = ?", job_id)
-    tx.run("delete from job_files where job_id = ?", job_id)
