@@ -1,4 +1,4 @@
-import { catalogue } from '../lib/i18n'
+import { catalogue, number } from '../lib/i18n'
 
 /** Words that many pages share. */
 export const useWords = catalogue(
@@ -18,6 +18,9 @@ export const useWords = catalogue(
     show: 'Show',
     hide: 'Hide',
     more: 'More',
+    andMore: (n: number) => `and ${number(n)} more`,
+    showMore: (n: number) => `Show ${number(n)} more`,
+    showOlder: 'Show more',
     actions: 'Actions',
     name: 'Name',
     state: 'State',
@@ -56,6 +59,9 @@ export const useWords = catalogue(
     show: 'Mostrar',
     hide: 'Ocultar',
     more: 'Más',
+    andMore: (n: number) => `y ${number(n)} más`,
+    showMore: (n: number) => `Mostrar ${number(n)} más`,
+    showOlder: 'Mostrar más',
     actions: 'Acciones',
     name: 'Nombre',
     state: 'Estado',

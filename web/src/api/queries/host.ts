@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, counted, loose, ok, type Shape } from '../client'
 
 export type HostLine = Shape<'HostLine'>
@@ -9,23 +9,44 @@ export interface HostFilter {
   tag?: string
 }
 
-export function hostsQuery(filter: HostFilter = {}, limit = 200) {
+const PAGE = 200
+// Statistics make no events.
+const FIGURES_MS = 15_000
+
+function read(filter: HostFilter, limit: number, skip: number, signal: AbortSignal) {
+  const query = loose({
+    'where[hostname][$text]': filter.q || undefined,
+    'where[tags]': filter.tag || undefined,
+    'sort[rank]': 1,
+    'sort[hostname]': 1,
+    'sort[id]': 1,
+    limit,
+    skip: skip || undefined,
+    count: true,
+  })
+  return counted(api.GET('/-/board/hosts', { params: { query }, signal }))
+}
+
+/** A few hosts, worst first, with the total. */
+export function fewHostsQuery(limit: number) {
   return queryOptions({
-    queryKey: ['host', 'board', filter, limit],
-    queryFn: ({ signal }) => {
-      const query = loose({
-        'where[hostname][$text]': filter.q || undefined,
-        'where[tags]': filter.tag || undefined,
-        'sort[rank]': 1,
-        'sort[hostname]': 1,
-        limit,
-        count: true,
-      })
-      return counted(api.GET('/-/board/hosts', { params: { query }, signal }))
-    },
-    // Statistics make no events.
-    refetchInterval: 15_000,
+    queryKey: ['host', 'few', limit],
+    queryFn: ({ signal }) => read({}, limit, 0, signal),
+    refetchInterval: FIGURES_MS,
     meta: { after: ['monitor', 'job'] },
+  })
+}
+
+/** All hosts, worst first, a page at a time. Jobs and monitors change them too: see useAfter. */
+export function hostsQuery(filter: HostFilter) {
+  return infiniteQueryOptions({
+    queryKey: ['host', 'board', filter],
+    queryFn: ({ pageParam, signal }) => read(filter, PAGE, pageParam, signal),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.rows.length < PAGE ? undefined : pages.length * PAGE),
+    // Many pages are read again less often.
+    refetchInterval: ({ state }) => FIGURES_MS * Math.max(1, state.data?.pages.length ?? 1),
+    placeholderData: keepPreviousData,
   })
 }
 

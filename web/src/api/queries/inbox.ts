@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, loose, ok, type Shape } from '../client'
 import type { Job } from './job'
 
@@ -8,19 +8,31 @@ const LOOK = 20_000
 export type Need = Shape<'Need'>
 export type Notice = Shape<'NotificationRecord'>
 
+/** The server tells no more of them at once. */
+export const NEEDS = 200
+
 /** Approvals and inputs that I may answer, newest first. */
 export const needsQuery = queryOptions({
   queryKey: ['job', 'needs'],
-  queryFn: () => ok<Need[]>(api.GET('/-/needs', { params: { query: loose({ limit: 200 }) } })),
+  queryFn: () => ok<Need[]>(api.GET('/-/needs', { params: { query: loose({ limit: NEEDS }) } })),
 })
 
+const PAGE = 100
+
+/** Alerts, newest first, a page at a time. */
 export const noticesQuery = (unreadOnly: boolean) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['notification', 'list', unreadOnly],
-    queryFn: () => {
-      const query = loose({ limit: 100, 'where[read]': unreadOnly ? false : undefined })
+    queryFn: ({ pageParam }) => {
+      const query = loose({
+        limit: PAGE,
+        after: pageParam,
+        'where[read]': unreadOnly ? false : undefined,
+      })
       return ok<Notice[]>(api.GET('/notification', { params: { query } }))
     },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => (last.length < PAGE ? undefined : last.at(-1)?.id),
   })
 
 /** Jobs that I started and that are over. */

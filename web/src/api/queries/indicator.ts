@@ -1,14 +1,24 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, loose, ok, type Shape } from '../client'
+import { api, counted, loose, ok, type Shape } from '../client'
 
 export type IndicatorLine = Shape<'IndicatorLine'>
 export type Indicator = Shape<'IndicatorRecord'>
 export type Chart = Shape<'Chart'>
 
-/** The tiles of the dashboard; those that the person may see. */
+/** As many as the server gives at once, those first that want to be seen. */
+const TILES = {
+  'sort[sticky]': -1,
+  'sort[rank]': 1,
+  'sort[order]': 1,
+  'sort[title]': 1,
+  limit: 200,
+  count: true,
+}
+
+/** The tiles of the dashboard, of those that the person may see, and how many there are. */
 export const tilesQuery = queryOptions({
   queryKey: ['indicator', 'board'],
-  queryFn: () => ok(api.GET('/-/board/indicators', { params: { query: loose({ limit: 200 }) } })),
+  queryFn: () => counted(api.GET('/-/board/indicators', { params: { query: loose(TILES) } })),
 })
 
 export const indicatorsQuery = queryOptions({

@@ -221,7 +221,7 @@ interface Named {
 export const choicesQuery = queryOptions({
   queryKey: ['job-choices'],
   queryFn: async () => {
-    const byName = { params: { query: loose({ 'sort[name]': 1, limit: 1000 }) } }
+    const byName = { params: { query: loose({ 'sort[name]': 1 }) } }
     const [tasks, hosts, members] = await Promise.all([
       ok(api.GET('/task', byName)) as Promise<unknown> as Promise<Named[]>,
       ok(api.GET('/host')) as Promise<unknown> as Promise<Named[]>,

@@ -1,15 +1,20 @@
-import { queryOptions } from '@tanstack/react-query'
-import { api, loose, ok, type Shape } from '../client'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { api, counted, loose, ok, type Shape } from '../client'
 
 export type Workflow = Shape<'WorkflowRecord'>
 
-export const workflowLinesQuery = queryOptions({
+const PAGE = 200
+
+/** Workflows as rows, by name, a page at a time. Jobs change them too: see useAfter. */
+export const workflowLinesQuery = infiniteQueryOptions({
   queryKey: ['workflow', 'list'],
-  queryFn: () =>
-    ok(
-      api.GET('/-/board/workflows', { params: { query: loose({ 'sort[name]': 1, limit: 200 }) } }),
-    ),
-  meta: { after: ['job'] },
+  queryFn: ({ pageParam, signal }) => {
+    const asked = { 'sort[name]': 1, 'sort[id]': 1, limit: PAGE, count: true }
+    const query = loose({ ...asked, skip: pageParam || undefined })
+    return counted(api.GET('/-/board/workflows', { params: { query }, signal }))
+  },
+  initialPageParam: 0,
+  getNextPageParam: (last, pages) => (last.rows.length < PAGE ? undefined : pages.length * PAGE),
 })
 
 export const workflowQuery = (id: string) =>

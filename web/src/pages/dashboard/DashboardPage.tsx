@@ -11,6 +11,7 @@ import { HostsCard } from './HostsCard'
 import { JobsCard } from './JobsCard'
 import { MonitorsCard } from './MonitorsCard'
 import { NeedsCard } from './NeedsCard'
+import { Rest } from './Rest'
 import { useText } from './text'
 import './dashboard.css'
 
@@ -39,10 +40,10 @@ export function DashboardPage() {
 /** Not drawn at all where there is none. */
 function Tiles() {
   const t = useText()
-  const { data = [] } = useQuery(tilesQuery)
+  const { data } = useQuery(tilesQuery)
   const [isWhole, setWhole] = useState(false)
-  if (data.length === 0) return null
-  const sorted = data.toSorted(byNeed)
+  if (!data?.rows.length) return null
+  const sorted = data.rows.toSorted(byNeed)
   const shown = isWhole ? sorted : fewest(sorted)
   return (
     <section aria-label={t.indicators}>
@@ -56,6 +57,7 @@ function Tiles() {
           {isWhole ? t.fewerTiles : t.moreTiles(sorted.length - shown.length)}
         </Button>
       ) : null}
+      <Rest of={data} to="/indicators" />
     </section>
   )
 }

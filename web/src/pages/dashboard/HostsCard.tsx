@@ -2,19 +2,20 @@ import { Button, Group, Paper, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Shape } from '../../api/client'
 import { countsQuery } from '../../api/queries/counts'
-import { type HostLine, hostsQuery } from '../../api/queries/host'
+import { fewHostsQuery, type HostLine } from '../../api/queries/host'
 import { Go } from '../../ui/Go'
 import { StateIcon } from '../../ui/StateIcon'
 import { Ago } from '../../ui/Time'
 import { Figures } from '../../ui/watch/Figures'
 import { hostLook, hostWord } from '../../ui/watch/host'
+import { Rest } from './Rest'
 import { useText } from './text'
 
 const SHOWN = 6
 
 export function HostsCard() {
   const t = useText()
-  const { data } = useQuery(hostsQuery({}, SHOWN))
+  const { data } = useQuery(fewHostsQuery(SHOWN))
   const { data: counts } = useQuery(countsQuery)
   if (!data?.rows.length) return null
   return (
@@ -41,6 +42,7 @@ export function HostsCard() {
       {data.rows.map((host) => (
         <Row key={host.id} host={host} />
       ))}
+      <Rest of={data} to="/hosts" />
     </Paper>
   )
 }

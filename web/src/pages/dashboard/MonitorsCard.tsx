@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Activity, Server } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { countsQuery } from '../../api/queries/counts'
-import { hostsQuery } from '../../api/queries/host'
+import { fewHostsQuery } from '../../api/queries/host'
 import { type MonitorLine, monitorsQuery } from '../../api/queries/monitor'
 import { useCan } from '../../app/session'
 import { watchLook, watchWord } from '../../lib/state'
@@ -136,7 +136,7 @@ function Nothing({ filtered }: { filtered: boolean }) {
   const t = useText()
   const may = useCan()('monitor.edit')
   const { data: counts } = useQuery(countsQuery)
-  const hosts = useQuery(hostsQuery())
+  const hosts = useQuery(fewHostsQuery(1))
   if (filtered)
     return <Empty title={t.allWell}>{counts ? t.allWellBody(counts.monitors.normal) : null}</Empty>
   if (hosts.data?.rows.length)

@@ -7,6 +7,7 @@ import { StateIcon } from '../../ui/StateIcon'
 import { Lasting } from '../../ui/Time'
 import { done, failed } from '../../ui/toast'
 import { type Need, needsQuery } from './queries'
+import { Rest } from './Rest'
 import { useText } from './text'
 
 /** Approvals and questions that this person may answer. */
@@ -35,6 +36,7 @@ export function NeedsCard() {
       {data?.map((need) => (
         <Row key={need.job.id} need={need} />
       ))}
+      {data ? <Rest of={{ rows: data, total }} to="/inbox" /> : null}
     </Paper>
   )
 }

@@ -1,4 +1,4 @@
-import { catalogue, plural } from '../../lib/i18n'
+import { catalogue, number, plural } from '../../lib/i18n'
 
 export const useText = catalogue(
   {
@@ -15,7 +15,7 @@ export const useText = catalogue(
     normal: (n: number) => `${n} normal`,
     allWell: 'All up and running',
     allWellBody: (n: number) => `${plural(n, 'monitor is', 'monitors are')} normal.`,
-    allMonitors: (n: number) => `All ${n} monitors`,
+    allMonitors: (n: number) => `All ${number(n)} monitors`,
     needs: 'Needs you',
     nothing: 'Nothing waits for you',
     approve: 'Approve',

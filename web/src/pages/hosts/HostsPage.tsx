@@ -1,9 +1,10 @@
 import { Button, Group, Paper, Select, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { FilterX, Plus, Search, Server, Terminal } from 'lucide-react'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { lazy, Suspense, useMemo, useRef, useState } from 'react'
+import { useAfter } from '../../api/after'
 import { type HostFilter, hostNamesQuery, hostsQuery } from '../../api/queries/host'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
@@ -12,6 +13,7 @@ import { usePageTitle } from '../../app/title'
 import { Empty } from '../../ui/Empty'
 import { Go, useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
+import { More } from '../../ui/More'
 import { HostRow } from './HostRow'
 import { hostsRoute } from './routes'
 import { useText } from './text'
@@ -27,23 +29,30 @@ export function HostsPage() {
   const go = useGo()
   const may = useCan()('host.edit')
   const filter = hostsRoute.useSearch()
-  const query = useQuery(hostsQuery(filter))
+  const query = useInfiniteQuery(hostsQuery(filter))
+  useAfter(['job', 'monitor'], ['host', 'board'])
   const isFiltered = Boolean(filter.q || filter.tag)
   const [active, setActive] = useState(-1)
-  const rows = query.data?.rows ?? []
-  const move = (by: number) => setActive(Math.max(0, Math.min(rows.length - 1, active + by)))
+  const rows = useMemo(() => query.data?.pages.flatMap((page) => page.rows) ?? [], [query.data])
+  const total = query.data?.pages[0]?.total ?? null
+  const move = (by: number) => {
+    const next = Math.max(0, Math.min(rows.length - 1, active + by))
+    setActive(next)
+    document.querySelectorAll('.host-row')[next]?.scrollIntoView({ block: 'nearest' })
+  }
   useKeys({
     j: () => move(1),
     k: () => move(-1),
     ...(rows[active] ? { Enter: () => go(`/hosts/${rows[active]!.id}`) } : {}),
     ...(may ? { c: () => go('/hosts/add') } : {}),
   })
-  if (query.data?.rows.length === 0 && !isFiltered) return <First />
+  const isNone = query.data && rows.length === 0 && !query.isPlaceholderData
+  if (isNone && !isFiltered) return <First />
   return (
     <Paper withBorder>
-      <Bar filter={filter} total={query.data?.total ?? null} />
+      <Bar filter={filter} total={total} />
       <Loaded query={query}>
-        {({ rows }) =>
+        {() =>
           rows.length === 0 ? (
             <Empty icon={FilterX} title={t.none}>
               {t.noneBody}
@@ -53,6 +62,7 @@ export function HostsPage() {
           )
         }
       </Loaded>
+      <More query={query} left={total === null ? null : total - rows.length} onSight />
     </Paper>
   )
 }

@@ -1,7 +1,7 @@
 import { Button, Group, Paper, Text, Title } from '@mantine/core'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { api, loose, ok, type Shape } from '../../api/client'
+import { api, type Counted, counted, loose, ok, type Shape } from '../../api/client'
 import type { Host } from '../../api/queries/host'
 import { monitorsQuery } from '../../api/queries/monitor'
 import { jobLook, jobWord, watchLook, watchWord } from '../../lib/state'
@@ -9,18 +9,22 @@ import { Go } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { StateIcon } from '../../ui/StateIcon'
 import { Ago, Lasting } from '../../ui/Time'
+import { useWords } from '../../ui/text'
 import { MonitorBeats, MonitorSub, MonitorValue } from '../../ui/watch/MonitorRow'
 import { useText } from './text'
 
 interface CardProps<T> {
   title: string
   none: string
-  query: UseQueryResult<T[]>
+  query: UseQueryResult<T[] | Counted<T[]>>
   more?: ReactNode
+  /** Where those are that the card does not show. */
+  rest?: { to: string; search: Record<string, unknown> }
   children: (one: T) => ReactNode
 }
 
-function Card<T>({ title, none, query, more, children }: CardProps<T>) {
+function Card<T>({ title, none, query, more, rest, children }: CardProps<T>) {
+  const w = useWords()
   return (
     <Paper withBorder component="section" aria-label={title}>
       <Group className="head" justify="space-between">
@@ -30,15 +34,26 @@ function Card<T>({ title, none, query, more, children }: CardProps<T>) {
         {more}
       </Group>
       <Loaded query={query} lines={3}>
-        {(rows) =>
-          rows.length ? (
-            rows.map(children)
-          ) : (
-            <Text size="sm" c="dimmed" p="md">
-              {none}
-            </Text>
+        {(found) => {
+          const rows = 'rows' in found ? found.rows : found
+          const left = 'rows' in found ? (found.total ?? 0) - rows.length : 0
+          if (rows.length === 0)
+            return (
+              <Text size="sm" c="dimmed" p="md">
+                {none}
+              </Text>
+            )
+          return (
+            <>
+              {rows.map(children)}
+              {rest && left > 0 ? (
+                <Go {...rest} className="row host-rest">
+                  {w.andMore(left)}
+                </Go>
+              ) : null}
+            </>
           )
-        }
+        }}
       </Loaded>
     </Paper>
   )
@@ -46,12 +61,10 @@ function Card<T>({ title, none, query, more, children }: CardProps<T>) {
 
 export function Monitors({ host }: { host: Host }) {
   const t = useText()
-  const query = useQuery({
-    ...monitorsQuery({ host: host.id }),
-    select: ({ rows }) => rows,
-  })
+  const query = useQuery(monitorsQuery({ host: host.id }))
+  const rest = { to: '/monitors', search: { host: host.id } }
   return (
-    <Card title={t.monitors} none={t.noMonitors} query={query}>
+    <Card title={t.monitors} none={t.noMonitors} query={query} rest={rest}>
       {(line) => (
         <Go key={line.id} to={`/monitors/${line.id}`} className="row host-monitor">
           <StateIcon look={watchLook(line)} title={watchWord(line)} />
@@ -76,14 +89,17 @@ export function Tasks({ host }: { host: Host }) {
   const query = useQuery({
     queryKey: ['task', 'list', 'of-host', host.id],
     queryFn: () =>
-      ok(
+      counted(
         api.GET('/-/board/tasks', {
-          params: { query: loose({ 'where[host_id]': host.id, 'sort[name]': 1, limit: 50 }) },
+          params: {
+            query: loose({ 'where[host_id]': host.id, 'sort[name]': 1, limit: 50, count: true }),
+          },
         }),
       ),
   })
+  const rest = { to: '/tasks', search: { host: host.id } }
   return (
-    <Card title={t.tasks} none={t.noTasks} query={query}>
+    <Card title={t.tasks} none={t.noTasks} query={query} rest={rest}>
       {(task) => (
         <Go key={task.id} to={`/tasks/${task.id}`} className="row host-task">
           <span className="clip">{task.name}</span>

@@ -1,5 +1,5 @@
 import './inbox.css'
-import { Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { minesQuery } from '../../api/queries/inbox'
 import { useProfile } from '../../app/session'
@@ -34,7 +34,22 @@ function Mine() {
   const { id } = useProfile()
   const query = useQuery(minesQuery(id))
   return (
-    <Section title={t.mine}>
+    <Section
+      title={t.mine}
+      right={
+        <Button
+          component={Go}
+          to="/jobs"
+          search={{ user: id }}
+          size="compact-xs"
+          variant="subtle"
+          color="gray"
+          className="inbox-all"
+        >
+          {t.allMine}
+        </Button>
+      }
+    >
       <Loaded query={query} lines={3}>
         {(jobs) =>
           jobs.length === 0 ? (

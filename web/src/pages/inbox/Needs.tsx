@@ -2,7 +2,7 @@ import { Badge, Button, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { CheckCheck } from 'lucide-react'
 import { useState } from 'react'
-import { decisionsQuery, type Need, needsQuery } from '../../api/queries/inbox'
+import { decisionsQuery, NEEDS, type Need, needsQuery } from '../../api/queries/inbox'
 import { useAct } from '../../api/queries/job'
 import { jobLook } from '../../lib/state'
 import { Confirm } from '../../ui/Confirm'
@@ -91,6 +91,11 @@ export function Needs() {
           )
         }
       </Loaded>
+      {needs.length === NEEDS ? (
+        <Text size="sm" c="dimmed" p="md" ta="center">
+          {t.newest(NEEDS)}
+        </Text>
+      ) : null}
       <Confirm
         opened={asking !== null}
         title={t.bulkTitle(selected.length, word)}

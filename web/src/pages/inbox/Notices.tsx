@@ -1,5 +1,5 @@
 import { ActionIcon, Badge, Button, SegmentedControl, Text, Tooltip } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Mail, MailOpen } from 'lucide-react'
 import { api, ok } from '../../api/client'
@@ -7,6 +7,7 @@ import { type Notice, noticesQuery } from '../../api/queries/inbox'
 import type { Look } from '../../lib/state'
 import { Go } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
+import { More } from '../../ui/More'
 import { Section } from '../../ui/Section'
 import { StateIcon } from '../../ui/StateIcon'
 import { Ago } from '../../ui/Time'
@@ -19,7 +20,8 @@ export function Notices() {
   const { all } = useSearch({ strict: false }) as { all?: boolean }
   const navigate = useNavigate()
   const client = useQueryClient()
-  const query = useQuery(noticesQuery(!all))
+  const query = useInfiniteQuery(noticesQuery(!all))
+  const found = query.data?.pages.flat() ?? []
   const again = () => {
     void client.invalidateQueries({ queryKey: ['notification'] })
     void client.invalidateQueries({ queryKey: ['counts'] })
@@ -49,7 +51,7 @@ export function Notices() {
           <Button
             size="compact-xs"
             variant="default"
-            disabled={!query.data?.some((one) => !one.read)}
+            disabled={!found.some((one) => !one.read)}
             loading={readAll.isPending}
             onClick={() => readAll.mutate()}
           >
@@ -59,7 +61,7 @@ export function Notices() {
       }
     >
       <Loaded query={query} lines={4}>
-        {(found) =>
+        {() =>
           found.length === 0 ? (
             <Text size="sm" c="dimmed" p="md">
               {all ? t.noNotices : t.noUnread}
@@ -69,6 +71,7 @@ export function Notices() {
           )
         }
       </Loaded>
+      <More query={query} />
     </Section>
   )
 }

@@ -16,8 +16,7 @@ export function Retention() {
   const t = useText()
   const tasks = useQuery({
     queryKey: ['task', 'retention'],
-    queryFn: () =>
-      ok<Task[]>(api.GET('/task', { params: { query: loose({ 'sort[name]': 1, limit: 1000 }) } })),
+    queryFn: () => ok<Task[]>(api.GET('/task', { params: { query: loose({ 'sort[name]': 1 }) } })),
   })
   return (
     <Stack gap="md">

@@ -1,4 +1,4 @@
-import { Button, Center, Paper } from '@mantine/core'
+import { Button, Paper } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { ListFilter } from 'lucide-react'
 import { useMemo, useState } from 'react'
@@ -10,6 +10,7 @@ import { usePageTitle } from '../../app/title'
 import { Empty } from '../../ui/Empty'
 import { Go, useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
+import { More } from '../../ui/More'
 import { useRowKeys } from '../../ui/rowKeys'
 import { RunDialog } from '../../ui/run/RunDialog'
 import { Filters } from './Filters'
@@ -43,17 +44,7 @@ export function TasksPage() {
           />
         )}
       </Loaded>
-      {query.hasNextPage ? (
-        <Center p="sm">
-          <Button
-            variant="default"
-            loading={query.isFetchingNextPage}
-            onClick={() => query.fetchNextPage()}
-          >
-            {t.more}
-          </Button>
-        </Center>
-      ) : null}
+      <More query={query} left={left(query.data?.pages)} />
       {running ? (
         <RunDialog
           target={{ kind: 'task', id: running.id, name: running.name }}
@@ -63,6 +54,11 @@ export function TasksPage() {
       ) : null}
     </Paper>
   )
+}
+
+/** How many tasks no page that is here has. */
+function left(pages: { rows: unknown[]; total: number | null }[] = []): number {
+  return (pages[0]?.total ?? 0) - pages.reduce((sum, { rows }) => sum + rows.length, 0)
 }
 
 function useCreateKey(): void {

@@ -28,14 +28,15 @@ export function WallPage() {
   usePageTitle(t.title)
   useStream()
   useAwake()
-  const { data: tiles = [] } = useQuery(tilesQuery)
+  const { data: tiles } = useQuery(tilesQuery)
   const { data: bad } = useQuery(monitorsQuery({ state: 'problems' }, 0, SHOWN))
   const { data: counts } = useQuery(countsQuery)
   const failing = counts?.monitors.failure ?? 0
   useAlarm(failing)
   // Nobody scrolls a wall: what is well stands below what is not.
   const isFirst = (one: IndicatorLine) => !bad?.rows.length || watchLook(one) !== 'ok' || one.sticky
-  const sorted = tiles.toSorted(byNeed)
+  const sorted = tiles?.rows.toSorted(byNeed) ?? []
+  const left = (tiles?.total ?? 0) - sorted.length
   return (
     <main className="wall" data-link={useLink().link}>
       <Head />
@@ -46,13 +47,20 @@ export function WallPage() {
             <Bad key={line.id} line={line} />
           ))}
           {(bad.total ?? 0) > SHOWN ? (
-            <p className="wall-more">{t.more((bad.total ?? 0) - SHOWN)}</p>
+            <Go to="/monitors" search={{ state: 'problems' }} className="wall-more">
+              {t.more((bad.total ?? 0) - SHOWN)}
+            </Go>
           ) : null}
         </section>
       ) : counts && bad ? (
         <Well normal={counts.monitors.normal} />
       ) : null}
       <Tiles tiles={sorted.filter((one) => !isFirst(one))} label={t.wellTiles} />
+      {left > 0 ? (
+        <Go to="/indicators" className="wall-more">
+          {t.moreTiles(left)}
+        </Go>
+      ) : null}
     </main>
   )
 }

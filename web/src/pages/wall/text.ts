@@ -1,4 +1,4 @@
-import { catalogue } from '../../lib/i18n'
+import { catalogue, number, plural } from '../../lib/i18n'
 
 export const useText = catalogue(
   {
@@ -8,7 +8,8 @@ export const useText = catalogue(
     nothing: 'Nothing is watched yet',
     failing: (n: number) => `${n} failing`,
     silent: (n: number) => `${n} not reporting`,
-    more: (n: number) => `and ${n} more`,
+    more: (n: number) => `and ${number(n)} more`,
+    moreTiles: (n: number) => `and ${plural(n, 'more indicator', 'more indicators')}`,
     problems: 'Failing monitors',
     indicators: 'Indicators',
     wellTiles: 'Indicators that are well',
@@ -33,7 +34,8 @@ export const useText = catalogue(
     nothing: 'Aún no se vigila nada',
     failing: (n) => `${n} fallando`,
     silent: (n) => `${n} sin informes`,
-    more: (n) => `y ${n} más`,
+    more: (n) => `y ${number(n)} más`,
+    moreTiles: (n) => `y ${plural(n, 'indicador más', 'indicadores más')}`,
     problems: 'Monitores que fallan',
     indicators: 'Indicadores',
     wellTiles: 'Indicadores en orden',

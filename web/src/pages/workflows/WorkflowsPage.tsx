@@ -1,7 +1,8 @@
 import { Badge, Box, Button, Text, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Workflow as Icon, Play, Plus, Search } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
+import { useAfter } from '../../api/after'
 import type { Shape } from '../../api/client'
 import { workflowLinesQuery } from '../../api/queries/workflow'
 import { useKeys } from '../../app/keys'
@@ -13,6 +14,7 @@ import { Beats } from '../../ui/Beats'
 import { Empty } from '../../ui/Empty'
 import { Go, useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
+import { More } from '../../ui/More'
 import { useRowKeys } from '../../ui/rowKeys'
 import { RunDialog } from '../../ui/run/RunDialog'
 import { Section } from '../../ui/Section'
@@ -32,7 +34,10 @@ export function WorkflowsPage() {
   const { workflows: title } = useAppText()
   usePageTitle(title)
   const go = useGo()
-  const lines = useQuery(workflowLinesQuery)
+  const lines = useInfiniteQuery(workflowLinesQuery)
+  useAfter(['job'], ['workflow', 'list'])
+  const total = lines.data?.pages[0]?.total ?? 0
+  const shown = lines.data?.pages.flatMap((page) => page.rows) ?? []
   const mayEdit = useCan()('workflow.edit')
   const { q = '' } = workflowsRoute.useSearch()
   const navigate = workflowsRoute.useNavigate()
@@ -48,11 +53,16 @@ export function WorkflowsPage() {
       {t.create}
     </Button>
   )
+  // Who looks for one means all of them, not those that are there by chance.
+  const isShort = q !== '' && lines.hasNextPage && !lines.isFetching && !lines.isError
+  useEffect(() => {
+    if (isShort) void lines.fetchNextPage()
+  }, [isShort, lines.fetchNextPage])
   const fits = (line: Line) =>
     `${line.name} ${line.tags.join(' ')}`.toLowerCase().includes(q.toLowerCase())
   return (
     <Section
-      title={t.count(lines.data?.length ?? 0)}
+      title={t.count(total)}
       right={
         <>
           <TextInput
@@ -74,10 +84,10 @@ export function WorkflowsPage() {
       }
     >
       <Loaded query={lines}>
-        {(all) =>
-          all.length ? (
+        {() =>
+          shown.length ? (
             <div role="list">
-              {all.filter(fits).map((line) => (
+              {shown.filter(fits).map((line) => (
                 <Row key={line.id} line={line} onRun={() => setRunning(line)} />
               ))}
             </div>
@@ -89,6 +99,7 @@ export function WorkflowsPage() {
           )
         }
       </Loaded>
+      <More query={lines} left={total - shown.length} onSight />
       {running ? (
         <RunDialog
           target={{ kind: 'workflow', id: running.id, name: running.name }}

@@ -21,7 +21,7 @@ export function useTileActs(one: IndicatorLine) {
   ) => {
     await client.cancelQueries({ queryKey: key })
     const before = client.getQueryData(key)
-    client.setQueryData(key, (rows) => rows && change(rows))
+    client.setQueryData(key, (old) => old && { ...old, rows: change(old.rows) })
     try {
       await call
     } catch (fault) {

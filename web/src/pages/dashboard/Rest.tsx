@@ -1,0 +1,18 @@
+import { Go } from '../../ui/Go'
+import { useWords } from '../../ui/text'
+
+interface Props {
+  of: { rows: unknown[]; total: number | null }
+  to: string
+}
+
+/** What a card does not show, and where it is; nothing when it shows all. */
+export function Rest({ of: { rows, total }, to }: Props) {
+  const w = useWords()
+  if (total === null || total <= rows.length) return null
+  return (
+    <Go to={to} className="row dash-more">
+      {w.andMore(total - rows.length)}
+    </Go>
+  )
+}

@@ -1,0 +1,46 @@
+import { Button, Center } from '@mantine/core'
+import { useIntersection } from '@mantine/hooks'
+import { useEffect } from 'react'
+import { useWords } from './text'
+
+interface Pages {
+  hasNextPage: boolean
+  isFetching: boolean
+  isFetchingNextPage: boolean
+  isFetchNextPageError: boolean
+  fetchNextPage: () => unknown
+}
+
+interface Props {
+  /** An endless query. */
+  query: Pages
+  /** How many are not shown yet, where that is known. */
+  left?: number | null
+  /** Reads on when it comes into sight. */
+  onSight?: boolean
+}
+
+/** The end of a list that has more: it says how much, and brings it. */
+export function More({ query, left, onSight = false }: Props) {
+  const w = useWords()
+  const { ref, entry } = useIntersection()
+  const isDue = onSight && !!entry?.isIntersecting && query.hasNextPage && !query.isFetching
+  // After a failure only the button tries again.
+  const isFree = isDue && !query.isFetchNextPageError
+  // biome-ignore lint/correctness/useExhaustiveDependencies: one page for each time that it is due
+  useEffect(() => {
+    if (isFree) query.fetchNextPage()
+  }, [isFree])
+  if (!query.hasNextPage) return null
+  return (
+    <Center ref={ref} p="sm">
+      <Button
+        variant="default"
+        loading={query.isFetchingNextPage}
+        onClick={() => query.fetchNextPage()}
+      >
+        {left ? w.showMore(left) : w.showOlder}
+      </Button>
+    </Center>
+  )
+}
