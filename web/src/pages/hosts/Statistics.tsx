@@ -6,6 +6,7 @@ import { lazy, Suspense } from 'react'
 import type { Host } from '../../api/queries/host'
 import { monitorHistoryQuery, monitorsQuery } from '../../api/queries/monitor'
 import { useCan } from '../../app/session'
+import { firstRange } from '../../ui/chart/firstRange'
 import { metricsOf, seriesOf } from '../../ui/chart/series'
 import { Empty } from '../../ui/Empty'
 import { Go } from '../../ui/Go'
@@ -28,7 +29,7 @@ const LENGTH: Record<Range, number> = {
 export function Statistics({ host }: { host: Host }) {
   const t = useText()
   const navigate = useNavigate({ from: hostRoute.fullPath })
-  const { range = '24h' } = hostRoute.useSearch()
+  const { range = firstRange(host.creation_date) } = hostRoute.useSearch()
   const monitors = useQuery(monitorsQuery({ host: host.id, kind: 'dstat' }))
   const monitor = monitors.data?.rows[0]
   return (

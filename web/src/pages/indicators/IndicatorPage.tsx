@@ -10,6 +10,7 @@ import { usePageTitle } from '../../app/title'
 import { dateTime } from '../../lib/format'
 import { watchLook, watchWord } from '../../lib/state'
 import { CopyField } from '../../ui/CopyField'
+import { firstRange } from '../../ui/chart/firstRange'
 import { Go } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { StateIcon } from '../../ui/StateIcon'
@@ -100,7 +101,7 @@ function Head({ one }: { one: Indicator }) {
 function History({ one }: { one: Indicator }) {
   const t = useText()
   const navigate = useNavigate({ from: indicatorRoute.fullPath })
-  const { range = '24h' } = indicatorRoute.useSearch()
+  const { range = firstRange(one.creation_date) } = indicatorRoute.useSearch()
   const from = Math.floor(Date.now() / 60_000) * 60_000 - LENGTH[range]
   const query = useQuery(indicatorHistoryQuery(one.id, new Date(from).toISOString()))
   return (

@@ -2,6 +2,7 @@ import { Group, Paper, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import type { Shape } from '../../api/client'
 import type { Monitor } from '../../api/queries/monitor'
+import { firstRange } from '../../ui/chart/firstRange'
 import { StateStrip } from '../../ui/chart/StateStrip'
 import { metricsOf, seriesOf } from '../../ui/chart/series'
 import { Loaded } from '../../ui/Loaded'
@@ -33,7 +34,7 @@ export function MonitorPage() {
 
 function Seen({ monitor }: { monitor: Monitor }) {
   const t = useText()
-  const { range = '24h' } = monitorRoute.useSearch()
+  const { range = firstRange(monitor.creation_date) } = monitorRoute.useSearch()
   const { query, from, to } = useRange(monitor.id, range)
   return (
     <Stack gap="md">
