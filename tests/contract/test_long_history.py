@@ -22,8 +22,11 @@ LONG = (
     *("jobs", "attempts", "events", "audit", "idempotency", "monitor_samples", "monitor_rollups"),
     *("messages", "notifications", "deliveries", "indicator_values", "host_stats", "schedule_runs"),
 )
-# Indexes of the few that are open.
-SHORT = ("jobs_ready", "jobs_assigned", "jobs_open", "jobs_onhold", "workflow_jobs_open")
+# Indexes of the few that are open, or lost.
+SHORT = (
+    *("jobs_ready", "jobs_assigned", "jobs_open", "jobs_onhold", "workflow_jobs_open"),
+    "jobs_lost",
+)
 # Its ends: one step along the log's own order.
 ENDS = "select xid, id from events"
 Asked = dict[str, tuple[str, Any]]

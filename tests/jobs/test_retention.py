@@ -71,6 +71,18 @@ def test_open_and_lost_jobs_stay_whatever_their_number(shop: Workshop) -> None:
     assert gone not in there(shop)
 
 
+def test_open_and_lost_jobs_take_no_place_of_a_finished_one(shop: Workshop) -> None:
+    task_id = shop.task(history={"count": 2, "days": 90})
+    ids = [ended(shop, task_id) for _ in range(4)]
+    lost = shop.lost(task_id).id
+    waiting = [shop.create(task_id, lifecycle="onhold").id for _ in range(3)]
+    purge(shop)
+    assert set(there(shop)) == {*ids[-2:], lost, *waiting}
+    ids.append(ended(shop, task_id))
+    purge(shop)
+    assert set(there(shop)) == {*ids[-2:], lost, *waiting}
+
+
 def test_history_of_a_deleted_task_is_kept_and_trimmed_too(shop: Workshop) -> None:
     task_id = shop.task(history={"count": 1, "days": 90})
     ids = [ended(shop, task_id) for _ in range(2)]

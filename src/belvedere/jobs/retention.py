@@ -11,7 +11,7 @@ from belvedere.base.ids import is_id
 from belvedere.db import Database, Tx
 from belvedere.jobs import log as joblog
 from belvedere.jobs import store
-from belvedere.jobs.model import WORKFLOW
+from belvedere.jobs.model import IS_OPEN, WORKFLOW
 from belvedere.tasks.model import History, TaskSpec
 from belvedere.tasks.store import missing, runnable
 
@@ -233,11 +233,12 @@ def _steps_of(tx: Tx, workflow_job_ids: list[str]) -> list[str]:
 
 
 def _beyond(tx: Tx, of: str, object_id: str, history: History) -> list[str]:
+    edge = _edge(tx, of, object_id, history.count)
     by_count = tx.rows(
-        f"select id from jobs where {of} and {_OVER} order by id desc limit ? offset ?",
+        f"select id from jobs where {of} and id <= ? and {_OVER} order by id limit ?",
         object_id,
+        edge,
         BATCH,
-        history.count,
     )
     long_ago = tx.now - history.days * DAY
     by_age = tx.rows(
@@ -250,6 +251,31 @@ def _beyond(tx: Tx, of: str, object_id: str, history: History) -> list[str]:
         BATCH,
     )
     return list(dict.fromkeys(job_id for (job_id,) in [*by_count, *by_age]))
+
+
+def _edge(tx: Tx, of: str, object_id: str, count: int) -> str:
+    """The newest job that may go for being one too many. Found by counting entries of an index,
+    however many are kept; those that stay whatever their age do not count."""
+    row = tx.row(
+        f"select id from jobs where {of} order by id desc limit 1 offset ?",
+        object_id,
+        count + _staying(tx, of, object_id),
+    )
+    return "" if row is None else row[0]
+
+
+def _staying(tx: Tx, of: str, object_id: str) -> int:
+    """Those that are open, lost, or steps of what is open: all but `_OVER`, by indexes of few."""
+    # Written so that no index of all history fits.
+    these = of.replace("_id = ?", "_id || '' = ?")
+    few = (
+        f"{IS_OPEN} and expires_at > 0",
+        "lifecycle = 'terminated' and state = 'lost'",
+        "lifecycle in ('finished', 'canceled', 'terminated', 'expired') and workflow_job_id in"
+        f" (select w.id from jobs w where w.{IS_OPEN} and w.expires_at > 0)",
+    )
+    asked = " + ".join(f"(select count(*) from jobs where {one} and {these})" for one in few)
+    return int(tx.value(f"select {asked}", *[object_id] * len(few)))
 
 
 def _remember(tx: Tx, job_id: str) -> None:
