@@ -93,7 +93,8 @@ describe('indicators', () => {
     expect(await page.getByRole('button', { name: 'Actions for Fixed' }).count()).toBe(0)
     // A user may dismiss what names them, but not count.
     await page.getByRole('button', { name: 'Actions for Loose' }).click()
-    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Dismiss'])
+    const items = page.getByRole('menuitem')
+    await expect.poll(() => items.allTextContents()).toEqual(['Dismiss'])
     await page.getByRole('menuitem', { name: 'Dismiss' }).click()
     await tile(page, 'Loose').waitFor({ state: 'detached' })
   })
