@@ -4,6 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from belvedere.base.errors import Unavailable
 from belvedere.db import Database
 from belvedere.jobs import log as joblog
 from belvedere.jobs import outfiles
@@ -14,6 +15,7 @@ FENCE, JOB = 7, "a" * 24
 
 def add(logs: Database, at: int, data: bytes, line: int = 0, fence: int = FENCE) -> int:
     [offset] = logs.write_now(joblog.append, [Output(fence, JOB, at, line, data)])
+    assert isinstance(offset, int)
     return offset
 
 
@@ -107,6 +109,23 @@ def test_the_middle_goes_head_and_tail_stay(
     assert shown.endswith(stream[-80:])
     assert joblog.mark(20, 1_000 - 80) in shown
     assert add(logs, 0, stream) == len(stream)
+
+
+def test_what_comes_behind_a_lost_piece_is_refused(logs: Database) -> None:
+    """The piece before it was sent and could not be stored: this is no gap of the agent's own."""
+    behind = [Output(FENCE, JOB, 4, 1, b"two\n", after=4), Output(FENCE, JOB, 8, 2, b"3", after=8)]
+    other = Output(8, JOB, 0, 0, b"x")
+    one, two, three = logs.write_now(joblog.append, [*behind, other])
+    assert isinstance(one, Unavailable) and isinstance(two, Unavailable) and three == 1
+    again = [Output(FENCE, JOB, 0, 0, b"one\n"), *behind]
+    assert logs.write_now(joblog.append, again) == [9, 9, 9]
+    assert [chunk.at_byte for chunk in logs.write_now(joblog.chunks, FENCE, 0)] == [0, 4, 8]
+
+
+def test_a_gap_of_the_agents_own_is_kept(logs: Database) -> None:
+    add(logs, 0, b"one\n")
+    piece = Output(FENCE, JOB, 100, 9, b"late\n", after=4)
+    assert logs.write_now(joblog.append, [piece]) == [105]
 
 
 def test_logs_of_a_job_are_forgotten_together(logs: Database) -> None:

@@ -1,9 +1,24 @@
 """The agents' door: who may open it, and that nothing said there reaches what is not one's own."""
 
+import asyncio
 import json
 from typing import Any
 
-from belvedere.protocol import Ack, Entry, Kept, Order, Stop, Want, Welcome, pack_output
+import pytest
+
+from belvedere.base.errors import Unavailable
+from belvedere.protocol import (
+    Ack,
+    Ended,
+    Entry,
+    Kept,
+    Order,
+    Report,
+    Stop,
+    Want,
+    Welcome,
+    pack_output,
+)
 from contract.client import Client
 from contract.fakeagent import FakeAgent, hello
 from contract.running import create, show
@@ -222,6 +237,34 @@ async def test_what_was_acknowledged_is_durable(world: World, ada: Client) -> No
         kept = await agent.hear(Kept)
         assert (kept.fence, kept.offset) == (order.fence, 3)
         assert (await ada.get(f"/acme/job/{job['id']}/log")).body == b"abc"
+
+
+async def test_output_behind_what_could_not_be_stored_comes_again(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One write fails while the next piece and the end are on their way: nothing is missing."""
+    async with world.agent() as agent:
+        job = await create(ada, await world.task())
+        order = await agent.order()
+        join = world.house.logs.join
+        failed: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        told = iter([failed])
+        monkeypatch.setattr(
+            world.house.logs, "join", lambda verb, item: next(told, None) or join(verb, item)
+        )
+        await agent.write(order.fence, 0, 0, b"one\n")
+        await agent.write(order.fence, 4, 1, b"two\n")
+        end: dict[str, Any] = {"log": None, "bytes_total": 8, "lines_total": 2}
+        await agent.say(Ended(order.fence, Report(ending="exit", **end)))
+        failed.set_exception(Unavailable("The database was away."))
+        assert await agent.hangs_up() == 4503
+    async with world.agent(entries=(Entry(order.fence, "ended"),)) as agent:
+        assert agent.welcome is not None
+        assert agent.welcome.resume == {str(order.fence): 0}
+        await agent.write(order.fence, 0, 0, b"one\ntwo\n")
+        await agent.end(order, **end)
+    assert (await ada.get(f"/acme/job/{job['id']}/log")).body == b"one\ntwo\n"
+    assert (await show(ada, job["id"]))["state"] == "normal"
 
 
 async def test_a_job_that_was_never_accepted_is_given_again(world: World, ada: Client) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from belvedere.base.errors import Unavailable
 from belvedere.db import Tx, columns
 from belvedere.db.crash import around_commit
 
@@ -48,25 +49,40 @@ class Output(msgspec.Struct):
     at_byte: int
     at_line: int
     data: bytes
+    # So far the sender counts on what it sent before.
+    after: int = 0
 
 
 def find(tx: Tx, fence: int) -> Log | None:
     return tx.one(Log, f"select {columns(Log)} from logs where fence = ?", fence)
 
 
-def append(tx: Tx, pieces: list[Output]) -> Sequence[int]:
-    """Add pieces in order; what was there already is skipped. The next offset for each piece."""
+def append(tx: Tx, pieces: list[Output]) -> Sequence[int | Exception]:
+    """Add pieces in order; what was there already is skipped. The next offset for each piece.
+
+    When a piece could not be written, those behind it may be on their way already. They are
+    refused: kept, they would leave a gap for good, which looks like one of the agent's own.
+    """
     logs: dict[int, Log] = {}
-    for piece in pieces:
+    refused: set[int] = set()
+    for number, piece in enumerate(pieces):
         if piece.fence not in logs:
             logs[piece.fence] = find(tx, piece.fence) or _new(tx, piece)
-        _add(tx, logs[piece.fence], piece)
+        if logs[piece.fence].bytes_seen < piece.after:
+            refused.add(number)
+        else:
+            _add(tx, logs[piece.fence], piece)
     for log in logs.values():
         if log.bytes_kept > KEEP:
             _cut(tx, log)
         _save(tx, log)
     around_commit(tx, "log")
-    return [logs[piece.fence].bytes_seen for piece in pieces]
+    return [
+        Unavailable("The output before it could not be stored.")
+        if number in refused
+        else logs[piece.fence].bytes_seen
+        for number, piece in enumerate(pieces)
+    ]
 
 
 def _new(tx: Tx, piece: Output) -> Log:

@@ -90,6 +90,8 @@ class Link:
         # Fences that this agent may speak for, with their jobs.
         self._jobs: dict[int, str] = {}
         self._canceled: set[int] = set()
+        # Up to which byte the output of a fence has come, stored or not, on this connection.
+        self._reached: dict[int, int] = {}
         # The newest unfinished write of a fence's output.
         self._writing: dict[int, asyncio.Future[int]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -147,6 +149,7 @@ class Link:
         )
         self._jobs.update(held)
         resume = await self.house.logs.read(questions.resume, list(held))
+        self._reached.update({int(fence): at for fence, at in resume.items()})
         self.push(Welcome(self.session, self.host_id, BEAT_MS, CREDIT, resume, files=True))
         self.push(*[Stop(fence) for fence in told.stop])
         self.push(*[Cancel(fence) for fence in told.cancel])
@@ -202,6 +205,7 @@ class Link:
             self.close(4503, "the server could not store an end; come back")
             return
         self._jobs.pop(fence, None)
+        self._reached.pop(fence, None)
         self._canceled.discard(fence)
         self._ended.append(fence)
         if self._ack_due is None:
@@ -213,6 +217,9 @@ class Link:
         writing = self._writing.pop(ended.fence, None)
         if writing is not None:
             await writing
+        if self.is_closing:
+            # Something of it may not be stored: all of it comes again, with this end.
+            return
         report = ended.report
         await self.house.logs.write(
             joblog.close, ended.fence, report.bytes_total, report.lines_total, report.sha256
@@ -229,9 +236,12 @@ class Link:
         if not frame or frame[0] != OUTPUT:
             raise Goodbye(4400, "An unknown frame.")
         fence, at_byte, at_line, data = unpack_output(frame)
-        self.push(Credit(len(data))) if fence not in self._jobs else self._keep(
-            joblog.Output(fence, self._jobs[fence], at_byte, at_line, data)
-        )
+        if fence not in self._jobs:
+            self.push(Credit(len(data)))
+            return
+        after = self._reached.get(fence, 0)
+        self._reached[fence] = max(after, at_byte + len(data))
+        self._keep(joblog.Output(fence, self._jobs[fence], at_byte, at_line, data, after))
 
     def _receive_file(self, frame: bytes) -> None:
         fence, number, at_byte, data = unpack_file(frame)
