@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import { UI } from './api/client'
-import { doorRoute, loginRoute, orgRoute, rootRoute, switchRoute } from './app/root'
+import { doorRoute, loginRoute, missingRoute, orgRoute, rootRoute, switchRoute } from './app/root'
 import { Missing } from './app/Trouble'
 import { auditRoutes } from './pages/audit/routes'
 import { dashboardRoutes } from './pages/dashboard/routes'
@@ -46,6 +46,7 @@ const tree = rootRoute.addChildren([
     ...auditRoutes,
     ...settingsRoutes,
     ...workflowsRoutes,
+    missingRoute,
   ]),
 ])
 

@@ -1,17 +1,30 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
+import { useCanGoBack, useRouter } from '@tanstack/react-router'
 import { Compass, TriangleAlert } from 'lucide-react'
 import { UI } from '../api/client'
 import { Empty } from '../ui/Empty'
+import { useWords } from '../ui/text'
 import { useText } from './text'
+import { usePageTitle } from './title'
 
 export function Missing() {
   const t = useText()
+  usePageTitle(useWords().notFound)
+  const { history } = useRouter()
+  const hasBefore = useCanGoBack()
   return (
     <Empty icon={Compass} title={t.missing}>
       <p>{t.missingBody}</p>
-      <Button component="a" href={UI} variant="default">
-        {t.home}
-      </Button>
+      <Group justify="center" gap={8}>
+        {hasBefore ? (
+          <Button variant="default" onClick={() => history.back()}>
+            {t.back}
+          </Button>
+        ) : null}
+        <Button component="a" href={UI} variant="default">
+          {t.home}
+        </Button>
+      </Group>
     </Empty>
   )
 }

@@ -19,22 +19,28 @@ export const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({
 interface Entering {
   context: { client: QueryClient }
   params: { customer: string }
-  location: { href: string }
+  location: { href: string; pathname: string }
 }
 
 /** Lets in who is signed in to this organization; all others are led to where they can be. */
 export async function enter({ context, params, location }: Entering): Promise<void> {
-  const to = location.href
+  const { href: to, pathname } = location
   const profile = await context.client.ensureQueryData(profileQuery).catch((fault) => {
     if (fault instanceof ApiError && (fault.status === 401 || fault.status === 403))
       throw redirect({ to: '/login', search: { to } })
     throw fault
   })
-  const { current_customer: here } = profile
-  if (params.customer.toLowerCase() !== here.name.toLowerCase()) {
-    throw redirect({ to: '/switch', search: { to } })
-  }
-  actFor(here.name)
+  const { current_customer: here, customers } = profile
+  const isNamed = ({ name }: { name: string }) =>
+    name.toLowerCase() === params.customer.toLowerCase()
+  if (isNamed(here)) return actFor(here.name)
+  if (customers.some(isNamed)) throw redirect({ to: '/switch', search: { to } })
+  // No organization of theirs: an address that leads nowhere, told where there are ways on.
+  throw redirect({
+    to: '/$customer/$',
+    params: { customer: here.name, _splat: pathname.replace(/^\//, '') },
+    replace: true,
+  })
 }
 
 /** Everything below needs a person and an organization: /ui/acme/… */
@@ -43,6 +49,13 @@ export const orgRoute = createRoute({
   path: '/$customer',
   component: Shell,
   beforeLoad: enter,
+})
+
+/** Whatever no page has; inside of the shell, which the router's own "not found" is not. */
+export const missingRoute = createRoute({
+  getParentRoute: () => orgRoute,
+  path: '$',
+  component: Missing,
 })
 
 /** The door: to the dashboard of the organization that the session is in. */

@@ -74,7 +74,9 @@ export const useText = catalogue(
     },
     groups: { everywhere: 'Everywhere', lists: 'In lists', log: 'In a log', forms: 'In forms' },
     missing: 'There is nothing at this address',
-    missingBody: 'It may have been deleted, or the link is incomplete.',
+    missingBody:
+      'It may have been deleted, the link is incomplete, or it leads into an organization that you are not in.',
+    back: 'Back',
     home: 'To the dashboard',
     broken: 'This page fell over',
     brokenBody:
@@ -168,7 +170,9 @@ export const useText = catalogue(
       forms: 'En formularios',
     },
     missing: 'No hay nada en esta dirección',
-    missingBody: 'Quizá se borró, o el enlace está incompleto.',
+    missingBody:
+      'Quizá se borró, el enlace está incompleto o lleva a una organización en la que no estás.',
+    back: 'Volver',
     home: 'Al panel',
     broken: 'Esta página se cayó',
     brokenBody:

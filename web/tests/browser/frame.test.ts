@@ -78,10 +78,20 @@ test('shapes stay in forced colours', async () => {
     .waitFor()
 })
 
-test('an address that leads nowhere says so', async () => {
+test('an address that leads nowhere says so, and there are ways on', async () => {
   const page = await world.page('/')
-  await page.goto(world.at('/no-such-page'))
-  await page.getByText('There is nothing at this address').waitFor()
+  const nothing = page.getByText('There is nothing at this address')
+  const outside = ['nothing-here', 'no/thing'].map((path) => `${world.url}/ui/${path}`)
+  for (const address of [world.at('/no-such-page'), world.at('/no/such/page'), ...outside]) {
+    await page.goto(address)
+    await nothing.waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Not here' }).waitFor()
+  }
+  await page
+    .getByRole('navigation', { name: 'Automate' })
+    .getByRole('link', { name: 'Jobs' })
+    .click()
+  await page.waitForURL(world.at('/jobs'))
   await page.goto(world.at('/jobs/0123456789abcdef01234567'))
   await page.getByText('Not here').waitFor()
 })
