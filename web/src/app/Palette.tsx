@@ -66,6 +66,8 @@ export function Palette() {
       query={query}
       onQueryChange={setQuery}
       shortcut={null}
+      // While it fades its field would still take every key.
+      onSpotlightClose={() => (document.activeElement as HTMLElement | null)?.blur()}
       clearQueryOnClose
       scrollable
       maxHeight={420}

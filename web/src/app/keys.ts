@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { prefs } from '../lib/prefs'
 
 /** Keys to acts: 'r', 'Shift+R', 'mod+s', or two in a row: 'g j'. */
@@ -15,7 +15,8 @@ let at = 0
 export function useKeys(keys: Keys): void {
   const now = useRef(keys)
   now.current = keys
-  useEffect(() => {
+  // Before it is painted: what somebody sees listens already.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       const name = nameOf(event)
       const isCombination = event.ctrlKey || event.metaKey

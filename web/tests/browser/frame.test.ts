@@ -21,6 +21,16 @@ test('the palette goes everywhere and runs a task', async () => {
   await page.getByRole('dialog', { name: /Count slowly/ }).waitFor()
 })
 
+test('keys are heard as soon as the palette is closed', async () => {
+  const page = await world.page('/')
+  await press(page, 'Control+k')
+  await page.getByRole('textbox', { name: /Search/ }).waitFor()
+  // Not a moment between: the palette is still fading.
+  await press(page, 'Escape')
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+})
+
 test('the sheet of keys opens, single keys are silent while typing and can be switched off', async () => {
   const page = await world.page('/')
   await press(page, '?')

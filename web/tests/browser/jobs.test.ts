@@ -124,6 +124,18 @@ test('each row has a menu, by mouse and by key', async () => {
   await page.getByRole('tab', { name: 'Result' }).waitFor()
 })
 
+test('keys that follow each other at once all mean the same row', async () => {
+  const page = await world.page('/')
+  await page.goto(world.at('/jobs?q=quick'))
+  const second = page.locator('[aria-rowindex="3"][data-job]')
+  await second.waitFor()
+  for (const key of ['j', 'j', 'x', '.']) await page.keyboard.press(key)
+  await page.getByText('1 selected').waitFor()
+  await second.and(page.locator('[data-chosen]')).waitFor()
+  await page.getByRole('menuitem', { name: 'Open' }).waitFor()
+  await second.getByRole('button', { expanded: true }).waitFor()
+})
+
 test('below 640 px a job is a card, and nothing scrolls sideways', async () => {
   const page = await world.page('/jobs', { width: 390, height: 800 })
   await page.locator('.jobs-card-row').first().waitFor()

@@ -131,13 +131,22 @@ function rowOf(id: string): HTMLElement | null {
   return document.querySelector<HTMLElement>(`[data-job="${id}"]`)
 }
 
-/** The focus goes with the active row, once it is drawn. */
+let later = 0
+
+/** The focus goes with the active row: at once, or when it is drawn. One that came late would make
+ * an earlier row the active one again, under the next key, and close a menu that is open. */
 function focusRow(id: string): void {
-  requestAnimationFrame(() =>
-    requestAnimationFrame(() =>
-      rowOf(id)?.querySelector<HTMLElement>('a')?.focus({ preventScroll: true }),
-    ),
-  )
+  cancelAnimationFrame(later)
+  if (hasFocused(id)) return
+  later = requestAnimationFrame(() => {
+    later = requestAnimationFrame(() => hasFocused(id))
+  })
+}
+
+function hasFocused(id: string): boolean {
+  const link = rowOf(id)?.querySelector<HTMLElement>('a')
+  link?.focus({ preventScroll: true })
+  return !!link
 }
 
 function Columns() {
