@@ -7,6 +7,7 @@ const words = catalogue(
     ms: 'ms',
     s: 's',
     m: 'm',
+    min: 'min',
     h: 'h',
     d: 'd',
     never: 'never',
@@ -17,6 +18,7 @@ const words = catalogue(
     ms: 'ms',
     s: 's',
     m: 'min',
+    min: 'min',
     h: 'h',
     d: 'd',
     never: 'nunca',
@@ -63,6 +65,14 @@ export function duration(ms: number): string {
   if (s < 3600) return `${Math.floor(s / 60)} ${w.m} ${String(s % 60).padStart(2, '0')} ${w.s}`
   if (s < 86_400) return `${Math.floor(s / 3600)} ${w.h} ${Math.floor((s % 3600) / 60)} ${w.m}`
   return `${Math.floor(s / 86_400)} ${w.d} ${Math.floor((s % 86_400) / 3600)} ${w.h}`
+}
+
+/** A time that somebody set, in its own unit: "10 min", "2 h". */
+export function interval(ms: number): string {
+  const w = words.now()
+  if (ms > 0 && ms % 3_600_000 === 0) return `${number(ms / 3_600_000)} ${w.h}`
+  if (ms > 0 && ms % 60_000 === 0) return `${number(ms / 60_000)} ${w.min}`
+  return duration(ms)
 }
 
 /** How long from one moment to another, or until now. */

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
 import { countsQuery } from '../../api/queries/counts'
 import { useCan } from '../../app/session'
-import { duration } from '../../lib/format'
+import { interval } from '../../lib/format'
 import { isOver, jobLook, jobWord } from '../../lib/state'
 import { Empty } from '../../ui/Empty'
 import { Go } from '../../ui/Go'
@@ -97,7 +97,7 @@ function Elapsed({ job }: { job: Job }) {
       size={3}
       mt={4}
       color="var(--st-run)"
-      aria-label={t.limit(duration(job.timeout))}
+      aria-label={t.limit(interval(job.timeout))}
     />
   )
 }

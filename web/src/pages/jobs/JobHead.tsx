@@ -1,7 +1,7 @@
 import { Box, Group, Text, Title, Tooltip } from '@mantine/core'
 import { Fragment, type ReactNode } from 'react'
 import type { Job } from '../../api/queries/job'
-import { duration } from '../../lib/format'
+import { interval } from '../../lib/format'
 import { isOver, jobLook, jobWord } from '../../lib/state'
 import { Go } from '../../ui/Go'
 import { StateIcon } from '../../ui/StateIcon'
@@ -95,7 +95,7 @@ function Took({ job }: { job: Job }) {
     <>
       {isOver(job) ? `${t.took} ` : ''}
       <Lasting from={job.started_at} to={job.ended_at} />
-      {!isOver(job) && job.timeout ? ` ${t.ofLimit(duration(job.timeout))}` : ''}
+      {!isOver(job) && job.timeout ? ` ${t.ofLimit(interval(job.timeout))}` : ''}
     </>
   )
 }

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { api, ok } from '../../api/client'
 import { type Monitor, monitorNamesQuery } from '../../api/queries/monitor'
 import { useReaches } from '../../app/session'
-import { duration } from '../../lib/format'
+import { interval } from '../../lib/format'
 import { watchLook, watchWord } from '../../lib/state'
 import { Go } from '../../ui/Go'
 import { StateIcon } from '../../ui/StateIcon'
@@ -82,7 +82,7 @@ function Expected({ monitor }: { monitor: Monitor }) {
   return (
     <dl className="mon-list">
       <dt>{t.checked}</dt>
-      <dd>{t.every(duration(monitor.looptime))}</dd>
+      <dd>{t.every(interval(monitor.looptime))}</dd>
       {rows.map(([label, value]) => (
         <div key={label} style={{ display: 'contents' }}>
           <dt>{label}</dt>
@@ -103,7 +103,7 @@ function isSaid(value: unknown): boolean {
 }
 
 function said(value: unknown, isTime: boolean): string {
-  if (isTime) return duration(Number(value))
+  if (isTime) return interval(Number(value))
   if (Array.isArray(value)) return value.join(' ')
   if (typeof value === 'object') return headerText(value)
   return value === true ? '✓' : String(value)

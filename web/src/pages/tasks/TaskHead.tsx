@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { address, api, ok } from '../../api/client'
 import { type Task, taskJobsQuery, taskQuery } from '../../api/queries/task'
 import { useCan } from '../../app/session'
-import { duration } from '../../lib/format'
+import { interval } from '../../lib/format'
 import { Confirm } from '../../ui/Confirm'
 import { Go, useGo } from '../../ui/Go'
 import { useMayRun } from '../../ui/run/target'
@@ -88,7 +88,7 @@ function Facts({ task }: { task: Task }) {
       ) : (
         t.neverRan
       )}
-      {task.host ? ` · ${t.limit(duration(task.timeout ?? USUAL_LIMIT_MS))}` : ''}
+      {task.host ? ` · ${t.limit(interval(task.timeout ?? USUAL_LIMIT_MS))}` : ''}
     </Text>
   )
 }

@@ -231,14 +231,8 @@ export const useText = catalogue(
     past: {
       versions: 'Versions of the script',
       definition: 'Changes of the definition',
-      compare: 'Compare',
-      with: 'with',
       version: (n: number) => `Version ${n}`,
-      now: 'now',
       none: 'No script of its own.',
-      noAudit: 'Admins see who changed the definition.',
-      noChanges: 'Nothing is written down.',
-      fields: 'Changed',
     },
   },
   {
@@ -471,14 +465,8 @@ export const useText = catalogue(
     past: {
       versions: 'Versiones del script',
       definition: 'Cambios de la definición',
-      compare: 'Comparar',
-      with: 'con',
       version: (n: number) => `Versión ${n}`,
-      now: 'actual',
       none: 'No tiene script propio.',
-      noAudit: 'Los administradores ven quién cambió la definición.',
-      noChanges: 'No hay nada escrito.',
-      fields: 'Cambió',
     },
   },
 )
