@@ -7,12 +7,14 @@ import { useKeys } from './keys'
 import { Nav } from './Nav'
 import { PAGES } from './pages'
 import { openPalette, useAsked } from './palette'
+import { useEndsSoon } from './session'
 import { useStream } from './stream'
 import { TopBar } from './TopBar'
 import { useText } from './text'
 import { useTitle } from './title'
 
 const Palette = lazy(() => import('./Palette').then((found) => ({ default: found.Palette })))
+const Ending = lazy(() => import('./Ending').then((found) => ({ default: found.Ending })))
 const KeySheet = lazy(() => import('./KeySheet').then((found) => ({ default: found.KeySheet })))
 
 /** The frame around every page of an organization. */
@@ -24,6 +26,7 @@ export function Shell() {
   const title = useTitle()
   const go = useGo()
   const asked = useAsked()
+  const endsSoon = useEndsSoon()
   useStream()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
   useEffect(close, [path])
@@ -67,6 +70,7 @@ export function Shell() {
       </AppShell.Main>
       <Suspense fallback={null}>
         {asked ? <Palette /> : null}
+        {endsSoon ? <Ending /> : null}
         {sheet ? <KeySheet opened onClose={closeSheet} /> : null}
       </Suspense>
     </AppShell>

@@ -1,4 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { api, ok, type Shape } from '../api/client'
 import { type Act, can, type Level, reaches } from './can'
 
@@ -17,6 +18,22 @@ export function useProfile(): Profile {
   const { data } = useQuery(profileQuery)
   if (!data) throw new Error('asked for the profile outside of the shell')
   return data
+}
+
+const WARNING_MS = 10 * 60_000
+
+/** Whether the session ends within minutes. */
+export function useEndsSoon(): boolean {
+  const { expires } = useProfile()
+  const [isSoon, setSoon] = useState(false)
+  useEffect(() => {
+    if (!expires) return
+    const left = Date.parse(expires) - Date.now() - WARNING_MS
+    setSoon(left <= 0)
+    const timer = setTimeout(() => setSoon(true), Math.max(0, left))
+    return () => clearTimeout(timer)
+  }, [expires])
+  return isSoon
 }
 
 /** Whether this person may do something: `useCan()('task.edit')`. */

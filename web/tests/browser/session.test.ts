@@ -38,6 +38,30 @@ test('signing out ends the session', async () => {
   await page.waitForURL(/\/ui\/login/)
 })
 
+test('a session that ends soon says so, and is followed by a new one beside the page', async () => {
+  const page = await world.page('/')
+  const soon = new Date(Date.now() + 5 * 60_000).toISOString()
+  let isOld = true
+  await page.route('**/api/session/profile*', async (route) => {
+    if (!isOld) return route.continue()
+    const answer = await route.fetch()
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), expires: soon } })
+  })
+  await page.reload()
+  const notice = page.getByRole('alert').filter({ hasText: 'Your session ends at' })
+  const [beside] = await Promise.all([
+    page.context().waitForEvent('page'),
+    notice.getByRole('link', { name: 'Sign in again' }).click(),
+  ])
+  await beside.getByLabel('E-mail or user name').fill(OWNER.email)
+  await beside.getByRole('textbox', { name: 'Password' }).fill(OWNER.password)
+  await beside.getByRole('button', { name: 'Sign in' }).click()
+  await beside.waitForURL(world.at('/'))
+  isOld = false
+  await page.evaluate(() => window.dispatchEvent(new Event('focus')))
+  await notice.waitFor({ state: 'hidden' })
+})
+
 test('the navigation goes to every page by mouse and by keys', async () => {
   const page = await world.page('/')
   await press(page, 'g', 'j')

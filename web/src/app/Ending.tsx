@@ -1,0 +1,63 @@
+import { Anchor } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { actingFor, UI } from '../api/client'
+import { dateTime } from '../lib/format'
+import { catalogue } from '../lib/i18n'
+import { useWords } from '../ui/text'
+import { profileQuery, useProfile } from './session'
+
+const useText = catalogue(
+  {
+    ends: (time: string) => `Your session ends at ${time}`,
+    again: 'Sign in again in another tab',
+    stays: 'Everything here stays as it is.',
+  },
+  {
+    ends: (time: string) => `Tu sesión termina a las ${time}`,
+    again: 'Entrar de nuevo en otra pestaña',
+    stays: 'Aquí todo queda como está.',
+  },
+)
+
+const NOTICE = 'session-ends'
+
+/** Says when the session ends. None lives longer by being used, so it offers the sign-in, beside
+ * the page: what somebody is typing here stays, and goes on under the new session. */
+export function Ending() {
+  const t = useText()
+  const w = useWords()
+  const { expires } = useProfile()
+  useNewSession()
+  useEffect(() => {
+    notifications.show({
+      id: NOTICE,
+      title: t.ends(dateTime(expires!, { hour: '2-digit', minute: '2-digit' })),
+      message: (
+        <>
+          <Anchor href={`${UI}login?to=/${encodeURIComponent(actingFor())}`} target="_blank">
+            {t.again}
+          </Anchor>
+          {'. '}
+          {t.stays}
+        </>
+      ),
+      color: 'orange',
+      autoClose: false,
+      closeButtonProps: { 'aria-label': w.close },
+    })
+    return () => void notifications.hide(NOTICE)
+  }, [expires, t, w])
+  return null
+}
+
+/** Whoever comes back from the other tab may have signed in there. */
+function useNewSession(): void {
+  const client = useQueryClient()
+  useEffect(() => {
+    const look = () => void client.invalidateQueries({ queryKey: profileQuery.queryKey })
+    window.addEventListener('focus', look)
+    return () => window.removeEventListener('focus', look)
+  }, [client])
+}
