@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CUSTOMER, OWNER } from './server'
@@ -19,11 +21,25 @@ const CHART = {
   ],
 }
 /** Each part tries to run, load or send something. */
-const HOSTILE = `<p>harmless words</p><script>top.canary = 1</script>
-<img src="https://evil.test/x.png" onerror="top.canary = 2"><svg onload="top.canary = 3"></svg>
-<a href="javascript:top.canary=4">a link</a><iframe src="https://evil.test"></iframe>
-<form action="https://evil.test"><input name="password"><button>send</button></form>
-<style>@import 'https://evil.test/x.css'</style><meta http-equiv="refresh" content="0;url=https://evil.test">`
+function hostile(abroad = 'https://evil.test') {
+  return `<p>harmless words</p><script>top.canary = 1</script>
+<img src="${abroad}/x.png" onerror="top.canary = 2"><svg onload="top.canary = 3"></svg>
+<a href="javascript:top.canary=4">a link</a><iframe src="${abroad}"></iframe>
+<form action="${abroad}"><input name="password"><button>send</button></form>
+<style>@import '${abroad}/x.css'</style><meta http-equiv="refresh" content="0;url=${abroad}">`
+}
+
+/** Somebody else's server, and what it was asked for: what the browser tells of a request says
+ * nothing about whether it left. */
+async function another() {
+  const asked: string[] = []
+  const server = createServer((request, answer) => {
+    asked.push(request.url ?? '')
+    answer.end('x')
+  })
+  await new Promise<void>((listens) => server.listen(0, '127.0.0.1', listens))
+  return { asked, server, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
 
 function tile(page: Page, title: string) {
   return page.getByRole('article').filter({ hasText: title })
@@ -57,7 +73,7 @@ test('a chart is drawn, and drawn anew when its source speaks', async () => {
 
 test('html is shown, and nothing in it acts', async () => {
   const page = await world.page('/')
-  await world.api('POST', '/indicator', { title: 'Duty', type: 'html', value: HOSTILE })
+  await world.api('POST', '/indicator', { title: 'Duty', type: 'html', value: hostile() })
   const frame = tile(page, 'Duty').frameLocator('iframe')
   await frame.getByText('harmless words').waitFor()
   expect(await frame.locator('script, iframe, form, input, meta[http-equiv=refresh]').count()).toBe(
@@ -75,12 +91,12 @@ test('what the server might miss could do nothing either', async () => {
   const context = await world.browser.newContext()
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
-  const abroad: string[] = []
-  page.on('request', (one) => one.url().includes('evil.test') && abroad.push(one.url()))
+  const { asked, server, address } = await another()
+  const value = hostile(address)
   await page.route('**/-/board/indicators*', async (route) => {
     const answer = await route.fetch()
     const rows: { title: string; value: unknown }[] = await answer.json()
-    const json = rows.map((one) => (one.title === 'Missed' ? { ...one, value: HOSTILE } : one))
+    const json = rows.map((one) => (one.title === 'Missed' ? { ...one, value } : one))
     await route.fulfill({ response: answer, json })
   })
   await page.request.post(`${world.url}/api/auth/login`, { data: OWNER })
@@ -92,9 +108,10 @@ test('what the server might miss could do nothing either', async () => {
   await frame.getByText('a link').click()
   await frame.getByText('harmless words').waitFor()
   expect(await page.evaluate(() => 'canary' in window)).toBe(false)
-  expect(abroad).toEqual([])
+  expect(asked).toEqual([])
   expect(page.url()).toContain(`/ui/${CUSTOMER}`)
   await context.close()
+  server.close()
 })
 
 test('a file shows its beginning and can be had as a whole', async () => {

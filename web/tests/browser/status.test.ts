@@ -37,7 +37,7 @@ test('a page that is switched off, or was never there, says so', async () => {
   const page = await world.page(`/status/${made!.id}`)
   await page.getByRole('switch', { name: 'It can be seen' }).uncheck()
   await page.keyboard.press('Control+s')
-  await page.getByText('Saved').waitFor()
+  await page.getByText('Saved', { exact: true }).waitFor()
   // The server remembers for some seconds what it has told strangers.
   await until(async () => (await fetch(`${world.url}/-/status/acme`)).status === 404, 'its end')
   const stranger = await world.stranger()
