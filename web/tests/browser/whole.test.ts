@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until, World } from './world'
 
@@ -17,6 +18,7 @@ beforeAll(async () => {
       world.api('POST', '/-/enrol', host),
       world.api('POST', '/indicator', { title: `Tile ${name}`, type: 'counter', value: n }),
       world.api('POST', '/workflows', { name: `flow ${name}`, start: 'a', graph }),
+      world.api('POST', '/monitor', { name: `push ${name}`, type: 'push' }),
     ])
   }
 })
@@ -54,6 +56,73 @@ test('looking for a workflow looks at all of them', async () => {
   await page.getByRole('heading', { name: `${MANY} workflows` }).waitFor()
   await page.getByRole('link', { name: 'flow 204' }).waitFor()
 })
+
+test('the runs of a workflow go on behind the first page', async () => {
+  const [flow] = await world.api('GET', '/workflows?limit=1')
+  for (let n = 0; n < 51; n++) await world.api('POST', `/workflows/${flow.id}/job`, {})
+  const page = await world.page(`/workflows/${flow.id}/graph`)
+  await page.getByRole('combobox', { name: 'Run' }).click()
+  await page.getByRole('option', { name: 'Older runs…' }).click()
+  await page.waitForURL(/\/jobs$/)
+  await goesOn(page, 'Runs', 51)
+})
+
+test('the messages of channels go on behind the first page', async () => {
+  const url = 'http://127.0.0.1:1/'
+  const { id } = await world.api('POST', '/notify/channel', { name: 'nowhere', url })
+  for (let n = 0; n < 51; n++) await world.api('POST', `/notify/channel/${id}/test`)
+  const page = await world.page('/settings/notifications')
+  await goesOn(page, 'Messages', 51)
+})
+
+test('what became of a schedule goes on behind the first page', async () => {
+  const [task] = await world.api('GET', '/task?limit=1')
+  const when = { name: 'yearly', repeatEvery: '0 0 1 1 *' }
+  const { id } = await world.api('POST', `/task/${task.id}/schedule`, when)
+  const page = await world.page('/schedules')
+  const answers: number[] = []
+  // So many instants do not come while a test runs.
+  const all = Array.from({ length: 101 }, (_, n) => ({
+    nominal: new Date(Date.UTC(2026, 0, 1) - n * 60_000).toISOString(),
+    state: 'missed',
+    count: 1,
+    reason: 'paused',
+    message: '',
+    job_id: null,
+  }))
+  await page.route(`**/schedule/${id}/run?*`, async (route) => {
+    const asked = new URL(route.request().url())
+    const before = asked.searchParams.get('where[nominal][$lt]') ?? '9'
+    answers.push((await world.ask('GET', asked.pathname + asked.search)).status)
+    const json = all.filter((one) => one.nominal < before).slice(0, 100)
+    await route.fulfill({ json })
+  })
+  await page.goto(world.at(`/schedules/${id}`))
+  await goesOn(page, 'What became of it', 101)
+  // The server understands what was asked.
+  expect(new Set(answers)).toEqual(new Set([200]))
+})
+
+test('a tag of the last monitor can be chosen', async () => {
+  await world.api('POST', '/monitor', { name: 'zz last', type: 'push', tags: ['rare'] })
+  const page = await world.page('/monitors')
+  await page.getByRole('combobox', { name: 'Tags' }).click()
+  await page.getByRole('option', { name: 'rare' }).click()
+  await page.getByText('1 monitor', { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'zz last' }).waitFor()
+})
+
+async function goesOn(page: Page, list: string, all: number): Promise<void> {
+  const part = page.getByRole('region', { name: list })
+  const rows = part.getByRole('listitem')
+  const more = part.getByRole('button', { name: 'Show more' })
+  await more.waitFor()
+  expect(await rows.count()).toBeLessThan(all)
+  await more.click()
+  await rows.nth(all - 1).waitFor()
+  await more.waitFor({ state: 'detached' })
+  expect(await rows.count()).toBe(all)
+}
 
 test('no page sinned', () => {
   expect(world.sins).toEqual([])

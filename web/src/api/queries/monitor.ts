@@ -52,6 +52,13 @@ export function monitorQuery(id: string) {
   })
 }
 
+/** Every tag of what the person may see, on monitors or elsewhere. */
+export const tagsQuery = queryOptions({
+  queryKey: ['tag'],
+  queryFn: () => ok(api.GET('/tag')),
+  staleTime: 60_000,
+})
+
 /** All monitors by name, to choose from. */
 export const monitorNamesQuery = queryOptions({
   queryKey: ['monitor', 'names'],

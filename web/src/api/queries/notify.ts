@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, loose, ok, type Shape } from '../client'
 
 export const channelsQuery = queryOptions({
@@ -11,20 +11,25 @@ export const rulesQuery = queryOptions({
   queryFn: () => ok<Shape<'RuleRecord'>[]>(api.GET('/notify/rule')),
 })
 
+const PAGE = 50
+// What becomes of a message makes no events.
+const TRIES_MS = 10_000
+
+/** Messages, newest first, a page at a time. */
 export const messagesQuery = (state: string) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['message', 'list', state],
-    queryFn: () =>
-      ok<Shape<'MessageRecord'>[]>(
-        api.GET('/notify/message', {
-          params: {
-            query: loose({
-              limit: 50,
-              'sort[id]': -1,
-              ...(state ? { 'where[state]': state } : {}),
-            }),
-          },
-        }),
-      ),
-    refetchInterval: 10_000,
+    queryFn: ({ pageParam, signal }) => {
+      const query = loose({
+        limit: PAGE,
+        'sort[id]': -1,
+        after: pageParam,
+        'where[state]': state || undefined,
+      })
+      return ok<Shape<'MessageRecord'>[]>(api.GET('/notify/message', { params: { query }, signal }))
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => (last.length < PAGE ? undefined : last.at(-1)?.id),
+    // Many pages are read again less often.
+    refetchInterval: (query) => TRIES_MS * Math.max(1, query.state.data?.pages.length ?? 1),
   })

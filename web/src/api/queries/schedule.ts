@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, loose, ok, type Shape } from '../client'
 
 export type Schedule = Shape<'ScheduleRecord'>
@@ -36,12 +36,17 @@ export const previewQuery = (when: When) =>
     retry: false,
   })
 
-/** What became of a schedule's instants, newest first. */
+const INSTANTS = 100
+
+/** What became of a schedule's instants, newest first, a page at a time. */
 export const ledgerQuery = (id: string) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['schedule', id, 'ledger'],
-    queryFn: () => {
-      const params = { path: { id }, query: loose({ limit: 100 }) }
-      return ok<Shape<'RunRecord'>[]>(api.GET('/schedule/{id}/run', { params }))
+    queryFn: ({ pageParam, signal }) => {
+      const query = loose({ limit: INSTANTS, 'where[nominal][$lt]': pageParam })
+      const params = { path: { id }, query }
+      return ok<Shape<'RunRecord'>[]>(api.GET('/schedule/{id}/run', { params, signal }))
     },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => (last.length < INSTANTS ? undefined : last.at(-1)?.nominal),
   })

@@ -23,16 +23,19 @@ export const workflowQuery = (id: string) =>
     queryFn: () => ok<Workflow>(api.GET('/workflows/{id}', { params: { path: { id } } })),
   })
 
-/** The runs of a workflow, newest first, without those of its steps. */
+const RUNS = 50
+
+/** The runs of a workflow, newest first, without those of its steps, a page at a time. */
 export const runsQuery = (id: string) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['job', 'runs', id],
-    queryFn: () =>
-      ok<Shape<'JobRecord'>[]>(
-        api.GET('/workflows/{id}/job', {
-          params: { path: { id }, query: loose({ limit: 50, 'where[_type]': 'WorkflowJob' }) },
-        }),
-      ),
+    queryFn: ({ pageParam, signal }) => {
+      const query = loose({ limit: RUNS, after: pageParam, 'where[_type]': 'WorkflowJob' })
+      const params = { path: { id }, query }
+      return ok<Shape<'JobRecord'>[]>(api.GET('/workflows/{id}/job', { params, signal }))
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => (last.length < RUNS ? undefined : last.at(-1)?.id),
   })
 
 export const stepsQuery = (id: string, job: string) =>

@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { hostNamesQuery } from '../../api/queries/host'
-import { type MonitorFilter, monitorsQuery } from '../../api/queries/monitor'
+import { type MonitorFilter, monitorsQuery, tagsQuery } from '../../api/queries/monitor'
 import { useKeys } from '../../app/keys'
 import { watchWord } from '../../lib/state'
 import { useWords } from '../../ui/text'
@@ -114,10 +114,14 @@ function Find({ filter }: { filter: MonitorFilter }) {
   )
 }
 
-/** The tags of the first page without a tag filter, and the one that is chosen. */
+/** The tags of the monitors that fit without a tag, where one page has them all; else all tags that
+ * there are. And the one that is chosen. */
 function useTags(filter: MonitorFilter): string[] {
   const { data } = useQuery(monitorsQuery({ ...filter, tag: undefined }))
+  const isCut = !!data && (data.total ?? 0) > data.rows.length
+  const { data: all = [] } = useQuery({ ...tagsQuery, enabled: isCut })
   const found = new Set(data?.rows.flatMap((line) => line.tags))
+  if (isCut) for (const { name } of all) found.add(name)
   if (filter.tag) found.add(filter.tag)
   return [...found].toSorted()
 }

@@ -1,9 +1,11 @@
 import { Anchor, Box, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useAfter } from '../../api/after'
 import { ledgerQuery } from '../../api/queries/schedule'
 import { dateTime } from '../../lib/format'
 import { Go } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
+import { More } from '../../ui/More'
 import { Section } from '../../ui/Section'
 import { StateIcon } from '../../ui/StateIcon'
 import { useText } from './text'
@@ -11,12 +13,14 @@ import { useText } from './text'
 /** Every instant that has come: the job that it started, or why it was missed. */
 export function Ledger({ id }: { id: string }) {
   const t = useText()
-  const query = useQuery({ ...ledgerQuery(id), meta: { after: ['job'] } })
+  const query = useInfiniteQuery(ledgerQuery(id))
+  useAfter(['job'], ledgerQuery(id).queryKey)
+  const runs = query.data?.pages.flat() ?? []
   return (
     <Box mt="sm">
       <Section title={t.ledger}>
         <Loaded query={query} lines={3}>
-          {(runs) =>
+          {() =>
             runs.length === 0 ? (
               <Text size="sm" p="md" c="dimmed">
                 {t.ledgerNone}
@@ -47,6 +51,7 @@ export function Ledger({ id }: { id: string }) {
             )
           }
         </Loaded>
+        <More query={query} />
       </Section>
     </Box>
   )

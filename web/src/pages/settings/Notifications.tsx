@@ -1,5 +1,5 @@
 import { Button, SegmentedControl, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { MailX } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
@@ -7,6 +7,7 @@ import { messagesQuery } from '../../api/queries/notify'
 import type { Look } from '../../lib/state'
 import { Empty } from '../../ui/Empty'
 import { Loaded } from '../../ui/Loaded'
+import { More } from '../../ui/More'
 import { Section } from '../../ui/Section'
 import { StateIcon } from '../../ui/StateIcon'
 import { Ago } from '../../ui/Time'
@@ -31,7 +32,8 @@ const LOOKS: Record<string, Look> = { sent: 'ok', dead: 'fail', waiting: 'queue'
 function Messages() {
   const t = useText()
   const [state, setState] = useState('')
-  const messages = useQuery(messagesQuery(state))
+  const messages = useInfiniteQuery(messagesQuery(state))
+  const all = messages.data?.pages.flat() ?? []
   const choices = [
     { value: '', label: t.all },
     { value: 'waiting', label: t.waiting },
@@ -53,7 +55,7 @@ function Messages() {
       }
     >
       <Loaded query={messages} lines={3}>
-        {(all) =>
+        {() =>
           all.length ? (
             <div role="list">
               {all.map((one) => (
@@ -67,6 +69,7 @@ function Messages() {
           )
         }
       </Loaded>
+      <More query={messages} />
     </Section>
   )
 }

@@ -1,5 +1,5 @@
 import { Button, Group, Paper, SegmentedControl, Select, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Pencil } from 'lucide-react'
 import { runsQuery, type Workflow } from '../../api/queries/workflow'
 import { useKeys } from '../../app/keys'
@@ -64,6 +64,14 @@ export function GraphTab({ workflow }: { workflow: Workflow }) {
   )
 }
 
+/** Not a run but the way to the list of all. */
+const OLDER = 'older'
+
+function useRuns(id: string) {
+  const { data, hasNextPage } = useInfiniteQuery(runsQuery(id))
+  return { runs: data?.pages.flat() ?? [], hasOlder: hasNextPage }
+}
+
 function RunPicker({
   workflow,
   job,
@@ -74,11 +82,15 @@ function RunPicker({
   onPick: (job: string | undefined) => void
 }) {
   const t = useText()
-  const { data: runs = [] } = useQuery(runsQuery(workflow.id))
+  const { go } = useAddress()
+  const { runs, hasOlder } = useRuns(workflow.id)
   const options = runs.map((run) => ({
     value: run.id,
     label: `${dateTime(run.creation_date)} · ${jobWord(run)}`,
   }))
+  if (job && !runs.some((run) => run.id === job))
+    options.push({ value: job, label: `#${job.slice(-6)}` })
+  if (hasOlder) options.push({ value: OLDER, label: t.olderRuns })
   return (
     <Select
       size="xs"
@@ -88,7 +100,9 @@ function RunPicker({
       clearable
       data={options}
       value={job ?? runs.find((run) => !isOver(run))?.id ?? null}
-      onChange={(value) => onPick(value ?? undefined)}
+      onChange={(value) =>
+        value === OLDER ? go(`/workflows/${workflow.id}/jobs`) : onPick(value ?? undefined)
+      }
     />
   )
 }
@@ -104,7 +118,7 @@ function Picture({
 }) {
   const t = useText()
   const { go } = useAddress()
-  const { data: runs = [] } = useQuery(runsQuery(workflow.id))
+  const { runs } = useRuns(workflow.id)
   // A run that is under way shows itself.
   const shown = job ?? runs.find((run) => !isOver(run))?.id ?? null
   const { states, jobsOf } = useSteps(workflow.id, shown)

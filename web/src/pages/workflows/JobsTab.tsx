@@ -1,5 +1,5 @@
 import { Button, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { Ban, ListChecks, RotateCcw } from 'lucide-react'
 import { api, ok, type Shape } from '../../api/client'
 import { runsQuery, type Workflow } from '../../api/queries/workflow'
@@ -7,6 +7,7 @@ import { isOver, jobLook, jobWord } from '../../lib/state'
 import { Empty } from '../../ui/Empty'
 import { Go } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
+import { More } from '../../ui/More'
 import { useMayRun } from '../../ui/run/target'
 import { Section } from '../../ui/Section'
 import { StateIcon } from '../../ui/StateIcon'
@@ -16,11 +17,12 @@ import { useText } from './text'
 
 export function JobsTab({ workflow }: { workflow: Workflow }) {
   const t = useText()
-  const runs = useQuery(runsQuery(workflow.id))
+  const runs = useInfiniteQuery(runsQuery(workflow.id))
+  const all = runs.data?.pages.flat() ?? []
   return (
     <Section title={t.jobs}>
       <Loaded query={runs}>
-        {(all) =>
+        {() =>
           all.length ? (
             <div role="list">
               {all.map((run) => (
@@ -34,6 +36,7 @@ export function JobsTab({ workflow }: { workflow: Workflow }) {
           )
         }
       </Loaded>
+      <More query={runs} />
     </Section>
   )
 }
