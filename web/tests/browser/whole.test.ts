@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until, World } from './world'
+import { press, until, World } from './world'
 
 /** A little more than a page of each. */
 const MANY = 205
@@ -110,6 +110,43 @@ test('a tag of the last monitor can be chosen', async () => {
   await page.getByRole('option', { name: 'rare' }).click()
   await page.getByText('1 monitor', { exact: true }).waitFor()
   await page.getByRole('link', { name: 'zz last' }).waitFor()
+})
+
+/** Where each list is, its field, one name in it that is looked for, and one that is not. */
+const LISTS = [
+  ['/schedules', 'Find a schedule', 'of the night', 'of the day'],
+  ['/webhooks', 'Find a webhook', 'of the night', 'of the day'],
+  ['/indicators', 'Find an indicator', 'Tile 204', 'Tile 203'],
+  ['/workflows', 'Find a workflow', 'flow 204', 'flow 003'],
+] as const
+
+test('every list is filtered by a field that the address keeps, on a phone too', async () => {
+  const [task] = await world.api('GET', '/task?limit=1')
+  for (const name of ['of the day', 'of the night']) {
+    const tasks = [task.id]
+    await world.api('POST', '/webhook', { name, tasks })
+    await world.api('POST', `/task/${task.id}/schedule`, { name, repeatEvery: '0 0 1 1 *' })
+  }
+  const page = await world.page('/', { width: 390 })
+  for (const [path, label, wanted, other] of LISTS) {
+    await page.goto(world.at(path))
+    const field = page.getByRole('textbox', { name: label })
+    await page.getByText(other, { exact: true }).waitFor()
+    await press(page, '/')
+    await page.keyboard.insertText(wanted.toUpperCase())
+    await page.getByText(other, { exact: true }).waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByText(wanted, { exact: true }).waitFor()
+    expect(await field.inputValue()).toBe(wanted.toUpperCase())
+    expect(await page.getByText(other, { exact: true }).count()).toBe(0)
+    await field.fill('nothing at all')
+    await page.getByText('Nothing fits the filter').waitFor()
+    const [all, seen] = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement
+      return [scrollWidth, clientWidth]
+    })
+    expect(all).toBe(seen)
+  }
 })
 
 async function goesOn(page: Page, list: string, all: number): Promise<void> {

@@ -9,6 +9,7 @@ import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { watchLook, watchWord } from '../../lib/state'
 import { Empty } from '../../ui/Empty'
+import { Find, NoneFits, useSought } from '../../ui/Find'
 import { Go, useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { StateIcon } from '../../ui/StateIcon'
@@ -25,6 +26,8 @@ export function IndicatorsPage() {
   const go = useGo()
   const may = useCan()('indicator.edit')
   const query = useQuery(indicatorsQuery)
+  const { wanted, isIn } = useSought()
+  const fits = (one: Indicator) => isIn([one.title, ...one.tags].join(' '))
   useKeys(may ? { c: () => go('/indicators/new') } : {})
   return (
     <Paper withBorder>
@@ -34,13 +37,18 @@ export function IndicatorsPage() {
             <First may={may} />
           ) : (
             <>
-              <Group className="head" justify="space-between">
-                <Text size="xs" c="dimmed" role="status">
-                  {t.count(found.length)}
+              <Group className="head" gap={8}>
+                <Find label={t.find} />
+                <Text size="xs" c="dimmed" className="num" role="status">
+                  {t.count(found.filter(fits).length)}
                 </Text>
                 {may ? <New /> : null}
               </Group>
-              <Rows rows={found.toSorted(byOrder)} may={may} />
+              {found.some(fits) ? (
+                <Rows rows={found.toSorted(byOrder)} may={may} fits={fits} isAll={!wanted} />
+              ) : (
+                <NoneFits />
+              )}
             </>
           )
         }
@@ -56,7 +64,7 @@ function byOrder(a: Indicator, b: Indicator): number {
 function New() {
   const t = useText()
   return (
-    <Button component={Go} to="/indicators/new" leftSection={<Plus size={14} />}>
+    <Button component={Go} to="/indicators/new" ml="auto" leftSection={<Plus size={14} />}>
       {t.new}
     </Button>
   )
@@ -72,7 +80,15 @@ function First({ may }: { may: boolean }) {
   )
 }
 
-function Rows({ rows, may }: { rows: Indicator[]; may: boolean }) {
+interface RowsProps {
+  /** In their order, also those that do not fit the filter: moving one numbers all. */
+  rows: Indicator[]
+  may: boolean
+  fits: (one: Indicator) => boolean
+  isAll: boolean
+}
+
+function Rows({ rows, may, fits, isAll }: RowsProps) {
   const client = useQueryClient()
   /** Numbers them by their new places; only those that move are written. */
   const move = async (from: number, to: number) => {
@@ -94,15 +110,19 @@ function Rows({ rows, may }: { rows: Indicator[]; may: boolean }) {
     }
     void client.invalidateQueries({ queryKey: ['indicator'] })
   }
-  return rows.map((one, i) => (
-    <Row
-      key={one.id}
-      one={one}
-      onUp={may && i > 0 ? () => void move(i, i - 1) : undefined}
-      onDown={may && i < rows.length - 1 ? () => void move(i, i + 1) : undefined}
-      may={may}
-    />
-  ))
+  // Among a few of them nobody sees where one goes.
+  const mayMove = may && isAll
+  return rows.map((one, i) =>
+    fits(one) ? (
+      <Row
+        key={one.id}
+        one={one}
+        onUp={mayMove && i > 0 ? () => void move(i, i - 1) : undefined}
+        onDown={mayMove && i < rows.length - 1 ? () => void move(i, i + 1) : undefined}
+        may={may}
+      />
+    ) : null,
+  )
 }
 
 interface RowProps {

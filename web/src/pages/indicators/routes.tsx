@@ -1,9 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/root'
+import { sought } from '../../ui/sought'
 
 export const indicatorsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/indicators',
+  validateSearch: sought,
   component: lazyRouteComponent(() => import('./IndicatorsPage'), 'IndicatorsPage'),
 })
 

@@ -4,6 +4,7 @@ export const useText = catalogue(
   {
     new: 'New indicator',
     count: (n: number) => plural(n, 'indicator', 'indicators'),
+    find: 'Find an indicator',
     first: 'Show a number on the dashboard',
     firstBody:
       'An indicator is a tile: a text, a counter, a progress bar, a chart, a piece of HTML or a file. Whoever has something to show pushes it with one call.',
@@ -85,6 +86,7 @@ export const useText = catalogue(
   {
     new: 'Nuevo indicador',
     count: (n) => plural(n, 'indicador', 'indicadores'),
+    find: 'Buscar un indicador',
     first: 'Muestra un número en el panel',
     firstBody:
       'Un indicador es una tarjeta: un texto, un contador, una barra de progreso, un gráfico, un trozo de HTML o un archivo. Quien tenga algo que mostrar lo envía con una llamada.',

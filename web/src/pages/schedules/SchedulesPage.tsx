@@ -11,7 +11,7 @@ import { StateIcon } from '../../ui/StateIcon'
 import { Ago } from '../../ui/Time'
 import { DayNames, Strip } from './Strip'
 import './schedules.css'
-import { useTargetOf } from './targets'
+import { useTargetNames, useTargetOf } from './targets'
 import { useText } from './text'
 import { useCronWords } from './words'
 
@@ -20,11 +20,15 @@ export function SchedulesPage() {
   usePageTitle(t.list)
   const query = useQuery(schedulesQuery)
   const mayEdit = useCan()('schedule.edit')
+  const names = useTargetNames()
+  const textOf = (one: Schedule) =>
+    [one.name, names(one), one.repeatEvery, one.timezone].filter(Boolean).join(' ')
   return (
     <ListPage
       query={query}
       count={t.count}
       make={mayEdit ? { to: '/schedules/new', word: t.newSchedule } : null}
+      find={{ label: t.find, textOf }}
       first={{ icon: CalendarClock, title: t.first, body: t.firstBody }}
     >
       {(schedules) => <List schedules={schedules} />}

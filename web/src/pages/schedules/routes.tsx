@@ -1,9 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/root'
+import { sought } from '../../ui/sought'
 
 export const schedulesRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/schedules',
+  validateSearch: sought,
   component: lazyRouteComponent(() => import('./SchedulesPage'), 'SchedulesPage'),
 })
 

@@ -2,10 +2,21 @@ import type { Schedule } from '../../api/queries/schedule'
 import type { Target } from '../../ui/run/target'
 import { keyOf, useTargets } from '../../ui/run/targets'
 
+type Starts = Pick<Schedule, 'task_id' | 'workflow_id'>
+
+function keyFor({ task_id, workflow_id }: Starts): string {
+  return task_id ? `task ${task_id}` : `workflow ${workflow_id}`
+}
+
 /** What a schedule starts; undefined when it is gone or not for this reader. */
-export function useTargetOf(one: Pick<Schedule, 'task_id' | 'workflow_id'>): Target | undefined {
-  const key = one.task_id ? `task ${one.task_id}` : `workflow ${one.workflow_id}`
-  return useTargets().find((target) => keyOf(target) === key)
+export function useTargetOf(one: Starts): Target | undefined {
+  return useTargets().find((target) => keyOf(target) === keyFor(one))
+}
+
+/** The same for many schedules: the name of what one starts. */
+export function useTargetNames(): (one: Starts) => string | undefined {
+  const names = new Map(useTargets().map((target) => [keyOf(target), target.name]))
+  return (one) => names.get(keyFor(one))
 }
 
 export function homeOf(target: Target): string {

@@ -4,6 +4,7 @@ export const useText = catalogue(
   {
     list: 'Schedules',
     count: (n: number) => plural(n, 'schedule', 'schedules'),
+    find: 'Find a schedule',
     newSchedule: 'New schedule',
     first: 'Nothing runs by itself yet',
     firstBody:
@@ -87,6 +88,7 @@ export const useText = catalogue(
   {
     list: 'Horarios',
     count: (n: number) => plural(n, 'horario', 'horarios'),
+    find: 'Buscar un horario',
     newSchedule: 'Horario nuevo',
     first: 'Aún nada se ejecuta solo',
     firstBody:

@@ -18,11 +18,15 @@ export function WebhooksPage() {
   usePageTitle(t.list)
   const query = useQuery(webhooksQuery)
   const mayEdit = useCan()('webhook.edit')
+  const targets = useTargets()
+  const textOf = (hook: Webhook) =>
+    [hook.name, ...attachedTo(hook, targets).map((one) => one.name)].join(' ')
   return (
     <ListPage
       query={query}
       count={t.count}
       make={mayEdit ? { to: '/webhooks/new', word: t.newWebhook } : null}
+      find={{ label: t.find, textOf }}
       first={{ icon: Icon, title: t.first, body: t.firstBody }}
     >
       {(hooks) => (

@@ -1,9 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/root'
+import { sought } from '../../ui/sought'
 
 export const webhooksRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/webhooks',
+  validateSearch: sought,
   component: lazyRouteComponent(() => import('./WebhooksPage'), 'WebhooksPage'),
 })
 

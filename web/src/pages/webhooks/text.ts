@@ -4,6 +4,7 @@ export const useText = catalogue(
   {
     list: 'Webhooks',
     count: (n: number) => plural(n, 'webhook', 'webhooks'),
+    find: 'Find a webhook',
     newWebhook: 'New webhook',
     first: 'Nobody calls from outside yet',
     firstBody:
@@ -85,6 +86,7 @@ export const useText = catalogue(
   {
     list: 'Webhooks',
     count: (n: number) => plural(n, 'webhook', 'webhooks'),
+    find: 'Buscar un webhook',
     newWebhook: 'Webhook nuevo',
     first: 'Aún nadie llama desde fuera',
     firstBody:

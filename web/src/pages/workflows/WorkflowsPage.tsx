@@ -1,6 +1,6 @@
-import { Badge, Box, Button, Text, TextInput } from '@mantine/core'
+import { Badge, Box, Button, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Workflow as Icon, Play, Plus, Search } from 'lucide-react'
+import { Workflow as Icon, Play, Plus } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useAfter } from '../../api/after'
 import type { Shape } from '../../api/client'
@@ -12,6 +12,7 @@ import { usePageTitle } from '../../app/title'
 import { jobLook, jobWord, type Look } from '../../lib/state'
 import { Beats } from '../../ui/Beats'
 import { Empty } from '../../ui/Empty'
+import { Find, NoneFits, useSought } from '../../ui/Find'
 import { Go, useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { More } from '../../ui/More'
@@ -20,7 +21,6 @@ import { RunDialog } from '../../ui/run/RunDialog'
 import { Section } from '../../ui/Section'
 import { StateIcon } from '../../ui/StateIcon'
 import { Ago } from '../../ui/Time'
-import { workflowsRoute } from './routes'
 import { useText } from './text'
 import './workflows.css'
 
@@ -39,8 +39,7 @@ export function WorkflowsPage() {
   const total = lines.data?.pages[0]?.total ?? 0
   const shown = lines.data?.pages.flatMap((page) => page.rows) ?? []
   const mayEdit = useCan()('workflow.edit')
-  const { q = '' } = workflowsRoute.useSearch()
-  const navigate = workflowsRoute.useNavigate()
+  const { wanted, isIn } = useSought()
   const [running, setRunning] = useState<Line | null>(null)
   useKeys(mayEdit ? { c: () => go('/workflows/new') } : {})
   useRowKeys()
@@ -54,40 +53,30 @@ export function WorkflowsPage() {
     </Button>
   )
   // Who looks for one means all of them, not those that are there by chance.
-  const isShort = q !== '' && lines.hasNextPage && !lines.isFetching && !lines.isError
+  const isShort = wanted !== '' && lines.hasNextPage && !lines.isFetching && !lines.isError
   useEffect(() => {
     if (isShort) void lines.fetchNextPage()
   }, [isShort, lines.fetchNextPage])
-  const fits = (line: Line) =>
-    `${line.name} ${line.tags.join(' ')}`.toLowerCase().includes(q.toLowerCase())
+  const fitting = shown.filter((line) => isIn([line.name, ...line.tags].join(' ')))
+  // Before all of them are here nobody knows that none fits.
+  const isNone = fitting.length === 0 && !lines.hasNextPage
   return (
     <Section
       title={t.count(total)}
       right={
         <>
-          <TextInput
-            size="xs"
-            className="hide-sm"
-            leftSection={<Search size={14} />}
-            placeholder={t.find}
-            aria-label={t.find}
-            value={q}
-            onChange={(event) =>
-              void navigate({
-                search: event.currentTarget.value ? { q: event.currentTarget.value } : {},
-                replace: true,
-              })
-            }
-          />
+          <Find label={t.find} />
           {create}
         </>
       }
     >
       <Loaded query={lines}>
         {() =>
-          shown.length ? (
+          shown.length && isNone ? (
+            <NoneFits />
+          ) : shown.length ? (
             <div role="list">
-              {shown.filter(fits).map((line) => (
+              {fitting.map((line) => (
                 <Row key={line.id} line={line} onRun={() => setRunning(line)} />
               ))}
             </div>
@@ -122,8 +111,8 @@ function Row({ line, onRun }: { line: Line; onRun: () => void }) {
           {line.name}
         </Go>
         <Text size="xs" c="dimmed" className="clip">
-          {t.steps(line.steps)} {line.enable ? null : <Badge size="xs">{t.disabled}</Badge>}{' '}
-          {line.tags.join(', ')}
+          {[t.steps(line.steps), line.tags.join(', ')].filter(Boolean).join(' · ')}{' '}
+          {line.enable ? null : <Badge size="xs">{t.disabled}</Badge>}
         </Text>
       </Box>
       <Box className="hide-sm">

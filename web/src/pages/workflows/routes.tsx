@@ -1,18 +1,14 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/root'
+import { sought } from '../../ui/sought'
 
 export const TABS = ['graph', 'jobs', 'triggers', 'access', 'api', 'history', 'settings'] as const
 export type Tab = (typeof TABS)[number]
 
-interface ListSearch {
-  q?: string
-}
-
 export const workflowsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/workflows',
-  validateSearch: (search: Record<string, unknown>): ListSearch =>
-    search.q ? { q: String(search.q) } : {},
+  validateSearch: sought,
   component: lazyRouteComponent(() => import('./WorkflowsPage'), 'WorkflowsPage'),
 })
 

@@ -1,0 +1,56 @@
+import { TextInput } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { FilterX, Search } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { useKeys } from '../app/keys'
+import { Empty } from './Empty'
+import { useFindWords } from './findText'
+import type { Sought } from './sought'
+import './find.css'
+
+/** What is looked for, and whether a text has it, whatever its case. */
+export function useSought(): { wanted: string; isIn: (text: string) => boolean } {
+  const { q = '' } = useSearch({ strict: false }) as Sought
+  const wanted = q.trim().toLowerCase()
+  return { wanted, isIn: (text) => text.toLowerCase().includes(wanted) }
+}
+
+/** The field that filters a list: `/` leads to it, and the address keeps what it says. */
+export function Find({ label }: { label: string }) {
+  const { q = '' } = useSearch({ strict: false }) as Sought
+  const navigate = useNavigate()
+  const field = useRef<HTMLInputElement>(null)
+  const [typed, setTyped] = useState(q)
+  useKeys({ '/': () => field.current?.focus() })
+  // While somebody types, the field is ahead of the address.
+  useEffect(() => {
+    if (document.activeElement !== field.current) setTyped(q)
+  }, [q])
+  const seek = (text: string) => {
+    setTyped(text)
+    const search = (now: Sought) => ({ ...now, q: text || undefined })
+    void navigate({ to: '.', search: search as never, replace: true, resetScroll: false })
+  }
+  return (
+    <TextInput
+      ref={field}
+      size="xs"
+      className="find"
+      leftSection={<Search size={14} />}
+      placeholder={label}
+      aria-label={label}
+      value={typed}
+      onChange={(event) => seek(event.currentTarget.value)}
+    />
+  )
+}
+
+/** What stands there when nothing has the text. */
+export function NoneFits() {
+  const t = useFindWords()
+  return (
+    <Empty icon={FilterX} title={t.noneFits}>
+      {t.noneFitsBody}
+    </Empty>
+  )
+}
