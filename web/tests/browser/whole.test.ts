@@ -149,6 +149,18 @@ test('every list is filtered by a field that the address keeps, on a phone too',
   }
 })
 
+test('the address keeps which monitors the dashboard shows', async () => {
+  const page = await world.page('/')
+  const card = page.getByRole('region', { name: 'Monitors' })
+  await card.getByText('Problems', { exact: true }).click()
+  await page.waitForURL(/show=problems$/)
+  await page.reload()
+  const chosen = card.getByRole('radio', { name: 'Problems', checked: true })
+  await chosen.waitFor({ state: 'attached' })
+  await card.getByText('All', { exact: true }).click()
+  await page.waitForURL(({ search }) => search === '')
+})
+
 async function goesOn(page: Page, list: string, all: number): Promise<void> {
   const part = page.getByRole('region', { name: list })
   const rows = part.getByRole('listitem')

@@ -1,7 +1,7 @@
 import { Button, Group, Paper, SegmentedControl, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Activity, Server } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { countsQuery } from '../../api/queries/counts'
 import { fewHostsQuery } from '../../api/queries/host'
 import { type MonitorLine, monitorsQuery } from '../../api/queries/monitor'
@@ -20,6 +20,7 @@ import {
   MonitorValue,
 } from '../../ui/watch/MonitorRow'
 import { uptime } from '../../ui/watch/show'
+import { dashboardRoute } from './routes'
 import { useText } from './text'
 
 const InstallLine = lazy(() =>
@@ -30,8 +31,9 @@ const SHOWN = 12
 export function MonitorsCard() {
   const t = useText()
   const w = useWords()
-  const [which, setWhich] = useState('all')
-  const filter = which === 'all' ? {} : { state: 'problems' }
+  const { show } = dashboardRoute.useSearch()
+  const navigate = dashboardRoute.useNavigate()
+  const filter = show ? { state: show } : {}
   const query = useQuery(monitorsQuery(filter, 0, SHOWN))
   return (
     <Paper withBorder component="section" aria-label={t.monitors}>
@@ -45,8 +47,14 @@ export function MonitorsCard() {
           size="xs"
           className="dash-which"
           aria-label={t.show}
-          value={which}
-          onChange={setWhich}
+          value={show ?? 'all'}
+          onChange={(word) =>
+            void navigate({
+              search: word === 'problems' ? { show: word } : {},
+              replace: true,
+              resetScroll: false,
+            })
+          }
           data={[
             { value: 'all', label: w.all },
             { value: 'problems', label: t.problems },
@@ -56,18 +64,14 @@ export function MonitorsCard() {
       <Loaded query={query}>
         {({ rows, total }) =>
           rows.length === 0 ? (
-            <Nothing filtered={which !== 'all'} />
+            <Nothing filtered={!!show} />
           ) : (
             <>
               {rows.map((line) => (
                 <Row key={line.id} line={line} />
               ))}
               {total !== null && total > rows.length ? (
-                <Go
-                  to="/monitors"
-                  search={which === 'all' ? {} : { state: 'problems' }}
-                  className="row dash-more"
-                >
+                <Go to="/monitors" search={filter} className="row dash-more">
                   {t.allMonitors(total)}
                 </Go>
               ) : null}
