@@ -55,6 +55,8 @@ test('looking for a workflow looks at all of them', async () => {
   const page = await world.page('/workflows?q=flow%20204')
   await page.getByRole('heading', { name: `${MANY} workflows` }).waitFor()
   await page.getByRole('link', { name: 'flow 204' }).waitFor()
+  // Its graph in little: one step.
+  await page.locator('.flow-mini rect').waitFor()
 })
 
 test('the runs of a workflow go on behind the first page', async () => {

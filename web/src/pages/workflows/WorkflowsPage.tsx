@@ -1,10 +1,11 @@
 import { Badge, Box, Button, Text } from '@mantine/core'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Workflow as Icon, Play, Plus } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { useAfter } from '../../api/after'
 import type { Shape } from '../../api/client'
-import { workflowLinesQuery } from '../../api/queries/workflow'
+import { type Workflow, workflowLinesQuery } from '../../api/queries/workflow'
+import { workflowNamesQuery } from '../../api/queries/workflowNames'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { useText as useAppText } from '../../app/text'
@@ -21,6 +22,7 @@ import { RunDialog } from '../../ui/run/RunDialog'
 import { Section } from '../../ui/Section'
 import { StateIcon } from '../../ui/StateIcon'
 import { Ago } from '../../ui/Time'
+import { MiniGraph } from './MiniGraph'
 import { useText } from './text'
 import './workflows.css'
 
@@ -40,6 +42,7 @@ export function WorkflowsPage() {
   const shown = lines.data?.pages.flatMap((page) => page.rows) ?? []
   const mayEdit = useCan()('workflow.edit')
   const { wanted, isIn } = useSought()
+  const wholes = useWholes()
   const [running, setRunning] = useState<Line | null>(null)
   useKeys(mayEdit ? { c: () => go('/workflows/new') } : {})
   useRowKeys()
@@ -77,7 +80,12 @@ export function WorkflowsPage() {
           ) : shown.length ? (
             <div role="list">
               {fitting.map((line) => (
-                <Row key={line.id} line={line} onRun={() => setRunning(line)} />
+                <Row
+                  key={line.id}
+                  line={line}
+                  whole={wholes.get(line.id)}
+                  onRun={() => setRunning(line)}
+                />
               ))}
             </div>
           ) : (
@@ -100,7 +108,19 @@ export function WorkflowsPage() {
   )
 }
 
-function Row({ line, onRun }: { line: Line; onRun: () => void }) {
+/** The rows have no graphs: those come a moment later, for the pictures. */
+function useWholes(): Map<string, Workflow> {
+  const { data } = useQuery(workflowNamesQuery)
+  return useMemo(() => new Map(data?.map((one) => [one.id, one])), [data])
+}
+
+interface RowProps {
+  line: Line
+  whole?: Workflow
+  onRun: () => void
+}
+
+function Row({ line, whole, onRun }: RowProps) {
   const t = useText()
   const last = line.last_job
   return (
@@ -115,6 +135,7 @@ function Row({ line, onRun }: { line: Line; onRun: () => void }) {
           {line.enable ? null : <Badge size="xs">{t.disabled}</Badge>}
         </Text>
       </Box>
+      <div className="hide-md">{whole ? <MiniGraph workflow={whole} /> : null}</div>
       <Box className="hide-sm">
         <Beats
           data={[...line.beats].map((letter) => BEATS[letter] ?? 'stop')}
