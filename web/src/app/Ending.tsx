@@ -1,4 +1,4 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
@@ -35,13 +35,18 @@ export function Ending() {
       id: NOTICE,
       title: t.ends(dateTime(expires!, { hour: '2-digit', minute: '2-digit' })),
       message: (
-        <>
-          <Anchor href={`${UI}login?to=/${encodeURIComponent(actingFor())}`} target="_blank">
+        // The notice's own grey is too pale to be read.
+        <Text span size="sm" c="var(--mantine-color-text)">
+          <Anchor
+            inherit
+            href={`${UI}login?to=/${encodeURIComponent(actingFor())}`}
+            target="_blank"
+          >
             {t.again}
           </Anchor>
           {'. '}
           {t.stays}
-        </>
+        </Text>
       ),
       color: 'orange',
       autoClose: false,
