@@ -1,6 +1,7 @@
 """Verbs on both engines: what is kept, what is told, what a fault leaves behind."""
 
 import asyncio
+import contextlib
 import threading
 
 import psycopg
@@ -53,6 +54,25 @@ def test_a_verb_that_refuses_leaves_nothing_behind(db: Database) -> None:
     with pytest.raises(Unavailable):
         db.write_now(note_and_refuse)
     assert db.write_now(noted) == []
+
+
+@only_postgres
+@pytest.mark.parametrize(("deadlocks", "kept"), [(3, ["n1"]), (4, [])])
+def test_who_waited_in_a_ring_is_let_in_again(
+    db: Database, deadlocks: int, kept: list[str]
+) -> None:
+    """Not for ever: then it is a fault of ours."""
+    rings = iter(range(deadlocks))
+
+    def note_in_a_ring(tx: Tx) -> None:
+        note(tx, "n1", "x")
+        if next(rings, None) is not None:
+            raise psycopg.errors.DeadlockDetected
+
+    with contextlib.suppress(psycopg.errors.DeadlockDetected):
+        db.write_now(note_in_a_ring)
+    assert db.write_now(noted) == kept
+    assert next(rings, None) is None
 
 
 async def test_a_bad_item_harms_no_other(db: Database) -> None:

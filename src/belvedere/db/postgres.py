@@ -44,6 +44,7 @@ AGAIN = (
     psycopg.errors.DeadlockDetected,
     psycopg.errors.SerializationFailure,
 )
+TRIES = 4
 BROKEN = psycopg.Error
 MOST_ROWS, NARROW = 32, 12
 _IS_INSERT = re.compile(r"insert into .* values \(.*\)", re.DOTALL)
@@ -188,14 +189,19 @@ class Postgres:
                 self._idle.pop().connection.close()
 
     def _transact(self, work: Callable[[PostgresTx], R], *, closing: bool) -> tuple[R, PostgresTx]:
-        try:
-            return self._transact_once(work, closing=closing)
-        except AGAIN:
-            # Another server was faster: the second look sees its row and can say so in words.
-            return self._transact_once(work, closing=closing)
-        except _ClosingFailed:
-            log.exception("the end of a transaction failed; its verbs are run without it")
-            return self._transact_once(work, closing=False)
+        tries = 0
+        while True:
+            try:
+                return self._transact_once(work, closing=closing)
+            except AGAIN:
+                # Another one was faster: the next look sees its row and can say so in words. Or two
+                # waited for each other, which may happen again while many change the same host.
+                tries += 1
+                if tries == TRIES:
+                    raise
+            except _ClosingFailed:
+                log.exception("the end of a transaction failed; its verbs are run without it")
+                closing = False
 
     def _transact_once(
         self, work: Callable[[PostgresTx], R], *, closing: bool
