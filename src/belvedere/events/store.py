@@ -10,6 +10,8 @@ from belvedere.events.kinds import KINDS
 from belvedere.events.model import Event
 
 _encode = msgspec.json.Encoder().encode
+# What each kind is about: its first word.
+OBJECTS = {kind: kind.partition(".")[0] for kind in KINDS}
 
 
 def append(
@@ -21,19 +23,22 @@ def append(
 
 def append_all(tx: Tx, kind: str, happened: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
     """(customer, object, data) of several things of one kind that happened together."""
-    assert kind in KINDS, f"{kind} is missing in events/kinds.py"
+    append_each(tx, [(kind, *one) for one in happened])
+
+
+def append_each(tx: Tx, happened: Sequence[tuple[str, str, str, dict[str, Any]]]) -> None:
+    """The same of any kind, which stands first; in the order in which they are given."""
     if not happened:
         return
-    word = kind.partition(".")[0]
     tx.many(
         "insert into events (xid, at, customer_id, kind, object, object_id, data)"
         f" values ({tx.sql.current_xid}, ?, ?, ?, ?, ?, ?)",
         [
-            (tx.now, customer_id, kind, word, object_id, _encode(data).decode())
-            for customer_id, object_id, data in happened
+            (tx.now, customer_id, kind, OBJECTS[kind], object_id, _encode(data).decode())
+            for kind, customer_id, object_id, data in happened
         ],
     )
-    tx.rung.add(f"events:{kind}")
+    tx.rung.update([f"events:{kind}" for kind, *_ in happened])
 
 
 def after(tx: Tx, xid: int, event_id: int, limit: int = 500) -> list[Event]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.db import Asked, Tx, columns
+from belvedere.db import Tx, columns
 from belvedere.events.sources import Cause
 from belvedere.events.store import append_all
 
@@ -28,12 +28,10 @@ class Trigger(msgspec.Struct, frozen=True):
 Starting = set[tuple[str, str]]
 
 
-def asking(source: str, which: str, *params: Any) -> Asked:
-    """The statement whose rows make a `Starting`, of those sources whose id is `which`."""
-    return (
-        f"select source_id, event_name from triggers where source = ? and source_id {which}",
-        (source, *params),
-    )
+def asking(which: str) -> str:
+    """The statement whose rows make a `Starting`, of those sources whose id is `which`; the sort of
+    source is its first parameter."""
+    return f"select source_id, event_name from triggers where source = ? and source_id {which}"
 
 
 def fire(
@@ -63,8 +61,8 @@ def fire(
 
 def _starting(tx: Tx, source: str, happened: Sequence[tuple[str, str, str, Any]]) -> Starting:
     ids = msgspec.json.encode(list({source_id for _, source_id, _, _ in happened})).decode()
-    sql, params = asking(source, f"in {tx.sql.texts}", ids)
-    return {(source_id, event_name) for source_id, event_name in tx.rows(sql, *params)}
+    rows = tx.rows(asking(f"in {tx.sql.texts}"), source, ids)
+    return {(source_id, event_name) for source_id, event_name in rows}
 
 
 def attach(tx: Tx, customer_id: str, triggers: Iterable[Trigger]) -> None:

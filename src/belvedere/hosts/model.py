@@ -2,6 +2,7 @@
 
 import re
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -105,6 +106,18 @@ def hostname(text: str) -> str:
         )
         raise words.bad("hostname", message)
     return name
+
+
+class Shown:
+    """A host that may be shown: its record is made for the first who looks, and for no other."""
+
+    def __init__(self, row: HostRow, customer_name: str) -> None:
+        self.row = row
+        self._customer_name = customer_name
+
+    @cached_property
+    def record(self) -> HostRecord:
+        return record(self.row, self._customer_name)
 
 
 def record(row: HostRow, customer_name: str) -> HostRecord:

@@ -131,8 +131,9 @@ def _created(made: Created, actor: Actor) -> JobRecord:
     found.output = found.task_arguments_values if is_given_on else None
     if made.plan is not None:
         found.will_run = made.plan
-    found.host = made.host
-    found.hostname = made.host.hostname if made.host is not None else None
+    if made.host is not None:
+        found.host = made.host.record
+        found.hostname = made.host.row.hostname
     return found
 
 

@@ -7,7 +7,7 @@ from belvedere import events
 from belvedere.db import Tx
 from belvedere.events import triggers
 from belvedere.events.triggers import Starting
-from belvedere.jobs.model import WORKFLOW, JobRow
+from belvedere.jobs.model import FINAL, WORKFLOW, JobRow
 
 
 def data_of(job: JobRow) -> dict[str, Any]:
@@ -30,23 +30,47 @@ def data_of(job: JobRow) -> dict[str, Any]:
 
 def note(tx: Tx, what: str, jobs: Sequence[JobRow]) -> None:
     """Append `job.<what>` for each, and no more: nothing follows from it."""
-    events.append_all(tx, f"job.{what}", [(job.customer_id, job.id, data_of(job)) for job in jobs])
+    events.append_each(tx, _told(what, jobs))
+
+
+def _told(what: str, jobs: Sequence[JobRow]) -> list[tuple[str, str, str, dict[str, Any]]]:
+    kind = f"job.{what}"
+    return [(kind, job.customer_id, job.id, data_of(job)) for job in jobs]
 
 
 def tell(tx: Tx, what: str, jobs: Sequence[JobRow], known: Starting | None = None) -> None:
     """The same; wake whoever waits for the end of one, start what it starts. `known`: what ends of
     their tasks start, where that was read already."""
     note(tx, what, jobs)
-    over = [job for job in jobs if job.is_over]
-    tx.rung.update(f"job:{job.id}" for job in over)
-    _fire(tx, "task", [(job.task_id, job) for job in over], known)
-    _fire(tx, "workflow", [(job.workflow_id, job) for job in over if job.type == WORKFLOW])
+    _follow(tx, what, jobs, known)
+
+
+def tell_born(tx: Tx, jobs: Sequence[JobRow], assigned: Sequence[JobRow]) -> None:
+    """New jobs, and those of them that an agent took up at once, in one write."""
+    events.append_each(tx, [*_told("created", jobs), *_told("assigned", assigned)])
+    _follow(tx, "created", jobs)
+    _follow(tx, "assigned", assigned)
+
+
+def _follow(tx: Tx, what: str, jobs: Sequence[JobRow], known: Starting | None = None) -> None:
+    over = [job for job in jobs if job.lifecycle in FINAL]
+    if over:
+        tx.rung.update([f"job:{job.id}" for job in over])
+        _fire(tx, "task", [(job.task_id, job) for job in over], known)
+    steps = [job for job in jobs if job.workflow_id is not None]
+    if steps:
+        wholes = [(job.workflow_id, job) for job in steps if job.type == WORKFLOW and job.is_over]
+        _fire(tx, "workflow", wholes)
+        _tell_wholes(tx, what, steps)
+
+
+def _tell_wholes(tx: Tx, what: str, steps: Sequence[JobRow]) -> None:
     events.append_all(
         tx,
         "workflow.step",
         [
             (job.customer_id, job.workflow_id, {"workflow_job_id": whole, "job_id": job.id})
-            for job in jobs
+            for job in steps
             if job.workflow_id is not None
             for whole in _wholes(what, job)
         ],

@@ -14,8 +14,7 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refuse
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
-from belvedere.hosts.model import HostRecord, HostRow
-from belvedere.hosts.model import record as host_record
+from belvedere.hosts.model import HostRow, Shown
 from belvedere.jobs import changes, once, plan, scraper, specs, store, taking
 from belvedere.jobs.model import APPROVAL, DEFAULT_TIMEOUT, JobRow, Lifecycle, State
 from belvedere.jobs.once import Key, Once
@@ -34,7 +33,7 @@ TYPES = {
 MAY_ASK = {"ready": None, "onhold": Lifecycle.ONHOLD, "syncing": Lifecycle.SYNCING}
 
 
-Tasks = dict[tuple[str, str], "tuple[Runnable, HostRecord | None] | None"]
+Tasks = dict[tuple[str, str], "tuple[Runnable, Shown | None] | None"]
 
 
 class NewJob(msgspec.Struct):
@@ -71,7 +70,7 @@ class Created(msgspec.Struct):
     job: JobRow
     arguments: str
     task: Runnable
-    host: HostRecord | None
+    host: Shown | None
     replayed: bool = False
     # Of an approval.
     plan: Plan | None = None
@@ -126,10 +125,10 @@ def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]], take: Take = taking.n
     for item, made in fresh:
         if made.job.type == APPROVAL and not made.job.is_over:
             made.plan = plan.write(tx, made.job, made.task.spec, made.arguments, item.follows)
-    changes.tell(tx, "created", jobs)
-    taking.tell(tx, taken)
+    store.insert_attempts(tx, taken.attempts)
+    changes.tell_born(tx, jobs, taken.jobs)
     waited_for = {made.job.host_id for made in ready} - taken.settled
-    tx.rung.update(f"host:{host_id}" for host_id in waited_for)
+    tx.rung.update([f"host:{host_id}" for host_id in waited_for])
     around_commit(tx, "create")
 
 
@@ -176,16 +175,16 @@ def _wrong_secret() -> Forbidden:
     return Forbidden("The secret does not fit.", code="wrong_secret")
 
 
-def _find(tx: Tx, actor: Actor, task_id: str) -> "tuple[Runnable, HostRecord | None] | None":
+def _find(tx: Tx, actor: Actor, task_id: str) -> "tuple[Runnable, Shown | None] | None":
     found = with_host(tx, actor.customer_id, task_id) if is_id(task_id) else None
     return None if found is None else (found[0], _shown(found[1], actor))
 
 
-def _shown(host: HostRow | None, actor: Actor) -> HostRecord | None:
-    return None if host is None else host_record(host, actor.customer_name)
+def _shown(host: HostRow | None, actor: Actor) -> Shown | None:
+    return None if host is None else Shown(host, actor.customer_name)
 
 
-def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[Runnable, HostRecord | None]:
+def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[Runnable, Shown | None]:
     """The task, for somebody who may run it; how a refusal looks depends on the door."""
     actor = item.actor
     key = (actor.customer_id, item.task_id)
@@ -249,8 +248,8 @@ def row(item: NewJob, task: Runnable, lifecycle: Lifecycle, now: int) -> JobRow:
         script_filename=scraper.FILENAME if task.type == "scraper" else task.script_filename,
         type=TYPES[task.type],
         name=task.name,
-        lifecycle=lifecycle.value,
-        state=(State.SUCCESS if over else State.IN_PROGRESS).value,
+        lifecycle=str(lifecycle),
+        state=str(State.SUCCESS if over else State.IN_PROGRESS),
         version=1,
         fence=0,
         attempts=0,

@@ -117,7 +117,9 @@ _DONE = {
     "stop": "stopped",
 }
 
-_TABLE = {(row.trigger, row.before, row.after): row.states for row in MOVES}
+_TABLE: dict[tuple[str, str, str], tuple[State, ...]] = {
+    (row.trigger, row.before, row.after): row.states for row in MOVES
+}
 
 
 class JobRow(msgspec.Struct):
@@ -182,7 +184,7 @@ class JobRow(msgspec.Struct):
 
 def check_move(job: JobRow, trigger: str, after: Lifecycle, state: State) -> None:
     """Refuse a change that the table does not hold."""
-    states = _TABLE.get((trigger, Lifecycle(job.lifecycle), after), ())
+    states = _TABLE.get((trigger, job.lifecycle, after), ())
     only_lost = job.lifecycle == Lifecycle.TERMINATED and job.state != State.LOST
     if state not in states or only_lost:
         raise Conflict(

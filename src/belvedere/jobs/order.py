@@ -45,7 +45,7 @@ def order_of(claimed: Claimed, session: int, base_url: str, keys: Keys | None = 
 
 def _masked(spec: TaskSpec, arguments: str) -> list[str]:
     """Values of masked arguments: nobody may see them again, in output neither."""
-    if not any(one.masked for one in spec.task_arguments):
+    if not [one for one in spec.task_arguments if one.masked]:
         return []
     values = _arguments(arguments)
     return [
@@ -84,17 +84,13 @@ def _environment(claimed: Claimed, base_url: str, secrets: Given) -> dict[str, s
         "BELVEDERE_ORIGIN": job.origin,
         "BELVEDERE_USER_ID": job.user_id,
         "BELVEDERE_USER_EMAIL": job.email,
-        "THEEYE_JOB": _json({"id": job.id, "task_id": job.task_id}),
-        "THEEYE_JOB_USER": _json(user),
-        "THEEYE_JOB_WORKFLOW": _json(flow),
-        "THEEYE_ORGANIZATION_NAME": _json(claimed.customer_name),
-        "THEEYE_API_URL": _json(base_url),
+        "THEEYE_JOB": _encode({"id": job.id, "task_id": job.task_id}).decode(),
+        "THEEYE_JOB_USER": _encode(user).decode(),
+        "THEEYE_JOB_WORKFLOW": _encode(flow).decode(),
+        "THEEYE_ORGANIZATION_NAME": _encode(claimed.customer_name).decode(),
+        "THEEYE_API_URL": _encode(base_url).decode(),
         **secrets.of_customer,
         **claimed.constants,
         **claimed.spec.env,
         **secrets.of_task,
     }
-
-
-def _json(value: Any) -> str:
-    return _encode(value).decode()

@@ -1,13 +1,14 @@
 """Handing ready jobs to the one agent that may run them."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TypeVar
 
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.db import Asked, Tx, columns
-from belvedere.jobs import specs, store, taking
+from belvedere.db import Asked, Fragments, Tx, columns
+from belvedere.jobs import changes, specs, store
 from belvedere.jobs.model import JobRow, Lifecycle, State
 from belvedere.jobs.store import Attempt
 from belvedere.jobs.taking import Ready, Taken
@@ -103,7 +104,8 @@ def claim(
     ready: list[Ready] = [(job, job.arguments) for job in jobs]
     claimed, taken = _assigned(tx, host, ready, _fences(tx, jobs))
     store.save(tx, jobs)
-    taking.tell(tx, taken)
+    store.insert_attempts(tx, taken.attempts)
+    changes.tell(tx, "assigned", taken.jobs)
     return claimed
 
 
@@ -191,16 +193,21 @@ def _the_room(tx: Tx, host_id: str) -> Asked:
 def _the_oldest(tx: Tx, wanted: Wanted, beyond: int) -> Asked:
     """Ready jobs, with their arguments, of tasks that are below their limit."""
     host_id, task_id = wanted
-    of_task, named = ("", ()) if task_id is None else (" and task_id = ?", (task_id,))
+    named = () if task_id is None else (task_id,)
+    sql = _oldest(tx.sql, "" if task_id is None else " and task_id = ?")
+    return sql, (host_id, tx.now, host_id, *named, beyond, host_id)
+
+
+@cache
+def _oldest(sql: Fragments, of_task: str) -> str:
     return (
-        f"select {columns(_Waiting, 'c.')}, {tx.sql.next_fence} from ("
+        f"select {columns(_Waiting, 'c.')}, {sql.next_fence} from ("
         f"select {columns(_Waiting)} from jobs where host_id = ? and lifecycle = 'ready'"
         " and not_before_at <= ? and (task_id is null or task_id not in ("
         "select task_id from jobs where host_id = ?"
         " and lifecycle = 'assigned' and concurrency is not null"
         " group by task_id having count(*) >= min(concurrency)))"
-        f"{of_task} order by id limit {_PLACES}{tx.sql.skip_locked}) c",
-        (host_id, tx.now, host_id, *named, beyond, host_id),
+        f"{of_task} order by id limit {_PLACES}{sql.skip_locked}) c"
     )
 
 

@@ -18,14 +18,10 @@ LONGEST_QUEUE = 10_000
 
 def show(tx: Tx, actor: Actor, job_id: str) -> JobRecord:
     """One job with everything but its log, which lives in the log store."""
-    rows = tx.together(
-        store.asking(actor.customer_id, job_id),
-        store.asking_heavy(job_id),
-        store.asking_attempts(job_id),
-    )
-    job = sight.seen(tx, actor, store.found(next(rows)))
-    [heavy], attempts = next(rows), next(rows)
-    return _whole(tx, job, actor.customer_name, Heavy(*heavy), attempts)
+    rows = tx.together(store.asking_whole(actor.customer_id, job_id), store.asking_attempts(job_id))
+    job, heavy = store.found_whole(next(rows))
+    sight.seen(tx, actor, job)
+    return _whole(tx, job, actor.customer_name, heavy, next(rows))
 
 
 def whole(tx: Tx, job: JobRow, customer_name: str) -> JobRecord:

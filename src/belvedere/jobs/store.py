@@ -1,12 +1,13 @@
 """The rows of jobs and attempts."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
 
 from belvedere.base.errors import NotFound
-from belvedere.db import Asked, Row, Tx, columns
+from belvedere.db import Asked, Fragments, Row, Tx, columns
 from belvedere.events import triggers
 from belvedere.events.triggers import Starting
 from belvedere.jobs.model import JobRow, Lifecycle, State
@@ -57,22 +58,15 @@ def insert(tx: Tx, jobs: Sequence[tuple[JobRow, str, str | None]]) -> None:
 
 def find(tx: Tx, customer_id: str, job_id: str) -> JobRow:
     """A job that readers may see: purged history is not there."""
-    sql, params = asking(customer_id, job_id)
-    return found(tx.rows(sql, *params))
-
-
-def asking(customer_id: str, job_id: str) -> Asked:
-    return (
+    row = tx.row(
         f"select {columns(JobRow, 'j.')} from jobs j join customers c on c.id = j.customer_id"
         f" where j.id = ? and j.customer_id = ? and {UNPURGED}",
-        (job_id, customer_id),
+        job_id,
+        customer_id,
     )
-
-
-def found(rows: Sequence[Row]) -> JobRow:
-    if not rows:
+    if row is None:
         raise NotFound("There is no such job.", code="job_not_found")
-    return JobRow(*rows[0])
+    return JobRow(*row)
 
 
 # A mass delete only raises a mark; the rows go later. What nobody has settled yet stays.
@@ -113,12 +107,31 @@ def heavy(tx: Tx, job_id: str) -> Heavy:
     return Heavy(*row)
 
 
+def asking_whole(customer_id: str, job_id: str) -> Asked:
+    """A job that readers may see, with its large columns behind those of its row."""
+    return (_WHOLE, (job_id, customer_id))
+
+
 def asking_heavy(job_id: str) -> Asked:
     return (
         "select j.arguments, j.result, j.output, j.log, h.hostname from jobs j"
         " left join hosts h on h.id = j.host_id where j.id = ?",
         (job_id,),
     )
+
+
+_WHOLE = (
+    f"select {columns(JobRow, 'j.')}, j.arguments, j.result, j.output, j.log, h.hostname"
+    " from jobs j join customers c on c.id = j.customer_id left join hosts h on h.id = j.host_id"
+    f" where j.id = ? and j.customer_id = ? and {UNPURGED}"
+)
+_WIDTH = len(JobRow.__struct_fields__)
+
+
+def found_whole(rows: Sequence[Row]) -> tuple[JobRow, Heavy]:
+    if not rows:
+        raise NotFound("There is no such job.", code="job_not_found")
+    return JobRow(*rows[0][:_WIDTH]), Heavy(*rows[0][_WIDTH:])
 
 
 _SAVE = (
@@ -197,22 +210,30 @@ def attempts_by_fence(tx: Tx, fences: Sequence[int]) -> dict[int, Attempt]:
     return {attempt.fence: attempt for attempt in rows}
 
 
+@cache
+def _reported(sql: Fragments, is_one: bool) -> tuple[str, str, str]:
+    """The statements below. Mostly it is one: a list in a parameter costs twice as much."""
+    which, among = ("= ?", "= ({})") if is_one else (f"in {sql.numbers}", sql.among)
+    of_fences = among.format(f"select job_id from attempts where fence {which}")
+    of_jobs = among.format(f"select task_id from jobs where id {of_fences}")
+    return (
+        f"select {JOB} from jobs where id {of_fences} order by id{sql.lock_rows}",
+        f"select {columns(Attempt)} from attempts where fence {which}",
+        triggers.asking(of_jobs),
+    )
+
+
 def lock_reported(
     tx: Tx, fences: Sequence[int]
 ) -> tuple[dict[str, JobRow], dict[int, Attempt], Starting]:
     """The jobs of these fences, held as `lock_many` does; the attempts as they are once that is
     so, because what was live a moment earlier may have been settled meanwhile; and what the ends
     of their tasks start."""
-    # Mostly it is one: a list in a parameter costs twice as much.
     is_one = len(fences) == 1
     asked = fences[0] if is_one else json_list(fences)
-    which, among = ("= ?", "= ({})") if is_one else (f"in {tx.sql.numbers}", tx.sql.among)
-    of_fences = among.format(f"select job_id from attempts where fence {which}")
-    of_jobs = among.format(f"select task_id from jobs where id {of_fences}")
+    of_jobs, of_attempts, of_triggers = _reported(tx.sql, is_one)
     jobs, attempts, starting = tx.together(
-        (f"select {JOB} from jobs where id {of_fences} order by id{tx.sql.lock_rows}", [asked]),
-        (f"select {columns(Attempt)} from attempts where fence {which}", [asked]),
-        triggers.asking("task", of_jobs, asked),
+        (of_jobs, (asked,)), (of_attempts, (asked,)), (of_triggers, ("task", asked))
     )
     return (
         {job.id: job for job in (JobRow(*row) for row in jobs)},
@@ -284,7 +305,8 @@ def fences(rows: Sequence[Row], count: int) -> list[int]:
 
 def step(job: JobRow, lifecycle: Lifecycle, state: State, now: int) -> None:
     """Put a job that may move into its next place; the row is written by `save`."""
-    job.lifecycle = lifecycle.value
-    job.state = state.value
+    # In Python 3.11 `.value` of a member is two calls, and this runs for every move.
+    job.lifecycle = str(lifecycle)
+    job.state = str(state)
     job.version += 1
     job.updated_at = now

@@ -6,7 +6,6 @@ from typing import Protocol
 import msgspec
 
 from belvedere.db import Tx
-from belvedere.jobs import changes, store
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.store import Attempt
 
@@ -37,9 +36,3 @@ class Take(Protocol):
 
 def nobody(tx: Tx, ready: Sequence[Ready]) -> Taken:
     return Taken()
-
-
-def tell(tx: Tx, taken: Taken) -> None:
-    """Write what an assignment leaves beside the rows of the jobs themselves."""
-    store.insert_attempts(tx, taken.attempts)
-    changes.tell(tx, "assigned", taken.jobs)

@@ -335,5 +335,5 @@ def messages_in(frame: str | bytes) -> list[dict[str, Any]]:
 def _check_numbers(*numbers: int) -> None:
     """What no agent of ours can mean must not reach the database, where it would be an error that
     looks like ours and brings the agent back for ever."""
-    if not all(0 <= number < WIDEST for number in numbers):
+    if numbers and not 0 <= min(numbers) <= max(numbers) < WIDEST:
         raise Goodbye(4400, "A number is out of range.")

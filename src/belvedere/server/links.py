@@ -68,7 +68,7 @@ class Links:
         the answer to `create` stays what create returned.
         """
         # In one order everywhere: two servers that hold several hosts must not wait in a ring.
-        for topic in sorted(topic for topic in tx.rung if topic.startswith("host:")):
+        for topic in sorted([topic for topic in tx.rung if topic.startswith("host:")]):
             link = self._by_host.get(topic[5:])
             if link is not None and not link.is_closing:
                 self._claim(tx, link)
