@@ -34,8 +34,8 @@ class State(StrEnum):
 FINAL = frozenset({Lifecycle.FINISHED, Lifecycle.CANCELED, Lifecycle.TERMINATED, Lifecycle.EXPIRED})
 OPEN = tuple(sorted(set(Lifecycle) - FINAL))
 # As the index jobs_open says it: SQLite uses it only where its condition is written out, and reads
-# all history where not.
-IS_OPEN = "lifecycle in ('ready', 'onhold', 'syncing', 'assigned', 'started')"
+# all history where not. A job has an end exactly when its lifecycle is final.
+IS_OPEN = "ended_at is null"
 WAITING = frozenset({Lifecycle.READY, Lifecycle.ONHOLD, Lifecycle.SYNCING})
 
 # The type of a job that is a whole workflow; its steps are jobs of their own.

@@ -183,8 +183,8 @@ def _the_room(tx: Tx, host_id: str) -> Asked:
     """Free places, and whether anybody waits for one. A statement of its own, behind the lock:
     only then it sees what was done by whoever held the lock before."""
     return (
-        "select h.slots - (select count(*) from attempts a where a.host_id = h.id"
-        " and a.state = 'live'), exists (select 1 from jobs j where j.host_id = h.id"
+        "select h.slots - (select count(*) from jobs a where a.host_id = h.id"
+        " and a.lifecycle = 'assigned'), exists (select 1 from jobs j where j.host_id = h.id"
         " and j.lifecycle = 'ready' and j.not_before_at <= ?) from hosts h where h.id = ?",
         (tx.now, host_id),
     )
@@ -214,7 +214,7 @@ def _oldest(sql: Fragments, of_task: str) -> str:
 # Counted from live rows in the very statement, never kept: a counter could drift, they cannot.
 _PLACES = (
     "(select ? + max(n) from (select h.slots -"
-    " (select count(*) from attempts a where a.host_id = h.id and a.state = 'live') as n"
+    " (select count(*) from jobs a where a.host_id = h.id and a.lifecycle = 'assigned') as n"
     " from hosts h where h.id = ? union all select 0) places)"
 )
 

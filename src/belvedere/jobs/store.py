@@ -257,8 +257,8 @@ def asking_attempts(job_id: str) -> Asked:
 def live_attempts(tx: Tx, host_id: str) -> list[Attempt]:
     return tx.all(
         Attempt,
-        f"select {columns(Attempt)} from attempts"
-        " where host_id = ? and state = 'live' order by fence",
+        f"select {columns(Attempt, 'a.')} from jobs j join attempts a on a.fence = j.fence"
+        " where j.host_id = ? and j.lifecycle = 'assigned' and a.state = 'live' order by a.fence",
         host_id,
     )
 
