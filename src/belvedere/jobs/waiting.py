@@ -31,11 +31,36 @@ def seconds(asked: str | None) -> float:
     return wanted
 
 
+class _Bell:
+    """Rung while nobody waits, it is heard at once by whoever waits next."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._has_rung = False
+        self._waiter: asyncio.Future[None] | None = None
+
+    def ring(self, _: str = "") -> None:
+        self._has_rung = True
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def heard(self, within_s: float) -> None:
+        """Until it rang or the time is up. A timer that rings itself is cheaper than a timeout."""
+        if not self._has_rung:
+            timer = self._loop.call_later(within_s, self.ring)
+            self._waiter = self._loop.create_future()
+            try:
+                await self._waiter
+            finally:
+                timer.cancel()
+        self._has_rung = False
+
+
 class _Caller:
     """Whoever waits may hang up, and the server may stop."""
 
-    def __init__(self, house: Any, receive: Receive, rang: asyncio.Event) -> None:
-        self.rang = rang
+    def __init__(self, house: Any, receive: Receive, bell: _Bell) -> None:
+        self.bell = bell
         self.is_gone = False
         self._tasks = [
             asyncio.create_task(self._until_gone(receive)),
@@ -53,7 +78,7 @@ class _Caller:
 
     def _leave(self) -> None:
         self.is_gone = True
-        self.rang.set()
+        self.bell.ring()
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -68,31 +93,21 @@ async def until_over(
     made a moment ago and was not over then is only looked at once something rang."""
     house = ask.house
     caller: _Caller | None = None
-    rang = asyncio.Event()
+    bell = _Bell()
     loop = asyncio.get_running_loop()
     until = loop.time() + within_s
-    undo = house.hub.listen(f"job:{job_id}", lambda _: rang.set())
+    undo = house.hub.listen(f"job:{job_id}", bell.ring)
     try:
         if is_new:
-            await _heard(rang, min(BRIEF_S, within_s))
+            await bell.heard(min(BRIEF_S, within_s))
         while True:
-            rang.clear()
             record: JobRecord = await house.db.glance(reading.show, actor, job_id)
             left = until - loop.time()
             if record.lifecycle in FINAL or left <= 0 or (caller is not None and caller.is_gone):
                 return record
-            caller = caller or _Caller(house, ask.request.receive, rang)
-            await _heard(rang, min(left, LOOK_S))
+            caller = caller or _Caller(house, ask.request.receive, bell)
+            await bell.heard(min(left, LOOK_S))
     finally:
         undo()
         if caller is not None:
             await caller.close()
-
-
-async def _heard(rang: asyncio.Event, within_s: float) -> None:
-    """Until it rang or the time is up. A timer that rings itself is cheaper than a timeout."""
-    timer = asyncio.get_running_loop().call_later(within_s, rang.set)
-    try:
-        await rang.wait()
-    finally:
-        timer.cancel()
