@@ -38,7 +38,7 @@ def _spec(tx: Tx, key: tuple[str | None, int | None]) -> TaskSpec:
 
 
 def of_job(tx: Tx, job: JobRow) -> TaskSpec:
-    return of_jobs(tx, [job])[job.id]
+    return _spec(tx, (job.task_id, job.task_version))
 
 
 class _Constants(msgspec.Struct):
