@@ -128,6 +128,34 @@ def test_it_says_what_is_wrong(content_type: str, raw: bytes, code: str) -> None
     assert refusal.value.code == code
 
 
+NAMES = st.sampled_from(
+    [
+        "task_arguments",
+        "task_arguments[]",
+        "task_arguments[0]",
+        "task_arguments[",
+        "task_argument",
+    ]
+    + ["task_arguments]", "task_argumentss[]", "Task_arguments", " task_arguments", "x[]", ""]
+)
+
+
+@hypothesis.given(st.lists(NAMES, unique=True))
+def test_arguments_have_one_name(names: list[str]) -> None:
+    spelled = [name for name in names if name.partition("[")[0] == "task_arguments"]
+    sent = {name: ["a", "b"] for name in names}
+    if len(spelled) > 1 or not {"task_arguments", "task_arguments[]"}.issuperset(spelled):
+        with pytest.raises(Invalid) as refusal:
+            read("", b"", sent)
+        assert refusal.value.code == "bad_arguments"
+        assert refusal.value.faults[0].field == spelled[-1]
+    else:
+        assert read("", b"", sent).arguments == (["a", "b"] if spelled else None)
+        form = urlencode(sent, doseq=True).encode()
+        others = {name: "b" for name in names if name not in spelled}
+        assert read(FORM, form, {}).rest == others
+
+
 def test_a_thousand_arguments_are_still_read() -> None:
     assert read(FORM, b"&".join([b"task_arguments=a"] * 1_000), {}).arguments == ["a"] * 1_000
     with pytest.raises(Invalid):

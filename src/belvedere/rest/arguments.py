@@ -6,17 +6,20 @@ All three end in the same `Given`, so that a job cannot depend on how it was ask
 from collections.abc import Mapping
 from email.message import Message
 from typing import Any
-from urllib.parse import parse_qsl
 
 import msgspec
 
 from belvedere.base import text
 from belvedere.base.errors import BadMediaType, Fault, Invalid
+from belvedere.rest import fields
 
 Query = Mapping[str, list[str]]
 
-MAX_FIELDS = 1_000
+MAX_FIELDS = fields.MOST
 NAMES = ("task_arguments", "task_arguments[]")
+# No arguments, or all of them under one name.
+SPELLED = ([], *([name] for name in NAMES))
+KNOWN = ("task", "customer", *NAMES)
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 
@@ -65,7 +68,7 @@ def _from_body(content_type: str, raw: bytes) -> Given:
     if is_json(kind):
         return _from_json(text.parse(raw))
     if kind == FORM:
-        return _from_fields(form(raw))
+        return _from_form(form(raw))
     raise BadMediaType(f"{kind} cannot be read here; send {JSON} or {FORM}.")
 
 
@@ -110,46 +113,48 @@ def form(raw: bytes) -> Query:
         # What curl -d sends unless it is told otherwise; read as a form it would say nothing.
         raise BadMediaType(f"The body looks like JSON; send it with Content-Type: {JSON}.")
     try:
-        pairs = parse_qsl(
-            raw.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS
-        )
+        return fields.read(raw.decode())
     except UnicodeDecodeError:
         raise Invalid("The form is not UTF-8.", code="malformed_form") from None
     except ValueError:
         raise _too_many() from None
-    fields: dict[str, list[str]] = {}
-    for name, value in pairs:
-        fields.setdefault(name, []).append(value)
-    return fields
 
 
-def _from_fields(fields: Query) -> Given:
-    if sum(map(len, fields.values())) > MAX_FIELDS:
+def _from_form(sent: Query) -> Given:
+    """A form says it all; what else a query says is read where it is wanted."""
+    rest = {name: values[-1] for name, values in sent.items() if name not in KNOWN}
+    return msgspec.structs.replace(_from_fields(sent), rest=rest)
+
+
+def _from_fields(sent: Query) -> Given:
+    if sum(map(len, sent.values())) > MAX_FIELDS:
         raise _too_many()
-    spelled = [name for name in fields if name.partition("[")[0] == "task_arguments"]
-    if len(spelled) > 1 or any(name not in NAMES for name in spelled):
+    # Whatever stands in its brackets: an index is no way to say it, but was meant so.
+    spelled = [name for name in sent if name[:15] in ("task_arguments", "task_arguments[")]
+    if spelled not in SPELLED:
         message = f"Repeat one of {' or '.join(NAMES)}, once per argument, and nothing else."
         raise _bad(spelled[-1], message, "bad_arguments")
-    known = ("task", "customer", *NAMES)
     return Given(
-        task=_single("task", fields),
-        customer=_single("customer", fields),
-        arguments=list(fields[spelled[0]]) if spelled else None,
-        rest={name: values[-1] for name, values in fields.items() if name not in known},
+        task=_single("task", sent),
+        customer=_single("customer", sent),
+        arguments=list(sent[spelled[0]]) if spelled else None,
     )
 
 
-def _single(name: str, fields: Query) -> str | None:
-    given = set(fields.get(name, ()))
-    if len(given) > 1:
+def _single(name: str, sent: Query) -> str | None:
+    values = sent.get(name)
+    if not values:
+        return None
+    if {*values} != {values[0]}:
         raise _bad(name, f"{name} is given with different values; give it once.", "disagree")
-    return given.pop() if given else None
+    return values[0]
 
 
 def _word(name: str, value: Any) -> str | None:
     if value is None:
         return None
-    if not isinstance(value, str) or isinstance(value, text.Number):
+    # A number is a string, too, but of a type of its own.
+    if type(value) is not str:
         raise _bad(name, f"{name} is not a string.", "malformed_body")
     return value
 

@@ -1,12 +1,12 @@
 """Reading bodies: bounded, one parser per declared type, no duplicate keys."""
 
 from typing import Any
-from urllib.parse import parse_qsl
 
 import msgspec
 
 from belvedere.base import text
 from belvedere.base.errors import BadMediaType, Fault, Invalid, TooLarge
+from belvedere.rest import fields
 from belvedere.rest.route import Route
 
 JSON = b"application/json"
@@ -42,19 +42,10 @@ def media_type(headers: dict[bytes, bytes]) -> bytes:
 
 
 def query_of(query_string: bytes) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
     try:
-        pairs = parse_qsl(
-            query_string.decode("ascii"),
-            keep_blank_values=True,
-            max_num_fields=1_000,
-            errors="strict",
-        )
+        return fields.read(query_string.decode("ascii"))
     except ValueError:
         raise Invalid("The query cannot be read.", code="malformed_query") from None
-    for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found
 
 
 def checked(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> tuple[Any, str | None]:

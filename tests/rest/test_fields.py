@@ -1,0 +1,73 @@
+"""Fields of query strings and forms: whatever is written, they are what urllib reads."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from belvedere.rest import fields
+
+PIECES = [
+    "&",
+    "=",
+    "%",
+    "+",
+    ";",
+    "%41",
+    "%c3%a9",
+    "%C3",
+    "%2",
+    "%00",
+    "é",
+    "a",
+    "b",
+    "[]",
+    "\ud800",
+]
+WRITTEN = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=12).map("".join)
+
+
+def test_it_works() -> None:
+    found = fields.read("customer=acme&a=1&a=2&blank=&bare&task_arguments%5B%5D=b+c")
+    assert found == {
+        "customer": ["acme"],
+        "a": ["1", "2"],
+        "blank": [""],
+        "bare": [""],
+        "task_arguments[]": ["b c"],
+    }
+
+
+def as_urllib_reads(written: str) -> dict[str, list[str]] | type[ValueError]:
+    found: dict[str, list[str]] = {}
+    try:
+        pairs = parse_qsl(written, keep_blank_values=True, errors="strict", max_num_fields=1_000)
+    except ValueError as fault:
+        return type(fault)
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+@given(WRITTEN)
+@example("")
+@example("&&=&")
+@example("a=%ff")
+@example("a==b=c;d=e")
+@example("&" * 999)
+@example("&" * 1_000)
+@example("a=%ff" + "&" * 1_000)
+def test_it_reads_as_urllib_does(written: str) -> None:
+    found: dict[str, list[str]] | type[ValueError]
+    try:
+        found = fields.read(written)
+    except ValueError as fault:
+        found = type(fault)
+    assert found == as_urllib_reads(written)
+
+
+def test_it_refuses_too_many() -> None:
+    assert fields.read("&".join(["a=b"] * 1_000)) == {"a": ["b"] * 1_000}
+    with pytest.raises(ValueError, match="1000"):
+        fields.read("&".join(["a=b"] * 1_001))
