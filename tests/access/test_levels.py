@@ -31,7 +31,7 @@ def test_it_works() -> None:
 @pytest.mark.parametrize("mine", LADDER)
 @pytest.mark.parametrize("wanted", LADDER)
 def test_the_ladder_is_in_order(mine: Level, wanted: Level) -> None:
-    assert mine.reaches(wanted) == (LADDER.index(mine) >= LADDER.index(wanted))
+    assert mine.reaches(wanted) is (LADDER.index(mine) >= LADDER.index(wanted))
 
 
 @pytest.mark.parametrize("level", LADDER)
@@ -39,6 +39,18 @@ def test_an_agent_stands_apart_from_the_ladder(level: Level) -> None:
     assert AGENT.reaches(AGENT)
     assert not AGENT.reaches(level)
     assert not level.reaches(AGENT)
+
+
+@pytest.mark.parametrize("mine", Level)
+@pytest.mark.parametrize("wanted", Level)
+def test_a_door_may_say_the_level_as_a_word(mine: Level, wanted: Level) -> None:
+    assert mine.reaches(str(wanted.value)) is mine.reaches(wanted)
+
+
+@pytest.mark.parametrize("level", Level)
+def test_managers_see_all_and_admins_run_all(level: Level) -> None:
+    assert actor(level).sees_all is (level in (M, A, OWN))
+    assert actor(level).runs_all is (level in (A, OWN))
 
 
 # level, ACL: does the actor see it, run it?
