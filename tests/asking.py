@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from starlette.requests import Request
 
 from belvedere.access import Actor
 from belvedere.access.keys import Keys
@@ -43,7 +42,8 @@ class Caller:
         """The reply with its body as a client would read it."""
         route = next(one for one in self.routes if (one.method, one.path) == (method, path))
         ask = Ask(
-            request=_request(method, path, headers or {}),
+            scope=_scope(method, path, headers or {}),
+            receive=None,
             route=route,
             actor=actor,
             house=self.room,
@@ -66,8 +66,6 @@ def _checked(route: Route, body: Any) -> Any:
     return msgspec.convert(sent, route.body, strict=False)
 
 
-def _request(method: str, path: str, headers: dict[str, str]) -> Request:
+def _scope(method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    return Request(
-        {"type": "http", "method": method, "path": path, "headers": raw, "query_string": b""}
-    )
+    return {"type": "http", "method": method, "path": path, "headers": raw, "query_string": b""}

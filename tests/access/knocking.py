@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from starlette.requests import Request
 
 from belvedere.access import Actor, Level
 from belvedere.access.api import ROUTES
@@ -42,7 +41,7 @@ class Doors:
         if not actor.level.reaches(Level(route.level)):
             raise Forbidden("The level is too low.", code="level")
         checked = None if route.body is None else msgspec.convert(body or {}, route.body)
-        ask = Ask(request(headers or {}, scheme), route, actor, self.house, path, query or {})
+        ask = Ask(scope(headers or {}, scheme), None, route, actor, self.house, path, query or {})
         ask.body, ask.customer = checked, customer
         found = await route.handler(ask)
         reply = found if isinstance(found, Reply) else Reply(found)
@@ -55,17 +54,15 @@ def find(door: str) -> Route:
     return found
 
 
-def request(headers: dict[str, str], scheme: str) -> Request:
+def scope(headers: dict[str, str], scheme: str) -> dict[str, Any]:
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    return Request(
-        {
-            "type": "http",
-            "method": "GET",
-            "scheme": scheme,
-            "server": ("belvedere.test", 443),
-            "path": "/",
-            "root_path": "",
-            "query_string": b"",
-            "headers": [*raw, (b"host", b"belvedere.test")],
-        }
-    )
+    return {
+        "type": "http",
+        "method": "GET",
+        "scheme": scheme,
+        "server": ("belvedere.test", 443),
+        "path": "/",
+        "root_path": "",
+        "query_string": b"",
+        "headers": [*raw, (b"host", b"belvedere.test")],
+    }

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from access.knocking import Doors, request
+from access.knocking import Doors, scope
 from belvedere.access import Actor
 from belvedere.access.api import acl_routes
 from belvedere.base.errors import Forbidden, Invalid, NotFound
@@ -37,7 +37,7 @@ async def knock(
     object_id: str = TASK,
 ) -> Any:
     route = ROUTES[method]
-    ask = Ask(request({}, "http"), route, actor, doors.house, {"id": object_id}, query or {})
+    ask = Ask(scope({}, "http"), None, route, actor, doors.house, {"id": object_id}, query or {})
     ask.body = None if route.body is None else msgspec.convert(body or {}, route.body)
     return msgspec.to_builtins(await route.handler(ask))
 

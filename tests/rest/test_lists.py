@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import msgspec
-from starlette.requests import Request
 
 from belvedere.rest.filters import Field, Listable, read
 from belvedere.rest.lists import answer
@@ -22,10 +21,10 @@ async def nothing(ask: Ask) -> None:
 
 
 def ask(query: dict[str, list[str]]) -> Ask:
-    request = Request({"type": "http", "path": "/acme/task", "headers": [], "query_string": b""})
+    scope = {"type": "http", "path": "/acme/task", "headers": [], "query_string": b""}
     route = Route("GET", "/task", "viewer", nothing, "List tasks")
     house = SimpleNamespace(settings=SimpleNamespace(base_url="https://tools.test/ops"))
-    return Ask(request=request, route=route, actor=None, house=house, path={}, query=query)
+    return Ask(scope, None, route, actor=None, house=house, path={}, query=query)
 
 
 def page(query: dict[str, list[str]], total: int | None = None) -> dict[str, str]:

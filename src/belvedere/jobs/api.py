@@ -109,8 +109,9 @@ async def _run(
 
 def _whole(ask: Ask, given: Given) -> dict[str, Any] | None:
     """Where the address names the task, an object of the caller's own is the one argument."""
-    is_own = isinstance(given.body, dict) and not OWN_NAMES & given.body.keys()
-    return given.body if is_own and "id" in ask.path else None
+    if "id" not in ask.path or not isinstance(given.body, dict):
+        return None
+    return None if OWN_NAMES & given.body.keys() else given.body
 
 
 def _lifecycle(ask: Ask, given: Given) -> str | None:

@@ -63,11 +63,12 @@ class Route:
     query: Sequence[tuple[str, str]] = field(default=())
 
 
-@dataclass(slots=True)
-class Ask:
+class Ask(msgspec.Struct):
     """A request that has been let in: everything a handler may look at."""
 
-    request: Request
+    # The request as ASGI gives it.
+    scope: Any
+    receive: Any
     route: Route
     # access.Actor; typed loosely because this room lies below access
     actor: Any
@@ -81,6 +82,22 @@ class Ask:
     customer: str | None = None
     # The body as it came, for routes that read several encodings.
     raw: bytes = b""
+    _request: Request | None = None
+
+    @property
+    def request(self) -> Request:
+        """Starlette's view of it, made for the few handlers that look at more than one header."""
+        if self._request is None:
+            self._request = Request(self.scope, self.receive)
+        return self._request
+
+    def header(self, name: bytes) -> str | None:
+        """The first header of this name, which is in lower case."""
+        for key, value in self.scope["headers"]:
+            if key == name:
+                found: str = value.decode("latin-1")
+                return found
+        return None
 
     def first(self, name: str) -> str | None:
         """The first value of a query parameter."""

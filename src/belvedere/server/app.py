@@ -7,7 +7,6 @@ import time
 from typing import Any
 
 import msgspec
-from starlette.requests import Request
 
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Invalid, Refused, Unauthenticated
@@ -89,7 +88,7 @@ class App:
         query = body.query_of(scope["query_string"])
         actor = await self._actor(route, scope, headers, query)
         named = auth.one_name(match.customer, *query.get("customer", ()))
-        ask = Ask(Request(scope, receive), route, actor, self.house, match.path, query)
+        ask = Ask(scope, receive, route, actor, self.house, match.path, query)
         if route.level != Level.ANONYMOUS:
             auth.check_customer(actor, named)
         if route.body is not None or route.raw_body:
@@ -111,10 +110,11 @@ class App:
         address = self.address(scope, headers)
         if route.level == Level.ANONYMOUS:
             return msgspec.structs.replace(auth.ANYONE, address=address)
-        token = auth.token_of(headers, query, route, secure=scope["scheme"] == "https")
+        token = auth.shown(headers, query)
         if token is None:
-            raise Unauthenticated("Send an access token: Authorization: Bearer <token>.")
-        if auth.bearer(headers) is None and "access_token" not in query:
+            token = auth.cookie(headers, secure=scope["scheme"] == "https")
+            if token is None:
+                raise Unauthenticated("Send an access token: Authorization: Bearer <token>.")
             auth.check_origin(scope["method"], headers)
         actor = await self.house.credentials.actor(token, self.house.clock())
         auth.check_level(actor, route)
@@ -130,9 +130,9 @@ class App:
 
     def _believe_proxy(self, scope: Any, headers: dict[bytes, bytes]) -> None:
         """Behind a proxy that we trust, the scheme is what the browser used."""
-        told = headers.get(b"x-forwarded-proto", b"").decode("latin-1")
-        if told in ("http", "https") and (scope.get("client") or ("",))[0] in self._proxies:
-            scope["scheme"] = told
+        told = headers.get(b"x-forwarded-proto")
+        if told in (b"http", b"https") and (scope.get("client") or ("",))[0] in self._proxies:
+            scope["scheme"] = told.decode()
 
     def _preflight(self, scope: Any) -> Reply:
         allowed = self.table.methods(scope["raw_path"])

@@ -53,16 +53,21 @@ def token_of(
     headers: dict[bytes, bytes], query: dict[str, list[str]], route: Route, *, secure: bool
 ) -> str | None:
     """The token from header or query, else from the cookie. Two that differ are refused."""
-    given: set[str] = {*query.get("access_token", ())}
-    if (token := bearer(headers)) is not None:
-        given.add(token)
+    token = shown(headers, query)
+    if token is not None or route.level == Level.ANONYMOUS:
+        return token
+    return cookie(headers, secure=secure)
+
+
+def shown(headers: dict[bytes, bytes], query: dict[str, list[str]]) -> str | None:
+    """The token that the caller shows: no browser does that on its own, as it does with cookies."""
+    token = bearer(headers)
+    if "access_token" not in query:
+        return token
+    given = {*query["access_token"]} if token is None else {*query["access_token"], token}
     if len(given) > 1:
         raise Invalid("Two different tokens were given; send one.", code="two_tokens")
-    if given:
-        return given.pop()
-    if route.level == Level.ANONYMOUS:
-        return None
-    return _cookie(headers, secure=secure)
+    return given.pop()
 
 
 def bearer(headers: dict[bytes, bytes]) -> str | None:
@@ -70,7 +75,7 @@ def bearer(headers: dict[bytes, bytes]) -> str | None:
     return token.strip().decode("latin-1") if kind.lower() == b"bearer" else None
 
 
-def _cookie(headers: dict[bytes, bytes], *, secure: bool) -> str | None:
+def cookie(headers: dict[bytes, bytes], *, secure: bool) -> str | None:
     pairs = headers.get(b"cookie", b"").decode("latin-1").split(";")
     split = (pair.strip().partition("=") for pair in pairs)
     return cookies.token_in({name: value for name, _, value in split}, secure=secure)
@@ -89,19 +94,22 @@ def check_origin(method: str, headers: dict[bytes, bytes]) -> None:
 
 
 def check_level(actor: Actor, route: Route) -> None:
-    wanted = Level(route.level)
     if route.also_agent and actor.level is Level.AGENT:
         return
-    if not actor.level.reaches(wanted):
-        raise Forbidden(f"This needs the level {wanted}; yours is {actor.level}.", code="level")
+    if not actor.level.reaches(route.level):
+        raise Forbidden(
+            f"This needs the level {route.level}; yours is {actor.level}.", code="level"
+        )
 
 
 def one_name(*names: str | None) -> str | None:
     """The organization as named in path, query and body: once, or always the same."""
-    given = {name.lower() for name in names if name}
-    if len(given) > 1:
-        raise Invalid("Two different organizations were named.", code="two_customers")
-    return given.pop() if given else None
+    given: str | None = None
+    for name in map(str.lower, filter(None, names)):
+        if given not in (None, name):
+            raise Invalid("Two different organizations were named.", code="two_customers")
+        given = name
+    return given
 
 
 def check_customer(actor: Actor, name: str | None) -> None:

@@ -1,0 +1,61 @@
+"""What a request says about who asks and where: read once, whatever it holds."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.datastructures import Headers
+
+from belvedere.base.errors import Invalid
+from belvedere.rest.route import Ask
+from belvedere.server import auth
+from belvedere.server.routes import ROUTES
+
+TOKENS = ["", "bvt_a", "bvt_b", "\xfc"]
+AUTHORIZATION = st.sampled_from(
+    ["", "Bearer", "Bearer ", "bearer bvt_a", "BEARER  bvt_a ", "Basic eA==", "Bearer\tbvt_a"]
+)
+NAMES = st.sampled_from([None, "", "acme", "ACME", "Acme", "globex", "straße", "STRASSE", "İ", "i̇"])
+
+
+@given(AUTHORIZATION | st.none(), st.lists(st.sampled_from(TOKENS), min_size=1) | st.none())
+def test_one_token_is_shown_or_none(said: str | None, asked: list[str] | None) -> None:
+    headers = {} if said is None else {b"authorization": said.encode("latin-1")}
+    query = {} if asked is None else {"access_token": asked}
+    mine = auth.bearer(headers)
+    given = {*(asked or ()), *(() if mine is None else (mine,))}
+    if len(given) > 1:
+        with pytest.raises(Invalid) as refusal:
+            auth.shown(headers, query)
+        assert refusal.value.code == "two_tokens"
+    else:
+        assert auth.shown(headers, query) == (given.pop() if given else None)
+
+
+@pytest.mark.parametrize("level", ["anonymous", "user"])
+def test_a_cookie_counts_when_nothing_is_shown(level: str) -> None:
+    route = next(one for one in ROUTES if one.level == level)
+    headers = {b"cookie": b"a=b; belvedere=bvs_c"}
+    found = auth.token_of(headers, {}, route, secure=False)
+    assert found == (None if level == "anonymous" else "bvs_c")
+    assert auth.token_of(headers, {"access_token": ["bvt_a"]}, route, secure=False) == "bvt_a"
+    assert auth.token_of(headers, {"access_token": [""]}, route, secure=False) == ""
+
+
+@given(st.lists(NAMES, max_size=4))
+def test_an_organization_has_one_name(names: list[str | None]) -> None:
+    given = {name.lower() for name in names if name}
+    if len(given) > 1:
+        with pytest.raises(Invalid) as refusal:
+            auth.one_name(*names)
+        assert refusal.value.code == "two_customers"
+    else:
+        assert auth.one_name(*names) == (given.pop() if given else None)
+
+
+PAIRS = st.tuples(st.sampled_from([b"a", b"content-type", b"if-match"]), st.binary(max_size=4))
+
+
+@given(st.lists(PAIRS), st.sampled_from(["a", "content-type", "x"]))
+def test_of_two_headers_the_first_counts(pairs: list[tuple[bytes, bytes]], name: str) -> None:
+    ask = Ask({"headers": pairs}, None, ROUTES[0], None, None, {}, {})
+    assert ask.header(name.encode()) == Headers(raw=pairs).get(name)
