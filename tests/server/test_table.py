@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from belvedere.base.errors import Invalid, NotAllowed, NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Database
 from belvedere.rest.route import Route
-from belvedere.server import build, routes
+from belvedere.server import build, routes, table
 from belvedere.server.routes import PAGES, ROUTES
 from belvedere.server.settings import Settings
 from belvedere.server.table import Table, is_id_name
@@ -96,6 +97,20 @@ def test_the_table_finds_what_a_plain_search_finds(parts: list[str], method: str
         assert found == []
     else:
         assert found == [match.route]
+
+
+RAW = st.lists(st.sampled_from([b"/", b"%", b"%2F", b"%c3", b"\xc3", b"\xa9", b"a", b"%a9"]))
+
+
+@given(RAW.map(b"".join))
+def test_a_path_without_escapes_is_read_as_one_with(raw: bytes) -> None:
+    try:
+        wanted = [unquote_to_bytes(part).decode() for part in raw.split(b"/")]
+    except UnicodeDecodeError:
+        with pytest.raises(UnicodeDecodeError):
+            table.segments(b"/" + raw)
+    else:
+        assert table.segments(b"/" + raw) == wanted
 
 
 def test_segments_are_read_after_they_are_cut() -> None:

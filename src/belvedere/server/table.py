@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
+import msgspec
+
 from belvedere.base.errors import NotAllowed, NotFound
 from belvedere.base.ids import is_id
 from belvedere.rest.route import Route
@@ -24,8 +26,7 @@ class _Node:
     routes: dict[str, tuple[Route, tuple[str, ...]]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     route: Route
     customer: str | None
     path: dict[str, str]
@@ -70,7 +71,7 @@ class Table:
     def match(self, method: str, raw_path: bytes) -> Match:
         """The one route for this request; NotFound or NotAllowed otherwise."""
         try:
-            parts = [unquote_to_bytes(part).decode() for part in raw_path.split(b"/")[1:]]
+            parts = segments(raw_path)
         except UnicodeDecodeError:
             raise NotFound("The path is not UTF-8.", code="no_such_path") from None
         customer = None
@@ -94,6 +95,13 @@ class Table:
         except NotAllowed as refusal:
             return refusal.allow
         return ()
+
+
+def segments(raw_path: bytes) -> list[str]:
+    """Cut before they are read: one may hold a slash of its own, written as %2F."""
+    if b"%" not in raw_path:
+        return raw_path.decode().split("/")[1:]
+    return [unquote_to_bytes(part).decode() for part in raw_path.split(b"/")[1:]]
 
 
 def _walk(
