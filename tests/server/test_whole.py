@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from belvedere.server import whole
 from server.listening import PATIENCE_S, listening
@@ -88,6 +90,23 @@ async def test_a_header_cannot_be_split(value: bytes) -> None:
     async with serving(app) as port:
         answer = await said(port, REQUESTS["get"].replace(b"%s", b"/whole"))
     assert answer.startswith(b"HTTP/1.1 500 ") and b"x-own" not in answer
+
+
+PIECES = st.sampled_from([bytes([one]) for one in range(256)] + [b"\r\n", b": ", b"\r\n\r\n"])
+WORDS = st.lists(PIECES, max_size=4).map(b"".join)
+
+
+@given(st.dictionaries(WORDS, WORDS, max_size=4), st.booleans())
+def test_lines_are_as_many_as_headers(head: dict[bytes, bytes], closes: bool) -> None:
+    unclean = {*range(32), 127} - {ord("\t")}
+    if unclean.intersection(b"".join((*head.keys(), *head.values()))):
+        with pytest.raises(ValueError, match="control character"):
+            whole.head_of(200, head, closes=closes)
+        return
+    lines = [name + b": " + value for name, value in head.items()]
+    last = [b"connection: close"] if closes else []
+    wanted = [b"HTTP/1.1 200 OK", *lines, *last, b"", b""]
+    assert whole.head_of(200, head, closes=closes) == b"\r\n".join(wanted)
 
 
 async def test_the_connection_is_kept_for_the_next_request() -> None:
