@@ -49,13 +49,17 @@ def _steady() -> Millis:
     return time.clock_gettime_ns(clock) // 1_000_000
 
 
-def iso(at: Millis) -> str:
+def _written(at: Millis) -> str:
     """ISO 8601 in UTC with milliseconds and a Z, as every record carries it."""
-    seconds, millis = divmod(at, 1_000)
-    return f"{_second(seconds)}.{millis:03d}Z"
+    return f"{_second(at // 1_000)}.{at % 1_000:03d}Z"
 
 
-# A record holds half a dozen times, most of them of the same second as its neighbours'.
+# A record holds a dozen times, most of them the same few moments: a job is ready, assigned and
+# claimed at once. The type is said because what lru_cache gives takes anything.
+iso: Callable[[Millis], str] = lru_cache(4_096)(_written)
+
+
+# Most of the others are of the same second as their neighbours'.
 @lru_cache(4_096)
 def _second(seconds: int) -> str:
     stamp = time.gmtime(seconds)

@@ -1,7 +1,7 @@
 """Identifiers: 24 hex digits, the first 12 are Unix milliseconds, growing within a process."""
 
+import os
 import re
-import secrets
 import threading
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ def ids(clock: Callable[[], Millis] = wall) -> Ids:
             if now > last_ms:
                 last_ms = now
                 # Half of the room stays free, so that counting up cannot overflow in this tick.
-                tail = secrets.randbits(47)
+                tail = int.from_bytes(os.urandom(6)) >> 1
             else:
                 tail += 1
             return f"{last_ms:012x}{tail:012x}"

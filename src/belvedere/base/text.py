@@ -7,6 +7,7 @@ from typing import Any
 from belvedere.base.errors import Invalid
 
 MAX_DEPTH = 100
+BLANK = " \t\n\r"
 
 
 class Number(str):
@@ -54,6 +55,16 @@ def _decoder(parse_float: Any, parse_int: Any) -> json.JSONDecoder:
 _EXACT, _PLAIN = _decoder(Number, Number), _decoder(_finite, _whole)
 
 
+def _decode(decoder: json.JSONDecoder, text: str) -> Any:
+    """As `decoder.decode`, which looks for blanks around the text with two patterns: most bodies
+    have none there, and are read at once."""
+    if text[:1] in BLANK or text[-1] in BLANK:
+        return decoder.decode(text)
+    value, end = decoder.raw_decode(text)
+    # With something behind the value it is no JSON; decode says so, and where.
+    return value if end == len(text) else decoder.decode(text)
+
+
 def check_depth(text: str, value: Any) -> None:
     """Refuse what is nested deeper than anybody means; the usual body is not even walked."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
@@ -78,9 +89,9 @@ def parse(body: bytes | str, *, exact: bool = True) -> Any:
     """
     try:
         text = body if isinstance(body, str) else body.decode()
-        value = (_EXACT if exact else _PLAIN).decode(text)
+        value = _decode(_EXACT if exact else _PLAIN, text)
         check_depth(text, value)
-        if "\\ud" in text.lower():
+        if "\\ud" in text or "\\uD" in text:
             # Half of a surrogate pair is JSON but no text; it could never be stored or sent on.
             compact(value).encode()
         return value

@@ -1,0 +1,83 @@
+"""JSON text: read as the standard library reads it, refused by the place where it goes wrong."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from belvedere.base import text
+from belvedere.base.errors import Invalid
+from belvedere.base.text import Number
+
+BLANKS = st.text(" \t\n\r", max_size=3)
+PIECES = [*'{}[]:, \n1"\\x', '"a"', "-0", "1.50", "true", "null", "\ufeff", "\u00a0", "\v"]
+WRITTEN = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=6,
+)
+
+
+def test_it_works() -> None:
+    assert text.parse(b'{"a": [1.0, -0, "b"]}') == {"a": [Number("1.0"), Number("-0"), "b"]}
+    assert text.parse(b'{"a": [1.0, -0, "b"]}', exact=False) == {"a": [1.0, 0, "b"]}
+
+
+def said(written: str) -> Any:
+    try:
+        return text.parse(written.encode())
+    except Invalid as refusal:
+        return refusal.message
+
+
+def as_the_library_reads(written: str) -> Any:
+    try:
+        return json.loads(written, parse_int=Number, parse_float=Number)
+    except json.JSONDecodeError as fault:
+        at = f"at line {fault.lineno} column {fault.colno}"
+        return f"The body is not JSON: {fault.msg} {at}."
+
+
+@given(WRITTEN)
+@example("")
+@example(" ")
+@example("1 2")
+@example("1\n 2")
+@example("[] ]")
+@example(' {"a":\n1 x}')
+def test_it_reads_as_the_library_does(written: str) -> None:
+    # Of a key that occurs twice the library says nothing, and of a mark of order something else.
+    found = said(written)
+    if "occurs twice" not in str(found) and not written.startswith("\ufeff"):
+        assert found == as_the_library_reads(written)
+
+
+@given(BLANKS, VALUES, BLANKS)
+def test_blanks_around_it_do_not_matter(before: str, value: Any, behind: str) -> None:
+    written = before + json.dumps(value) + behind
+    assert text.parse(written.encode(), exact=False) == value
+
+
+@pytest.mark.parametrize("around", ["{}", " {}", "{} ", "\n{}\n"])
+def test_no_key_may_occur_twice(around: str) -> None:
+    for written in ('{"a": 1, "a": 1}', '[{"b": {"a": 1, "c": 2, "a": 3}}]'):
+        with pytest.raises(Invalid, match="'a' occurs twice"):
+            text.parse(around.replace("{}", written))
+
+
+@pytest.mark.parametrize("half", ["\\ud800", "\\uD800", "\\udC00", "\\uDc00", "\\ud83dx\\ude00"])
+def test_half_of_a_pair_is_no_text(half: str) -> None:
+    for written in (f'"{half}"', f'{{"{half}": 1}}', f'["\\\\UD", "{half}"]'):
+        with pytest.raises(Invalid, match="surrogate"):
+            text.parse(written.encode())
+
+
+def test_both_halves_are() -> None:
+    assert text.parse(b'["\\ud83d\\uDE00", "\\\\ud800", "\\\\UD800"]') == [
+        "😀",
+        "\\ud800",
+        "\\UD800",
+    ]
