@@ -121,6 +121,15 @@ def test_segments_are_read_after_they_are_cut() -> None:
         TABLE.match("GET", b"/job%2F" + ID.encode())
 
 
+@pytest.mark.parametrize("raw", [b"*", b"", b"job"])
+def test_what_is_no_path_is_not_found(raw: bytes) -> None:
+    """`OPTIONS *` is HTTP, and so is any other method before it."""
+    with pytest.raises(NotFound):
+        TABLE.match("GET", raw)
+    with pytest.raises(NotFound):
+        TABLE.methods(raw)
+
+
 def test_first_segments_are_no_organizations(db: Database, keys: Keys) -> None:
     assert {"job", "task", "host", "file", "script", "api", "ui", "-"} <= TABLE.reserved
     for word in TABLE.reserved - {"-"}:

@@ -77,7 +77,7 @@ class Table:
         customer = None
         tree = self._own
         # An empty segment is no name: //job is not /job.
-        if parts[0] and parts[0] not in self.reserved and len(parts) > 1:
+        if parts[1:] and parts[0] and parts[0] not in self.reserved:
             customer, parts, tree = parts[0], parts[1:], self._of_customer
         found = _walk(tree, parts, 0, [])
         if found is None:
