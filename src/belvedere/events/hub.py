@@ -25,8 +25,10 @@ class Hub:
     def ring(self, topics: Iterable[str]) -> None:
         for topic in topics:
             for key in {topic, topic.partition(":")[0]}:
-                for call in tuple(self._listeners.get(key, ())):
-                    call(topic)
+                if key in self._listeners:
+                    # Whoever is called may stop to listen, or let others listen.
+                    for call in tuple(self._listeners[key]):
+                        call(topic)
 
     async def wait(self, topic: str, timeout_s: float) -> bool:
         """Until the topic rings or the time is up; whether it rang."""
