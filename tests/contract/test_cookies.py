@@ -2,6 +2,8 @@
 
 from base64 import b64encode
 
+import pytest
+
 from cast import PASSWORD
 from contract.client import Client
 from contract.world import World
@@ -30,6 +32,25 @@ async def test_over_https_the_cookie_is_bound_to_the_host(world: World) -> None:
     done = await world.client(scheme="https").post("/api/auth/login", LOGIN)
     assert done.headers["set-cookie"].startswith("__Host-belvedere=")
     assert done.headers["set-cookie"].endswith("; Secure")
+
+
+@pytest.mark.parametrize(
+    ("address", "told", "is_secure"),
+    [
+        ("10.0.0.1", "https", True),
+        ("10.0.0.1", "http", False),
+        ("10.0.0.1", "HTTPS", False),
+        ("10.0.0.1", "https, http", False),
+        ("10.0.0.1", "\xfc", False),
+        ("192.0.2.50", "https", False),
+    ],
+)
+async def test_only_a_proxy_that_we_trust_says_the_scheme(
+    world: World, address: str, told: str, is_secure: bool
+) -> None:
+    client = world.client(address=address, headers={"x-forwarded-proto": told})
+    done = await client.post("/api/auth/login", LOGIN)
+    assert done.headers["set-cookie"].endswith("; Secure") is is_secure
 
 
 async def test_http_basic_signs_in_too(stranger: Client) -> None:

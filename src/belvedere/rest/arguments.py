@@ -41,10 +41,12 @@ def read(content_type: str, raw: bytes, query: Query) -> Given:
     """Put body and query together; where both speak they must agree."""
     from_body = _from_body(content_type, raw)
     from_query = _from_fields(query)
+    # Organizations are called without regard to case.
+    said = from_body.customer and from_body.customer.lower()
+    asked = from_query.customer and from_query.customer.lower()
     return Given(
         task=_agreed("task", from_body.task, from_query.task),
-        # Organizations are called without regard to case.
-        customer=_agreed("customer", _lower(from_body.customer), _lower(from_query.customer)),
+        customer=_agreed("customer", said, asked),
         arguments=_agreed("task_arguments", from_body.arguments, from_query.arguments),
         rest=from_body.rest,
         body=from_body.body,
@@ -55,10 +57,6 @@ def _agreed(name: str, one: Any, other: Any) -> Any:
     if one is not None and other is not None and one != other:
         raise _bad(name, f"The body and the query disagree about {name}; give it once.", "disagree")
     return other if one is None else one
-
-
-def _lower(name: str | None) -> str | None:
-    return None if name is None else name.lower()
 
 
 def _from_body(content_type: str, raw: bytes) -> Given:

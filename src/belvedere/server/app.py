@@ -59,7 +59,8 @@ class App:
         began = time.perf_counter()
         request_id = f"{self._mark}{next(self._number):08x}"
         headers = dict(scope["headers"])
-        self._believe_proxy(scope, headers)
+        if self._proxies:
+            self._believe_proxy(scope, headers)
         template = "-"
         try:
             if scope["method"] == "OPTIONS":
