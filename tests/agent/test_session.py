@@ -26,11 +26,22 @@ class Pipe:
         self.keeper.say = self._say  # type: ignore[method-assign]
         self.session = Session(self.keeper, Cache(str(path)), str(path))
         self.keeper.listener = self.session.hear_keeper
+        self.keeper.pause_listener = self.session.speak_up
+        self.frames = 0
+        self.is_full = False
 
     def _say(self, *messages: dict[str, Any]) -> None:
         self.to_keeper += messages
 
-    async def send(self, message: str | bytes) -> None:
+    def has_room(self) -> bool:
+        return not self.is_full
+
+    async def room(self) -> None:
+        while self.is_full:
+            await asyncio.sleep(0)
+
+    def send(self, message: str | bytes) -> None:
+        self.frames += 1
         self.to_server += json.loads(message) if isinstance(message, str) else [message]
 
     def hear(self, *messages: dict[str, Any]) -> None:
@@ -53,6 +64,10 @@ def state(*entries: dict[str, Any]) -> dict[str, Any]:
     return {"say": "state", "entries": list(entries)}
 
 
+def ended(fence: int) -> dict[str, Any]:
+    return {"say": "ended", "fence": fence, "report": REPORT}
+
+
 def kinds(said: list[Any]) -> list[tuple[str, int]]:
     return [(message["kind"], message["fence"]) for message in said]
 
@@ -67,7 +82,7 @@ async def test_it_works(tmp_path: Path) -> None:
 
 async def test_news_between_the_state_and_the_welcome_are_not_lost(tmp_path: Path) -> None:
     pipe = Pipe(tmp_path)
-    pipe.hear(state(entry(1), entry(2)), {"say": "ended", "fence": 1, "report": REPORT})
+    pipe.hear(state(entry(1), entry(2)), ended(1))
     pipe.hear({"say": "gone", "fence": 2})
     pipe.session.open(Welcome(5, "host", 1000, 1000, {"1": 0, "2": 0}))
     assert kinds(await pipe.speak()) == [("ended", 1)]
@@ -75,7 +90,7 @@ async def test_news_between_the_state_and_the_welcome_are_not_lost(tmp_path: Pat
 
 async def test_news_of_an_earlier_session_are_dropped(tmp_path: Path) -> None:
     pipe = Pipe(tmp_path)
-    pipe.hear({"say": "ended", "fence": 1, "report": REPORT}, state(entry(1, REPORT)))
+    pipe.hear(ended(1), state(entry(1, REPORT)))
     pipe.session.open(Welcome(5, "host", 1000, 1000))
     assert kinds(await pipe.speak()) == [("ended", 1)]
 
@@ -94,3 +109,34 @@ def test_a_keeper_survives_what_is_no_message(keeping: Keeping) -> None:
     keeping.say(do="what is this")
     keeping.say_bytes(b"{ rubbish\n")
     assert [each["fence"] for each in keeping.connect()["entries"]] == [fence]
+
+
+async def test_an_end_leaves_at_once_and_those_of_one_moment_share_a_frame(tmp_path: Path) -> None:
+    pipe = Pipe(tmp_path)
+    pipe.hear(state())
+    pipe.session.open(Welcome(5, "host", 1000, 1000))
+    speaking = asyncio.create_task(pipe.session.speak(pipe))
+    await asyncio.sleep(0)
+    pipe.hear(ended(1), ended(2))
+    # Before any task had its turn.
+    assert kinds(pipe.to_server) == [("ended", 1), ("ended", 2)]
+    assert pipe.frames == 1
+    speaking.cancel()
+
+
+async def test_what_finds_no_room_follows_in_its_turn(tmp_path: Path) -> None:
+    pipe = Pipe(tmp_path)
+    pipe.hear(state())
+    pipe.session.open(Welcome(5, "host", 1000, 1000))
+    speaking = asyncio.create_task(pipe.session.speak(pipe))
+    await asyncio.sleep(0)
+    pipe.is_full = True
+    pipe.hear(ended(1))
+    await asyncio.sleep(0)
+    pipe.hear(ended(2))
+    assert pipe.to_server == []
+    pipe.is_full = False
+    pipe.hear(ended(3))
+    await asyncio.sleep(0.01)
+    assert kinds(pipe.to_server) == [("ended", 1), ("ended", 2), ("ended", 3)]
+    speaking.cancel()

@@ -1,6 +1,7 @@
 """The agent of a simulated host: the real link and session, over simulated sockets."""
 
 import asyncio
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -115,6 +116,8 @@ class SimSocket:
         self._end = end
         self._frames: list[Any] = []
         self._wake = asyncio.Event()
+        self._listener: Callable[[Any], None] | None = None
+        self._fault: Exception | None = None
         self._closed: Exception | None = None
         self._ping_s, self._patience_s = ping_s, patience_s
         self._waits_for_pong = 0
@@ -125,6 +128,8 @@ class SimSocket:
     def _hear(self, frame: Any) -> None:
         if frame is PONG:
             self._waits_for_pong = 0
+        elif self._listener is not None:
+            self._hand_over(frame)
         else:
             self._frames.append(frame)
             self._wake.set()
@@ -146,9 +151,14 @@ class SimSocket:
         self._end.send(PING)
         self._loop.call_later(self._ping_s, self._ping)
 
-    async def send(self, frame: str | bytes) -> None:
+    def has_room(self) -> bool:
+        return self._closed is None
+
+    async def room(self) -> None:
         if self._closed is not None:
             raise self._closed
+
+    def send(self, frame: str | bytes) -> None:
         self._end.send(frame)
 
     async def recv(self) -> Any:
@@ -159,14 +169,27 @@ class SimSocket:
             await self._wake.wait()
         return self._frames.pop(0)
 
-    def __aiter__(self) -> "SimSocket":
-        return self
-
-    async def __anext__(self) -> Any:
+    async def listen(self, hear: Callable[[Any], None]) -> None:
+        while self._frames:
+            hear(self._frames.pop(0))
+        self._listener = hear
         try:
-            return await self.recv()
-        except ConnectionClosedOK:
-            raise StopAsyncIteration from None
+            while self._closed is None and self._fault is None:
+                self._wake.clear()
+                await self._wake.wait()
+        finally:
+            self._listener = None
+        end = self._fault or self._closed
+        if end is not None and not isinstance(end, ConnectionClosedOK):
+            raise end
+
+    def _hand_over(self, frame: Any) -> None:
+        assert self._listener is not None
+        try:
+            self._listener(frame)
+        except Exception as fault:
+            self._fault, self._listener = fault, None
+            self._wake.set()
 
     def close(self) -> None:
         self._end.close(1000, "")

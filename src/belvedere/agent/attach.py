@@ -38,6 +38,8 @@ class Attachment(asyncio.Protocol):
     def __init__(self) -> None:
         self.lost = asyncio.Event()
         self.listener: Callable[[Message], None] | None = None
+        # Called when all that the keeper said at once was handed over.
+        self.pause_listener: Callable[[], None] | None = None
         # Checks go on while there is no session.
         self.check_listener: Callable[[Message], None] | None = None
         self._lines = wire.Lines()
@@ -59,6 +61,8 @@ class Attachment(asyncio.Protocol):
             listener = self.check_listener if is_check else self.listener
             if listener is not None:
                 listener(message)
+        if self.pause_listener is not None:
+            self.pause_listener()
 
     def say(self, *messages: Message) -> None:
         """Leaves with the next `flush`."""

@@ -132,6 +132,7 @@ class Link:
 
     async def _talk(self, socket: Socket, keeper: Attachment, session: Session) -> None:
         keeper.listener = session.hear_keeper
+        keeper.pause_listener = session.speak_up
         keeper.say({"do": "hello", "owner": self._credential.host_id, "inline": INLINE_LOG})
         keeper.flush()
         async with asyncio.timeout(HANDSHAKE_S):
@@ -142,7 +143,8 @@ class Link:
             keeper.flush()
             await asyncio.wait_for(keeper.lost.wait(), HANDSHAKE_S)
             return
-        await socket.send(speech.frame([self._hello(socket, state)]))
+        await socket.room()
+        socket.send(speech.frame([self._hello(socket, state)]))
         async with asyncio.timeout(HANDSHAKE_S):
             first, *others = json.loads(await socket.recv())
         welcome = speech.decode(first)
@@ -156,7 +158,7 @@ class Link:
         succeeded = asyncio.get_running_loop().call_later(SOUND_S, self._succeed)
         try:
             await _until_one_ends(
-                _listen(socket, session),
+                socket.listen(session.hear),
                 session.speak(socket),
                 session.beat(welcome.beat_ms / 1_000),
                 keeper.lost.wait(),
@@ -202,14 +204,6 @@ def _refused(refusal: Refusal) -> Exception:
 def _is_outdated(state: dict[str, Any]) -> bool:
     """An upgrade changes the keeper too, as soon as no script needs the old one."""
     return state["build"] != __version__ and all(entry["report"] for entry in state["entries"])
-
-
-async def _listen(socket: Socket, session: Session) -> None:
-    async for frame in socket:
-        if isinstance(frame, str):
-            session.hear_server(json.loads(frame))
-        else:
-            session.hear_bytes(frame)
 
 
 async def _unless_lost(state: asyncio.Future[dict[str, Any]], keeper: Attachment) -> dict[str, Any]:

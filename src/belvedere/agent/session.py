@@ -1,6 +1,7 @@
 """One connection to the server, from Hello on: what either side says, handed to the other."""
 
 import asyncio
+import json
 import logging
 from typing import Any, Protocol
 
@@ -37,7 +38,11 @@ GATHER_S = 0.2
 
 
 class Socket(Protocol):
-    async def send(self, message: str | bytes) -> None: ...
+    def has_room(self) -> bool: ...
+
+    async def room(self) -> None: ...
+
+    def send(self, message: str | bytes) -> None: ...
 
 
 class Session:
@@ -56,6 +61,7 @@ class Session:
         # Samples of one moment leave together.
         self._soon: asyncio.TimerHandle | None = None
         self._outbox: list[FromAgent] = []
+        self._socket: Socket | None = None
         self._wake = asyncio.Event()
         self._number = 0
         # Not ended yet, as far as we were told.
@@ -90,7 +96,6 @@ class Session:
         elif say == "gone":
             self._live.discard(fence)
             self._streams.drop(fence)
-        self._wake.set()
 
     def open(self, welcome: Welcome) -> None:
         """Go on where the last connection broke off, with everything that is not acknowledged."""
@@ -120,6 +125,13 @@ class Session:
         self._streams.grow(fence, entry["total"])
         if entry["age_ms"] is not None:
             self._outbox.append(Started(fence, entry["age_ms"]))
+
+    def hear(self, frame: str | bytes) -> None:
+        """One frame of the server."""
+        if isinstance(frame, str):
+            self.hear_server(json.loads(frame))
+        else:
+            self.hear_bytes(frame)
 
     def hear_server(self, messages: list[dict[str, Any]]) -> None:
         """All that came in one frame."""
@@ -201,13 +213,23 @@ class Session:
     async def speak(self, socket: Socket) -> None:
         """Everything that waits goes into one frame; output takes turns with it, so that a flood
         delays no other job's end."""
+        self._socket = socket
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while await self._say_something(socket):
-                pass
+            await socket.room()
+            while self._say_something(socket):
+                await socket.room()
 
-    async def _say_something(self, socket: Socket) -> bool:
+    def speak_up(self) -> None:
+        """What the keeper gave us, at once where there is room: a lone end wakes no task."""
+        socket = self._socket
+        if socket is None or not socket.has_room() or self._say_something(socket):
+            self._wake.set()
+
+    def _say_something(self, socket: Socket) -> bool:
+        """Whether there may be more. Nothing is taken here that does not leave here, so whoever
+        speaks next goes on behind it."""
         thing = self._streams.next()
         while isinstance(thing, Ended):
             self._outbox.append(thing)
@@ -216,16 +238,16 @@ class Session:
             self._outbox.append(batch)
         messages, self._outbox = self._outbox, []
         if messages:
-            await socket.send(speech.frame(messages))
+            socket.send(speech.frame(messages))
             if any(isinstance(message, Ended) for message in messages):
                 reach("agent.reported")
         if thing is not None:
-            await socket.send(thing)
+            socket.send(thing)
         return thing is not None
 
     def close(self) -> None:
         """Orders that still wait were never accepted; the server hears so from the next Hello."""
-        self._keeper.listener = None
+        self._keeper.listener = self._keeper.pause_listener = None
         self._lookout.samples.listener = None
         if self._soon is not None:
             self._soon.cancel()

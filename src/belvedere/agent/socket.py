@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 from collections import deque
+from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 from websockets.asyncio.client import connect as dial
@@ -22,10 +24,12 @@ class Socket(asyncio.Protocol):
         self._every: float = options["ping_interval"]
         self._patience: float = options["ping_timeout"]
         self._inbox: deque[str | bytes] = deque()
+        # Where messages go: here until somebody takes each as it comes.
+        self._take: Callable[[str | bytes], None] = self._keep
         self._waiter: asyncio.Future[None] | None = None
         # Pending while the server takes nothing.
         self._full: asyncio.Future[None] | None = None
-        self._heard_at = self._loop.time()
+        self._heard_at = monotonic()
         self._ping_due = self._loop.call_later(self._every, self._ping)
         # What the server closed with, and the end of it all.
         self._goodbye: Close | None = None
@@ -51,20 +55,25 @@ class Socket(asyncio.Protocol):
         self._full = None
 
     def data_received(self, data: bytes) -> None:
-        self._heard_at = self._loop.time()
+        self._heard_at = monotonic()
         try:
             for opcode, payload in self._reader.feed(data):
                 self._hear(opcode, payload)
         except frames.Broken as fault:
             self._transport.write(frames.pack_close(fault.code, fault.reason, masked=True))
             self._transport.close()
-        self._wake()
+        except Exception as fault:
+            # Whoever listens could not bear it, and learns so where it waits.
+            if self._waiter is None or self._waiter.done():
+                raise
+            self._take = self._keep
+            self._waiter.set_exception(fault)
 
     def _hear(self, opcode: int, payload: bytes) -> None:
         if opcode == frames.TEXT:
-            self._inbox.append(frames.decode(payload))
+            self._take(frames.decode(payload))
         elif opcode == frames.BINARY:
-            self._inbox.append(payload)
+            self._take(payload)
         elif opcode == frames.PING:
             self._transport.write(frames.pack(frames.PONG, payload, masked=True))
         elif opcode == frames.CLOSE and self._goodbye is None:
@@ -72,10 +81,15 @@ class Socket(asyncio.Protocol):
             self._goodbye = Close(code or 1005, reason)
             self._transport.write(frames.pack(frames.CLOSE, payload[:2], masked=True))
             self._transport.close()
+            self._wake()
+
+    def _keep(self, message: str | bytes) -> None:
+        self._inbox.append(message)
+        self._wake()
 
     def _ping(self) -> None:
         """Whatever the server says is a sign of life; only silence has an end."""
-        if self._loop.time() - self._heard_at > self._every + self._patience:
+        if monotonic() - self._heard_at > self._every + self._patience:
             self._transport.abort()
             return
         self._transport.write(frames.pack(frames.PING, b"", masked=True))
@@ -87,11 +101,21 @@ class Socket(asyncio.Protocol):
 
     # Above: messages
 
-    async def send(self, frame: str | bytes) -> None:
-        if self._full is not None:
+    def is_over(self) -> bool:
+        return self._goodbye is not None or self.lost.done()
+
+    def has_room(self) -> bool:
+        return self._full is None and not self.is_over()
+
+    async def room(self) -> None:
+        """Wait until the server takes what we say."""
+        while self._full is not None:
             await self._full
-        if self._goodbye is not None or self.lost.done():
+        if self.is_over():
             raise self._closed()
+
+    def send(self, frame: str | bytes) -> None:
+        """Only while there is room."""
         opcode, data = (
             (frames.TEXT, frame.encode()) if isinstance(frame, str) else (frames.BINARY, frame)
         )
@@ -99,20 +123,27 @@ class Socket(asyncio.Protocol):
 
     async def recv(self) -> str | bytes:
         while not self._inbox:
-            if self._goodbye is not None or self.lost.done():
+            if self.is_over():
                 raise self._closed()
             self._waiter = self._loop.create_future()
             await self._waiter
         return self._inbox.popleft()
 
-    def __aiter__(self) -> "Socket":
-        return self
-
-    async def __anext__(self) -> str | bytes:
-        try:
-            return await self.recv()
-        except ConnectionClosedOK:
-            raise StopAsyncIteration from None
+    async def listen(self, hear: Callable[[str | bytes], None]) -> None:
+        """Every message straight to `hear`, without a task to wake for it, until the server says
+        goodbye. Fails with the connection, and with whatever `hear` raises."""
+        while self._inbox:
+            hear(self._inbox.popleft())
+        if not self.is_over():
+            self._waiter = self._loop.create_future()
+            self._take = hear
+            try:
+                await self._waiter
+            finally:
+                self._take = self._keep
+        end = self._closed()
+        if not isinstance(end, ConnectionClosedOK):
+            raise end
 
     def _closed(self) -> ConnectionClosed:
         code = None if self._goodbye is None else self._goodbye.code
@@ -121,7 +152,7 @@ class Socket(asyncio.Protocol):
 
     async def close(self, patience_s: float) -> None:
         """Say so, and wait a moment for the server to see it."""
-        if not self.lost.done() and self._goodbye is None:
+        if not self.is_over():
             self._transport.write(frames.pack_close(frames.NORMAL, "", masked=True))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(self.lost), patience_s)
