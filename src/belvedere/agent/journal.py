@@ -11,7 +11,7 @@ import os
 from binascii import crc32
 
 from belvedere.agent.ledger import Ledger, records, replay
-from belvedere.agent.wire import to_json
+from belvedere.agent.quickjson import to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """One connection to the server, from Hello on: what either side says, handed to the other."""
 
 import asyncio
-import json
 import logging
 from typing import Any, Protocol
 
@@ -9,6 +8,7 @@ from belvedere.agent import speech
 from belvedere.agent.attach import Attachment
 from belvedere.agent.cache import Cache
 from belvedere.agent.lookout import Lookout
+from belvedere.agent.quickjson import from_json
 from belvedere.agent.samples import Buffer
 from belvedere.agent.streams import Streams
 from belvedere.agent.supply import Supply
@@ -129,7 +129,7 @@ class Session:
     def hear(self, frame: str | bytes) -> None:
         """One frame of the server."""
         if isinstance(frame, str):
-            self.hear_server(json.loads(frame))
+            self.hear_server(from_json(frame))
         else:
             self.hear_bytes(frame)
 

@@ -1,10 +1,10 @@
 """The server's messages into the protocol's shapes, and ours into its frames."""
 
-import json
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from belvedere import protocol
+from belvedere.agent.quickjson import writer
 from belvedere.protocol import FromAgent, FromServer
 
 Shape = TypeVar("Shape")
@@ -58,8 +58,8 @@ def _fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__slots__}
 
 
-_encode = json.JSONEncoder(separators=(",", ":"), default=_fields).encode
+_to_json = writer(_fields)
 
 
 def frame(messages: Sequence[FromAgent]) -> str:
-    return _encode(messages)
+    return _to_json(messages)

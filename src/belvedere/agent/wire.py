@@ -6,7 +6,7 @@ From the keeper (`say`): state, started, output, ended, gone, checked.
 
 from __future__ import annotations
 
-import json
+from belvedere.agent.quickjson import from_json, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 VERSION = 3
 # An agent that is this far behind is not listening; it gets the whole state when it returns.
 TOO_FAR_BEHIND = 16 * 1024 * 1024
-
-
-# Made once: json.dumps would make an encoder for every call.
-to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def pack(message: Message) -> bytes:
@@ -37,4 +33,4 @@ class Lines:
     def feed(self, data: bytes) -> list[Message]:
         lines = (self._rest + data).split(b"\n") if self._rest else data.split(b"\n")
         self._rest = lines.pop()
-        return [json.loads(line) for line in lines]
+        return [from_json(line.decode()) for line in lines]

@@ -1,0 +1,58 @@
+"""Quick JSON against the standard library's, on what nobody should write."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from belvedere.agent import quickjson
+from belvedere.agent.quickjson import from_json, to_json, writer
+
+# Every code point, halves of pairs among them, and every number, infinite ones among them.
+TEXTS = st.text(st.characters())
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXTS | st.integers(), inner),
+    max_leaves=20,
+)
+ODD = ["", " ", "\n", "nul", "[1", "1 2", "[1] x", "{} {}", "\ufeff1", '"\x01"', "NaN", "-", "\0"]
+SPACES = st.text(" \t\r\n\v", max_size=2)
+
+
+def standard(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def outcome(read: Any, text: str) -> Any:
+    """What comes of it, as something that can be compared; NaN among it."""
+    try:
+        return repr(read(text))
+    except (ValueError, RecursionError) as fault:
+        return type(fault), str(fault)
+
+
+@given(VALUES)
+def test_it_works(value: Any) -> None:
+    assert to_json(value) == standard(value)
+    assert from_json(to_json(value)) == json.loads(standard(value))
+
+
+@given(st.sampled_from(ODD) | TEXTS | VALUES.map(standard), SPACES, SPACES)
+def test_it_reads_whatever_the_library_reads_and_refuses_the_rest(
+    text: str, before: str, after: str
+) -> None:
+    for odd in (before + text + after, text[:-1], text[1:]):
+        assert outcome(from_json, odd) == outcome(json.loads, odd)
+
+
+def test_it_writes_what_json_does_not_know_as_told_or_not_at_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert writer(list)([range(3)]) == "[[0,1,2]]"
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        to_json(range(3))
+    monkeypatch.setattr(quickjson, "make_encoder", None)
+    assert writer(list)([range(3), float("inf")]) == "[[0,1,2],Infinity]"
