@@ -24,6 +24,7 @@ class Coming:
 
 class Cache:
     def __init__(self, root: str, limit: int = LIMIT) -> None:
+        self._folder = root
         self._root = Path(root)
         self._limit = limit
         # Oldest use first.
@@ -48,7 +49,7 @@ class Cache:
         """Where these bytes lie under this name, or None when they must be fetched."""
         if digest not in self._sizes:
             return None
-        path = f"{self._root}/{digest}/{filename}"
+        path = f"{self._folder}/{digest}/{filename}"
         if not self._is_unchanged(digest, filename, path) and not self._check(digest, filename):
             return None
         self._sizes[digest] = self._sizes.pop(digest)

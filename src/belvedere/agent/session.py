@@ -231,6 +231,7 @@ class Session:
         """Whether there may be more. Nothing is taken here that does not leave here, so whoever
         speaks next goes on behind it."""
         thing = self._streams.next()
+        has_ends = isinstance(thing, Ended)
         while isinstance(thing, Ended):
             self._outbox.append(thing)
             thing = self._streams.next()
@@ -239,7 +240,7 @@ class Session:
         messages, self._outbox = self._outbox, []
         if messages:
             socket.send(speech.frame(messages))
-            if any(isinstance(message, Ended) for message in messages):
+            if has_ends:
                 reach("agent.reported")
         if thing is not None:
             socket.send(thing)

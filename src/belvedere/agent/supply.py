@@ -30,9 +30,14 @@ class Supply:
     def _hand_over(self, order: Order) -> bool:
         """To the keeper, when all of its bytes are here."""
         script = self._cache.path(order.sha256, basename(order.filename))
-        blobs = [(blob, self._cache.path(blob.sha256, "blob")) for blob in order.blobs]
-        if script is None or any(path is None for _, path in blobs):
+        if script is None:
             return False
+        blobs = []
+        for blob in order.blobs:
+            path = self._cache.path(blob.sha256, "blob")
+            if path is None:
+                return False
+            blobs.append({"index": blob.index, "filename": blob.filename, "path": path})
         reach("agent.script_cached")
         self._keeper.say(
             {
@@ -49,10 +54,7 @@ class Supply:
                 "os_user": order.os_user,
                 "masks": order.masks,
                 "script": script,
-                "blobs": [
-                    {"index": blob.index, "filename": blob.filename, "path": path}
-                    for blob, path in blobs
-                ],
+                "blobs": blobs,
             }
         )
         return True

@@ -4,7 +4,7 @@
 small frames. It still makes the connection; what then goes to and fro is packed and read here.
 """
 
-import secrets
+import os
 import struct
 from typing import Final
 
@@ -47,7 +47,7 @@ def pack(opcode: int, data: bytes, *, masked: bool) -> bytes:
         head = struct.pack(">BBQ", FINAL | opcode, mark | 127, size)
     if not masked:
         return head + data
-    key = secrets.token_bytes(4)
+    key = os.urandom(4)
     return head + key + apply_mask(data, key)
 
 
@@ -87,11 +87,13 @@ class Reader:
                 return []
             data, self._kept = bytes(self._kept), bytearray()
         found: list[Found] = []
-        at = 0
-        while (end := self._frame(data, at, found)) > at:
+        at, size = 0, len(data)
+        while at < size:
+            end = self._frame(data, at, found)
+            if end == at:
+                self._kept += data[at:]
+                break
             at = end
-        if at < len(data):
-            self._kept += data[at:]
         return found
 
     def _frame(self, data: bytes, at: int, found: list[Found]) -> int:

@@ -1,0 +1,39 @@
+"""What the agent says, against the plain way of writing a dataclass down."""
+
+import json
+from dataclasses import asdict
+from typing import Any, get_args
+
+import pytest
+
+from belvedere.agent import speech
+from belvedere.protocol import (
+    Beat,
+    Ended,
+    Entry,
+    FromAgent,
+    Hello,
+    Report,
+    Sample,
+    Samples,
+    Started,
+    Want,
+)
+
+SAID: tuple[Any, ...] = (
+    Hello("web", "1", "f", "j", "b", 16, [Entry(1, "live"), Entry(2, "ended")], info={"a": [1]}),
+    Started(1, 70),
+    Ended(2, Report("exit", 3, log='"\ud83d\n', survivors=[5], files=[["a.txt", 7]])),
+    Beat([1, 2]),
+    Want("ab"),
+    Samples("s", 1, [Sample("m", 2, 3, "failure", data={"x": None}, measured={"ms": 0.5})]),
+)
+
+
+def test_it_works() -> None:
+    assert json.loads(speech.frame(SAID)) == [asdict(message) for message in SAID]
+
+
+@pytest.mark.parametrize("shape", get_args(FromAgent))
+def test_every_message_is_tried(shape: type) -> None:
+    assert shape in map(type, SAID)
