@@ -29,6 +29,7 @@ def complain(text: str) -> None:
 class Door:
     __slots__ = (
         "_agent",
+        "_is_behind",
         "_lines",
         "_listening",
         "_out",
@@ -51,6 +52,8 @@ class Door:
         self.losses = 0
         self._lines = wire.Lines()
         self._out: list[bytes] = []
+        # Whether the agent has yet to take some of it.
+        self._is_behind = False
 
     def accept(self) -> None:
         """What the former agent sent and we did not read is dropped unread: the new agent is
@@ -65,6 +68,7 @@ class Door:
         self._agent = agent
         self.fd = self._agent.fileno()
         self._poll.register(self.fd, select.POLLIN)
+        self._is_behind = False
         self._lines = wire.Lines()
 
     def receive(self) -> list[Message]:
@@ -104,7 +108,9 @@ class Door:
             self.close()
             return
         self._out = [rest] if rest else []
-        self._poll.modify(self.fd, select.POLLIN | (select.POLLOUT if rest else 0))
+        if self._is_behind != bool(rest):
+            self._is_behind = bool(rest)
+            self._poll.modify(self.fd, select.POLLIN | (select.POLLOUT if rest else 0))
 
     def close(self) -> None:
         if self._agent is not None:

@@ -206,19 +206,20 @@ class Keeper:
         self._write_at = now_ns() + MEND_AFTER
 
     def _act(self, step: Step) -> None:
-        if isinstance(step, Tell):
-            if step.message["say"] == "ended":
-                reach("keeper.ended")
-            self._door.send(step.message)
-        elif isinstance(step, Spawn):
-            reach("keeper.accepted")
-            self._take(self._scripts.start(step.order))
-        elif isinstance(step, Clear):
-            self._scripts.clear(step.fences)
-        elif isinstance(step, End):
-            self._take(self._scripts.end(step.fence, step.why))
-        elif isinstance(step, Renew):
-            self._make_durable(afresh=True)
+        match step:
+            case Tell():
+                if step.message["say"] == "ended":
+                    reach("keeper.ended")
+                self._door.send(step.message)
+            case Spawn():
+                reach("keeper.accepted")
+                self._take(self._scripts.start(step.order))
+            case Clear():
+                self._scripts.clear(step.fences)
+            case End():
+                self._take(self._scripts.end(step.fence, step.why))
+            case Renew():
+                self._make_durable(afresh=True)
 
     def _make_durable(self, *, afresh: bool = False) -> None:
         """What was written in passing, now for good; and mend what could not be written."""
@@ -234,7 +235,7 @@ class Keeper:
 
     def _is_over(self) -> bool:
         """Nothing runs, nobody listens and nothing is left to report; or a newer keeper waits."""
-        if not self._scripts.is_idle() or self._door.fd >= 0:
+        if self._door.fd >= 0 or not self._scripts.is_idle():
             self._exit_at = NEVER
             return self._retiring and self._scripts.is_idle()
         now = now_ns()

@@ -217,6 +217,9 @@ class Scripts:
         self._pipes.drain(script)
         fence = script.fence
         del self._crowd.scripts[fence]
+        if not self._crowd.scripts:
+            # The look that this one was still due would find nobody.
+            self.due = NEVER
         found = report(script)
         if not is_check(fence):
             found.update(self._harvest(script))
