@@ -339,3 +339,16 @@ def test_no_two_scripts_carry_the_same_mark() -> None:
     assert spawner.mark() == 0
     spawner.release(marks[5])
     assert spawner.mark() == marks[5]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_script_begins_with_every_signal_at_its_default(keeping: Keeping) -> None:
+    keeping.process.terminate()
+    keeping.process.wait()
+    ignored = "for one in (3, 10, 13, 15, 20, 40): signal.signal(one, signal.SIG_IGN)"
+    keeping.start(f"import signal\n{ignored}")
+    keeping.connect()
+    report = keeping.run("#!/bin/sh\nexec cat /proc/self/status\n")
+    seen = dict(line.split(":\t") for line in report["log"].splitlines())
+    # The C library keeps 32 and 33 to itself.
+    assert int(seen["SigIgn"], 16) & ~(3 << 31) == int(seen["SigBlk"], 16) == 0

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # environment and folder: it marks the processes of a fence.
 MARK_LIMIT = getattr(resource, "RLIMIT_MSGQUEUE", None)
 MARKS = 8_191
+# Scripts begin with every signal at its default, whatever the keeper ignores or was made to ignore
+# by whoever started it. The C library asks about each one that is not named: 60 system calls.
+DEFAULTS = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
 
 REASONS = {
     errno.ENOENT: ("no_interpreter", "There is no such interpreter"),
@@ -156,7 +159,7 @@ class Spawner:
                 ),
                 setsid=True,
                 setsigmask=(),
-                setsigdef=(signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP, signal.SIGINT),
+                setsigdef=DEFAULTS,
             )
         except NotImplementedError:
             return _popen(path, command, env, (self._null, out), account)
