@@ -45,10 +45,13 @@ class CannotStart(Exception):
 
 def words(order: Message, script: str) -> list[str]:
     """The command line: runas with the script in its place, then the arguments."""
-    # %python% is the one interpreter that is certainly there: our own.
-    runas = [sys.executable if word == "%python%" else word for word in order["runas"]]
-    command = [word.replace("%script%", script) for word in runas]
-    if command == runas:
+    command: list[str] = []
+    is_named = False
+    for word in order["runas"]:
+        is_named = is_named or "%script%" in word
+        # %python% is the one interpreter that is certainly there: our own.
+        command.append(sys.executable if word == "%python%" else word.replace("%script%", script))
+    if not is_named:
         command.append(script)
     return [*command, *order["arguments"]]
 
@@ -108,11 +111,13 @@ class Spawner:
     ) -> tuple[int, int]:
         """The process and the reading end of its output; CannotStart when nothing was started."""
         fence: int = order["fence"]
-        env = environment(account)
-        env.update(order["env"])
-        env["BELVEDERE_FENCE"] = str(fence)
-        env["BELVEDERE_COOKIE"] = self.cookie(fence)
-        env["BELVEDERE_FILES"] = place.files
+        env = {
+            **environment(account),
+            **order["env"],
+            "BELVEDERE_FENCE": str(fence),
+            "BELVEDERE_COOKIE": self.cookie(fence),
+            "BELVEDERE_FILES": place.files,
+        }
         command = words(order, script)
         reader, writer = os.pipe()
         try:
