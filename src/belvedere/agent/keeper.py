@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 SYNC_AFTER = 20 * MS
 # A journal that could not be written is tried again this often.
 MEND_AFTER = 5_000 * MS
+# So many steps are taken before those that ended meanwhile are told: many scripts that are ordered
+# together would otherwise all be started before the end of the first is heard of.
+AT_ONCE = 8
 IDLE_EXIT = 60_000 * MS
 # Deadlines count sleep of the machine, a poll does not: so it is never longer than this.
 LONGEST_POLL = 30_000 * MS
@@ -191,11 +194,20 @@ class Keeper:
                 self._refuse_to_start(fault)
             if not self._todo:
                 break
-            todo, self._todo = self._todo, []
+            todo, rest, self._todo = self._todo[:AT_ONCE], self._todo[AT_ONCE:], []
             for step in todo:
                 self._act(step)
+            if rest:
+                self._tell_ends()
+                self._todo = rest
         if self._journal.unsynced and self._write_at == NEVER:
             self._write_at = now_ns() + SYNC_AFTER
+
+    def _tell_ends(self) -> None:
+        """Of scripts that ended while others of the same turn began: before yet others begin."""
+        self._take(self._scripts.reap())
+        self._settle()
+        self._door.flush()
 
     def _refuse_to_start(self, fault: OSError) -> None:
         spawns = [step for step in self._todo if isinstance(step, Spawn)]

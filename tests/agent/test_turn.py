@@ -1,0 +1,99 @@
+"""A turn of the keeper with many steps, without sockets, disk and processes."""
+
+from typing import Any
+
+from belvedere.agent.keeper import AT_ONCE, Keeper
+from belvedere.agent.ledger import Ledger
+from belvedere.agent.script import NEVER
+from belvedere.agent.steps import End, Spawn, Tell, Write
+
+COUNT = 3 * AT_ONCE + 1
+
+
+class Stage:
+    """Everything that the keeper acts on: notes what was done, and every script ends at once."""
+
+    unsynced = False
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, int]] = []
+        self._running: list[int] = []
+        self._written: list[int] = []
+
+    def append(self, record: Any, *, sync: bool) -> None:
+        self._written.append(record[1])
+
+    def commit(self, _: Ledger) -> None:
+        self.done += [("written", fence) for fence in self._written]
+        self._written.clear()
+
+    def start(self, order: Any) -> Any:
+        self.done.append(("begun", order["fence"]))
+        self._running.append(order["fence"])
+        return []
+
+    def end(self, fence: int, _: str) -> Any:
+        self.done.append(("to end", fence))
+        return self.reap()
+
+    def reap(self) -> Any:
+        over, self._running = self._running, []
+        steps: list[Any] = []
+        for fence in over:
+            report = {"say": "ended", "fence": fence}
+            steps += [Write(["ended", fence], sync=False), Tell(report)]
+        return steps
+
+    def send(self, message: Any) -> None:
+        self.done.append(("told", message["fence"]))
+
+    def flush(self) -> None:
+        self.done.append(("flushed", 0))
+
+
+class BadDisk(Stage):
+    def commit(self, _: Ledger) -> None:
+        if self._written:
+            self._written.clear()
+            raise OSError("no room")
+
+
+def settled(*steps: Any, on: Stage | None = None) -> list[tuple[str, int]]:
+    stage: Any = on or Stage()
+    keeper = Keeper.__new__(Keeper)
+    keeper._journal = keeper._scripts = keeper._door = stage
+    keeper._ledger = Ledger("j")
+    keeper._todo, keeper._write_at = list(steps), NEVER
+    keeper._settle()
+    return list(stage.done)
+
+
+def spawn(fence: int) -> Spawn:
+    return Spawn({"fence": fence})
+
+
+def test_it_works() -> None:
+    assert settled(spawn(1)) == [("begun", 1)]
+    assert settled(*map(spawn, range(AT_ONCE))) == [("begun", n) for n in range(AT_ONCE)]
+
+
+def test_ends_are_written_and_told_before_more_scripts_begin() -> None:
+    done = settled(*map(spawn, range(COUNT)))
+    assert [fence for what, fence in done if what == "begun"] == list(range(COUNT))
+    last = COUNT - 1
+    assert [fence for what, fence in done if what == "told"] == list(range(last))
+    for fence in range(last):
+        begun, written, told = (done.index((w, fence)) for w in ("begun", "written", "told"))
+        assert begun < written < told < done.index(("flushed", 0), told)
+        follower = ("begun", (fence // AT_ONCE + 1) * AT_ONCE)
+        assert done.index(("flushed", 0), told) < done.index(follower)
+
+
+def test_what_follows_a_start_stays_behind_it() -> None:
+    done = settled(*map(spawn, range(COUNT)), End(COUNT - 1, "canceled"))
+    assert done.index(("to end", COUNT - 1)) > done.index(("begun", COUNT - 1))
+
+
+def test_a_disk_that_fails_meanwhile_stops_nobody_who_was_accepted() -> None:
+    done = settled(*map(spawn, range(COUNT)), on=BadDisk())
+    assert [fence for what, fence in done if what == "begun"] == list(range(COUNT))
