@@ -7,7 +7,7 @@ import threading
 import psycopg
 import pytest
 
-from belvedere.base.errors import Unavailable
+from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import Database, Tx
 
 only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -98,6 +98,65 @@ async def test_a_lone_fault_leaves_nothing_behind_and_calls_nobody(db: Database)
             await asked
     await db.write(note, "n3", "x")
     assert (await db.read(noted), called) == (["n3"], [])
+
+
+async def test_a_refusal_in_a_crowd_changes_nothing_for_the_others(db: Database) -> None:
+    called: list[str] = []
+    seen: list[str] = []
+    db.on_rung = seen.extend
+
+    def keep(tx: Tx, name: str) -> str:
+        note(tx, name, "x")
+        tx.after_commit(lambda: called.append(name))
+        tx.rung.add(f"topic:{name}")
+        return name
+
+    def refuse(tx: Tx, name: str) -> str:
+        keep(tx, name)
+        raise Conflict("no", code="no")
+
+    def keep_all(tx: Tx, names: list[str]) -> list[str | Exception]:
+        return [Conflict("odd", code="odd") if name == "n0" else keep(tx, name) for name in names]
+
+    asked = [db.write(keep, "n1"), db.write(refuse, "n2"), db.write(keep, "n3")]
+    asked += [db.join(keep_all, name) for name in ("n4", "n0", "n5")]
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    kept = ["n1", "n3", "n4", "n5"]
+    assert [one for one in answers if isinstance(one, str)] == kept
+    assert [one.code for one in answers if isinstance(one, Conflict)] == ["no", "odd"]
+    assert (await db.read(noted), sorted(called)) == (kept, kept)
+    assert sorted(seen) == [f"topic:{name}" for name in kept]
+
+
+async def test_a_fault_at_the_end_of_a_batch_leaves_its_verbs(db: Database) -> None:
+    called: list[str] = []
+
+    def keep(tx: Tx, name: str) -> None:
+        note(tx, name, "x")
+        tx.rung.add("host:1")
+        tx.after_commit(lambda: called.append(name))
+
+    def fail(tx: Tx) -> None:
+        note(tx, "n9", "x")
+        tx.after_commit(lambda: called.append("n9"))
+        raise Unavailable("no")
+
+    db.closing = fail
+    await db.write(keep, "n1")
+    await asyncio.gather(db.write(keep, "n2"), db.write(keep, "n3"))
+    assert (await db.read(noted), sorted(called)) == (["n1", "n2", "n3"], ["n1", "n2", "n3"])
+
+
+async def test_what_was_undone_is_not_remembered(db: Database) -> None:
+    def remember(tx: Tx, name: str) -> str:
+        known: str = tx.memo.setdefault("word", name)
+        if name == "bad":
+            raise Conflict("no", code="no")
+        return known
+
+    with pytest.raises(Conflict):
+        await db.write(remember, "bad")
+    assert await db.write(remember, "good") == "good"
 
 
 async def test_lone_writes_and_crowds_are_all_kept(db: Database) -> None:

@@ -2,7 +2,8 @@
 
 Statements run on the event loop and only COMMIT (the fsync) goes to a thread: a writer thread of
 its own would fight the loop for the interpreter lock, which costs milliseconds under load.
-Whatever arrives while a commit is under way shares the next one, each verb in a savepoint.
+Whatever arrives while a commit is under way shares the next one; when a verb fails, all of them are
+run again, each in a savepoint.
 """
 
 import asyncio
@@ -120,6 +121,21 @@ class _Waiting:
         self.result: Any = None
         self.error: BaseException | None = None
 
+    def answer(self, result: Any, error: BaseException | None) -> None:
+        """For now: it may be run again, and the last answer counts."""
+        self.result = result
+        self.error = error
+
+
+def _gathered(batch: list[_Waiting]) -> list[list[_Waiting]]:
+    """Plain verbs one by one, then the items of each set-based one together."""
+    plain = [[waiting] for waiting in batch if not waiting.is_set]
+    sets: dict[Any, list[_Waiting]] = {}
+    for waiting in batch:
+        if waiting.is_set:
+            sets.setdefault(waiting.verb, []).append(waiting)
+    return [*plain, *sets.values()]
+
 
 def connect(path: str, *, readonly: bool = False) -> apsw.Connection:
     """A connection with our settings; `synchronous=full`: an answered write survives power loss."""
@@ -188,8 +204,12 @@ class Sqlite:
         batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
         try:
             tx = self._begin()
-            self._run_all(tx, batch)
-            self._close(tx)
+            try:
+                self._run_plainly(tx, batch)
+            except Exception:
+                # One of them, perhaps its last step: again, and each so that it can be undone.
+                self._start_over(tx)
+                self._run_carefully(tx, batch)
         except BaseException as fault:
             self._fail(loop, batch, fault)
             return
@@ -212,13 +232,16 @@ class Sqlite:
         return None
 
     def _close(self, tx: SqliteTx) -> None:
-        """The end of the batch, in a savepoint of its own: its fault must not undo the verbs."""
-        if self.closing is None or not [1 for topic in tx.rung if topic.startswith(CLOSED)]:
-            return
+        """The end of the batch, for whoever was rung in it."""
+        if self.closing is not None and [1 for topic in tx.rung if topic.startswith(CLOSED)]:
+            self.closing(tx)
+
+    def _close_carefully(self, tx: SqliteTx) -> None:
+        """In a savepoint of its own: its fault must not undo the verbs."""
         marks = len(tx.calls), set(tx.rung)
         self._writer.execute("savepoint verb")
         try:
-            self.closing(tx)
+            self._close(tx)
             self._writer.execute("release verb")
         except Exception:
             log.exception("the end of a batch failed; its verbs stand")
@@ -228,72 +251,70 @@ class Sqlite:
         self._writer.execute("begin immediate")
         return SqliteTx(self._writer, self.clock(), self._memo)
 
-    def _run_all(self, tx: SqliteTx, batch: list[_Waiting]) -> None:
+    def _run_plainly(self, tx: SqliteTx, batch: list[_Waiting]) -> None:
+        """Without savepoints, for which SQLite copies every page that is written."""
         if len(batch) == 1:
             self._run_lone(tx, batch[0])
-            return
-        sets: dict[Any, list[_Waiting]] = {}
-        for waiting in batch:
-            if waiting.is_set:
-                sets.setdefault(waiting.verb, []).append(waiting)
-            else:
-                self._run_one(tx, waiting)
-        for verb, members in sets.items():
-            self._run_set(tx, verb, members)
+        else:
+            for members in _gathered(batch):
+                self._run(tx, members)
+        self._close(tx)
 
     def _run_lone(self, tx: SqliteTx, waiting: _Waiting) -> None:
         """Nobody shares its transaction: where it fails, all of that is undone."""
         try:
-            if waiting.is_set:
-                self._answer(waiting, *waiting.verb(tx, [waiting.args]))
-            else:
-                waiting.result = waiting.verb(tx, *waiting.args, **waiting.kwargs)
+            self._run(tx, [waiting])
         except Exception as fault:
-            self._check_alive()
-            self._writer.execute("rollback")
-            self._writer.execute("begin immediate")
-            tx.calls.clear()
-            tx.rung.clear()
-            waiting.error = fault
+            self._start_over(tx)
+            waiting.answer(None, fault)
 
-    def _run_one(self, tx: SqliteTx, waiting: _Waiting) -> None:
+    def _run_carefully(self, tx: SqliteTx, batch: list[_Waiting]) -> None:
+        """Each in a savepoint: one that fails must not take its neighbours along."""
+        for members in _gathered(batch):
+            self._run_undoably(tx, members)
+        self._close_carefully(tx)
+
+    def _run_undoably(self, tx: SqliteTx, members: list[_Waiting]) -> None:
         marks = len(tx.calls), set(tx.rung)
         self._writer.execute("savepoint verb")
         try:
-            waiting.result = waiting.verb(tx, *waiting.args, **waiting.kwargs)
+            self._run(tx, members)
             self._writer.execute("release verb")
         except Exception as fault:
             self._undo(tx, marks)
-            waiting.error = fault
+            self._run_alone(tx, members, fault)
 
-    def _run_set(self, tx: SqliteTx, verb: Any, members: list[_Waiting]) -> None:
-        marks = len(tx.calls), set(tx.rung)
-        self._writer.execute("savepoint verb")
-        try:
-            results = verb(tx, [waiting.args for waiting in members])
-            self._writer.execute("release verb")
-        except Exception as fault:
-            self._undo(tx, marks)
-            self._run_members_alone(tx, verb, members, fault)
-            return
-        for waiting, result in zip(members, results, strict=True):
-            self._answer(waiting, result)
-
-    def _answer(self, waiting: _Waiting, result: Any) -> None:
-        if isinstance(result, Exception):
-            waiting.error = result
-        else:
-            waiting.result = result
-
-    def _run_members_alone(
-        self, tx: SqliteTx, verb: Any, members: list[_Waiting], fault: Exception
-    ) -> None:
-        """One poisonous item must not take its neighbours along."""
+    def _run_alone(self, tx: SqliteTx, members: list[_Waiting], fault: Exception) -> None:
+        """One poisonous item must not take the others of its set along."""
         if len(members) == 1:
-            members[0].error = fault
+            members[0].answer(None, fault)
             return
         for waiting in members:
-            self._run_set(tx, verb, [waiting])
+            self._run_undoably(tx, [waiting])
+
+    def _run(self, tx: SqliteTx, members: list[_Waiting]) -> None:
+        """One plain verb, or all items of a set-based one."""
+        first = members[0]
+        if not first.is_set:
+            first.answer(first.verb(tx, *first.args, **first.kwargs), None)
+            return
+        results = first.verb(tx, [waiting.args for waiting in members])
+        for waiting, result in zip(members, results, strict=True):
+            is_fault = isinstance(result, Exception)
+            waiting.answer(None if is_fault else result, result if is_fault else None)
+
+    def _start_over(self, tx: SqliteTx) -> None:
+        """As if nothing of this transaction had been."""
+        self._check_alive()
+        self._writer.execute("rollback")
+        self._writer.execute("begin immediate")
+        self._forget(tx, 0, set())
+
+    def _forget(self, tx: SqliteTx, calls: int, rung: set[str]) -> None:
+        del tx.calls[calls:]
+        tx.rung = rung
+        # It may hold what was written only by what is undone.
+        self._memo.clear()
 
     def _check_alive(self) -> None:
         if self._writer.get_autocommit():
@@ -304,8 +325,7 @@ class Sqlite:
         self._check_alive()
         self._writer.execute("rollback to verb")
         self._writer.execute("release verb")
-        del tx.calls[marks[0] :]
-        tx.rung = marks[1]
+        self._forget(tx, *marks)
 
     def _fail(
         self, loop: asyncio.AbstractEventLoop, batch: list[_Waiting], fault: BaseException
@@ -360,7 +380,7 @@ class Sqlite:
         tx = self._begin()
         try:
             result = verb(tx, *a, **k)
-            self._close(tx)
+            self._close_carefully(tx)
             self._writer.execute("commit")
         except BaseException:
             if not self._writer.get_autocommit():
