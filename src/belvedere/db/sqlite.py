@@ -1,7 +1,8 @@
 """SQLite: one writer connection with group commit, a few readers, one process per file.
 
-Statements run on the event loop and only COMMIT (the fsync) goes to a thread: a writer thread of
-its own would fight the loop for the interpreter lock, which costs milliseconds under load.
+Statements run on the event loop: a writer thread of its own would fight the loop for the
+interpreter lock, which costs milliseconds under load. Only COMMIT (the fsync) goes to a thread, and
+only while the disk is slow.
 Whatever arrives while a commit is under way shares the next one; when a verb fails, all of them are
 run again, each in a savepoint.
 """
@@ -53,7 +54,7 @@ log = logging.getLogger("belvedere.db")
 BATCH = 128
 READERS = 3
 # A commit that takes less than this holds the loop up no longer than handing it to a thread.
-QUICK_S = 0.001
+QUICK_S = 0.002
 # What the end of a transaction has work with; the other topics are for after the commit.
 CLOSED = "host:"
 BROKEN = apsw.Error
@@ -213,7 +214,7 @@ class Sqlite:
         except BaseException as fault:
             self._fail(loop, batch, fault)
             return
-        if len(batch) == 1 and self._is_quick:
+        if self._is_quick:
             self._committed(loop, tx, batch, self._commit())
             return
         self._committer.submit(self._commit).add_done_callback(
@@ -221,7 +222,7 @@ class Sqlite:
         )
 
     def _commit(self) -> Exception | None:
-        """The durable write. While the disk is quick, a lone verb need not wake a thread for it."""
+        """The durable write. While the disk is quick, nobody need wake a thread for it."""
         began = time.monotonic()
         try:
             self._writer.execute("commit")

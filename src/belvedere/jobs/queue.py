@@ -103,7 +103,7 @@ def claim(
         return []
     ready: list[Ready] = [(job, job.arguments) for job in jobs]
     claimed, taken = _assigned(tx, host, ready, _fences(tx, jobs))
-    store.save(tx, jobs)
+    store.save_assigned(tx, jobs)
     store.insert_attempts(tx, taken.attempts)
     changes.tell(tx, "assigned", taken.jobs)
     return claimed

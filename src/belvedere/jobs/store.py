@@ -175,6 +175,31 @@ def save(tx: Tx, jobs: Sequence[JobRow]) -> None:
     tx.many(_SAVE + _OF_ONE, [(*_saved(job), job.id, job.version - 1) for job in jobs])
 
 
+def save_assigned(tx: Tx, jobs: Sequence[JobRow]) -> None:
+    """The same for jobs that an agent takes up. Only what that changes: an index of a column that
+    is named is written anew, whether it changed or not."""
+    tx.many(
+        "update jobs set lifecycle = ?, version = ?, fence = ?, attempts = ?, reason = ?,"
+        f" updated_at = ?, assigned_at = ?, started_at = ?, deadline_at = ?{_OF_ONE}",
+        [
+            (
+                job.lifecycle,
+                job.version,
+                job.fence,
+                job.attempts,
+                job.reason,
+                job.updated_at,
+                job.assigned_at,
+                job.started_at,
+                job.deadline_at,
+                job.id,
+                job.version - 1,
+            )
+            for job in jobs
+        ],
+    )
+
+
 class End(msgspec.Struct):
     """What an ended job keeps beside its row, as JSON texts."""
 
