@@ -118,9 +118,9 @@ async def test_a_refusal_in_a_crowd_changes_nothing_for_the_others(db: Database)
     def keep_all(tx: Tx, names: list[str]) -> list[str | Exception]:
         return [Conflict("odd", code="odd") if name == "n0" else keep(tx, name) for name in names]
 
-    asked = [db.write(keep, "n1"), db.write(refuse, "n2"), db.write(keep, "n3")]
-    asked += [db.join(keep_all, name) for name in ("n4", "n0", "n5")]
-    answers = await asyncio.gather(*asked, return_exceptions=True)
+    alone = [db.write(keep, "n1"), db.write(refuse, "n2"), db.write(keep, "n3")]
+    together = [db.join(keep_all, name) for name in ("n4", "n0", "n5")]
+    answers = await asyncio.gather(*alone, *together, return_exceptions=True)
     kept = ["n1", "n3", "n4", "n5"]
     assert [one for one in answers if isinstance(one, str)] == kept
     assert [one.code for one in answers if isinstance(one, Conflict)] == ["no", "odd"]
