@@ -96,6 +96,7 @@ def test_every_lifecycle_but_the_first_ones_can_be_reached() -> None:
 # The database's own guard.
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_the_guard_of_the_database_holds_the_same_pairs(db: Database) -> None:
     rows = db.write_now(lambda tx: tx.rows("select from_lifecycle, to_lifecycle from job_moves"))
     assert set(rows) == {(str(move.before), str(move.after)) for move in MOVES}
