@@ -27,7 +27,11 @@ def writer(default: Callable[[Any], Any] | None = None) -> Callable[[Any], str]:
     if make_encoder is None:
         return standard.encode
     escape = json.encoder.encode_basestring_ascii
-    pieces = make_encoder(None, standard.default, escape, None, ":", ",", False, False, True)
+    try:
+        pieces = make_encoder(None, standard.default, escape, None, ":", ",", False, False, True)
+    except TypeError:
+        # A Python whose encoder wants to be made differently.
+        return standard.encode
     return lambda value: "".join(pieces(value, 0))
 
 

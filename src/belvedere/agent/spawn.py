@@ -188,10 +188,17 @@ def _popen(
         user=account.uid if account.switch else None,
         group=account.gid if account.switch else None,
         extra_groups=account.groups if account.switch else None,
+        # Safe here: the keeper has one thread.
+        preexec_fn=_reset_signals,
     )
     # The keeper reaps all of its children itself; without this Popen would warn about it.
     process.returncode = 0
     return process.pid
+
+
+def _reset_signals() -> None:
+    for one in DEFAULTS:
+        signal.signal(one, signal.SIG_DFL)
 
 
 def _explain(fault: OSError | ValueError | TypeError, program: str) -> CannotStart:
