@@ -60,10 +60,12 @@ def test_idle_and_history_have_goals_where_they_were_measured() -> None:
     found = result(1.0, 0.5)
     found.idle = Idle(10, [], rss_bytes=149_000_000, pss_bytes=1, cpu_percent=0.6)
     found.history = History(9, 1.0, [Grown("create", 100, 151, 1.51), Grown("claim", 9, 9, 1.0)])
+    found.history.idle = Idle(10, [], rss_bytes=1, pss_bytes=1, cpu_percent=0.4)
     more = {name: is_met for name, is_met in met(found).items() if " " in name}
     assert more == {
         "idle memory": True,
         "idle cpu": False,
         "history: create": False,
         "history: claim": True,
+        "history: idle cpu": True,
     }

@@ -34,6 +34,7 @@ def haste(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it measures is tested here, not how exactly: less of everything."""
     monkeypatch.setattr(run, "SETTLE_S", 0.0)
     monkeypatch.setattr(history, "ROUNDS", 4)
+    monkeypatch.setattr(history, "SETTLE_S", 0.0)
     for name, less in {"CALLS": 30, "INCREMENTS": 100, "WATCH_S": 4.0}.items():
         monkeypatch.setattr(rooms, name, less)
 
@@ -71,6 +72,8 @@ def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
     assert {"create", "claim", "first page of 50"} <= {
         verb["name"] for verb in result["history"]["verbs"]
     }
+    kept = {one["name"]: one["cpu_percent"] for one in result["history"]["idle"]["processes"]}
+    assert kept["server"] > 0
     assert ran.status == int(any(not goal["is_met"] for goal in result["goals"]))
     assert list((tmp_path / "place").iterdir()) == []
     assert processes.of_folder(tmp_path / "place") == []

@@ -3,9 +3,9 @@
 import pytest
 
 from belvedere.base.errors import Invalid, NotFound
-from belvedere.db import Database
+from belvedere.db import Database, Tx
+from belvedere.jobs import limits, retention, service, sight, store
 from belvedere.jobs import log as joblog
-from belvedere.jobs import retention, service, sight, store
 from belvedere.jobs.log import Output
 from belvedere.tasks import service as task_service
 from jobs.workshop import MISSING, Workshop
@@ -44,7 +44,7 @@ def test_old_ones_go_by_age(shop: Workshop) -> None:
     young = ended(shop, task_id)
     purge(shop)
     shop.clock.move(12 * 3600 + 1)
-    shop.db.write_now(retention.start_over)
+    shop.db.write_now(limits.start_over)
     purge(shop)
     assert there(shop) == [young]
     assert old != young
@@ -54,9 +54,38 @@ def test_a_task_that_no_longer_runs_grows_old_too(shop: Workshop) -> None:
     ended(shop, shop.task(history={"count": 100, "days": 1}))
     purge(shop)
     shop.clock.move(10 * 24 * 3600)
-    shop.db.write_now(retention.start_over)
+    shop.db.write_now(limits.start_over)
     purge(shop)
     assert there(shop) == []
+
+
+def test_each_task_is_looked_at_once_however_much_it_keeps(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look counts what a task keeps: one per slice of history would be a walk for each."""
+    monkeypatch.setattr(limits, "SLICE", 2)
+    looked: list[str] = []
+    beyond = limits._of
+
+    def watched(tx: Tx, column: str, object_id: str) -> list[str]:
+        looked.append(object_id)
+        return beyond(tx, column, object_id)
+
+    monkeypatch.setattr(limits, "_of", watched)
+    tasks = sorted(shop.task(history={"count": 9, "days": 90}) for _ in range(3))
+    for task_id in tasks * 4:
+        ended(shop, task_id)
+    purge(shop)
+    assert looked == tasks
+    looked.clear()
+    for task_id in tasks[:2] * 2:
+        ended(shop, task_id)
+    purge(shop)
+    assert looked == tasks[:2] * 2
+    looked.clear()
+    shop.db.write_now(limits.start_over)
+    purge(shop)
+    assert looked == tasks
 
 
 def test_open_and_lost_jobs_stay_whatever_their_number(shop: Workshop) -> None:
@@ -65,7 +94,7 @@ def test_open_and_lost_jobs_stay_whatever_their_number(shop: Workshop) -> None:
     lost = shop.lost(task_id).id
     gone = ended(shop, task_id)
     shop.clock.move(400 * 24 * 3600)
-    shop.db.write_now(retention.start_over)
+    shop.db.write_now(limits.start_over)
     purge(shop)
     assert set(there(shop)) == {waiting, running, lost}
     assert gone not in there(shop)
@@ -92,8 +121,9 @@ def test_history_of_a_deleted_task_is_kept_and_trimmed_too(shop: Workshop) -> No
 
 
 def test_it_takes_small_batches(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "BATCH", 2)
+    monkeypatch.setattr(limits, "BATCH", 2)
     task_id = shop.task(history={"count": 1, "days": 90})
+    purge(shop)
     for _ in range(6):
         ended(shop, task_id)
     assert shop.db.write_now(retention.purge)

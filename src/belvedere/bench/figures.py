@@ -73,6 +73,8 @@ class History(msgspec.Struct):
     jobs: int
     fill_s: float
     verbs: list[Grown]
+    # A server that has it all and nothing to do.
+    idle: Idle | None = None
 
 
 class Room(msgspec.Struct):
@@ -183,6 +185,8 @@ def goals(result: Result) -> list[Goal]:
         found.append(Goal(room.name, room.ratio, limit, not least, is_met))
     if result.history is not None:
         found += [_most(f"history: {verb.name}", verb.ratio, 1.5) for verb in result.history.verbs]
+        if result.history.idle is not None:
+            found.append(_most("history: idle cpu", result.history.idle.cpu_percent, 0.5))
     return found
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from belvedere.bench import figures, ground
+from belvedere.bench import figures, ground, private, processes
 from belvedere.bench.databases import fresh, opened
-from belvedere.bench.figures import History
+from belvedere.bench.figures import History, Idle
 from belvedere.bench.fill import fill
 from belvedere.bench.ground import Ground
 from belvedere.db import Database, Tx
@@ -21,21 +21,35 @@ from belvedere.rest.filters import Listing
 PAGE = 1_000
 ROUNDS, CYCLES, PAGES = 20, 25, 3
 SLICE = 25_000
+# What was left over is tidied up first.
+SETTLE_S = 20.0
 Tell = Callable[[str, int, int], None]
 Times = dict[str, list[float]]
 R = TypeVar("R")
 
 
-def measure(server: str, folder: Path, jobs: int, tell: Tell) -> History:
-    with fresh(server, folder, "small") as small, fresh(server, folder, "full") as full:
+def measure(server: str, folder: Path, jobs: int, idle_s: float, tell: Tell) -> History:
+    # A data folder of its own: a server is to run on it.
+    laden = folder / "laden"
+    laden.mkdir()
+    with fresh(server, folder, "small") as small, fresh(server, laden, "belvedere") as full:
         _prepare(small, PAGE, lambda done: None)
         began = time.monotonic()
         _prepare(full, jobs, lambda done: tell("filling the history", done, jobs))
         took = time.monotonic() - began
         with opened(small) as few, opened(full) as many:
-            empty, laden = _in_turns(few, many, tell)
-    verbs = [figures.grown(name, empty[name], laden[name]) for name in empty]
-    return History(jobs, took, verbs)
+            before, after = _in_turns(few, many, tell)
+        idle = _idle(laden, full if server else "", idle_s, tell) if idle_s else None
+    verbs = [figures.grown(name, before[name], after[name]) for name in before]
+    return History(jobs, took, verbs, idle)
+
+
+def _idle(folder: Path, database: str, seconds: float, tell: Tell) -> Idle | None:
+    """What a server takes that has nothing to do but to keep all this."""
+    tell("idle with history", 0, 0)
+    with private.running(folder, database):
+        time.sleep(SETTLE_S)
+        return processes.idle(folder, seconds)
 
 
 def _prepare(url: str, jobs: int, step: Callable[[int], None]) -> None:

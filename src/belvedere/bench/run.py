@@ -61,7 +61,7 @@ def run(plan: Plan, tell: Tell) -> Result:
         else:
             result = _measure_private(plan, database, folder, tell)
             if plan.history:
-                result.history = history.measure(database, folder, plan.history, tell)
+                result.history = history.measure(database, folder, plan.history, plan.idle_s, tell)
     result.goals = figures.goals(result)
     return result
 

@@ -100,6 +100,13 @@ def _history_rows(history: Any) -> Iterator[tuple[str, str, str, str]]:
             f"{verb['full_us']:.0f} us (empty {verb['empty_us']:.0f})",
             f"{verb['ratio']:.2f} x empty",
         )
+    if history["idle"]:
+        yield (
+            "history: idle cpu",
+            f"processor when idle, {history['jobs']:,} jobs",
+            f"{history['idle']['cpu_percent']:.2f} % of a core",
+            "",
+        )
 
 
 def _verdict(goal: Any) -> tuple[str, str]:

@@ -1,7 +1,5 @@
 """Forgetting old jobs: marks that readers obey at once, rows that go later in small batches."""
 
-import msgspec
-
 from belvedere import events
 from belvedere.access import audit
 from belvedere.access.model import Actor
@@ -9,21 +7,11 @@ from belvedere.base.clock import DAY, Millis
 from belvedere.base.errors import Invalid
 from belvedere.base.ids import is_id
 from belvedere.db import Database, Tx
+from belvedere.jobs import limits, store
 from belvedere.jobs import log as joblog
-from belvedere.jobs import store
-from belvedere.jobs.model import IS_OPEN, WORKFLOW
-from belvedere.tasks.model import History, TaskSpec
+from belvedere.jobs.limits import BATCH, OVER
+from belvedere.tasks.model import History
 from belvedere.tasks.store import missing, runnable
-
-BATCH = 500
-_spec = msgspec.json.Decoder(TaskSpec).decode
-
-# What a workflow job that is still open has done stays until it is over, too.
-_OVER = (
-    "lifecycle in ('finished', 'canceled', 'terminated', 'expired') and state <> 'lost'"
-    " and (workflow_job_id is null or not exists (select 1 from jobs w"
-    " where w.id = jobs.workflow_job_id and w.ended_at is null))"
-)
 
 
 async def delete_history(
@@ -53,13 +41,13 @@ def delete_finished(tx: Tx, actor: Actor, kind: str | None, object_id: str | Non
 
 def _count(tx: Tx, actor: Actor) -> int:
     until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
-    where = f"customer_id = ? and {_OVER} and ended_at > ?"
+    where = f"customer_id = ? and {OVER} and ended_at > ?"
     return int(tx.value(f"select count(*) from jobs where {where}", actor.customer_id, until))
 
 
 def delete_batch(tx: Tx, actor: Actor, column: str | None, object_id: str | None) -> int:
     rows = tx.rows(
-        f"select id from jobs where customer_id = ? and {_OVER} and {column} = ?"
+        f"select id from jobs where customer_id = ? and {OVER} and {column} = ?"
         " order by id limit ?",
         actor.customer_id,
         object_id,
@@ -144,7 +132,7 @@ def purge(tx: Tx) -> bool:
     job_ids = _marked(tx)
     more = bool(job_ids)
     if not job_ids:
-        job_ids, more = _over_limits(tx)
+        job_ids, more = limits.beyond(tx)
     if not job_ids and not more:
         job_ids = _old_commands(tx)
         more = bool(job_ids)
@@ -166,7 +154,7 @@ def _marked(tx: Tx) -> list[str]:
         until, _, last = value.partition(":")
         below = (customer_id, int(until), int(last or 0))
         rows = tx.rows(
-            f"select id from jobs where {_MARKED} and {_OVER} order by id limit ?", *below, BATCH
+            f"select id from jobs where {_MARKED} and {OVER} order by id limit ?", *below, BATCH
         )
         if rows:
             return [job_id for (job_id,) in rows]
@@ -185,107 +173,12 @@ def _drop_mark(tx: Tx, name: str, customer_id: str, until: Millis) -> None:
     )
 
 
-def _over_limits(tx: Tx) -> tuple[list[str], bool]:
-    """Look at the tasks that ran since the last look; what is too much, and whether to go on."""
-    cursor = tx.value("select value from meta where name = 'retention'") or ""
-    rows = tx.rows(
-        "select id, task_id, workflow_id from jobs where id > ?"
-        f" and (task_id is not null or type = '{WORKFLOW}') order by id limit ?",
-        cursor,
-        BATCH,
-    )
-    for task_id in sorted({task_id for _, task_id, _ in rows if task_id is not None}):
-        history = _spec(tx.value("select spec from tasks where id = ?", task_id)).history
-        found = _beyond(tx, "task_id = ?", task_id, history)
-        if found:
-            return found, True
-    for workflow_id in sorted({flow for _, task_id, flow in rows if task_id is None}):
-        found = _beyond(tx, f"type = '{WORKFLOW}' and workflow_id = ?", workflow_id, History())
-        if found:
-            return [*found, *_steps_of(tx, found)], True
-    if rows:
-        _remember(tx, rows[-1][0])
-    return [], bool(rows)
-
-
 def _old_commands(tx: Tx) -> list[str]:
     """Commands of admins have no task that says how long they are kept."""
     rows = tx.rows(
-        f"select id from jobs where task_id is null and type = 'ScriptJob' and id < ? and {_OVER}"
+        f"select id from jobs where task_id is null and type = 'ScriptJob' and id < ? and {OVER}"
         " order by id limit ?",
         f"{max(0, tx.now - History().days * DAY):012x}",
         BATCH,
     )
     return [job_id for (job_id,) in rows]
-
-
-def _steps_of(tx: Tx, workflow_job_ids: list[str]) -> list[str]:
-    """Also those of the workflows that ran in them."""
-    found: list[str] = []
-    while workflow_job_ids:
-        rows = tx.rows(
-            f"select id, type from jobs where workflow_job_id in {tx.sql.texts}",
-            store.json_list(workflow_job_ids),
-        )
-        found += [job_id for job_id, _ in rows]
-        workflow_job_ids = [job_id for job_id, kind in rows if kind == WORKFLOW]
-    return found
-
-
-def _beyond(tx: Tx, of: str, object_id: str, history: History) -> list[str]:
-    edge = _edge(tx, of, object_id, history.count)
-    by_count = tx.rows(
-        f"select id from jobs where {of} and id <= ? and {_OVER} order by id limit ?",
-        object_id,
-        edge,
-        BATCH,
-    )
-    long_ago = tx.now - history.days * DAY
-    by_age = tx.rows(
-        f"select id from jobs where {of} and id < ? and {_OVER} and ended_at < ?"
-        " order by id limit ?",
-        object_id,
-        # Ids begin with their time: nothing made after that moment can have ended before it.
-        f"{max(0, long_ago):012x}",
-        long_ago,
-        BATCH,
-    )
-    return list(dict.fromkeys(job_id for (job_id,) in [*by_count, *by_age]))
-
-
-def _edge(tx: Tx, of: str, object_id: str, count: int) -> str:
-    """The newest job that may go for being one too many. Found by counting entries of an index,
-    however many are kept; those that stay whatever their age do not count."""
-    row = tx.row(
-        f"select id from jobs where {of} order by id desc limit 1 offset ?",
-        object_id,
-        count + _staying(tx, of, object_id),
-    )
-    return "" if row is None else row[0]
-
-
-def _staying(tx: Tx, of: str, object_id: str) -> int:
-    """Those that are open, lost, or steps of what is open: all but `_OVER`, by indexes of few."""
-    # Written so that no index of all history fits.
-    these = of.replace("_id = ?", "_id || '' = ?")
-    few = (
-        f"{IS_OPEN} and expires_at > 0",
-        "lifecycle = 'terminated' and state = 'lost'",
-        "lifecycle in ('finished', 'canceled', 'terminated', 'expired') and workflow_job_id in"
-        f" (select w.id from jobs w where w.{IS_OPEN} and w.expires_at > 0)",
-    )
-    asked = " + ".join(f"(select count(*) from jobs where {one} and {these})" for one in few)
-    return int(tx.value(f"select {asked}", *[object_id] * len(few)))
-
-
-def _remember(tx: Tx, job_id: str) -> None:
-    tx.run(
-        "insert into meta (name, value) values ('retention', ?)"
-        " on conflict (name) do update set value = excluded.value",
-        job_id,
-    )
-
-
-def start_over(tx: Tx) -> None:
-    """Look at every task again: those that no longer run grow old all the same."""
-    tx.run("delete from meta where name = 'retention'")

@@ -9,7 +9,7 @@ from belvedere import access, hosts
 from belvedere.db import Tx
 from belvedere.indicators import aging
 from belvedere.indicators.store import any_going_stale
-from belvedere.jobs import queue, retention, sweep
+from belvedere.jobs import limits, queue, retention, sweep
 from belvedere.jobs.model import UNREACHABLE_AFTER
 from belvedere.monitors import retention as monitor_retention
 from belvedere.monitors import rollups, watchdog, watching
@@ -121,7 +121,7 @@ async def forget_old(house: House) -> None:
 
 
 async def look_again(house: House) -> None:
-    await house.db.write(retention.start_over)
+    await house.db.write(limits.start_over)
 
 
 async def forget_credentials(house: House) -> None:

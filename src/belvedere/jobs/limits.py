@@ -1,0 +1,168 @@
+"""What of history is more than its task or workflow keeps, by number or by age.
+
+Two walks. Each look goes on behind the newest job that the last one saw: whoever ran since may have
+one too many. From time to time every task and workflow that has jobs is looked at once, because
+those that no longer run grow old all the same. Neither walks through the history that is kept.
+"""
+
+import msgspec
+
+from belvedere.base.clock import DAY
+from belvedere.db import Tx
+from belvedere.jobs import store
+from belvedere.jobs.model import IS_OPEN, WORKFLOW
+from belvedere.tasks.model import History, TaskSpec
+
+BATCH = 500
+# Jobs whose tasks are looked at together.
+SLICE = 5_000
+_spec = msgspec.json.Decoder(TaskSpec).decode
+
+# What a workflow job that is still open has done stays until it is over, too.
+OVER = (
+    "lifecycle in ('finished', 'canceled', 'terminated', 'expired') and state <> 'lost'"
+    " and (workflow_job_id is null or not exists (select 1 from jobs w"
+    " where w.id = jobs.workflow_job_id and w.ended_at is null))"
+)
+# Where the two walks are: a job, and the column and value of what was looked at last.
+RECENT, ALL = "retention", "retention of all"
+# The second one goes through the tasks first.
+COLUMNS = ("task_id", "workflow_id")
+
+
+def beyond(tx: Tx) -> tuple[list[str], bool]:
+    """One batch of jobs that may go, and whether to look again."""
+    found, more = _of_recent(tx)
+    return (found, more) if more else _of_all(tx)
+
+
+def start_over(tx: Tx) -> None:
+    """Look at everything once more."""
+    _remember(tx, ALL, f"{COLUMNS[0]}:")
+
+
+def _of_recent(tx: Tx) -> tuple[list[str], bool]:
+    cursor = _reached(tx, RECENT)
+    if cursor is None:
+        _remember(tx, RECENT, tx.value("select max(id) from jobs") or "")
+        start_over(tx)
+        return [], True
+    rows = tx.rows(
+        "select id, task_id, workflow_id from jobs where id > ?"
+        f" and (task_id is not null or type = '{WORKFLOW}') order by id limit ?",
+        cursor,
+        SLICE,
+    )
+    tasks = {("task_id", task) for _, task, _ in rows if task is not None}
+    flows = {("workflow_id", flow) for _, task, flow in rows if task is None}
+    for column, object_id in sorted(tasks | flows):
+        if found := _of(tx, column, object_id):
+            return found, True
+    if rows:
+        _remember(tx, RECENT, rows[-1][0])
+    return [], bool(rows)
+
+
+def _of_all(tx: Tx) -> tuple[list[str], bool]:
+    reached = _reached(tx, ALL)
+    if reached is None:
+        return [], False
+    column, _, last = reached.partition(":")
+    # From one value of the index to the next, however many jobs each has.
+    object_id = tx.value(
+        f"select {column} from jobs where {column} > ? and {column} is not null"
+        f" order by {column} limit 1",
+        last,
+    )
+    if object_id is not None:
+        found = _of(tx, column, object_id)
+        if not found:
+            _remember(tx, ALL, f"{column}:{object_id}")
+        return found, True
+    if column == COLUMNS[-1]:
+        tx.run("delete from meta where name = ?", ALL)
+        return [], False
+    _remember(tx, ALL, f"{COLUMNS[-1]}:")
+    return [], True
+
+
+def _of(tx: Tx, column: str, object_id: str) -> list[str]:
+    """One batch of one task, or of one workflow with its steps."""
+    if column == "task_id":
+        spec = tx.value("select spec from tasks where id = ?", object_id)
+        return _beyond(tx, "task_id = ?", object_id, _spec(spec).history)
+    found = _beyond(tx, f"type = '{WORKFLOW}' and workflow_id = ?", object_id, History())
+    return [*found, *_steps_of(tx, found)]
+
+
+def _steps_of(tx: Tx, workflow_job_ids: list[str]) -> list[str]:
+    """Also those of the workflows that ran in them."""
+    found: list[str] = []
+    while workflow_job_ids:
+        rows = tx.rows(
+            f"select id, type from jobs where workflow_job_id in {tx.sql.texts}",
+            store.json_list(workflow_job_ids),
+        )
+        found += [job_id for job_id, _ in rows]
+        workflow_job_ids = [job_id for job_id, kind in rows if kind == WORKFLOW]
+    return found
+
+
+def _beyond(tx: Tx, of: str, object_id: str, history: History) -> list[str]:
+    edge = _edge(tx, of, object_id, history.count)
+    by_count = tx.rows(
+        f"select id from jobs where {of} and id <= ? and {OVER} order by id limit ?",
+        object_id,
+        edge,
+        BATCH,
+    )
+    long_ago = tx.now - history.days * DAY
+    by_age = tx.rows(
+        f"select id from jobs where {of} and id < ? and {OVER} and ended_at < ?"
+        " order by id limit ?",
+        object_id,
+        # Ids begin with their time: nothing made after that moment can have ended before it.
+        f"{max(0, long_ago):012x}",
+        long_ago,
+        BATCH,
+    )
+    return list(dict.fromkeys(job_id for (job_id,) in [*by_count, *by_age]))
+
+
+def _edge(tx: Tx, of: str, object_id: str, count: int) -> str:
+    """The newest job that may go for being one too many. Found by counting entries of an index,
+    however many are kept; those that stay whatever their age do not count."""
+    row = tx.row(
+        f"select id from jobs where {of} order by id desc limit 1 offset ?",
+        object_id,
+        count + _staying(tx, of, object_id),
+    )
+    return "" if row is None else row[0]
+
+
+def _staying(tx: Tx, of: str, object_id: str) -> int:
+    """Those that are open, lost, or steps of what is open: all but `OVER`, by indexes of few."""
+    # Written so that no index of all history fits.
+    these = of.replace("_id = ?", "_id || '' = ?")
+    few = (
+        f"{IS_OPEN} and expires_at > 0",
+        "lifecycle = 'terminated' and state = 'lost'",
+        "lifecycle in ('finished', 'canceled', 'terminated', 'expired') and workflow_job_id in"
+        f" (select w.id from jobs w where w.{IS_OPEN} and w.expires_at > 0)",
+    )
+    asked = " + ".join(f"(select count(*) from jobs where {one} and {these})" for one in few)
+    return int(tx.value(f"select {asked}", *[object_id] * len(few)))
+
+
+def _reached(tx: Tx, walk: str) -> str | None:
+    found: str | None = tx.value("select value from meta where name = ?", walk)
+    return found
+
+
+def _remember(tx: Tx, walk: str, place: str) -> None:
+    tx.run(
+        "insert into meta (name, value) values (?, ?)"
+        " on conflict (name) do update set value = excluded.value",
+        walk,
+        place,
+    )
