@@ -3,8 +3,10 @@
 from belvedere.bench import fill as filling
 from belvedere.bench import ground
 from belvedere.db import Database, Tx
+from belvedere.events import cursors
 from belvedere.jobs import fold, pages
 from belvedere.rest.filters import Listing
+from belvedere.server.reactions import REACTIONS
 
 
 def test_it_works(db: Database) -> None:
@@ -34,3 +36,13 @@ def test_the_copies_are_older_than_what_comes(db: Database) -> None:
     records, _ = db.write_now(pages.page, place.actor, listing)
     assert len(records) == 22
     assert records[0].id == newest
+
+
+def test_nothing_is_left_to_react_to(db: Database) -> None:
+    place = db.write_now(ground.lay)
+    db.write_now(filling.fill, place, 0, 20, 20)
+    waiting = [db.write_now(cursors.take, one.name, one.kinds) for one in REACTIONS]
+    assert any(waiting)
+    db.write_now(filling.digest)
+    waiting = [db.write_now(cursors.take, one.name, one.kinds) for one in REACTIONS]
+    assert not any(waiting)

@@ -1,11 +1,13 @@
 """History in bulk: one job is run with the real verbs, then copied by a statement per table."""
 
+from belvedere import events
 from belvedere.bench import ground
 from belvedere.bench.ground import Ground
 from belvedere.db import Tx, columns
 from belvedere.jobs import store
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.store import Attempt
+from belvedere.server.reactions import REACTIONS
 
 # What jobs have beside JobRow: large, and read for one job only.
 HEAVY = "arguments, result, output, log"
@@ -51,6 +53,16 @@ def fill(tx: Tx, place: Ground, start: int, count: int, total: int) -> None:
         {"xid": tx.sql.current_xid, "at": at, "object_id": new_id, "data": told},
         (*span, job_id),
         "object_id = ?",
+    )
+
+
+def digest(tx: Tx) -> None:
+    """As if a server had lived through all of it: nothing is left to react to."""
+    xid, event_id = events.newest(tx)
+    tx.many(
+        "insert into cursors (name, xid, id) values (?, ?, ?)"
+        " on conflict (name) do update set xid = excluded.xid, id = excluded.id",
+        [(reaction.name, xid, event_id) for reaction in REACTIONS],
     )
 
 

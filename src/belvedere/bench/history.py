@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from belvedere.bench import figures, ground, private, processes
 from belvedere.bench.databases import fresh, opened
 from belvedere.bench.figures import History, Idle
-from belvedere.bench.fill import fill
+from belvedere.bench.fill import digest, fill
 from belvedere.bench.ground import Ground
 from belvedere.db import Database, Tx
 from belvedere.jobs import pages
@@ -22,7 +22,7 @@ PAGE = 1_000
 ROUNDS, CYCLES, PAGES = 20, 25, 3
 SLICE = 25_000
 # What was left over is tidied up first.
-SETTLE_S = 20.0
+SETTLE_S = 15.0
 Tell = Callable[[str, int, int], None]
 Times = dict[str, list[float]]
 R = TypeVar("R")
@@ -59,6 +59,7 @@ def _prepare(url: str, jobs: int, step: Callable[[int], None]) -> None:
         for start in range(0, jobs, SLICE):
             db.write_now(fill, made, start, min(SLICE, jobs - start), jobs)
             step(start)
+        db.write_now(digest)
         if db.sql.engine == "postgres":
             # Autovacuum would do so within a minute.
             db.write_now(lambda tx: tx.run("analyze"))
