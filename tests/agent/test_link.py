@@ -169,6 +169,15 @@ async def test_a_credential_that_is_not_good_is_said_clearly(tmp_path: Path) -> 
         assert "bva_secret" not in agency.log()
 
 
+async def test_a_server_that_stops_is_quoted_and_nobody_else(tmp_path: Path) -> None:
+    async with office(tmp_path) as (server, agency):
+        server.close_with = (1012, "the server stops")
+        server.cut()
+        await agency.logged("No connection to")
+        await agency.logged(": the server stops\n")
+        assert "close frame" not in agency.log().split("the server stops")[1]
+
+
 async def test_agent_and_keeper_stay_small(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, agency):
         for _ in range(50):

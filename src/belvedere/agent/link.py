@@ -238,4 +238,7 @@ def _reason(refused: InvalidStatus) -> str:
 
 
 def _say(fault: BaseException) -> str:
+    if isinstance(fault, ConnectionClosed) and fault.rcvd is not None and fault.rcvd.reason:
+        # The server's own words, not how the library puts them.
+        return fault.rcvd.reason
     return str(fault) or type(fault).__name__

@@ -80,7 +80,6 @@ async def _serve(
     settings = house.settings
     house.links.base_url = settings.base_url
     server = uvicorn.Server(_config(house))
-    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     bell = connect_doorbell(house)
     door = await operator.open_door(house)
     tasks = [*loops.start(house), *reactions.start(house)]
