@@ -165,9 +165,12 @@ def test_servers_may_be_restarted_one_after_the_other(two: Pair) -> None:
     assert [two.world.log(job_id) for job_id in ids] == [b"begun\nover\n"] * 2
 
 
-@pytest.mark.limit(120)
 @pytest.mark.parametrize(
-    "rounds", [15, pytest.param(300, marks=[pytest.mark.prove, pytest.mark.limit(1_800)])]
+    "rounds",
+    [
+        pytest.param(15, marks=pytest.mark.limit(120)),
+        pytest.param(300, marks=[pytest.mark.prove, pytest.mark.limit(1_800)]),
+    ],
 )
 def test_an_agent_may_hop_between_servers(fresh: Pair, rounds: int) -> None:
     """What one server still does for the old connection meets what the other does for the new."""
