@@ -4,7 +4,7 @@ from typing import Any
 
 from belvedere.agent import rules
 from belvedere.agent.ledger import Ledger, records, replay
-from belvedere.agent.steps import Clear, End, Renew, Spawn, Step, Tell, Write
+from belvedere.agent.steps import Clear, End, Renew, Spawn, Step, Tell, TellState, Write
 
 EXIT = {"ending": "exit", "code": 0}
 
@@ -34,6 +34,8 @@ def _plain(step: Step) -> tuple[Any, ...]:
             return ("end", step.fence, step.why)
         case Tell():
             return ("tell", step.message["say"], step.message["fence"])
+        case TellState():
+            return ("tell", "state")
         case Clear():
             return ("clear", *step.fences)
         case Renew():

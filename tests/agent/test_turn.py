@@ -5,7 +5,7 @@ from typing import Any
 from belvedere.agent.keeper import AT_ONCE, Keeper
 from belvedere.agent.ledger import Ledger
 from belvedere.agent.script import NEVER
-from belvedere.agent.steps import End, Spawn, Tell, Write
+from belvedere.agent.steps import End, Spawn, Tell, TellState, Write
 
 COUNT = 3 * AT_ONCE + 1
 
@@ -58,12 +58,30 @@ class BadDisk(Stage):
             raise OSError("no room")
 
 
+class Listening(Stage):
+    """An agent that hears what is said, and a keeper whose state is which scripts have ended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[Any] = []
+
+    def send(self, message: Any) -> None:
+        super().send(message)
+        self.heard.append(message)
+
+    def state(self) -> Any:
+        ended = [fence for what, fence in self.done if what == "written"]
+        return {"say": "state", "fence": 0, "ended": ended}
+
+
 def settled(*steps: Any, on: Stage | None = None) -> list[tuple[str, int]]:
     stage: Any = on or Stage()
-    keeper = Keeper.__new__(Keeper)
+    keeper: Any = Keeper.__new__(Keeper)
     keeper._journal = keeper._scripts = keeper._door = stage
     keeper._ledger = Ledger("j")
     keeper._todo, keeper._write_at = list(steps), NEVER
+    if isinstance(stage, Listening):
+        keeper._state = stage.state
     keeper._settle()
     return list(stage.done)
 
@@ -97,3 +115,13 @@ def test_what_follows_a_start_stays_behind_it() -> None:
 def test_a_disk_that_fails_meanwhile_stops_nobody_who_was_accepted() -> None:
     done = settled(*map(spawn, range(COUNT)), on=BadDisk())
     assert [fence for what, fence in done if what == "begun"] == list(range(COUNT))
+
+
+def test_what_was_told_before_the_state_is_part_of_it() -> None:
+    """An agent that has said hello forgets whatever it hears before the state."""
+    agent = Listening()
+    settled(*map(spawn, range(1, COUNT)), TellState(), on=agent)
+    [at] = [n for n, message in enumerate(agent.heard) if message["say"] == "state"]
+    before = [message["fence"] for message in agent.heard[:at]]
+    assert before
+    assert set(before) <= set(agent.heard[at]["ended"])

@@ -24,7 +24,7 @@ from belvedere.agent.recovery import recover
 from belvedere.agent.script import MS, NEVER, now_ns
 from belvedere.agent.scripts import Scripts
 from belvedere.agent.spawn import Spawner, base_limit
-from belvedere.agent.steps import Clear, End, Renew, Spawn, Tell, Write
+from belvedere.agent.steps import Clear, End, Renew, Spawn, Tell, TellState, Write
 from belvedere.agent.workplace import Workplaces
 from belvedere.base.failpoint import reach
 
@@ -139,7 +139,7 @@ class Keeper:
             case "hello":
                 self._scripts.inline = message["inline"]
                 steps = rules.greet(ledger, message["owner"], os.urandom(12).hex())
-                return [*steps, Tell(self._state())]
+                return [*steps, TellState()]
             case "check":
                 return self._check(message)
             case "uncheck":
@@ -223,6 +223,8 @@ class Keeper:
                 if step.message["say"] == "ended":
                     reach("keeper.ended")
                 self._door.send(step.message)
+            case TellState():
+                self._door.send(self._state())
             case Spawn():
                 reach("keeper.accepted")
                 self._take(self._scripts.start(step.order))

@@ -49,6 +49,12 @@ class Tell:
         self.message = message
 
 
+class TellState:
+    """Tell the agent all there is, as it stands by then: what was told before it is part of it."""
+
+    __slots__ = ()
+
+
 class Clear:
     """Nobody needs the output of these fences any more."""
 
@@ -64,5 +70,5 @@ class Renew:
     __slots__ = ()
 
 
-Step = Write | Spawn | End | Tell | Clear | Renew
+Step = Write | Spawn | End | Tell | TellState | Clear | Renew
 Steps = list[Step]
