@@ -88,6 +88,36 @@ def test_each_task_is_looked_at_once_however_much_it_keeps(
     assert looked == tasks
 
 
+def test_many_tasks_are_looked_at_a_few_at_a_time(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LOOKS", 2)
+    purge(shop)
+    tasks = [shop.task(history={"count": 1, "days": 90}) for _ in range(5)]
+    ids = [ended(shop, task_id) for task_id in tasks * 2]
+    assert shop.db.write_now(retention.purge)
+    assert there(shop) == ids[2:]
+    purge(shop)
+    assert there(shop) == ids[5:]
+
+
+def test_work_that_never_ceases_keeps_nothing_from_growing_old(shop: Workshop) -> None:
+    idle = ended(shop, shop.task(history={"count": 100, "days": 1}))
+    purge(shop)
+    shop.clock.move(10 * 24 * 3600)
+    shop.db.write_now(limits.start_over)
+    busy = shop.task(history={"count": 1, "days": 90})
+    for _ in range(8):
+        ended(shop, busy)
+        ended(shop, busy)
+        shop.db.write_now(retention.purge)
+    assert idle not in there(shop)
+    # However many come, a look has an end.
+    ended(shop, busy)
+    assert not shop.db.write_now(retention.purge)
+    assert len(there(shop)) == 1
+
+
 def test_open_and_lost_jobs_stay_whatever_their_number(shop: Workshop) -> None:
     task_id = shop.task(history={"count": 0, "days": 0})
     waiting, running = shop.create(task_id, lifecycle="onhold").id, shop.assigned(task_id).id

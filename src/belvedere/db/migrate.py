@@ -26,6 +26,8 @@ def statements(text: str) -> list[str]:
 def applied(tx: Tx) -> set[str]:
     tx.run("create table if not exists migrations (name text primary key, at bigint not null)")
     if tx.sql.engine == "postgres":
+        # An index over years of history takes its time.
+        tx.run("set local statement_timeout = 0")
         # Two servers that start together: the second waits here and finds nothing to do.
         tx.run("lock table migrations in access exclusive mode")
     return {name for (name,) in tx.rows("select name from migrations")}

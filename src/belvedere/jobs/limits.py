@@ -8,14 +8,15 @@ those that no longer run grow old all the same. Neither walks through the histor
 import msgspec
 
 from belvedere.base.clock import DAY
-from belvedere.db import Tx
+from belvedere.db import Row, Tx
 from belvedere.jobs import store
 from belvedere.jobs.model import IS_OPEN, WORKFLOW
 from belvedere.tasks.model import History, TaskSpec
 
 BATCH = 500
-# Jobs whose tasks are looked at together.
+# New jobs that are read at once, and how many tasks of theirs are looked at in one transaction.
 SLICE = 5_000
+LOOKS = 25
 _spec = msgspec.json.Decoder(TaskSpec).decode
 
 # What a workflow job that is still open has done stays until it is over, too.
@@ -31,9 +32,14 @@ COLUMNS = ("task_id", "workflow_id")
 
 
 def beyond(tx: Tx) -> tuple[list[str], bool]:
-    """One batch of jobs that may go, and whether to look again."""
+    """One batch of jobs that may go, and whether to look again. Both walks go on in each look: the
+    first may never come to an end where jobs never cease."""
     found, more = _of_recent(tx)
-    return (found, more) if more else _of_all(tx)
+    if len(found) < BATCH:
+        others, goes_on = _of_all(tx)
+        found += others
+        more = more or goes_on
+    return found, more
 
 
 def start_over(tx: Tx) -> None:
@@ -53,14 +59,28 @@ def _of_recent(tx: Tx) -> tuple[list[str], bool]:
         cursor,
         SLICE,
     )
-    tasks = {("task_id", task) for _, task, _ in rows if task is not None}
-    flows = {("workflow_id", flow) for _, task, flow in rows if task is None}
-    for column, object_id in sorted(tasks | flows):
-        if found := _of(tx, column, object_id):
+    ran, reached = _first_to_run(rows)
+    found: list[str] = []
+    for column, object_id in ran:
+        found += _of(tx, column, object_id)
+        if len(found) >= BATCH:
             return found, True
-    if rows:
-        _remember(tx, RECENT, rows[-1][0])
-    return [], bool(rows)
+    if reached is not None:
+        _remember(tx, RECENT, reached)
+    return found, len(rows) == SLICE or (bool(rows) and reached != rows[-1][0])
+
+
+def _first_to_run(rows: list[Row]) -> tuple[list[tuple[str, str]], str | None]:
+    """The first tasks and workflows among these jobs, and the last job up to which they are all."""
+    ran: dict[tuple[str, str], None] = {}
+    reached = None
+    for job_id, task_id, workflow_id in rows:
+        one = ("workflow_id", workflow_id) if task_id is None else ("task_id", task_id)
+        if one not in ran and len(ran) == LOOKS:
+            break
+        ran[one] = None
+        reached = job_id
+    return list(ran), reached
 
 
 def _of_all(tx: Tx) -> tuple[list[str], bool]:
@@ -76,7 +96,8 @@ def _of_all(tx: Tx) -> tuple[list[str], bool]:
     )
     if object_id is not None:
         found = _of(tx, column, object_id)
-        if not found:
+        if len(found) < BATCH:
+            # That was all of it; what comes meanwhile is the other walk's.
             _remember(tx, ALL, f"{column}:{object_id}")
         return found, True
     if column == COLUMNS[-1]:

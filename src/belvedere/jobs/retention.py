@@ -133,9 +133,9 @@ def purge(tx: Tx) -> bool:
     more = bool(job_ids)
     if not job_ids:
         job_ids, more = limits.beyond(tx)
-    if not job_ids and not more:
-        job_ids = _old_commands(tx)
-        more = bool(job_ids)
+        commands = _old_commands(tx)
+        job_ids += commands
+        more = more or len(commands) == BATCH
     if job_ids:
         drop(tx, job_ids)
     return more
