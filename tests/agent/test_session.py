@@ -111,25 +111,27 @@ def test_a_keeper_survives_what_is_no_message(keeping: Keeping) -> None:
     assert [each["fence"] for each in keeping.connect()["entries"]] == [fence]
 
 
-async def test_an_end_leaves_at_once_and_those_of_one_moment_share_a_frame(tmp_path: Path) -> None:
-    pipe = Pipe(tmp_path)
+async def speaking(pipe: Pipe) -> "asyncio.Task[None]":
     pipe.hear(state())
     pipe.session.open(Welcome(5, "host", 1000, 1000))
-    speaking = asyncio.create_task(pipe.session.speak(pipe))
+    task = asyncio.create_task(pipe.session.speak(pipe))
     await asyncio.sleep(0)
+    return task
+
+
+async def test_an_end_leaves_at_once_and_those_of_one_moment_share_a_frame(tmp_path: Path) -> None:
+    pipe = Pipe(tmp_path)
+    task = await speaking(pipe)
     pipe.hear(ended(1), ended(2))
     # Before any task had its turn.
     assert kinds(pipe.to_server) == [("ended", 1), ("ended", 2)]
     assert pipe.frames == 1
-    speaking.cancel()
+    task.cancel()
 
 
 async def test_what_finds_no_room_follows_in_its_turn(tmp_path: Path) -> None:
     pipe = Pipe(tmp_path)
-    pipe.hear(state())
-    pipe.session.open(Welcome(5, "host", 1000, 1000))
-    speaking = asyncio.create_task(pipe.session.speak(pipe))
-    await asyncio.sleep(0)
+    task = await speaking(pipe)
     pipe.is_full = True
     pipe.hear(ended(1))
     await asyncio.sleep(0)
@@ -137,6 +139,8 @@ async def test_what_finds_no_room_follows_in_its_turn(tmp_path: Path) -> None:
     assert pipe.to_server == []
     pipe.is_full = False
     pipe.hear(ended(3))
-    await asyncio.sleep(0.01)
+    async with asyncio.timeout(20):
+        while len(pipe.to_server) < 3:
+            await asyncio.sleep(0)
     assert kinds(pipe.to_server) == [("ended", 1), ("ended", 2), ("ended", 3)]
-    speaking.cancel()
+    task.cancel()

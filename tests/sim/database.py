@@ -13,7 +13,8 @@ from typing import Any
 import apsw
 
 from belvedere.base.clock import Clock
-from belvedere.db.sqlite import Sqlite, SqliteTx
+from belvedere.db.sqlite import Sqlite
+from belvedere.db.sqlite_tx import SqliteTx
 from sim.world import MS, Process, World
 
 
@@ -101,8 +102,8 @@ class VirtualSqlite(Sqlite):
         tx.rung = Topics()
         return tx
 
-    def _undo(self, tx: SqliteTx, marks: tuple[int, set[str]]) -> None:
-        super()._undo(tx, marks)
+    def _forget(self, tx: SqliteTx, calls: int, rung: set[str]) -> None:
+        super()._forget(tx, calls, rung)
         tx.rung = Topics(tx.rung)
 
     def _fail(self, loop: Any, batch: Any, fault: BaseException) -> None:

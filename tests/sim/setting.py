@@ -11,7 +11,8 @@ from belvedere.access.model import Actor
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.migrate import apply, migrations
-from belvedere.db.sqlite import SqliteTx, connect
+from belvedere.db.sqlite import connect
+from belvedere.db.sqlite_tx import SqliteTx
 from belvedere.hosts import store as host_store
 from belvedere.tasks import store as task_store
 from belvedere.tasks.model import Argument, ArgumentKind, Retry, TaskSpec, Type

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from belvedere.db import columns
-from belvedere.db.sqlite import SqliteTx
+from belvedere.db.sqlite_tx import SqliteTx
 from belvedere.jobs import fold
 from belvedere.jobs import log as joblog
 from belvedere.jobs.model import FINAL, JobRow

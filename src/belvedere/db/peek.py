@@ -33,7 +33,8 @@ class _SqlitePeek:
         self.connection = connect(path, readonly=True)
 
     def look(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
-        from belvedere.db.sqlite import BROKEN, SqliteTx
+        from belvedere.db.sqlite import BROKEN
+        from belvedere.db.sqlite_tx import SqliteTx
 
         try:
             self.connection.execute("begin")

@@ -14,40 +14,22 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import apsw
-import msgspec
 
-from belvedere.base.clock import Clock, Millis, wall
+from belvedere.base.clock import Clock, wall
 from belvedere.base.errors import Unavailable
-from belvedere.db.database import AfterCommit, Asked, Fragments, Row, Tx
+from belvedere.db.batch import Waiting, gathered
+from belvedere.db.database import Tx
+from belvedere.db.sqlite_tx import FRAGMENTS, SqliteTx
 
 P = ParamSpec("P")
 R = TypeVar("R")
-S = TypeVar("S", bound=msgspec.Struct)
 Item = TypeVar("Item")
-
-FRAGMENTS = Fragments(
-    engine="sqlite",
-    lock_rows="",
-    skip_locked="",
-    skip_locked_jobs="",
-    texts="(select value from json_each(?))",
-    numbers="(select value from json_each(?))",
-    among="in ({})",
-    next_fences="update counters set value = value + ? where name = 'fence' returning value",
-    next_fence="null",
-    current_xid="0",
-    xid_horizon="9223372036854775807",
-    # One writer: the transaction's number is always 0.
-    beyond_cursor="(? >= 0 and id > ?)",
-    in_order="id",
-    newest_first="id desc",
-)
 
 log = logging.getLogger("belvedere.db")
 # A batch ends here even when more verbs wait, so that the loop can serve others in between.
@@ -58,84 +40,6 @@ QUICK_S = 0.002
 # What the end of a transaction has work with; the other topics are for after the commit.
 CLOSED = "host:"
 BROKEN = apsw.Error
-
-
-class SqliteTx:
-    """A transaction on one connection."""
-
-    sql = FRAGMENTS
-
-    def __init__(
-        self, connection: apsw.Connection, now: Millis, memo: dict[Any, Any] | None = None
-    ) -> None:
-        self.connection = connection
-        self.now = now
-        self.memo = {} if memo is None else memo
-        self.rung: set[str] = set()
-        self.calls: list[AfterCommit] = []
-
-    def rows(self, sql: str, *params: Any) -> list[Row]:
-        return list(self.connection.execute(sql, params))
-
-    def row(self, sql: str, *params: Any) -> Row | None:
-        return self.connection.execute(sql, params).fetchone()
-
-    def run(self, sql: str, *params: Any) -> int:
-        self.connection.execute(sql, params).fetchall()
-        return self.connection.changes()
-
-    def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
-        if params:
-            self.connection.executemany(sql, params)
-
-    def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
-        return [shape(*row) for row in self.connection.execute(sql, params)]
-
-    def one(self, shape: type[S], sql: str, *params: Any) -> S | None:
-        row = self.connection.execute(sql, params).fetchone()
-        return None if row is None else shape(*row)
-
-    def value(self, sql: str, *params: Any) -> Any:
-        row = self.connection.execute(sql, params).fetchone()
-        return None if row is None else row[0]
-
-    def together(self, *asked: Asked) -> Iterator[list[Row]]:
-        return (list(self.connection.execute(sql, tuple(params))) for sql, params in asked)
-
-    def after_commit(self, call: AfterCommit) -> None:
-        self.calls.append(call)
-
-
-class _Waiting:
-    """A verb in the queue: a plain one, or one item of a set-based one."""
-
-    __slots__ = ("args", "error", "future", "is_set", "kwargs", "result", "verb")
-
-    def __init__(
-        self, verb: Callable[..., Any], args: Any, kwargs: Any, is_set: bool, future: Any
-    ) -> None:
-        self.verb = verb
-        self.args = args
-        self.kwargs = kwargs
-        self.is_set = is_set
-        self.future = future
-        self.result: Any = None
-        self.error: BaseException | None = None
-
-    def answer(self, result: Any, error: BaseException | None) -> None:
-        """For now: it may be run again, and the last answer counts."""
-        self.result = result
-        self.error = error
-
-
-def _gathered(batch: list[_Waiting]) -> list[list[_Waiting]]:
-    """Plain verbs one by one, then the items of each set-based one together."""
-    plain = [[waiting] for waiting in batch if not waiting.is_set]
-    sets: dict[Any, list[_Waiting]] = {}
-    for waiting in batch:
-        if waiting.is_set:
-            sets.setdefault(waiting.verb, []).append(waiting)
-    return [*plain, *sets.values()]
 
 
 def connect(path: str, *, readonly: bool = False) -> apsw.Connection:
@@ -173,7 +77,7 @@ class Sqlite:
         self._writer = connect(self.path)
         self._memo: dict[Any, Any] = {}
         self._is_quick = False
-        self._queue: deque[_Waiting] = deque()
+        self._queue: deque[Waiting] = deque()
         self._busy = False
         self._idle: asyncio.Event | None = None
         self._committer = ThreadPoolExecutor(1, thread_name_prefix="commit")
@@ -194,7 +98,7 @@ class Sqlite:
     def _enqueue(self, verb: Any, args: Any, kwargs: Any, *, is_set: bool) -> asyncio.Future[Any]:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
-        self._queue.append(_Waiting(verb, args, kwargs, is_set, future))
+        self._queue.append(Waiting(verb, args, kwargs, is_set, future))
         if not self._busy:
             self._busy = True
             # One turn of the loop later, so that requests read in this turn share the batch.
@@ -252,16 +156,16 @@ class Sqlite:
         self._writer.execute("begin immediate")
         return SqliteTx(self._writer, self.clock(), self._memo)
 
-    def _run_plainly(self, tx: SqliteTx, batch: list[_Waiting]) -> None:
+    def _run_plainly(self, tx: SqliteTx, batch: list[Waiting]) -> None:
         """Without savepoints, for which SQLite copies every page that is written."""
         if len(batch) == 1:
             self._run_lone(tx, batch[0])
         else:
-            for members in _gathered(batch):
+            for members in gathered(batch):
                 self._run(tx, members)
         self._close(tx)
 
-    def _run_lone(self, tx: SqliteTx, waiting: _Waiting) -> None:
+    def _run_lone(self, tx: SqliteTx, waiting: Waiting) -> None:
         """Nobody shares its transaction: where it fails, all of that is undone."""
         try:
             self._run(tx, [waiting])
@@ -269,13 +173,13 @@ class Sqlite:
             self._start_over(tx)
             waiting.answer(None, fault)
 
-    def _run_carefully(self, tx: SqliteTx, batch: list[_Waiting]) -> None:
+    def _run_carefully(self, tx: SqliteTx, batch: list[Waiting]) -> None:
         """Each in a savepoint: one that fails must not take its neighbours along."""
-        for members in _gathered(batch):
+        for members in gathered(batch):
             self._run_undoably(tx, members)
         self._close_carefully(tx)
 
-    def _run_undoably(self, tx: SqliteTx, members: list[_Waiting]) -> None:
+    def _run_undoably(self, tx: SqliteTx, members: list[Waiting]) -> None:
         marks = len(tx.calls), set(tx.rung)
         self._writer.execute("savepoint verb")
         try:
@@ -285,7 +189,7 @@ class Sqlite:
             self._undo(tx, marks)
             self._run_alone(tx, members, fault)
 
-    def _run_alone(self, tx: SqliteTx, members: list[_Waiting], fault: Exception) -> None:
+    def _run_alone(self, tx: SqliteTx, members: list[Waiting], fault: Exception) -> None:
         """One poisonous item must not take the others of its set along."""
         if len(members) == 1:
             members[0].answer(None, fault)
@@ -293,7 +197,7 @@ class Sqlite:
         for waiting in members:
             self._run_undoably(tx, [waiting])
 
-    def _run(self, tx: SqliteTx, members: list[_Waiting]) -> None:
+    def _run(self, tx: SqliteTx, members: list[Waiting]) -> None:
         """One plain verb, or all items of a set-based one."""
         first = members[0]
         if not first.is_set:
@@ -329,7 +233,7 @@ class Sqlite:
         self._forget(tx, *marks)
 
     def _fail(
-        self, loop: asyncio.AbstractEventLoop, batch: list[_Waiting], fault: BaseException
+        self, loop: asyncio.AbstractEventLoop, batch: list[Waiting], fault: BaseException
     ) -> None:
         if not self._writer.get_autocommit():
             self._writer.execute("rollback")
@@ -344,7 +248,7 @@ class Sqlite:
         self,
         loop: asyncio.AbstractEventLoop,
         tx: SqliteTx,
-        batch: list[_Waiting],
+        batch: list[Waiting],
         fault: Exception | None,
     ) -> None:
         if fault is not None:

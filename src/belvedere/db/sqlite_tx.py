@@ -1,0 +1,76 @@
+"""A transaction on SQLite, and the pieces of SQL in which it differs."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+import apsw
+import msgspec
+
+from belvedere.base.clock import Millis
+from belvedere.db.database import AfterCommit, Asked, Fragments, Row
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+FRAGMENTS = Fragments(
+    engine="sqlite",
+    lock_rows="",
+    skip_locked="",
+    skip_locked_jobs="",
+    texts="(select value from json_each(?))",
+    numbers="(select value from json_each(?))",
+    among="in ({})",
+    next_fences="update counters set value = value + ? where name = 'fence' returning value",
+    next_fence="null",
+    current_xid="0",
+    xid_horizon="9223372036854775807",
+    # One writer: the transaction's number is always 0.
+    beyond_cursor="(? >= 0 and id > ?)",
+    in_order="id",
+    newest_first="id desc",
+)
+
+
+class SqliteTx:
+    """A transaction on one connection."""
+
+    sql = FRAGMENTS
+
+    def __init__(
+        self, connection: apsw.Connection, now: Millis, memo: dict[Any, Any] | None = None
+    ) -> None:
+        self.connection = connection
+        self.now = now
+        self.memo = {} if memo is None else memo
+        self.rung: set[str] = set()
+        self.calls: list[AfterCommit] = []
+
+    def rows(self, sql: str, *params: Any) -> list[Row]:
+        return list(self.connection.execute(sql, params))
+
+    def row(self, sql: str, *params: Any) -> Row | None:
+        return self.connection.execute(sql, params).fetchone()
+
+    def run(self, sql: str, *params: Any) -> int:
+        self.connection.execute(sql, params).fetchall()
+        return self.connection.changes()
+
+    def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
+        if params:
+            self.connection.executemany(sql, params)
+
+    def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
+        return [shape(*row) for row in self.connection.execute(sql, params)]
+
+    def one(self, shape: type[S], sql: str, *params: Any) -> S | None:
+        row = self.connection.execute(sql, params).fetchone()
+        return None if row is None else shape(*row)
+
+    def value(self, sql: str, *params: Any) -> Any:
+        row = self.connection.execute(sql, params).fetchone()
+        return None if row is None else row[0]
+
+    def together(self, *asked: Asked) -> Iterator[list[Row]]:
+        return (list(self.connection.execute(sql, tuple(params))) for sql, params in asked)
+
+    def after_commit(self, call: AfterCommit) -> None:
+        self.calls.append(call)
