@@ -3,7 +3,8 @@
 import pytest
 
 from belvedere.db import Database, Tx
-from belvedere.db.postgres import Postgres, PostgresTx
+from belvedere.db.postgres import Postgres
+from belvedere.db.postgres_tx import PostgresTx
 
 
 def test_it_works(db: Database) -> None:

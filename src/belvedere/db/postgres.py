@@ -3,41 +3,23 @@
 import asyncio
 import contextlib
 import logging
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 import psycopg
 
-from belvedere.base.clock import Clock, Millis, Shared
+from belvedere.base.clock import Clock, Shared
 from belvedere.base.errors import Unavailable
-from belvedere.db.database import AfterCommit, Asked, Fragments, Row, Tx
-from belvedere.db.wire import NUMBERS, TEXTS, Wire
+from belvedere.db.database import Row, Tx
+from belvedere.db.postgres_tx import FRAGMENTS, PostgresTx
+from belvedere.db.wire import Wire
 
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound=msgspec.Struct)
 Item = TypeVar("Item")
-
-FRAGMENTS = Fragments(
-    engine="postgres",
-    lock_rows=" for update",
-    skip_locked=" for update skip locked",
-    skip_locked_jobs=" for update of j skip locked",
-    texts=TEXTS,
-    numbers=NUMBERS,
-    among="= any(array({}))",
-    next_fences="select nextval('fence') from generate_series(1, ?)",
-    next_fence="nextval('fence')",
-    current_xid="pg_current_xact_id()::text::bigint",
-    xid_horizon="pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
-    beyond_cursor="(xid, id) > (?, ?)",
-    in_order="xid, id",
-    newest_first="xid desc, id desc",
-)
 
 AGAIN = (
     psycopg.errors.UniqueViolation,
@@ -46,75 +28,12 @@ AGAIN = (
 )
 TRIES = 4
 BROKEN = psycopg.Error
-MOST_ROWS, NARROW = 32, 12
-_IS_INSERT = re.compile(r"insert into .* values \(.*\)", re.DOTALL)
 THREADS = 8
 BATCH = 128
 CHANNEL = "belvedere"
 
 
 log = logging.getLogger("belvedere.db")
-
-
-@cache
-def repeated(sql: str, rows: int) -> str:
-    """An insert of one row as an insert of several."""
-    head, values = sql.split(" values ", 1)
-    return f"{head} values {', '.join([values] * rows)}"
-
-
-class PostgresTx:
-    """A transaction on one connection."""
-
-    sql = FRAGMENTS
-
-    def __init__(self, wire: Wire, now: Millis, memo: dict[Any, Any]) -> None:
-        self.wire = wire
-        self.now = now
-        self.memo = memo
-        self.rung: set[str] = set()
-        self.calls: list[AfterCommit] = []
-
-    def rows(self, sql: str, *params: Any) -> list[Row]:
-        return self.wire.rows(sql, params)
-
-    def row(self, sql: str, *params: Any) -> Row | None:
-        rows = self.wire.rows(sql, params)
-        return rows[0] if rows else None
-
-    def run(self, sql: str, *params: Any) -> int:
-        return self.wire.now(sql, params).command_tuples or 0
-
-    def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
-        if len(params) < 2 or len(params[0]) > NARROW or not _IS_INSERT.fullmatch(sql):
-            for row in params:
-                self.wire.later(sql, row)
-            return
-        # For narrow rows one statement costs two thirds of as many; rows come in powers of two,
-        # so that a handful of texts is prepared once.
-        start = 0
-        while start < len(params):
-            size = min(MOST_ROWS, 1 << ((len(params) - start).bit_length() - 1))
-            rows = params[start : start + size]
-            self.wire.later(repeated(sql, size), [value for row in rows for value in row])
-            start += size
-
-    def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
-        return [shape(*row) for row in self.wire.rows(sql, params)]
-
-    def one(self, shape: type[S], sql: str, *params: Any) -> S | None:
-        row = self.row(sql, *params)
-        return None if row is None else shape(*row)
-
-    def value(self, sql: str, *params: Any) -> Any:
-        row = self.row(sql, *params)
-        return None if row is None else row[0]
-
-    def together(self, *asked: Asked) -> Iterator[list[Row]]:
-        return iter(self.wire.together(asked))
-
-    def after_commit(self, call: AfterCommit) -> None:
-        self.calls.append(call)
 
 
 class _ClosingFailed(Exception):

@@ -58,6 +58,8 @@ class SqliteTx:
         if params:
             self.connection.executemany(sql, params)
 
+    each = many
+
     def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
         return [shape(*row) for row in self.connection.execute(sql, params)]
 

@@ -172,13 +172,13 @@ def _saved(job: JobRow) -> tuple[Any, ...]:
 
 def save(tx: Tx, jobs: Sequence[JobRow]) -> None:
     """Write back jobs that this transaction has locked; each must carry its next version."""
-    tx.many(_SAVE + _OF_ONE, [(*_saved(job), job.id, job.version - 1) for job in jobs])
+    tx.each(_SAVE + _OF_ONE, [(*_saved(job), job.id, job.version - 1) for job in jobs])
 
 
 def save_assigned(tx: Tx, jobs: Sequence[JobRow]) -> None:
     """The same for jobs that an agent takes up. Only what that changes: an index of a column that
     is named is written anew, whether it changed or not."""
-    tx.many(
+    tx.each(
         "update jobs set lifecycle = ?, version = ?, fence = ?, attempts = ?, reason = ?,"
         f" updated_at = ?, assigned_at = ?, started_at = ?, deadline_at = ?{_OF_ONE}",
         [
@@ -210,7 +210,7 @@ class End(msgspec.Struct):
 
 def save_ended(tx: Tx, ended: Sequence[tuple[JobRow, End]]) -> None:
     """The same for jobs that ended, with what they leave behind, in one write each."""
-    tx.many(
+    tx.each(
         f"{_SAVE}, result = ?, output = ?, log = ?{_OF_ONE}",
         [
             (*_saved(job), end.result, end.output, end.log, job.id, job.version - 1)
@@ -297,7 +297,7 @@ def insert_attempts(tx: Tx, attempts: Sequence[Attempt]) -> None:
 
 def close_attempts(tx: Tx, ends: Sequence[tuple[int, str, int, int | None, str | None]]) -> None:
     """(fence, state, ended_at, started_at, report)."""
-    tx.many(
+    tx.each(
         "update attempts set state = ?, ended_at = ?, started_at = coalesce(?, started_at),"
         " report = coalesce(?, report) where fence = ?",
         [(state, ended, started, report, fence) for fence, state, ended, started, report in ends],

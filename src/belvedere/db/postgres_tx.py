@@ -1,0 +1,86 @@
+"""A transaction on PostgreSQL, and the pieces of SQL in which it differs."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from belvedere.base.clock import Millis
+from belvedere.db import sets
+from belvedere.db.database import AfterCommit, Asked, Fragments, Row
+from belvedere.db.wire import NUMBERS, TEXTS, Wire
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+FRAGMENTS = Fragments(
+    engine="postgres",
+    lock_rows=" for update",
+    skip_locked=" for update skip locked",
+    skip_locked_jobs=" for update of j skip locked",
+    texts=TEXTS,
+    numbers=NUMBERS,
+    among="= any(array({}))",
+    next_fences="select nextval('fence') from generate_series(1, ?)",
+    next_fence="nextval('fence')",
+    current_xid="pg_current_xact_id()::text::bigint",
+    xid_horizon="pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
+    beyond_cursor="(xid, id) > (?, ?)",
+    in_order="xid, id",
+    newest_first="xid desc, id desc",
+)
+
+
+class PostgresTx:
+    """A transaction on one connection."""
+
+    sql = FRAGMENTS
+
+    def __init__(self, wire: Wire, now: Millis, memo: dict[Any, Any]) -> None:
+        self.wire = wire
+        self.now = now
+        self.memo = memo
+        self.rung: set[str] = set()
+        self.calls: list[AfterCommit] = []
+
+    def rows(self, sql: str, *params: Any) -> list[Row]:
+        return self.wire.rows(sql, params)
+
+    def row(self, sql: str, *params: Any) -> Row | None:
+        rows = self.wire.rows(sql, params)
+        return rows[0] if rows else None
+
+    def run(self, sql: str, *params: Any) -> int:
+        return self.wire.now(sql, params).command_tuples or 0
+
+    def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
+        if len(params) < 2 or not sets.is_insert(sql):
+            self._later([(sql, row) for row in params])
+        elif len(params[0]) <= sets.NARROW:
+            self._later(sets.narrow(sql, params))
+        else:
+            self.each(sql, params)
+
+    def each(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
+        whole = sets.as_columns(sql, params) if len(params) > 1 else None
+        self._later([(sql, row) for row in params] if whole is None else [whole])
+
+    def _later(self, asked: Sequence[Asked]) -> None:
+        for sql, params in asked:
+            self.wire.later(sql, params)
+
+    def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
+        return [shape(*row) for row in self.wire.rows(sql, params)]
+
+    def one(self, shape: type[S], sql: str, *params: Any) -> S | None:
+        row = self.row(sql, *params)
+        return None if row is None else shape(*row)
+
+    def value(self, sql: str, *params: Any) -> Any:
+        row = self.row(sql, *params)
+        return None if row is None else row[0]
+
+    def together(self, *asked: Asked) -> Iterator[list[Row]]:
+        return iter(self.wire.together(asked))
+
+    def after_commit(self, call: AfterCommit) -> None:
+        self.calls.append(call)

@@ -1,0 +1,109 @@
+"""Many rows by one statement: the same as one statement for each of them."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from belvedere.db import Database, Tx, sets
+from belvedere.db.postgres import Postgres
+
+# Wide enough to travel as columns: a key, and six texts and six numbers.
+NAMES = [f"t{number}" for number in range(6)] + [f"n{number}" for number in range(6)]
+MARKS = ", ".join("?" for _ in ["id", *NAMES])
+INSERT = f"insert into wide (id, {', '.join(NAMES)}) values ({MARKS})"
+UPDATE = (
+    f"update wide set {', '.join(f'{name} = ?' for name in NAMES[:-1])}, n5 = coalesce(?, n5)"
+    " where id = ? and n0 = ?"
+)
+texts = st.none() | st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=5)
+odd = st.sampled_from(
+    ["NULL", "null", "{", "}", ",", '"', "\\", '\\"', "", " ", "'", "?", "$1", "é"]
+)
+numbers = st.none() | st.integers(-(2**63), 2**63 - 1)
+values = st.tuples(*[texts | odd] * 6, *[numbers] * 6)
+
+
+@pytest.fixture
+def wide(db: Database) -> Database:
+    columns = [f"{name} {'text' if name[0] == 't' else 'bigint'}" for name in NAMES]
+    db.write_now(
+        lambda tx: tx.run(f"create table wide (id text primary key, {', '.join(columns)})")
+    )
+    return db
+
+
+def kept(tx: Tx) -> list[tuple[Any, ...]]:
+    return tx.rows("select * from wide order by id")
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(first=st.lists(values, min_size=2, max_size=5), second=st.lists(values, max_size=5))
+def test_they_arrive_as_they_were_given(
+    wide: Database, first: list[tuple[Any, ...]], second: list[tuple[Any, ...]]
+) -> None:
+    before = [(str(number), *row) for number, row in enumerate(first)]
+    rows = [
+        (*row, f"{number}", before[number][7]) for number, row in enumerate(second[: len(first)])
+    ]
+
+    def work(tx: Tx) -> list[tuple[Any, ...]]:
+        tx.run("delete from wide")
+        tx.many(INSERT, before)
+        assert kept(tx) == before
+        tx.each(UPDATE, rows)
+        return kept(tx)
+
+    after = list(before)
+    for number, (*row, _, was) in enumerate(rows):
+        # What is empty equals nothing.
+        if was is not None:
+            last = before[number][12] if row[-1] is None else row[-1]
+            after[number] = (str(number), *row[:-1], last)
+    assert wide.write_now(work) == after
+
+
+def test_a_row_that_changed_meanwhile_is_left_alone(wide: Database) -> None:
+    def work(tx: Tx) -> list[tuple[Any, ...]]:
+        tx.many("insert into wide (id, n0) values (?, ?)", [("a", 1), ("b", 2), ("c", 3)])
+        tx.each(
+            "update wide set t0 = ? where id = ? and n0 = ?",
+            [("x", "a", 1), ("y", "b", 9), ("z", "missing", 3)],
+        )
+        return tx.rows("select id, t0 from wide order by id")
+
+    assert wide.write_now(work) == [("a", "x"), ("b", None), ("c", None)]
+
+
+def test_other_values_go_one_by_one(db: Database) -> None:
+    def work(tx: Tx) -> list[tuple[Any, ...]]:
+        blob = "bytea" if tx.sql.engine == "postgres" else "blob"
+        tx.run(f"create table loose (id bigint, data {blob})")
+        tx.many("insert into loose (id) values (?)", [(1,), (2,)])
+        tx.each("update loose set data = ? where id = ?", [(b"\0a", 1), (None, 2)])
+        return [(key, data and bytes(data)) for key, data in tx.rows("select * from loose")]
+
+    assert sorted(db.write_now(work)) == [(1, b"\0a"), (2, None)]
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+@pytest.mark.parametrize("is_analyzed", [False, True])
+def test_the_rows_are_looked_up_in_the_index_of_an_empty_table(
+    db: Database, is_analyzed: bool
+) -> None:
+    """The plan is kept while the table grows."""
+    assert isinstance(db, Postgres)
+    if is_analyzed:
+        with db.connect(autocommit=True) as connection:
+            connection.execute("analyze jobs")
+    rows = [("x", "a", 1), ("y", "b", 2)]
+
+    def plan(tx: Tx) -> str:
+        asked = sets.as_columns("update jobs set reason = ? where id = ? and version = ?", rows)
+        assert asked is not None
+        sql, params = asked
+        return "\n".join(line for (line,) in tx.rows(f"explain {sql}", *params))
+
+    found = db.write_now(plan)
+    assert "Index Cond" in found and "Seq Scan" not in found and "id = ANY" in found
