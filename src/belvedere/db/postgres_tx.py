@@ -53,15 +53,15 @@ class PostgresTx:
         return self.wire.now(sql, params).command_tuples or 0
 
     def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
-        if len(params) < 2 or not sets.is_insert(sql):
+        if not sets.is_insert(sql):
             self._later([(sql, row) for row in params])
-        elif len(params[0]) <= sets.NARROW:
-            self._later(sets.narrow(sql, params))
+        elif params and len(params[0]) <= sets.NARROW:
+            self._later(sets.listed(sql, params))
         else:
             self.each(sql, params)
 
     def each(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
-        whole = sets.as_columns(sql, params) if len(params) > 1 else None
+        whole = sets.whole(sql, params)
         self._later([(sql, row) for row in params] if whole is None else [whole])
 
     def _later(self, asked: Sequence[Asked]) -> None:

@@ -9,21 +9,26 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+import msgspec
+
 from belvedere.db.database import Asked
 
-# Rows of up to so many values go as one list of values, in powers of two, so that a handful of
-# texts is prepared once; that costs two thirds of as many statements. Wider ones go as columns.
+# Inserts of up to so many values go as one list of values, in powers of two, so that a handful of
+# texts is prepared once. Everything wider goes as JSON, from so many rows on.
 NARROW, MOST_ROWS = 12, 32
+FEW = 4
 _INSERT = re.compile(r"(insert into .*) values \((.*)\)", re.DOTALL)
 # The first condition finds the row.
 _UPDATE = re.compile(r"(update .*) where ((\w+) = v\.(p\d+)\b.*)", re.DOTALL)
+_encode = msgspec.json.Encoder().encode
 
 
+@cache
 def is_insert(sql: str) -> bool:
     return _INSERT.fullmatch(sql) is not None
 
 
-def narrow(sql: str, rows: Sequence[Sequence[Any]]) -> list[Asked]:
+def listed(sql: str, rows: Sequence[Sequence[Any]]) -> list[Asked]:
     """The insert of one row as few inserts of several."""
     asked: list[Asked] = []
     start = 0
@@ -41,16 +46,20 @@ def _repeated(sql: str, rows: int) -> str:
     return f"{head} values {', '.join([values] * rows)}"
 
 
-def as_columns(sql: str, rows: Sequence[Sequence[Any]]) -> Asked | None:
-    """The insert or update of one row as that of all: each `?` is a column of arrays. Nothing for
-    values that are neither texts nor whole numbers."""
-    columns = list(zip(*rows, strict=True))
-    kinds = tuple([_kind(column) for column in columns])
+def whole(sql: str, rows: Sequence[Sequence[Any]]) -> Asked | None:
+    """The insert or update of one row as that of all. Nothing when they are few, or have values
+    that are neither texts nor whole numbers."""
+    if len(rows) <= FEW:
+        return None
+    kinds = tuple([_kind(column) for column in zip(*rows, strict=True)])
     if None in kinds:
         return None
-    whole, key = _whole(sql, kinds)
-    given = [_array(column) for column, kind in zip(columns, kinds, strict=True) if kind]
-    return whole, given if key is None else [*given, _array(columns[key])]
+    text, names, key = _statement(sql, kinds)
+    given = [{name: row[number] for number, name in names} for row in rows]
+    params = [_encode(given).decode()]
+    if key is not None:
+        params.append(_encode([row[key] for row in rows]).decode())
+    return text, params
 
 
 def _kind(column: Sequence[Any]) -> str | None:
@@ -62,31 +71,21 @@ def _kind(column: Sequence[Any]) -> str | None:
 
 
 @cache
-def _whole(sql: str, kinds: tuple[str, ...]) -> tuple[str, int | None]:
-    """The statement, and which column is its key and comes once more."""
-    names = [f"p{number}" if kind else "" for number, kind in enumerate(kinds)]
+def _statement(
+    sql: str, kinds: tuple[str, ...]
+) -> tuple[str, Sequence[tuple[int, str]], int | None]:
+    """Its text, the numbers and names of the values that it takes, and which of them is the key."""
+    names = [(number, f"p{number}") for number, kind in enumerate(kinds) if kind]
     first, *rest = sql.split("?")
-    pairs = zip(names, rest, strict=True)
-    text = first + "".join(f"{f'v.{name}' if name else 'null'}{part}" for name, part in pairs)
-    arrays = ", ".join(f"?::{kind}[]" for kind in kinds if kind)
-    source = f" from unnest({arrays}) as v({', '.join(name for name in names if name)})"
+    values = [f"v.p{number}" if kind else "null" for number, kind in enumerate(kinds)]
+    text = first + "".join(value + part for value, part in zip(values, rest, strict=True))
+    shape = ", ".join(f"{name} {kinds[number]}" for number, name in names)
+    source = f" from json_to_recordset(?::json) as v({shape})"
     if insert := _INSERT.fullmatch(text):
-        return f"{insert[1]} select {insert[2]}{source}", None
+        return f"{insert[1]} select {insert[2]}{source}", names, None
     update = _UPDATE.fullmatch(text)
     assert update is not None, f"not of one row: {sql}"
-    key = names.index(update[4])
+    key = int(update[4][1:])
     # Said twice: a plan that was made on an empty table, and is kept, would read all of it.
-    known = f"{update[3]} = any(?::{kinds[key]}[])"
-    return f"{update[1]}{source} where {update[2]} and {known}", key
-
-
-def _array(values: Sequence[Any]) -> str:
-    return "{" + ",".join([_member(value) for value in values]) + "}"
-
-
-def _member(value: Any) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return str(value)
+    known = f"{update[3]} = any(array(select json_array_elements_text(?::json)::{kinds[key]}))"
+    return f"{update[1]}{source} where {update[2]} and {known}", names, key

@@ -209,11 +209,30 @@ class End(msgspec.Struct):
 
 
 def save_ended(tx: Tx, ended: Sequence[tuple[JobRow, End]]) -> None:
-    """The same for jobs that ended, with what they leave behind, in one write each."""
+    """The same for jobs that a report ended, with what they leave behind, in one write each."""
     tx.each(
-        f"{_SAVE}, result = ?, output = ?, log = ?{_OF_ONE}",
+        "update jobs set lifecycle = ?, state = ?, version = ?, ran = ?, reason = ?,"
+        " trigger_name = ?, unreachable_at = ?, reconciled = ?, updated_at = ?, started_at = ?,"
+        f" ended_at = ?, result = ?, output = ?, log = ?{_OF_ONE}",
         [
-            (*_saved(job), end.result, end.output, end.log, job.id, job.version - 1)
+            (
+                job.lifecycle,
+                job.state,
+                job.version,
+                job.ran,
+                job.reason,
+                job.trigger_name,
+                job.unreachable_at,
+                job.reconciled,
+                job.updated_at,
+                job.started_at,
+                job.ended_at,
+                end.result,
+                end.output,
+                end.log,
+                job.id,
+                job.version - 1,
+            )
             for job, end in ended
         ],
     )
