@@ -8,6 +8,7 @@ import pytest
 from belvedere.access import Keys, keyfile
 from belvedere.access.keys import SECRET_FILE
 from belvedere.base.errors import Conflict, Unavailable
+from belvedere.db import Tx
 from belvedere.rest import filters
 from belvedere.secrets import service as secrets
 from belvedere.secrets import store
@@ -112,6 +113,21 @@ def test_an_old_key_stays_while_anything_is_sealed_with_it(place: Place, cast: C
     assert refused.value.code == "key_in_use" and len(place.names) == 2
     assert place.rotated() == 1
     assert place.do(resealing.drop)["dropped"] == 1
+
+
+def test_an_old_key_stays_until_the_new_seals_are_durable(place: Place, cast: Cast) -> None:
+    task_id = fill(place, cast)
+    before = read(place, cast, task_id)
+    place.do(resealing.add)
+
+    def both(tx: Tx, house: House, payload: dict[str, Any]) -> None:
+        resealing.rotate(tx, house, payload)
+        assert resealing.drop(tx, house, payload)["dropped"] == 1
+        raise Unavailable("The transaction fails.")
+
+    with pytest.raises(Unavailable):
+        place.do(both)
+    assert read(Place(place.house.db, place.folder), cast, task_id) == before
 
 
 def test_adding_twice_makes_one(place: Place, cast: Cast) -> None:

@@ -97,10 +97,20 @@ def drop(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
             f"{found} values are still sealed with an older key; rotate first.", code="key_in_use"
         )
     kept = KeyFile(known.hash, {name: known.seals[name]})
-    if not house.settings.secret_key:
-        keyfile.write(house.settings.folder, kept)
-    house.keys.know(kept.seals)
+    # Until then what was sealed anew in the same transaction may still be undone.
+    tx.after_commit(lambda: _keep_only(house, kept))
     return {"key": name, "dropped": len(known.seals) - 1}
+
+
+def _keep_only(house: House, kept: KeyFile) -> None:
+    try:
+        if not house.settings.secret_key:
+            keyfile.write(house.settings.folder, kept)
+    except OSError as fault:
+        # They do no harm there, and dropping can be repeated.
+        log.error("the older keys stay in the key file, which cannot be written: %s", fault)
+        return
+    house.keys.know(kept.seals)
 
 
 def show(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
