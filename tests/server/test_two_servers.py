@@ -45,6 +45,13 @@ def there(
 async def doorbells(*houses: House) -> AsyncIterator[None]:
     bells = [connect_doorbell(house) for house in houses]
     try:
+        async with asyncio.timeout(30):
+            for bell, other in zip(bells, reversed(houses), strict=True):
+                heard = asyncio.create_task(other.hub.wait("test", 30))
+                while not (await asyncio.wait([heard], timeout=0.01))[0]:
+                    # Nobody hears it as long as nobody listens.
+                    assert bell is not None
+                    bell.ring({"test"})
         yield
     finally:
         await asyncio.gather(*(asyncio.to_thread(bell.stop) for bell in bells if bell is not None))

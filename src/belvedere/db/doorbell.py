@@ -1,8 +1,13 @@
-"""LISTEN/NOTIFY between the servers of one PostgreSQL: a ring, never a message to rely on."""
+"""LISTEN/NOTIFY between the servers of one PostgreSQL: a ring, never a message to rely on.
+
+A ring costs a tenth of a job, so a server that is alone does not ring. Each one says that it is
+there: when it begins to listen, and every few seconds.
+"""
 
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 import psycopg
@@ -12,14 +17,27 @@ from belvedere.db.postgres import CHANNEL, Postgres
 log = logging.getLogger("belvedere.doorbell")
 # NOTIFY carries at most 8,000 bytes; a longer ring is split.
 MOST_TOPICS = 100
+# Said by a server that begins to listen, and by the others in answer and all the while.
+HELLO, HERE = "hello", "here"
+HERE_S = 5.0
+# So long after its last word another server may still be listening.
+COMPANY_S = 3 * HERE_S
 
 
 class Doorbell:
     """Rings the other servers after our commits, and tells us when they ring."""
 
-    def __init__(self, db: Postgres, heard: Callable[[set[str]], None]) -> None:
+    def __init__(
+        self,
+        db: Postgres,
+        heard: Callable[[set[str]], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._db = db
         self._heard = heard
+        self._clock = clock
+        # Whoever is there has not been heard yet.
+        self._alone_at = clock() + HERE_S
         self._waiting: set[str] = set()
         self._wake = threading.Event()
         self._lock = threading.Lock()
@@ -41,6 +59,10 @@ class Doorbell:
             thread.join(3)
 
     def ring(self, topics: set[str]) -> None:
+        if self._clock() < self._alone_at:
+            self._say_soon(topics)
+
+    def _say_soon(self, topics: set[str]) -> None:
         with self._lock:
             self._waiting |= topics
         self._wake.set()
@@ -57,18 +79,26 @@ class Doorbell:
 
     def _listen(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
         connection.execute(f"listen {CHANNEL}")
+        self._say_soon({HELLO})
         while not self._stopped.is_set():
             for notice in connection.notifies(timeout=1.0):
                 if notice.pid != self._own_pid:
-                    self._heard(set(notice.payload.split(",")))
+                    self._hear(set(notice.payload.split(",")))
+
+    def _hear(self, topics: set[str]) -> None:
+        self._alone_at = self._clock() + COMPANY_S
+        if HELLO in topics:
+            self._say_soon({HERE})
+        if rung := topics - {HELLO, HERE}:
+            self._heard(rung)
 
     def _notify(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
         self._own_pid = connection.info.backend_pid
         while not self._stopped.is_set():
-            self._wake.wait(5.0)
+            self._wake.wait(HERE_S)
             self._wake.clear()
             with self._lock:
-                topics, self._waiting = sorted(self._waiting), set()
+                topics, self._waiting = sorted(self._waiting) or [HERE], set()
             for start in range(0, len(topics), MOST_TOPICS):
                 payload = ",".join(topics[start : start + MOST_TOPICS])
                 _say(connection, payload)

@@ -1,0 +1,107 @@
+"""Servers of one PostgreSQL ring each other, and one that is alone does not ring."""
+
+import queue
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+
+from belvedere.db import Database
+from belvedere.db.doorbell import COMPANY_S, HELLO, HERE, HERE_S, Doorbell
+from belvedere.db.postgres import CHANNEL, Postgres
+
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+PATIENCE_S = 30
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Ear:
+    """Another server, played by hand: it hears everything that is said."""
+
+    def __init__(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
+        self._connection = connection
+        self.words: list[str] = []
+        connection.execute(f"listen {CHANNEL}")
+
+    def say(self, word: str) -> None:
+        self._connection.execute("select pg_notify(%s, %s)", (CHANNEL, word))
+
+    def until(self, word: str) -> None:
+        own = self._connection.info.backend_pid
+        while word not in self.words:
+            for notice in self._connection.notifies(timeout=PATIENCE_S, stop_after=1):
+                self.words += [] if notice.pid == own else notice.payload.split(",")
+                break
+            else:
+                raise TimeoutError(f"nobody said {word}, only {self.words}")
+
+
+@contextmanager
+def bell(db: Postgres, clock: Clock | None = None) -> Iterator[tuple[Doorbell, "queue.Queue[str]"]]:
+    heard: queue.Queue[str] = queue.Queue()
+    made = Doorbell(db, lambda topics: heard.put(",".join(topics)), clock or Clock())
+    made.start()
+    try:
+        yield made, heard
+    finally:
+        made.stop()
+
+
+@pytest.fixture
+def postgres(db: Database) -> Postgres:
+    assert isinstance(db, Postgres)
+    return db
+
+
+@pytest.fixture
+def ear(postgres: Postgres) -> Iterator[Ear]:
+    with postgres.connect(autocommit=True) as connection:
+        yield Ear(connection)
+
+
+def test_it_works(postgres: Postgres, ear: Ear) -> None:
+    with bell(postgres) as (one, _):
+        ear.until(HELLO)
+        with bell(postgres) as (_, heard):
+            ear.until(HERE)
+            one.ring({"host:x"})
+            assert heard.get(timeout=PATIENCE_S) == "host:x"
+
+
+def test_one_that_is_alone_does_not_ring(postgres: Postgres, ear: Ear) -> None:
+    clock = Clock()
+    with bell(postgres, clock) as (alone, heard):
+        ear.until(HELLO)
+        clock.now += HERE_S
+        alone.ring({"host:unheard"})
+        # Somebody comes.
+        ear.say(HELLO)
+        ear.until(HERE)
+        alone.ring({"host:heard"})
+        ear.until("host:heard")
+        # What others ring counts as a word, too; theirs is no news of work.
+        clock.now += COMPANY_S - 1
+        ear.say("host:theirs")
+        assert heard.get(timeout=PATIENCE_S) == "host:theirs"
+        clock.now += COMPANY_S - 1
+        alone.ring({"host:still"})
+        ear.until("host:still")
+        clock.now += COMPANY_S
+        alone.ring({"host:gone"})
+        ear.say(HELLO)
+        ear.words.remove(HERE)
+        ear.until(HERE)
+    assert "host:unheard" not in ear.words and "host:gone" not in ear.words
+
+
+def test_it_rings_before_it_knows_who_is_there(postgres: Postgres, ear: Ear) -> None:
+    with bell(postgres) as (new, _):
+        new.ring({"host:early"})
+        ear.until("host:early")
