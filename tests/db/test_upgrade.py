@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from belvedere import events
 from belvedere.db import Tx
 from belvedere.db.migrate import apply, migrate, migrations
 from belvedere.db.sqlite import Sqlite
@@ -22,7 +23,7 @@ def _add(tx: Tx, row: tuple[object, ...]) -> None:
 
 @pytest.fixture
 def older(tmp_path: Path) -> Sqlite:
-    """From the time before attempts were kept by their fence."""
+    """From the time before attempts were kept by their fence, and events counted by themselves."""
     db = Sqlite(tmp_path / "older.db")
     for name, text in migrations("sqlite"):
         if name < "0036":
@@ -33,7 +34,8 @@ def older(tmp_path: Path) -> Sqlite:
 
 
 def test_attempts_stay(older: Sqlite) -> None:
-    assert [name.partition("_")[0] for name in migrate(older)] == ["0036", "0037"]
+    steps = [name.partition("_")[0] for name in migrate(older)]
+    assert steps == ["0036", "0037", "0039"]
     assert older.write_now(_attempts) == [LATE, LIVE]
     assert migrate(older) == []
 
@@ -44,3 +46,38 @@ def test_a_job_has_one_live_attempt_still(older: Sqlite) -> None:
         older.write_now(_add, (LIVE[0] + 1, *LIVE[1:]))
     with pytest.raises(Exception, match="UNIQUE"):
         older.write_now(_add, (LIVE[0], "j2", *LIVE[2:]))
+
+
+def _tell(tx: Tx, customer_id: str) -> int:
+    events.append(tx, customer_id, "host.created", "h1", {"hostname": "web-1"})
+    return int(tx.value("select max(id) from events"))
+
+
+def _told(tx: Tx) -> list[tuple[object, ...]]:
+    return tx.rows("select * from events order by id")
+
+
+def test_events_stay_and_the_next_one_follows_them(older: Sqlite) -> None:
+    for customer_id in ("c1", "c2"):
+        older.write_now(_tell, customer_id)
+    told = older.write_now(_told)
+    migrate(older)
+    assert older.write_now(_told) == told
+    assert older.write_now(_tell, "c3") == 3
+
+
+@pytest.mark.parametrize("gone", ["id > 1", "id > 0"])
+def test_ids_of_events_that_are_gone_do_not_come_again(older: Sqlite, gone: str) -> None:
+    for customer_id in ("c1", "c2", "c3"):
+        older.write_now(_tell, customer_id)
+    older.write_now(lambda tx: tx.run(f"delete from events where {gone}"))
+    left = older.write_now(_told)
+    migrate(older)
+    assert older.write_now(_told) == [*left, (3, 0, 0, "", "", "", "", "{}")]
+    assert older.write_now(_tell, "c4") == 4
+
+
+def test_a_log_without_events_begins_with_the_first(older: Sqlite) -> None:
+    migrate(older)
+    assert older.write_now(_told) == []
+    assert older.write_now(_tell, "c1") == 1

@@ -1,0 +1,63 @@
+"""The log's rows: what is told, and what is left of it when it is forgotten."""
+
+import pytest
+
+from belvedere import events
+from belvedere.base.clock import SECOND
+from belvedere.db import Database, Tx
+from belvedere.jobs import retention
+from handclock import HandClock
+
+
+def tell(tx: Tx, object_id: str) -> int:
+    events.append(tx, "c1", "host.created", object_id, {"hostname": object_id})
+    return int(tx.value("select max(id) from events"))
+
+
+def held(tx: Tx) -> list[str]:
+    rows = tx.rows("select object_id from events where customer_id = 'c1' order by id")
+    return [object_id for (object_id,) in rows]
+
+
+def test_it_works(db: Database) -> None:
+    first, second = db.write_now(tell, "h1"), db.write_now(tell, "h2")
+    assert second == first + 1
+    [event] = db.write_now(events.of_object, "h1")
+    assert (event.id, event.kind, event.data) == (first, "host.created", '{"hostname":"h1"}')
+
+
+@pytest.mark.parametrize("gone", ["object_id = 'h3'", "object_id > 'h1'", "id > 0", "at > 0"])
+def test_no_id_comes_twice_whatever_is_deleted(db: Database, gone: str) -> None:
+    """A reader goes on behind the last one it has seen: the next must be beyond it."""
+    seen = [db.write_now(tell, name) for name in ("h1", "h2", "h3")]
+    cursor = db.write_now(events.newest)
+    assert cursor[1] == seen[-1]
+    for _ in range(2):
+        db.write_now(lambda tx: tx.run(f"delete from events where {gone}"))
+    assert db.write_now(tell, "h4") > seen[-1]
+    assert [event.object_id for event in db.write_now(events.after, *cursor)] == ["h4"]
+
+
+def test_nothing_of_a_deleted_one_is_left(db: Database) -> None:
+    for name in ("h1", "h2"):
+        db.write_now(tell, name)
+    db.write_now(lambda tx: tx.run("delete from events"))
+    assert db.write_now(held) == []
+    left = db.write_now(lambda tx: tx.rows("select kind, object, object_id, data from events"))
+    assert left in ([], [("", "", "", "{}")])
+
+
+def test_forgetting_has_an_end_and_spares_none_but_the_newest(
+    db: Database, clock: HandClock
+) -> None:
+    for name in ("h1", "h2", "h3"):
+        newest = db.write_now(tell, name)
+    clock.move(events.LIFE / SECOND + 1)
+    while db.write_now(retention.forget_events):
+        pass
+    assert db.write_now(held) == []
+    assert db.write_now(tell, "h4") == newest + 1
+    while db.write_now(retention.forget_events):
+        pass
+    ids = db.write_now(lambda tx: tx.rows("select id from events"))
+    assert ids == [(newest + 1,)]
