@@ -35,7 +35,7 @@ def older(tmp_path: Path) -> Sqlite:
 
 def test_attempts_stay(older: Sqlite) -> None:
     steps = [name.partition("_")[0] for name in migrate(older)]
-    assert steps == ["0036", "0037", "0039"]
+    assert steps == ["0036", "0037", "0039", "0040"]
     assert older.write_now(_attempts) == [LATE, LIVE]
     assert migrate(older) == []
 
@@ -46,6 +46,13 @@ def test_a_job_has_one_live_attempt_still(older: Sqlite) -> None:
         older.write_now(_add, (LIVE[0] + 1, *LIVE[1:]))
     with pytest.raises(Exception, match="UNIQUE"):
         older.write_now(_add, (LIVE[0], "j2", *LIVE[2:]))
+
+
+def test_a_job_may_have_many_that_are_not_live(older: Sqlite) -> None:
+    migrate(older)
+    older.write_now(_add, (LATE[0] + 1, *LATE[1:]))
+    older.write_now(lambda tx: tx.run("update attempts set state = 'lost'"))
+    assert {row[6] for row in older.write_now(_attempts)} == {"lost"}
 
 
 def _tell(tx: Tx, customer_id: str) -> int:
