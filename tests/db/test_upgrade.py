@@ -8,6 +8,7 @@ from belvedere import events
 from belvedere.db import Tx
 from belvedere.db.migrate import apply, migrate, migrations
 from belvedere.db.sqlite import Sqlite
+from belvedere.jobs import store
 
 LIVE = (1_099_511_627_780, "j1", 1, "h1", 3, "w1", "live", 10, 11, None, None)
 LATE = (1_099_511_627_777, "j1", 1, "h1", 2, "w1", "lost", 5, None, 9, '{"exit": 1}')
@@ -35,7 +36,7 @@ def older(tmp_path: Path) -> Sqlite:
 
 def test_attempts_stay(older: Sqlite) -> None:
     steps = [name.partition("_")[0] for name in migrate(older)]
-    assert steps == ["0036", "0037", "0039", "0040"]
+    assert steps == ["0036", "0037", "0039", "0040", "0041"]
     assert older.write_now(_attempts) == [LATE, LIVE]
     assert migrate(older) == []
 
@@ -53,6 +54,14 @@ def test_a_job_may_have_many_that_are_not_live(older: Sqlite) -> None:
     older.write_now(_add, (LATE[0] + 1, *LATE[1:]))
     older.write_now(lambda tx: tx.run("update attempts set state = 'lost'"))
     assert {row[6] for row in older.write_now(_attempts)} == {"lost"}
+
+
+def test_the_next_fence_is_beyond_all_that_were(older: Sqlite) -> None:
+    """The counter may be ahead of the attempts: the newest of them were deleted."""
+    raised = "update counters set value = ? where name = 'fence'"
+    older.write_now(lambda tx: tx.run(raised, LIVE[0] + 5))
+    migrate(older)
+    assert older.write_now(store.reserve_fences, 2) == [LIVE[0] + 6, LIVE[0] + 7]
 
 
 def _tell(tx: Tx, customer_id: str) -> int:

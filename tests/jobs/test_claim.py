@@ -3,7 +3,7 @@
 from belvedere.db import Tx
 from belvedere.hosts import service as host_service
 from belvedere.hosts.service import HostChange
-from belvedere.jobs import queue
+from belvedere.jobs import queue, retention, store
 from jobs.workshop import Workshop
 
 
@@ -36,6 +36,41 @@ def test_fences_grow_for_ever(shop: Workshop) -> None:
     fences = [shop.assigned(task_id).fence for _ in range(3)]
     assert fences == sorted(set(fences))
     assert all(fence >> 40 == 1 for fence in fences)
+
+
+def test_no_fence_comes_twice_when_attempts_are_forgotten(shop: Workshop) -> None:
+    jobs = [shop.assigned() for _ in range(3)]
+    for job in reversed(jobs):
+        shop.end(job.fence)
+        shop.db.write_now(retention.drop, [job.id])
+    later = shop.assigned()
+    assert later.fence > jobs[-1].fence
+    shop.end(later.fence)
+    shop.db.write_now(retention.drop, [later.id])
+    assert shop.assigned().fence > later.fence
+
+
+def test_who_raises_the_epoch_gets_fences_beyond_it(shop: Workshop) -> None:
+    """As docs/howto/back-up.md says."""
+    before = shop.assigned().fence
+    shop.db.write_now(lambda tx: tx.rows(RAISED[tx.sql.engine]))
+    raised = shop.assigned().fence
+    assert raised == ((before >> 40) + 1 << 40) + 1
+    assert shop.assigned().fence == raised + 1
+
+
+RAISED = {
+    "sqlite": "update counters set value = ((value >> 40) + 1) << 40 where name = 'fence'",
+    "postgres": "select setval('fence', ((last_value >> 40) + 1) << 40) from fence",
+}
+
+
+def test_what_is_reserved_and_not_written_is_not_reserved_again(shop: Workshop) -> None:
+    def reserve(tx: Tx) -> list[int]:
+        return [*store.reserve_fences(tx, 2), *store.reserve_fences(tx, 1)]
+
+    first = shop.assigned().fence
+    assert shop.db.write_now(reserve) == [first + 1, first + 2, first + 3]
 
 
 def test_the_oldest_come_first(shop: Workshop) -> None:

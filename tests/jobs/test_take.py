@@ -219,6 +219,21 @@ def test_a_refused_one_harms_no_other(shop: Workshop, office: Office) -> None:
     assert office.link.job_ids == [good.job.id, other.job.id]
 
 
+def test_agents_of_two_hosts_get_different_fences(shop: Workshop, office: Office) -> None:
+    """Both are taken before either is written."""
+    other = shop.host("web-2")
+    shop.connect(host_id=other)
+    beside = Link(other, 1)
+    office.links.add(cast(Any, beside))
+    here, there = shop.task(), shop.task(name="there", host_id=other)
+    office.ask(here, there, here, there)
+    fences = [order.fence for order in (*office.link.given, *beside.given)]
+    assert len(set(fences)) == 4
+    later = office.create(there)
+    assert shop.job(later.id).fence > max(fences)
+    sound(shop)
+
+
 def test_a_key_that_comes_twice_in_one_set_gives_one_order(shop: Workshop, office: Office) -> None:
     task_id, once = shop.task(), Once("POST /job", "k", "same")
     first, second = office.ask(task_id, task_id, once=once)

@@ -42,7 +42,7 @@ class Fragments:
     numbers: str
     # `x {among}`, with a select of few rows in the braces: they are found first, then x by them.
     among: str
-    # Reserves N fence numbers: a row for each, or the highest where they follow each other.
+    # N new fence numbers: a row for each, or the highest where they follow the newest attempt's.
     next_fences: str
     # The next one, as a column; null where numbers are reserved when it is known how many.
     next_fence: str
@@ -66,6 +66,8 @@ class Tx(Protocol):
     rung: set[str]
     # What can never change once it is written may be remembered here beyond the transaction.
     memo: dict[Any, Any]
+    # The highest fence that was reserved here: its attempt may not be written yet.
+    fence: int
 
     def rows(self, sql: str, *params: Any) -> list[Row]: ...
 

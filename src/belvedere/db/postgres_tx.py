@@ -40,6 +40,7 @@ class PostgresTx:
         self.now = now
         self.memo = memo
         self.rung: set[str] = set()
+        self.fence = 0
         self.calls: list[AfterCommit] = []
 
     def rows(self, sql: str, *params: Any) -> list[Row]:

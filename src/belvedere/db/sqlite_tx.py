@@ -19,7 +19,9 @@ FRAGMENTS = Fragments(
     texts="(select value from json_each(?))",
     numbers="(select value from json_each(?))",
     among="in ({})",
-    next_fences="update counters set value = value + ? where name = 'fence' returning value",
+    # Deleting the newest attempt raises the counter, and so does whoever restores a backup.
+    next_fences="select max(value, coalesce((select max(fence) from attempts), 0)) + ?"
+    " from counters where name = 'fence'",
     next_fence="null",
     current_xid="0",
     xid_horizon="9223372036854775807",
@@ -42,6 +44,7 @@ class SqliteTx:
         self.now = now
         self.memo = {} if memo is None else memo
         self.rung: set[str] = set()
+        self.fence = 0
         self.calls: list[AfterCommit] = []
 
     def rows(self, sql: str, *params: Any) -> list[Row]:

@@ -127,7 +127,7 @@ def claim_new(
     chosen = {job.id for job in _within_limits(tx, [job for job, _ in due], max(0, places))}
     # What is told of the creation stays as it was.
     jobs = [(msgspec.structs.replace(job), values) for job, values in due if job.id in chosen]
-    fences = store.fences(next(looks), len(ready)) if jobs else []
+    fences = store.fences(tx, next(looks), len(ready)) if jobs else []
     claimed, taken = _assigned(tx, host, jobs, fences[: len(jobs)])
     taken.settled.add(host_id)
     return claimed, taken

@@ -335,16 +335,20 @@ def end_attempt(tx: Tx, job: JobRow, state: str) -> None:
 
 def reserve_fences(tx: Tx, count: int) -> list[int]:
     """New fences, each larger than any before."""
-    return fences(tx.rows(tx.sql.next_fences, count), count)
+    return fences(tx, tx.rows(tx.sql.next_fences, count), count)
 
 
 def asking_fences(tx: Tx, count: int) -> Asked:
     return tx.sql.next_fences, (count,)
 
 
-def fences(rows: Sequence[Row], count: int) -> list[int]:
+def fences(tx: Tx, rows: Sequence[Row], count: int) -> list[int]:
     taken = [int(number) for (number,) in rows]
-    return taken if len(taken) == count else list(range(taken[0] - count + 1, taken[0] + 1))
+    if tx.sql.lock_rows:
+        return taken
+    # One transaction at a time: they follow the newest, be it written or only reserved here.
+    tx.fence = max(taken[0], tx.fence + count)
+    return list(range(tx.fence - count + 1, tx.fence + 1))
 
 
 def step(job: JobRow, lifecycle: Lifecycle, state: State, now: int) -> None:
