@@ -109,6 +109,21 @@ def test_a_touched_folder_does_not(keeping: Keeping, deed: str) -> None:
     assert keeping.run("#!/bin/sh\npwd; ls -A; stat -c %a .\n")["log"] != first + "700\n"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_nothing_of_a_script_stays_open_in_the_keeper(keeping: Keeping) -> None:
+    def held() -> int:
+        # The answer to a hello is told in a turn behind the one that tidied up.
+        keeping.hello()
+        return len(os.listdir(f"/proc/{keeping.pid}/fd"))
+
+    keeping.run("#!/bin/sh\n")
+    before = held()
+    keeping.run("#!/no/such/thing\n")
+    for script in ("exit 3", "echo x", "echo x; sleep 0.1; echo y", "exec >&- 2>&-; sleep 0.1"):
+        keeping.run(f"#!/bin/sh\n{script}\n")
+        assert held() == before
+
+
 def test_file_arguments_lie_in_the_working_folder(keeping: Keeping) -> None:
     blob = keeping.script("the bytes", "blob")
     blobs = [

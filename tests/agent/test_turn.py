@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from belvedere.agent.keeper import AT_ONCE, Keeper
 from belvedere.agent.ledger import Ledger
 from belvedere.agent.script import NEVER
@@ -14,6 +16,7 @@ class Stage:
     """Everything that the keeper acts on: notes what was done, and every script ends at once."""
 
     unsynced = False
+    is_sound = True
 
     def __init__(self) -> None:
         self.done: list[tuple[str, int]] = []
@@ -50,6 +53,9 @@ class Stage:
     def flush(self) -> None:
         self.done.append(("flushed", 0))
 
+    def tidy(self) -> None:
+        self.done.append(("tidied", 0))
+
 
 class BadDisk(Stage):
     def commit(self, _: Ledger) -> None:
@@ -75,15 +81,21 @@ class Listening(Stage):
 
 
 def settled(*steps: Any, on: Stage | None = None) -> list[tuple[str, int]]:
-    stage: Any = on or Stage()
+    stage = on or Stage()
+    keeper = keeper_on(stage)
+    keeper._todo = list(steps)
+    keeper._settle()
+    return list(stage.done)
+
+
+def keeper_on(stage: Stage) -> Any:
     keeper: Any = Keeper.__new__(Keeper)
     keeper._journal = keeper._scripts = keeper._door = stage
     keeper._ledger = Ledger("j")
-    keeper._todo, keeper._write_at = list(steps), NEVER
+    keeper._todo, keeper._write_at = [], NEVER
     if isinstance(stage, Listening):
         keeper._state = stage.state
-    keeper._settle()
-    return list(stage.done)
+    return keeper
 
 
 def spawn(fence: int) -> Spawn:
@@ -125,3 +137,25 @@ def test_what_was_told_before_the_state_is_part_of_it() -> None:
     before = [message["fence"] for message in agent.heard[:at]]
     assert before
     assert set(before) <= set(agent.heard[at]["ended"])
+
+
+def test_what_ended_is_tidied_up_when_its_end_was_told() -> None:
+    done = settled(*map(spawn, range(COUNT)))
+    assert [what for what, _ in done if what in ("flushed", "tidied")] == ["flushed", "tidied"] * 3
+    for at in [at for at, (what, _) in enumerate(done) if what == "flushed"]:
+        assert done[at + 1] == ("tidied", 0)
+
+
+@pytest.mark.parametrize(
+    ("unsynced", "is_sound", "stays"),
+    [(False, True, False), (True, True, True), (False, False, True), (True, False, True)],
+)
+def test_what_an_order_made_durable_is_not_made_so_again(
+    unsynced: bool, is_sound: bool, stays: bool
+) -> None:
+    stage: Any = Stage()
+    stage.unsynced, stage.is_sound = unsynced, is_sound
+    keeper = keeper_on(stage)
+    keeper._write_at = 5
+    keeper._settle()
+    assert keeper._write_at == (5 if stays else NEVER)

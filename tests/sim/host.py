@@ -182,9 +182,9 @@ class KeeperProcess(Process):
         now = self.host.clock_ns()
         keeper._take(keeper._scripts.tick(now))
         keeper._settle()
+        keeper._tell()
         if now >= keeper._write_at:
             keeper._make_durable()
-        self.door.flush()
         if keeper._is_over():
             self.world.note("keeper_left", self.host.name)
             self.die()

@@ -152,6 +152,9 @@ class SimScripts:
     def kept(self, fence: int, offset: int) -> None:
         """The spool of a simulated host is large enough to keep everything."""
 
+    def tidy(self) -> None:
+        """A simulated script leaves nothing to tidy up."""
+
     def clear(self, fences: list[int]) -> None:
         for fence in fences:
             self._host.disk.spooled.pop(fence, None)

@@ -87,9 +87,9 @@ class Keeper:
             if now >= self._scripts.due:
                 self._take(self._scripts.tick(now))
             self._settle()
+            self._tell()
             if now >= self._write_at:
                 self._make_durable()
-            self._door.flush()
 
     def retire(self) -> None:
         """Go as soon as nothing runs; checks are made by the next one."""
@@ -200,14 +200,23 @@ class Keeper:
             if rest:
                 self._tell_ends()
                 self._todo = rest
-        if self._journal.unsynced and self._write_at == NEVER:
-            self._write_at = now_ns() + SYNC_AFTER
+        if self._journal.unsynced:
+            if self._write_at == NEVER:
+                self._write_at = now_ns() + SYNC_AFTER
+        elif self._journal.is_sound:
+            # An order made durable what was written before it, too.
+            self._write_at = NEVER
 
     def _tell_ends(self) -> None:
         """Of scripts that ended while others of the same turn began: before yet others begin."""
         self._take(self._scripts.reap())
         self._settle()
+        self._tell()
+
+    def _tell(self) -> None:
+        """Everything that was said leaves; then comes what nobody waits for."""
         self._door.flush()
+        self._scripts.tidy()
 
     def _refuse_to_start(self, fault: OSError) -> None:
         spawns = [step for step in self._todo if isinstance(step, Spawn)]

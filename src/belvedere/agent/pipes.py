@@ -38,39 +38,44 @@ class Pipes:
         script = self._watched.get(fd)
         if script is not None:
             for _ in range(PIECES):
-                if not self._read_piece(script):
+                data = self._read_piece(script)
+                if data == b"":
+                    self._unwatch(script)
+                    self.close(script)
+                if not data:
                     break
         return script
 
-    def _read_piece(self, script: Script) -> bool:
-        """Whether there may be more."""
+    def _read_piece(self, script: Script) -> bytes | None:
+        """Empty at the end of it all, None when there is nothing yet."""
         try:
             data = os.read(script.pipe, PIECE)
         except BlockingIOError:
-            return False
-        if not data:
-            self.close(script)
-            return False
-        script.output.feed(data, self._spool, script.fence)
-        return True
+            return None
+        if data:
+            script.output.feed(data, self._spool, script.fence)
+        return data
 
     def drain(self, script: Script) -> None:
         """What is there when it is over, but not what somebody may go on writing for ever."""
         end = script.output.taken + LARGEST
         while script.pipe >= 0 and script.output.taken < end and self._read_piece(script):
             pass
+        self._unwatch(script)
         script.output.finish(self._spool, script.fence)
 
+    def _unwatch(self, script: Script) -> None:
+        if self._watched.pop(script.pipe, None) is not None:
+            self._poll.unregister(script.pipe)
+
     def close(self, script: Script) -> None:
+        """Of one that is drained."""
         if script.pipe >= 0:
-            if self._watched.pop(script.pipe, None) is not None:
-                self._poll.unregister(script.pipe)
             os.close(script.pipe)
             script.pipe = -1
 
     def sink(self, script: Script) -> None:
         if script.pipe >= 0:
-            self._watched.pop(script.pipe, None)
             self.sinks.add(script.pipe)
             self._poll.register(script.pipe, select.POLLIN)
 

@@ -48,6 +48,8 @@ class Scripts:
         self._account = accounts.own()
         self._spooled = set(spool.found(folder.spool))
         self._harvested = {int(name) for name in os.listdir(folder.files) if name.isdigit()}
+        # Those that are over, and whose folder, pipe and mark can serve others.
+        self._left: list[Script] = []
         self.inline = 0
         self.due = NEVER
 
@@ -225,8 +227,12 @@ class Scripts:
             found.update(self._harvest(script))
         if script.output.spool is not None:
             self._spooled.add(fence)
-        stays = bool(script.survivors) or (script.daemonize and bool(self._crowd.members(script)))
-        self._leave(script, stays)
+        if script.survivors or (script.daemonize and self._crowd.members(script)):
+            # Processes stay that need them.
+            self._pipes.sink(script)
+            self._workplaces.keep(script.place)
+        else:
+            self._left.append(script)
         return self._over(fence, found)
 
     def _harvest(self, script: Script) -> Message:
@@ -241,12 +247,11 @@ class Scripts:
             self._harvested.add(script.fence)
         return found
 
-    def _leave(self, script: Script, stays: bool) -> None:
-        """Give up the working folder and the pipe, unless processes stay that need them."""
-        if stays:
-            self._pipes.sink(script)
-            self._workplaces.keep(script.place)
-        else:
+    def tidy(self) -> None:
+        """Give back what scripts needed that are over. Nobody waits for this, but many may wait
+        for their ends, so it comes after these were told."""
+        while self._left:
+            script = self._left.pop()
             self._pipes.close(script)
             self._workplaces.leave(script.place)
             self._spawner.release(script.mark)
