@@ -20,6 +20,8 @@ class Crowd:
     def __init__(self, brooms: set[int], spawner: Spawner) -> None:
         self.scripts: dict[int, Script] = {}
         self._mains: dict[int, Script] = {}
+        # Whether the last reaping left no child at all.
+        self._is_alone = False
         self._brooms = brooms
         self._spawner = spawner
 
@@ -32,7 +34,8 @@ class Crowd:
         there were others."""
         over: list[Script] = []
         others = False
-        for pid, status in _ended_children():
+        found, self._is_alone = _ended_children()
+        for pid, status in found:
             script = self._mains.pop(pid, None)
             if script is not None:
                 script.status = status
@@ -47,7 +50,8 @@ class Crowd:
         """A child that was no script's main process has ended."""
 
     def is_clear(self) -> bool:
-        """Whether nothing is below the keeper but the main processes of scripts."""
+        """Whether nothing was below the keeper, once it had reaped, but the main processes of
+        scripts."""
         return False
 
     def members(self, script: Script) -> dict[int, int]:
@@ -81,6 +85,9 @@ class Tree(Crowd):
             del self._spared[fence]
 
     def is_clear(self) -> bool:
+        # Who has no child has no other descendant, and only gets one by starting it.
+        if self._is_alone:
+            return True
         return len(self._children.pids()) == len(self._mains) + len(self._brooms)
 
     def members(self, script: Script) -> dict[int, int]:
@@ -151,13 +158,14 @@ def crowd(brooms: set[int], spawner: Spawner) -> Crowd:
     return (Tree if sys.platform == "linux" else Group)(brooms, spawner)
 
 
-def _ended_children() -> list[tuple[int, int]]:
+def _ended_children() -> tuple[list[tuple[int, int]], bool]:
+    """Each with its status, and whether no other child is left."""
     found: list[tuple[int, int]] = []
     try:
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
-                return found
+                return found, False
             found.append((pid, status))
     except ChildProcessError:
-        return found
+        return found, True
