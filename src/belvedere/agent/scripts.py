@@ -255,6 +255,7 @@ class Scripts:
             self._pipes.close(script)
             self._workplaces.leave(script.place)
             self._spawner.release(script.mark)
+            self._spawner.prepare()
 
     def ages(self) -> dict[int, int]:
         """How long each announced script runs, in milliseconds."""

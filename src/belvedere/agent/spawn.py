@@ -79,12 +79,14 @@ def base_limit() -> tuple[int, int]:
 
 
 class Spawner:
-    __slots__ = ("_base", "_cookie", "_hard", "_last", "_null", "_used")
+    __slots__ = ("_base", "_cookie", "_hard", "_last", "_null", "_pipe", "_used")
 
     def __init__(self, cookie: str, limit: tuple[int, int]) -> None:
         self._cookie = cookie
         self._base, self._hard = limit
         self._null = os.open(os.devnull, os.O_RDWR)
+        # For the output of the next script, once it is made.
+        self._pipe: tuple[int, int] | None = None
         # Marks that processes may still carry, and the one given last.
         self._used: set[int] = set()
         self._last = 0
@@ -106,6 +108,14 @@ class Spawner:
         """No process carries it any more."""
         self._used.discard(mark)
 
+    def prepare(self) -> None:
+        """What the next script needs in any case, made while nobody waits for it."""
+        try:
+            self._pipe = self._pipe or _new_pipe()
+        except OSError:
+            # No descriptor to be had: whoever needs one by then will say so.
+            return
+
     def start(
         self, order: Message, account: Account, place: Workplace, script: str, mark: int
     ) -> tuple[int, int]:
@@ -119,9 +129,8 @@ class Spawner:
             "BELVEDERE_FILES": place.files,
         }
         command = words(order, script)
-        reader, writer = os.pipe()
+        (reader, writer), self._pipe = self._pipe or _new_pipe(), None
         try:
-            os.set_blocking(reader, False)
             os.chdir(place.path)
             self._set_mark(mark)
             return self._launch(command, env, writer, account), reader
@@ -168,6 +177,12 @@ class Spawner:
             )
         except NotImplementedError:
             return _popen(path, command, env, (self._null, out), account)
+
+
+def _new_pipe() -> tuple[int, int]:
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    return reader, writer
 
 
 def _popen(
