@@ -116,8 +116,10 @@ class Buffer:
         """The next batch to be sent, if there is one and it may go."""
         if self._said >= IN_FLIGHT:
             return None
-        if self._said == len(self._open) and not self._gather():
-            return None
+        if self._said == len(self._open):
+            if not self._fresh:
+                return None
+            self._gather()
         number, taken, dropped = self._open[self._said]
         self._said += 1
         now = self._clock()
@@ -125,15 +127,12 @@ class Buffer:
             sample.ago_ms = max(0, round((now - at) * 1_000))
         return Samples(self.stream, number, [sample for _, sample in taken], dropped)
 
-    def _gather(self) -> bool:
+    def _gather(self) -> None:
         size = min(BATCH, len(self._fresh))
-        if not size:
-            return False
         line = {"batch": self._number + 1, "size": size, "dropped": self._dropped}
         # Before it goes: under this number nothing else may ever be said.
         self._journal.append(line)
         self._make_batch(self._number + 1, size, self._dropped)
-        return True
 
     def _make_batch(self, number: int, size: int, dropped: int) -> None:
         taken = [self._fresh.popleft() for _ in range(size)]

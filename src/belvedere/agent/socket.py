@@ -105,7 +105,7 @@ class Socket(asyncio.Protocol):
         return self._goodbye is not None or self.lost.done()
 
     def has_room(self) -> bool:
-        return self._full is None and not self.is_over()
+        return self._full is None and self._goodbye is None and not self.lost.done()
 
     async def room(self) -> None:
         """Wait until the server takes what we say."""

@@ -31,10 +31,11 @@ def decode(raw: dict[str, Any]) -> FromServer | None:
     if shape is None:
         return None
     message = _shape(shape, raw)
-    if isinstance(message, protocol.Order) and message.blobs:
-        message.blobs = [_blob(blob) for blob in raw["blobs"]]
-    if isinstance(message, protocol.Watch):
-        message.monitors = [_shape(protocol.Watched, one) for one in raw["monitors"]]
+    match message:
+        case protocol.Order() if message.blobs:
+            message.blobs = [_blob(blob) for blob in raw["blobs"]]
+        case protocol.Watch():
+            message.monitors = [_shape(protocol.Watched, one) for one in raw["monitors"]]
     return message
 
 

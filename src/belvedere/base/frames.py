@@ -66,10 +66,10 @@ def unpack_close(data: bytes) -> tuple[int | None, str]:
 class Reader:
     """Bytes as they arrive, into whole messages and the frames that control the connection."""
 
-    __slots__ = ("_kept", "_longest", "_masked", "_need", "_opcode", "_parts", "_size")
+    __slots__ = ("_kept", "_longest", "_mark", "_need", "_opcode", "_parts", "_size")
 
     def __init__(self, *, masked: bool, longest: int) -> None:
-        self._masked = masked
+        self._mark = MASKED if masked else 0
         self._longest = longest
         # The beginning of a frame, and how many bytes it must have before it is worth a look.
         self._kept = bytearray()
@@ -108,25 +108,25 @@ class Reader:
         if size > LONGEST_CONTROL:
             start += 2 if size == 126 else 8
             size = int.from_bytes(data[at + 2 : start], "big") if have >= start else 0
-        self._check(first, second, size)
-        start += 4 if self._masked else 0
+        if first & RESERVED or second & MASKED != self._mark or size > self._longest:
+            raise self._refusal(first, second)
+        start += 4 if self._mark else 0
         end = start + size
         if have < end:
             self._need = end - at
             return at
         payload = data[start:end]
-        if self._masked:
+        if self._mark:
             payload = apply_mask(payload, data[start - 4 : start])
         self._take(first, payload, found)
         return end
 
-    def _check(self, first: int, second: int, size: int) -> None:
+    def _refusal(self, first: int, second: int) -> Broken:
         if first & RESERVED:
-            raise Broken(PROTOCOL_ERROR, "a frame with an extension that nobody agreed on")
-        if bool(second & MASKED) != self._masked:
-            raise Broken(PROTOCOL_ERROR, "a frame with a mask that must not have one, or without")
-        if size > self._longest:
-            raise Broken(TOO_BIG, f"a frame of more than {self._longest} bytes")
+            return Broken(PROTOCOL_ERROR, "a frame with an extension that nobody agreed on")
+        if second & MASKED != self._mark:
+            return Broken(PROTOCOL_ERROR, "a frame with a mask that must not have one, or without")
+        return Broken(TOO_BIG, f"a frame of more than {self._longest} bytes")
 
     def _take(self, first: int, payload: bytes, found: list[Found]) -> None:
         opcode, is_final = first & 0x0F, bool(first & FINAL)
