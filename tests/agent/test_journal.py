@@ -109,6 +109,7 @@ def test_a_newer_agents_journal_is_refused() -> None:
 
 def test_it_grows_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journals, "SLACK", 5_000)
+    monkeypatch.setattr(journals, "ROOM", 1_000)
     path = tmp_path / "journal"
     ledger = Ledger("id")
     journal = opened(path, ledger)
@@ -169,6 +170,59 @@ def test_a_failed_write_is_mended_by_the_next(
     again, whole = read(path.read_bytes(), "x")
     assert whole
     assert set(held(again)) == {1, 2}
+
+
+def written(journal: Journal, ledger: Ledger, fence: int) -> None:
+    replay(ledger, ["accepted", fence, "j" * 50])
+    journal.append(["accepted", fence, "j" * 50], sync=True)
+    journal.commit(ledger)
+
+
+def test_most_writes_leave_the_size_of_the_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journals, "ROOM", 2_000)
+    path = tmp_path / "journal"
+    ledger = Ledger("id")
+    journal = opened(path, ledger)
+    sizes = set()
+    for fence in range(1, 101):
+        written(journal, ledger, fence)
+        sizes.add(path.stat().st_size)
+        again, whole = read(path.read_bytes(), "x")
+        assert whole
+        assert again.journal_id == "id"
+        assert len(held(again)) == fence
+    assert 2 < len(sizes) < 10
+    journal.renew(ledger)
+    fresh = path.stat().st_size
+    written(journal, ledger, 101)
+    assert path.stat().st_size > fresh + 2_000
+
+
+def test_without_room_to_spare_it_still_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journals, "ROOM", 200)
+    path = tmp_path / "journal"
+    ledger = Ledger("id")
+    journal = opened(path, ledger)
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    def little(fd: int, data: bytes, at: int) -> int:
+        return pwrite(fd, data[:30], at)
+
+    pwrite = os.pwrite
+    for fence in range(1, 31):
+        with monkeypatch.context() as patched:
+            if fence % 3:
+                patched.setattr(os, "pwrite", full if fence % 3 == 1 else little)
+            written(journal, ledger, fence)
+    again, whole = read(path.read_bytes(), "x")
+    assert whole
+    assert list(held(again)) == list(range(1, 31))
 
 
 def test_fences_beyond_memory_stay_known() -> None:

@@ -12,11 +12,16 @@ from sim.world import World
 
 
 class File:
-    """Bytes as processes see them, and how many of them are on stable storage."""
+    """Bytes as processes see them, how many of them are on stable storage, and where the next
+    write goes: ahead of it lie zeros."""
 
     def __init__(self) -> None:
         self.data = b""
         self.synced = 0
+        self.at = 0
+
+    def put(self, data: bytes, at: int) -> None:
+        self.data = self.data[:at] + data + self.data[at + len(data) :]
 
 
 class Disk:
@@ -50,13 +55,20 @@ class Disk:
         return self._next
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
+        file = self._open[fd]
+        assert file is not None
+        size = self.pwrite(fd, data, file.at)
+        file.at += size
+        return size
+
+    def pwrite(self, fd: int, data: bytes | memoryview, at: int) -> int:
         self.before()
         self._may_write()
         file = self._open[fd]
         assert file is not None
         # Now and then a write takes only a part, as the system call may.
         size = self.world.between(1, len(data)) if self.world.chance(0.02) else len(data)
-        file.data += bytes(data[:size])
+        file.put(bytes(data[:size]), at)
         return size
 
     def fsync(self, fd: int) -> None:
@@ -66,7 +78,7 @@ class Disk:
         if file is None:
             self._kept_names = dict(self.files)
         else:
-            file.synced = len(file.data)
+            file.synced = file.at
 
     def rename(self, source: str, target: str) -> None:
         self.before()
@@ -94,11 +106,13 @@ class Disk:
             self.files = dict(self._kept_names)
         self._kept_names = dict(self.files)
         for file in self.files.values():
-            kept = self.world.between(file.synced, len(file.data))
-            file.data = file.data[:kept]
+            kept = self.world.between(file.synced, file.at)
             if kept > file.synced and self.world.chance(0.2):
-                file.data = file.data[:-1] + b"\0"
-            file.synced = len(file.data)
+                kept -= 1
+            # The zeros ahead are there or not.
+            ahead = self.world.between(0, len(file.data) - kept)
+            file.data = file.data[:kept] + bytes(ahead)
+            file.synced = file.at = kept
         self._open.clear()
 
     def lose(self, path: str) -> None:
@@ -109,7 +123,7 @@ class Disk:
     def damage(self, path: str) -> None:
         """A bit turned over (not in the last newline: that is what a torn write looks like)."""
         file = self.files.get(path)
-        if file is not None and len(file.data) > 1:
-            at = self.world.between(0, len(file.data) - 2)
+        if file is not None and file.at > 1:
+            at = self.world.between(0, file.at - 2)
             flipped = bytes([file.data[at] ^ 1])
             file.data = file.data[:at] + flipped + file.data[at + 1 :]

@@ -1,5 +1,8 @@
 """The journal on disk: lines of JSON behind a checksum, appended and made durable in groups.
 
+Zeros lie ahead of the last line: a write that only changes bytes that are there already can be made
+durable without a commit of the file system's own journal.
+
 The ledger in memory is always ahead of the file, so writing the file afresh from the ledger is
 both how it is kept short and how it is mended after a failed write.
 """
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 VERSION = 1
 # How far the file may grow beyond what a fresh one would need.
 SLACK = 4 * 1024 * 1024
+# So much is laid out ahead at a time.
+ROOM = 64 * 1024
 
 sync_data = getattr(os, "fdatasync", os.fsync)
 
@@ -70,6 +75,7 @@ class Journal:
         "_must_sync",
         "_path",
         "_pending",
+        "_room",
         "_size",
         "is_sound",
         "unsynced",
@@ -82,6 +88,8 @@ class Journal:
         self._must_sync = False
         self.is_sound = False
         self._size = self._base = 0
+        # Where the zeros end.
+        self._room = 0
         # Something is written that a power cut could still take back.
         self.unsynced = False
 
@@ -111,6 +119,8 @@ class Journal:
         must_sync = self._must_sync
         self._forget_pending()
         self.is_sound = False
+        if self._size + len(data) > self._room:
+            self._lay_out(len(data) + ROOM)
         _write(self._fd, data)
         self._size += len(data)
         if must_sync:
@@ -143,9 +153,18 @@ class Journal:
         if self._fd >= 0:
             os.close(self._fd)
         self._fd = fresh
-        self._base = self._size = len(data)
+        self._base = self._size = self._room = len(data)
         self.is_sound = True
         self.unsynced = False
+
+    def _lay_out(self, size: int) -> None:
+        # Without room to spare some of what was written may lie behind the zeros.
+        start = max(self._room, self._size)
+        try:
+            self._room = start + os.pwrite(self._fd, bytes(size), start)
+        except OSError:
+            # There may still be enough for what must be written.
+            return
 
     def _forget_pending(self) -> None:
         self._pending.clear()
