@@ -198,3 +198,96 @@ async def test_a_server_that_stops_says_so() -> None:
         with pytest.raises(ConnectionClosed) as closed:
             await socket.recv()
         assert closed.value.rcvd is not None and closed.value.rcvd.code == 1012
+
+
+class Handed:
+    """Keeps apart what it received and what was handed to it."""
+
+    def __init__(self, fault: str = "") -> None:
+        self.fault = fault
+        self.taken: list[str | bytes] = []
+        self.received: asyncio.Queue[dict[str, Any] | Exception] = asyncio.Queue()
+        self.wire: asyncio.Future[Wire] = asyncio.get_running_loop().create_future()
+        # Received only while it is set.
+        self.awake = asyncio.Event()
+        self.awake.set()
+
+    def take(self, frame: str | bytes) -> None:
+        if frame == self.fault:
+            raise ValueError("asked for")
+        self.taken.append(frame)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        self.wire.set_result(scope["extensions"]["wire"])
+        while True:
+            await self.awake.wait()
+            try:
+                message: dict[str, Any] | Exception = await receive()
+            except ValueError as fault:
+                message = fault
+            await self.received.put(message)
+            if isinstance(message, dict) and message["type"] == "websocket.disconnect":
+                return
+
+
+async def test_frames_go_straight_to_whoever_takes_them() -> None:
+    app = Handed(fault="fault")
+    async with serving(app) as (url, _), asyncio.timeout(PATIENCE_S):
+        async with connect(url, compression=None) as socket:
+            wire = await app.wire
+            wire.hand_to(app.take)
+            for frame in ("one", b"two", "fault"):
+                await socket.send(frame)
+            # The fault comes where the frame would have come, and nothing is taken any more.
+            assert isinstance(await app.received.get(), ValueError)
+            await socket.send("three")
+            assert await app.received.get() == {"type": "websocket.receive", "text": "three"}
+            assert app.taken == ["one", b"two"]
+        assert (await app.received.get())["type"] == "websocket.disconnect"  # type: ignore[index]
+
+
+async def test_no_frame_overtakes_one_that_waits() -> None:
+    app = Handed()
+    async with serving(app) as (url, _), asyncio.timeout(PATIENCE_S):
+        async with connect(url, compression=None) as socket:
+            wire = await app.wire
+            app.awake.clear()
+            await socket.send("zero")
+            await app.received.get()
+            await socket.send("one")
+            while not wire._inbox:
+                await asyncio.sleep(0)
+            wire.hand_to(app.take)
+            await socket.send("two")
+            while len(wire._inbox) < 2 and not app.taken:
+                await asyncio.sleep(0)
+            app.awake.set()
+            for said in ("one", "two"):
+                assert await app.received.get() == {"type": "websocket.receive", "text": said}
+            await socket.send("three")
+        await app.received.get()
+        assert app.taken == ["three"]
+
+
+async def test_nobody_is_told_faster_than_it_listens() -> None:
+    app = Handed()
+    async with (
+        serving(app) as (url, _),
+        asyncio.timeout(PATIENCE_S),
+        connect(url, compression=None, max_size=None, max_queue=1) as socket,
+    ):
+        wire = await app.wire
+        said = 0
+        while wire.say(b"x" * 100_000):
+            said += 1
+            assert said < 1_000
+        assert not wire.say(b"y")
+        for _ in range(said):
+            assert await socket.recv() == "x" * 100_000
+        while not wire.say(b"z"):
+            await asyncio.sleep(0)
+        assert await socket.recv() == "z"
+        wire.shutdown()
+        assert not wire.say(b"too late")

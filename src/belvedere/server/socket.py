@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import logging
 import struct
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -76,7 +78,9 @@ async def _actor(app: Any, scope: Any) -> Actor:
 
 async def _talk(app: Any, scope: Any, receive: Any, send: Any) -> None:
     house = app.house
-    link = Link(house, await _actor(app, scope), send)
+    wire = scope.get("extensions", {}).get("wire")
+    say = None if wire is None else wire.say
+    link = Link(house, await _actor(app, scope), send, say)
     frame = await asyncio.wait_for(_frame(receive), HELLO_S)
     if frame is None:
         return
@@ -87,10 +91,13 @@ async def _talk(app: Any, scope: Any, receive: Any, send: Any) -> None:
     house.links.add(link)
     undo = house.hub.listen(f"cancel:{link.host_id}", link.rung)
     undo_watch = house.hub.listen(f"watch:{link.host_id}", link.watcher.rung)
+    take = partial(_take, house, link)
     parts = {
         asyncio.create_task(part)
-        for part in (link.send_loop(), _read(house, link, receive), _mind_silence(link))
+        for part in (link.send_loop(), _read(take, receive), _mind_silence(link))
     }
+    if wire is not None:
+        wire.hand_to(take)
     house.db.join(queue.wake, link.host_id)
     log.info("agent of host %s connected (session %s)", link.host_id, link.session)
     try:
@@ -98,6 +105,8 @@ async def _talk(app: Any, scope: Any, receive: Any, send: Any) -> None:
         for task in done:
             task.result()
     finally:
+        if wire is not None:
+            wire.hand_to(None)
         undo()
         undo_watch()
         for task in parts:
@@ -109,12 +118,16 @@ async def _talk(app: Any, scope: Any, receive: Any, send: Any) -> None:
         log.info("agent of host %s left (session %s)", link.host_id, link.session)
 
 
-async def _read(house: Any, link: Link, receive: Any) -> None:
-    loop = asyncio.get_running_loop()
+def _take(house: Any, link: Link, frame: str | bytes) -> None:
+    link.heard_at = asyncio.get_running_loop().time()
+    house.links.note_seen(link, house.clock())
+    link.receive(frame)
+
+
+async def _read(take: Callable[[str | bytes], None], receive: Any) -> None:
+    """What the wire does not hand over by itself, and its end."""
     while (frame := await _frame(receive)) is not None:
-        link.heard_at = loop.time()
-        house.links.note_seen(link, house.clock())
-        link.receive(frame)
+        take(frame)
 
 
 async def _mind_silence(link: Link) -> None:

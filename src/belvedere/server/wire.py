@@ -1,7 +1,9 @@
 """The WebSocket below `server/socket.py`: what uvicorn hands over when somebody asks for one.
 
 It speaks ASGI upwards, like uvicorn's own, which spends more on a small frame than we on a whole
-message: it pauses and resumes the socket for each, and reads it with a general library.
+message: it pauses and resumes the socket for each, and reads it with a general library. Beside
+that it spares a turn of the loop (`say`, `hand_to`): the application finds it in the scope's
+extensions.
 """
 
 import asyncio
@@ -10,6 +12,7 @@ import binascii
 import hashlib
 import logging
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
@@ -47,7 +50,9 @@ class Wire(asyncio.Protocol):
         self._accept = b""
         # Set once the handshake is answered.
         self._reader: frames.Reader | None = None
-        self._inbox: deque[dict[str, Any]] = deque()
+        # What came, and the fault of whoever took a frame.
+        self._inbox: deque[dict[str, Any] | Exception] = deque()
+        self._take: Callable[[str | bytes], None] | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._is_paused = False
         # Pending while the other side takes nothing.
@@ -97,9 +102,20 @@ class Wire(asyncio.Protocol):
         elif opcode == frames.PING:
             self._transport.write(frames.pack(frames.PONG, payload, masked=False))
         elif self._closing is None and opcode == frames.TEXT:
-            self._put({"type": "websocket.receive", "text": frames.decode(payload)})
+            self._pass_on("text", frames.decode(payload))
         elif self._closing is None and opcode == frames.BINARY:
-            self._put({"type": "websocket.receive", "bytes": payload})
+            self._pass_on("bytes", payload)
+
+    def _pass_on(self, kind: str, frame: str | bytes) -> None:
+        if self._take is None or self._inbox:
+            self._put({"type": "websocket.receive", kind: frame})
+            return
+        try:
+            self._take(frame)
+        except Exception as fault:
+            # For whoever receives, as if the frame had been read there.
+            self._take = None
+            self._put(fault)
 
     def shutdown(self) -> None:
         """The server stops."""
@@ -123,6 +139,7 @@ class Wire(asyncio.Protocol):
             "raw_path": raw_path,
             "query_string": query,
             "headers": headers,
+            "extensions": {"wire": self},
         }
         fault = self._fault_of(dict(headers))
         if fault:
@@ -165,7 +182,7 @@ class Wire(asyncio.Protocol):
             self._refuse(500)
         self._transport.close()
 
-    def _put(self, message: dict[str, Any]) -> None:
+    def _put(self, message: dict[str, Any] | Exception) -> None:
         self._inbox.append(message)
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
@@ -180,7 +197,10 @@ class Wire(asyncio.Protocol):
         if self._is_paused and len(self._inbox) <= FEW_WAITING:
             self._is_paused = False
             self._transport.resume_reading()
-        return self._inbox.popleft()
+        message = self._inbox.popleft()
+        if isinstance(message, Exception):
+            raise message
+        return message
 
     async def _send(self, message: dict[str, Any]) -> None:
         if self._full is not None:
@@ -218,6 +238,19 @@ class Wire(asyncio.Protocol):
                 self._transport.write(frames.pack_close(code, reason, masked=False))
             self._closing = self._loop.call_later(CLOSE_S, self._transport.close)
             self._put(GONE)
+
+    # Beside ASGI
+
+    def say(self, text: bytes) -> bool:
+        """A message that leaves at once; False where something keeps it waiting."""
+        if self._full is not None or self._closing is not None or self._transport.is_closing():
+            return False
+        self._transport.write(frames.pack(frames.TEXT, text, masked=False))
+        return True
+
+    def hand_to(self, take: Callable[[str | bytes], None] | None) -> None:
+        """From now on a frame goes straight there, unless others wait to be received."""
+        self._take = take
 
 
 def _split(line: bytes) -> tuple[bytes, bytes, bytes]:

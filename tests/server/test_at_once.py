@@ -1,0 +1,194 @@
+"""Between wire and link without a turn of the loop: the same words, order and ends."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from belvedere.access.model import Actor, Level
+from belvedere.protocol import Cancel, Ended, Order, Report
+from belvedere.server.link import Goodbye, Link
+from belvedere.server.wire import Wire
+from contract.client import Client
+from contract.fakeagent import hello
+from contract.running import create, show
+from contract.world import World
+from server.listening import PATIENCE_S, listening
+from server.test_socket import BAD, GARBAGE
+
+
+@asynccontextmanager
+async def agent(world: World) -> AsyncIterator[ClientConnection]:
+    """An agent over a real socket; it said hello and nothing else."""
+    token = world.things.hosts["web-1"].token
+    async with (
+        listening(world.app, ws=Wire) as (port, _),
+        asyncio.timeout(PATIENCE_S),
+        connect(
+            f"ws://127.0.0.1:{port}/-/agent",
+            compression=None,
+            additional_headers={"authorization": f"Bearer {token}"},
+        ) as socket,
+    ):
+        await say(socket, hello())
+        assert (await heard(socket))[0]["kind"] == "welcome"
+        yield socket
+
+
+async def say(socket: ClientConnection, *messages: Any) -> None:
+    await socket.send(json.dumps([asdict(one) for one in messages]))
+
+
+async def heard(socket: ClientConnection) -> list[dict[str, Any]]:
+    """The messages of one frame."""
+    found: list[dict[str, Any]] = json.loads(await socket.recv())
+    return found
+
+
+async def test_it_works(world: World, ada: Client) -> None:
+    """The acknowledgement of an end leaves in the frame of the next order."""
+    task = await world.task()
+    async with agent(world) as socket:
+        first = await create(ada, task)
+        [order] = await heard(socket)
+        waiting = asyncio.create_task(ada.get(f"/acme/job/{first['id']}/result?wait_result=true"))
+        await say(socket, Ended(order["fence"], Report(ending="exit", code=0, log="")))
+        await waiting
+        second = await create(ada, task)
+        said = await heard(socket)
+        if [one["kind"] for one in said] == ["ack"]:
+            # So slow a machine that the acknowledgement did not wait for it.
+            said += await heard(socket)
+    assert {one["kind"] for one in said} == {"ack", "order"}
+    assert [one["job_id"] for one in said if one["kind"] == "order"] == [second["id"]]
+    assert (await show(ada, first["id"]))["state"] == "normal"
+
+
+async def test_what_cannot_be_read_ends_the_connection_as_ever(world: World) -> None:
+    async def closes_with(frame: str | bytes) -> int:
+        async with agent(world) as socket:
+            await socket.send(frame)
+            with pytest.raises(ConnectionClosed) as closed:
+                while True:
+                    await socket.recv()
+        assert closed.value.rcvd is not None
+        return closed.value.rcvd.code
+
+    for frame in (*GARBAGE, *(json.dumps([message]) for message in BAD)):
+        assert await closes_with(frame) == 4400, frame
+    assert len(world.house.links) == 0
+
+
+async def test_what_came_before_a_fault_counts(world: World, ada: Client) -> None:
+    async with agent(world) as socket:
+        job = await create(ada, await world.task())
+        [order] = await heard(socket)
+        await say(socket, Ended(order["fence"], Report(ending="exit", code=0, log="")))
+        await socket.send("[5]")
+        with pytest.raises(ConnectionClosed):
+            while True:
+                await socket.recv()
+    assert (await show(ada, job["id"]))["state"] == "normal"
+
+
+class Pipe:
+    """The sending half of a wire; it takes at once what it is told to take."""
+
+    def __init__(self) -> None:
+        self.is_free = True
+        self.may_go = asyncio.Event()
+        self.said: list[list[Any]] = []
+
+    def say(self, text: bytes) -> bool:
+        if self.is_free:
+            self.said.append(self._read(text))
+        return self.is_free
+
+    async def send(self, message: dict[str, Any]) -> None:
+        await self.may_go.wait()
+        self.said.append(self._read(message["text"].encode()))
+
+    def _read(self, text: bytes) -> list[Any]:
+        return [one["fence"] for one in msgspec.json.decode(text)]
+
+
+def order(fence: int) -> Order:
+    return Order(1, fence, f"job-{fence}", "", "", [], [], {}, 0)
+
+
+@asynccontextmanager
+async def linked(world: World, pipe: Pipe) -> AsyncIterator[tuple[Link, "asyncio.Task[None]"]]:
+    host = world.things.hosts["web-1"].host_id
+    actor = Actor("", "", Level.AGENT, "agent", host_id=host)
+    link = Link(world.house, actor, pipe.send, pipe.say)
+    task = asyncio.create_task(link.send_loop())
+    yield link, task
+    task.cancel()
+    await asyncio.wait([task])
+
+
+async def turns() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_an_order_leaves_before_the_loop_turns(world: World) -> None:
+    pipe = Pipe()
+    async with linked(world, pipe) as (link, _):
+        link.give([order(1)])
+        assert not pipe.said
+        pipe.may_go.set()
+        await turns()
+        assert pipe.said == [[1]]
+        link.push(Cancel(1))
+        link.give([order(2), order(3)])
+        assert pipe.said == [[1], [1, 2, 3]]
+        await turns()
+        assert pipe.said == [[1], [1, 2, 3]]
+
+
+async def test_no_order_overtakes_what_is_under_way(world: World) -> None:
+    """The agent takes nothing for a while: what comes meanwhile waits in its order."""
+    pipe = Pipe()
+    async with linked(world, pipe) as (link, _):
+        await turns()
+        pipe.is_free = False
+        link.give([order(1)])
+        await turns()
+        pipe.is_free = True
+        link.give([order(2)])
+        link.give([order(3)])
+        assert not pipe.said
+        pipe.may_go.set()
+        await turns()
+        assert pipe.said == [[1], [2, 3]]
+
+
+async def test_a_link_that_closes_sends_what_waits_and_then_its_reason(world: World) -> None:
+    pipe = Pipe()
+    pipe.may_go.set()
+    async with linked(world, pipe) as (link, task):
+        await turns()
+        link.close(4409, "another took over")
+        link.give([order(1)])
+        assert not pipe.said
+        await asyncio.wait([task])
+        assert pipe.said == [[1]] and isinstance(task.exception(), Goodbye)
+
+
+async def test_an_order_that_cannot_be_written_ends_its_link_alone(world: World) -> None:
+    pipe = Pipe()
+    async with linked(world, pipe) as (link, task):
+        await turns()
+        broken = order(1)
+        broken.filename = "\ud800"
+        link.give([broken])
+        await asyncio.wait([task])
+        assert isinstance(task.exception(), UnicodeEncodeError) and not pipe.said
