@@ -113,6 +113,7 @@ class ServerProcess(Process):
         scope = {
             "raw_path": socket.PATH,
             "headers": [(b"authorization", f"Bearer {token}".encode())],
+            "extensions": {"wire": wire},
         }
         # The web server logs these and closes the connection.
         with contextlib.suppress(OSError):
@@ -136,11 +137,12 @@ class ServerProcess(Process):
 
 
 class ServerWire:
-    """The two calls of an ASGI websocket."""
+    """The two calls of an ASGI websocket, and the two that spare a turn of the loop."""
 
     def __init__(self, end: End) -> None:
         self._end = end
-        self._waiting: list[dict[str, Any]] = [{"type": "websocket.connect"}]
+        self._waiting: list[dict[str, Any] | Exception] = [{"type": "websocket.connect"}]
+        self._take: Callable[[str | bytes], None] | None = None
         self._wake = asyncio.Event()
         end.hear, end.hear_close = self._hear, self._hear_close
 
@@ -149,18 +151,38 @@ class ServerWire:
             self._end.send(PONG)
             return
         kind = "text" if isinstance(frame, str) else "bytes"
-        self._waiting.append({"type": "websocket.receive", kind: frame})
+        if self._take is None or self._waiting:
+            self._put({"type": "websocket.receive", kind: frame})
+            return
+        try:
+            self._take(frame)
+        except Exception as fault:
+            self._take = None
+            self._put(fault)
+
+    def _put(self, message: dict[str, Any] | Exception) -> None:
+        self._waiting.append(message)
         self._wake.set()
 
     def _hear_close(self, *_: Any) -> None:
-        self._waiting.append({"type": "websocket.disconnect", "code": 1006})
-        self._wake.set()
+        self._put({"type": "websocket.disconnect", "code": 1006})
 
     async def receive(self) -> dict[str, Any]:
         while not self._waiting:
             self._wake.clear()
             await self._wake.wait()
-        return self._waiting.pop(0)
+        message = self._waiting.pop(0)
+        if isinstance(message, Exception):
+            raise message
+        return message
+
+    def say(self, text: bytes) -> bool:
+        if self._end.is_open:
+            self._end.send(text.decode())
+        return self._end.is_open
+
+    def hand_to(self, take: Callable[[str | bytes], None] | None) -> None:
+        self._take = take
 
     async def send(self, message: dict[str, Any]) -> None:
         match message["type"]:
