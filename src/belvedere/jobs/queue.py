@@ -114,14 +114,16 @@ def claim_new(
 ) -> tuple[list[Claimed], Taken]:
     """The same for jobs that are not written yet. Where others wait already, the claim at the end
     of the transaction chooses."""
-    looks = tx.together(
-        _the_host(tx, host_id), _the_room(tx, host_id), store.asking_fences(tx, len(ready))
-    )
-    host = next((_Host(*row) for row in next(looks)), None)
-    if host is None or host.session != session or not host.enabled or host.draining:
+    lock = [_the_host(tx, host_id)] if tx.sql.lock_rows else []
+    looks = tx.together(*lock, _the_room(tx, host_id), store.asking_fences(tx, len(ready)))
+    for _ in lock:
+        next(looks)
+    found = next(looks)
+    if not found:
         return [], Taken()
-    [(places, is_anyone_waiting)] = next(looks)
-    if is_anyone_waiting:
+    *of_host, places, is_anyone_waiting = found[0]
+    host = _Host(*of_host)
+    if host.session != session or not host.enabled or host.draining or is_anyone_waiting:
         return [], Taken()
     due = [(job, values) for job, values in ready if job.not_before_at <= tx.now]
     chosen = {job.id for job in _within_limits(tx, [job for job, _ in due], max(0, places))}
@@ -167,25 +169,28 @@ def _look(tx: Tx, wanted: Wanted) -> tuple[_Host, list[Candidate]] | None:
 WAITED_FOR = " and exists (select 1 from jobs j where j.host_id = h.id and j.lifecycle = 'ready')"
 
 
+_HOST = "h.id, h.session, h.journal_id, h.enabled, h.draining, h.slots, c.name, c.secrets_version"
+_OF_HOST = (
+    " from hosts h join customers c on c.id = h.customer_id"
+    " where h.id = ? and h.deleted_at is null and c.enabled = 1"
+)
+
+
 def _the_host(tx: Tx, host_id: str, only: str = "") -> Asked:
     # The row lock makes the counting of limits below safe on PostgreSQL: one claim per host.
     return (
-        "select h.id, h.session, h.journal_id, h.enabled, h.draining, h.slots, c.name,"
-        " c.secrets_version from hosts h"
-        " join customers c on c.id = h.customer_id"
-        f" where h.id = ? and h.deleted_at is null and c.enabled = 1{only}"
-        f"{tx.sql.lock_rows}{' of h' if tx.sql.lock_rows else ''}",
+        f"select {_HOST}{_OF_HOST}{only}{tx.sql.lock_rows}{' of h' if tx.sql.lock_rows else ''}",
         (host_id,),
     )
 
 
 def _the_room(tx: Tx, host_id: str) -> Asked:
-    """Free places, and whether anybody waits for one. A statement of its own, behind the lock:
-    only then it sees what was done by whoever held the lock before."""
+    """The host, free places, and whether anybody waits for one. A statement of its own, behind
+    the lock: only then it sees what was done by whoever held the lock before."""
     return (
-        "select h.slots - (select count(*) from jobs a where a.host_id = h.id"
+        f"select {_HOST}, h.slots - (select count(*) from jobs a where a.host_id = h.id"
         " and a.lifecycle = 'assigned'), exists (select 1 from jobs j where j.host_id = h.id"
-        " and j.lifecycle = 'ready' and j.not_before_at <= ?) from hosts h where h.id = ?",
+        f" and j.lifecycle = 'ready' and j.not_before_at <= ?){_OF_HOST}",
         (tx.now, host_id),
     )
 
