@@ -26,7 +26,8 @@ Asked = tuple[str, Sequence[Any]]
 AfterCommit = Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
+# Each engine has one: compared as that, because they are keys of statements that are made once.
+@dataclass(frozen=True, slots=True, eq=False)
 class Fragments:
     """Pieces of SQL in which the engines differ."""
 
@@ -109,7 +110,7 @@ SetVerb = Callable[[Tx, list[Item]], list[R | Exception]]
 
 
 class Database(Protocol):
-    """An open database. `closing` runs inside every transaction that rang a host, at its end."""
+    """An open database. `closing` runs inside every transaction that writes, at its end."""
 
     sql: Fragments
     clock: Clock

@@ -37,8 +37,6 @@ BATCH = 128
 READERS = 3
 # A commit that takes less than this holds the loop up no longer than handing it to a thread.
 QUICK_S = 0.002
-# What the end of a transaction has work with; the other topics are for after the commit.
-CLOSED = "host:"
 BROKEN = apsw.Error
 
 
@@ -138,7 +136,7 @@ class Sqlite:
 
     def _close(self, tx: SqliteTx) -> None:
         """The end of the batch, for whoever was rung in it."""
-        if self.closing is not None and [1 for topic in tx.rung if topic.startswith(CLOSED)]:
+        if self.closing is not None:
             self.closing(tx)
 
     def _close_carefully(self, tx: SqliteTx) -> None:

@@ -56,7 +56,9 @@ def _follow(tx: Tx, what: str, jobs: Sequence[JobRow], known: Starting | None = 
     over = [job for job in jobs if job.lifecycle in FINAL]
     if over:
         tx.rung.update([f"job:{job.id}" for job in over])
-        _fire(tx, "task", [(job.task_id, job) for job in over], known)
+        # Mostly it is known, and nothing.
+        if known is None or known:
+            _fire(tx, "task", [(job.task_id, job) for job in over], known)
     steps = [job for job in jobs if job.workflow_id is not None]
     if steps:
         wholes = [(job.workflow_id, job) for job in steps if job.type == WORKFLOW and job.is_over]

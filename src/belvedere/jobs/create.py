@@ -104,10 +104,11 @@ def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]], take: Take = taking.n
     """Make prepared jobs durable, in one go."""
     jobs = [made.job for _, made in fresh]
     # First: whoever waits here for another server with the same key must not hold a host meanwhile.
-    once.remember(
-        tx,
-        [(_key(item), item.once, [made.job.id]) for item, made in fresh if item.once is not None],
-    )
+    keyed = [
+        (_key(item), item.once, [made.job.id]) for item, made in fresh if item.once is not None
+    ]
+    if keyed:
+        once.remember(tx, keyed)
     ready = [made for _, made in fresh if made.job.lifecycle == Lifecycle.READY]
     taken = take(tx, [(made.job, made.arguments) for made in ready])
     assigned = {job.id: job for job in taken.jobs}
@@ -226,6 +227,8 @@ def _fitted(tx: Tx, item: NewJob, task: Runnable, lifecycle: Lifecycle) -> str:
     given = item.given or []
     if item.given is None and item.whole and arguments.takes_one(task.spec.task_arguments):
         given = [item.whole]
+    if not (given or task.spec.task_arguments):
+        return "[]"
     values = arguments.fit(task.spec.task_arguments, given, by_index=item.by_index)
     return store.json_list(arguments.keep_files(tx, values))
 

@@ -181,10 +181,12 @@ def lose(job: JobRow, reason: str, now: Millis) -> None:
 
 def _write(tx: Tx, ends: list[_End], starting: Starting) -> None:
     moved = [end for end in ends if end.event]
-    store.save(tx, [end.job for end in moved if not end.keeps_result])
+    bare = [end.job for end in moved if not end.keeps_result]
+    if bare:
+        store.save(tx, bare)
     store.save_ended(tx, [(end.job, _left_behind(end)) for end in moved if end.keeps_result])
     store.close_attempts(tx, [_attempt_end(end, tx.now) for end in ends])
-    for event in dict.fromkeys(end.event for end in moved):
+    for event in dict.fromkeys([end.event for end in moved]):
         changes.tell(tx, event, [end.job for end in moved if end.event == event], starting)
     for end in moved:
         # A place is free again, and a task at its limit may go on.

@@ -154,8 +154,8 @@ def light(job: JobRow, customer_name: str, now: int, runas: str = "") -> JobReco
 
 def waiting(job: JobRow, now: int) -> tuple[str | None, dict[str, Any] | None]:
     """Why a job does not run, as far as its own row tells."""
-    if job.is_lost:
-        return "lost", {"reason": job.reason}
+    if job.is_over:
+        return ("lost", {"reason": job.reason}) if job.is_lost else (None, None)
     match job.lifecycle:
         case Lifecycle.ASSIGNED if job.unreachable_at is not None:
             return "unreachable", {"since": iso(job.unreachable_at)}
@@ -190,7 +190,9 @@ def with_task(record: JobRecord, task_id: str, spec: TaskSpec, arguments: str) -
         type=spec.type,
         approvers=spec.approvers,
     )
-    record.task_arguments_values = masked(spec.task_arguments, msgspec.json.decode(arguments))
+    record.task_arguments_values = (
+        [] if arguments == "[]" else masked(spec.task_arguments, msgspec.json.decode(arguments))
+    )
     return record
 
 

@@ -17,8 +17,7 @@ KILL_GRACE: Millis = 5_000
 
 def of_jobs(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, TaskSpec]:
     """Definitions by job id. A version never changes, so each is read and decoded once."""
-    found = {key: _spec(tx, key) for key in {(job.task_id, job.task_version) for job in jobs}}
-    return {job.id: found[job.task_id, job.task_version] for job in jobs}
+    return {job.id: _spec(tx, (job.task_id, job.task_version)) for job in jobs}
 
 
 def _spec(tx: Tx, key: tuple[str | None, int | None]) -> TaskSpec:
