@@ -246,3 +246,22 @@ def test_a_fault_that_a_verb_swallows_keeps_nothing(db: Database) -> None:
     with pytest.raises(Exception, match="swallowed"):
         db.write_now(swallow)
     assert db.write_now(noted) == []
+
+
+async def test_what_fails_after_a_commit_holds_nobody_up(db: Database) -> None:
+    heard: list[str] = []
+
+    def note_and_call(tx: Tx, pairs: list[tuple[str, str | None]]) -> list[None]:
+        tx.after_commit(lambda: [][1])
+        tx.after_commit(lambda: heard.append("told"))
+        tx.rung.add("n")
+        return note_all(tx, pairs)
+
+    def ring(topics: set[str]) -> None:
+        raise RuntimeError("the bell fell down")
+
+    db.on_rung = ring
+    pairs: list[tuple[str, str | None]] = [("n1", "x"), ("n2", "x")]
+    for pair in pairs:
+        await asyncio.wait_for(db.join(note_and_call, pair), 10)
+    assert (await db.read(noted), heard) == (["n1", "n2"], ["told", "told"])

@@ -12,6 +12,7 @@ import psycopg
 
 from belvedere.base.clock import Clock, Shared
 from belvedere.base.errors import Unavailable
+from belvedere.db.after import follow
 from belvedere.db.database import Row, Tx
 from belvedere.db.postgres_tx import FRAGMENTS, PostgresTx
 from belvedere.db.wire import Wire
@@ -255,10 +256,7 @@ class Postgres:
                 future.set_result(result)
 
     def _tell(self, tx: PostgresTx) -> None:
-        for call in tx.calls:
-            call()
-        if tx.rung and self.on_rung is not None:
-            self.on_rung(tx.rung)
+        follow(tx.calls, tx.rung, self.on_rung)
 
     async def close(self) -> None:
         self._threads.shutdown()

@@ -23,6 +23,7 @@ import apsw
 
 from belvedere.base.clock import Clock, wall
 from belvedere.base.errors import Unavailable
+from belvedere.db.after import follow
 from belvedere.db.batch import Waiting, gathered
 from belvedere.db.database import Tx
 from belvedere.db.sqlite_tx import FRAGMENTS, SqliteTx
@@ -265,10 +266,7 @@ class Sqlite:
         self._next(loop)
 
     def _tell(self, tx: SqliteTx) -> None:
-        for call in tx.calls:
-            call()
-        if tx.rung and self.on_rung is not None:
-            self.on_rung(tx.rung)
+        follow(tx.calls, tx.rung, self.on_rung)
 
     def _next(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._queue:

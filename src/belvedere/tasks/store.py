@@ -79,7 +79,7 @@ class Runnable(msgspec.Struct):
 
     @property
     def lacks_host(self) -> bool:
-        return Type(self.type).needs_host and self.hostname is None
+        return self.hostname is None and Type(self.type).needs_host
 
 
 _RUNNABLE = (

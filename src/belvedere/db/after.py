@@ -1,0 +1,25 @@
+"""What follows a commit, on the server's loop."""
+
+import logging
+from collections.abc import Callable, Sequence
+
+from belvedere.db.database import AfterCommit
+
+log = logging.getLogger("belvedere.db")
+
+
+def follow(
+    calls: Sequence[AfterCommit], rung: set[str], on_rung: Callable[[set[str]], None] | None
+) -> None:
+    """Whoever is to hear of it hears of it. The commit stands: a fault of theirs is no fault of
+    the verbs, and must not keep the others, and the next transaction, waiting."""
+    for call in calls:
+        try:
+            call()
+        except Exception:
+            log.exception("what follows a commit failed")
+    if rung and on_rung is not None:
+        try:
+            on_rung(rung)
+        except Exception:
+            log.exception("ringing after a commit failed")
