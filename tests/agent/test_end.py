@@ -68,6 +68,27 @@ def test_a_script_that_cleans_up_on_term_keeps_its_exit_code(keeping: Keeping) -
     assert (report["ending"], report["code"], report["lastline"]) == ("canceled", 5, "bye")
 
 
+def test_a_shell_is_asked_before_it_sees_its_children_end(keeping: Keeping) -> None:
+    fence = started(
+        keeping,
+        "#!/bin/sh\ntrap 'echo bye; exit 5' TERM\n"
+        "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 300 & sleep 300 & sleep 300 & done\n"
+        "sleep 300\necho went on\n",
+    )
+    keeping.say(do="cancel", fence=fence)
+    report = keeping.report(fence)
+    assert (report["ending"], report["code"], report["lastline"]) == ("canceled", 5, "bye")
+    assert keeping.left() == []
+
+
+def test_who_left_the_group_is_asked_too(keeping: Keeping) -> None:
+    """With a grace that nobody waits for."""
+    fence = started(keeping, "#!/bin/sh\nsetsid sleep 300 &\nwait\n", grace_ms=3_600_000)
+    keeping.say(do="cancel", fence=fence)
+    assert keeping.report(fence)["ending"] == "canceled"
+    assert keeping.left() == []
+
+
 def test_one_that_ended_by_itself_before_the_cancel_has_exited(keeping: Keeping) -> None:
     fence = keeping.order("#!/bin/sh\nexit 4\n")
     report = keeping.report(fence)

@@ -61,6 +61,9 @@ class Crowd:
     def send(self, members: dict[int, int], what: signal.Signals) -> None:
         raise NotImplementedError
 
+    def ask_to_end(self, script: Script, members: dict[int, int]) -> None:
+        self.send(members, signal.SIGTERM)
+
     def spare(self, script: Script) -> None:
         """Its background children may stay."""
 
@@ -127,6 +130,17 @@ class Tree(Crowd):
         # Children first: once its parent is gone a process has another parent than we saw.
         for pid, parent in reversed(members.items()):
             descendants.send(pid, parent, what)
+
+    def ask_to_end(self, script: Script, members: dict[int, int]) -> None:
+        """Its own group all at once: a shell that saw its child end first would go on, perhaps to
+        its last line, as if nobody had asked it anything."""
+        if script.status is None and descendants.send_to_group(script.pid, signal.SIGTERM):
+            members = {
+                pid: parent
+                for pid, parent in members.items()
+                if descendants.group_of(pid) != script.pid
+            }
+        super().ask_to_end(script, members)
 
     def spare(self, script: Script) -> None:
         if self.members(script):

@@ -106,6 +106,23 @@ def send(pid: int, parent: int, what: signal.Signals) -> None:
         return
 
 
+def send_to_group(leader: int, what: signal.Signals) -> bool:
+    """Whether it was sent. The leader must be a child of ours that was not reaped."""
+    try:
+        os.killpg(leader, what)
+    except OSError:
+        return False
+    return True
+
+
+def group_of(pid: int) -> int:
+    """Zero when it is gone."""
+    try:
+        return os.getpgid(pid)
+    except OSError:
+        return 0
+
+
 def parent_of(pid: int) -> int:
     return int((_stat(pid) or [b"", b"-1"])[1])
 

@@ -22,7 +22,7 @@ def begin(script: Script, crowd: Crowd, why: str, grace: int, now: int) -> None:
     script.kill_at = now + grace
     _look_soon(script, now)
     members = crowd.members(script)
-    crowd.send(members, signal.SIGTERM)
+    crowd.ask_to_end(script, members)
     # A stopped process acts on TERM only once it goes on.
     crowd.send(members, signal.SIGCONT)
 
