@@ -2,7 +2,7 @@
 
 # The system's own Python first: distributions build it with the compiler's profile, which makes it
 # half as fast again as one that was built on the spot (docs/explanation/performance.md).
-PYTHON ?= $(shell for python in /usr/bin/python3 python3.11 python3; do \
+PYTHON ?= $(shell for python in /usr/bin/python3.11 python3.11 /usr/bin/python3 python3; do \
   $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && \
   { command -v $$python; exit; }; done; echo python3)
 WORKERS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import apsw
 import pytest
 
 from belvedere import events
@@ -62,6 +63,14 @@ def test_the_next_fence_is_beyond_all_that_were(older: Sqlite) -> None:
     older.write_now(lambda tx: tx.run(raised, LIVE[0] + 5))
     migrate(older)
     assert older.write_now(store.reserve_fences, 2) == [LIVE[0] + 6, LIVE[0] + 7]
+
+
+def test_an_older_version_gives_no_fence_again(older: Sqlite) -> None:
+    """It knows nothing of attempts, and would count on from where the counter stood."""
+    migrate(older)
+    counted = "update counters set value = value + ? where name = 'fence' returning value"
+    with pytest.raises(apsw.ConstraintError, match="newer version"):
+        older.write_now(lambda tx: tx.value(counted, 1))
 
 
 def _tell(tx: Tx, customer_id: str) -> int:

@@ -130,6 +130,25 @@ def test_an_old_key_stays_until_the_new_seals_are_durable(place: Place, cast: Ca
     assert read(Place(place.house.db, place.folder), cast, task_id) == before
 
 
+def test_a_key_that_comes_while_others_are_dropped_stays(place: Place, cast: Cast) -> None:
+    """Two operators at once, whose verbs share a transaction."""
+    task_id = fill(place, cast)
+    before = read(place, cast, task_id)
+    place.do(resealing.add)
+    place.rotated()
+
+    def all_three(tx: Tx, house: House, payload: dict[str, Any]) -> None:
+        assert resealing.drop(tx, house, payload)["dropped"] == 1
+        resealing.add(tx, house, payload)
+        resealing.rotate(tx, house, payload)
+
+    place.do(all_three)
+    assert read(Place(place.house.db, place.folder), cast, task_id) == before
+    place.rotated()
+    assert place.do(resealing.drop)["dropped"] == 1
+    assert read(Place(place.house.db, place.folder), cast, task_id) == before
+
+
 def test_adding_twice_makes_one(place: Place, cast: Cast) -> None:
     first = place.do(resealing.add)
     assert place.do(resealing.add) == first and len(place.names) == 2

@@ -116,10 +116,9 @@ def claim_new(
     of the transaction chooses."""
     lock = [_the_host(tx, host_id)] if tx.sql.lock_rows else []
     looks = tx.together(*lock, _the_room(tx, host_id), store.asking_fences(tx, len(ready)))
-    for _ in lock:
-        next(looks)
+    is_held = not lock or bool(next(looks))
     found = next(looks)
-    if not found:
+    if not found or not is_held:
         return [], Taken()
     *of_host, places, is_anyone_waiting = found[0]
     host = _Host(*of_host)

@@ -96,8 +96,8 @@ def connect_doorbell(house: House) -> "Doorbell | None":
     bell = Doorbell(house.db, heard)
 
     def rung(topics: set[str]) -> None:
-        house.hub.ring(topics)
         bell.ring(topics)
+        house.hub.ring(topics)
 
     house.db.on_rung = rung
     bell.start()

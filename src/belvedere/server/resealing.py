@@ -5,7 +5,7 @@ secret.key until `drop` has seen that nothing is.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,21 +96,19 @@ def drop(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
         raise Conflict(
             f"{found} values are still sealed with an older key; rotate first.", code="key_in_use"
         )
-    kept = KeyFile(known.hash, {name: known.seals[name]})
+    old = known.seals.keys() - {name}
     # Until then what was sealed anew in the same transaction may still be undone.
-    tx.after_commit(lambda: _keep_only(house, kept))
-    return {"key": name, "dropped": len(known.seals) - 1}
+    tx.after_commit(lambda: _forget(house, old))
+    return {"key": name, "dropped": len(old)}
 
 
-def _keep_only(house: House, kept: KeyFile) -> None:
-    try:
-        if not house.settings.secret_key:
-            keyfile.write(house.settings.folder, kept)
-    except OSError as fault:
-        # They do no harm there, and dropping can be repeated.
-        log.error("the older keys stay in the key file, which cannot be written: %s", fault)
-        return
-    house.keys.know(kept.seals)
+def _forget(house: House, old: Set[str]) -> None:
+    """Of the file as it is by now: others may have added a key."""
+    known = _file(house)
+    kept = {name: key for name, key in known.seals.items() if name not in old}
+    if not house.settings.secret_key:
+        keyfile.write(house.settings.folder, KeyFile(known.hash, kept))
+    house.keys.know(kept)
 
 
 def show(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:

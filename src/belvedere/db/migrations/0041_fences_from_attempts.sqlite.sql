@@ -6,3 +6,10 @@ begin
   update counters set value = max(value, old.fence) where name = 'fence';
 end
 ;;
+-- An older version would count on from where the counter stood, and give out fences again.
+create trigger fences_only_grow before update on counters
+when new.name = 'fence' and new.value < (select max(fence) from attempts)
+begin
+  select raise(abort, 'a newer version of Belvedere made this database');
+end
+;;
