@@ -174,6 +174,29 @@ def test_the_newest_of_three_attempts_is_the_one_that_starts() -> None:
     assert plain(rules.ended(made, 1, EXIT))[-1] == ("spawn", 3)
 
 
+STUCK = {"ending": "timeout", "survivors": [22]}
+
+
+def test_none_starts_beside_what_an_older_attempt_left_behind() -> None:
+    """Whether the older one ended before the order came, or makes way for it."""
+    early, late = ledger(), ledger()
+    rules.order(early, order(1, "job"))
+    rules.ended(early, 1, STUCK)
+    steps = plain(rules.order(early, order(2, "job")))
+    rules.order(late, order(1, "job"))
+    rules.order(late, order(2, "job"))
+    assert [step[:3] for step in steps] == [
+        ("write", "accepted", 2),
+        ("write", "ended", 2),
+        ("tell", "ended", 2),
+    ]
+    assert plain(rules.ended(late, 1, STUCK))[-1] == ("tell", "ended", 2)
+    for made in (early, late):
+        report = made.entries[2].report
+        assert report is not None
+        assert (report["reason"], report["survivors"]) == ("cannot_prepare", [22])
+
+
 def test_a_refused_order_is_journalled_with_its_end() -> None:
     made = ledger()
     report = rules.failure("script_unavailable", "gone")

@@ -10,6 +10,8 @@ from belvedere.agent.steps import Clear, End, Renew, Spawn, Tell, Write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from belvedere.agent.ledger import Message, Report
     from belvedere.agent.steps import Steps
 
@@ -55,7 +57,7 @@ def order(ledger: Ledger, message: Message) -> Steps:
     ledger.remember(fence)
     accepted = Write(["accepted", fence, job_id], sync=True)
     if not older:
-        return [accepted, Spawn(message)]
+        return [accepted, *_begin(ledger, message, _stuck(ledger, job_id))]
     # A newer attempt supersedes the older ones, but the two must never run side by side.
     entry.waiting = message
     steps: Steps = [accepted]
@@ -118,7 +120,7 @@ def ended(ledger: Ledger, fence: int, report: Report) -> Steps:
             Write(["ended", fence, report], sync=False),
             Tell({"say": "ended", "fence": fence, "report": report}),
         ]
-    return steps + _follow(ledger, entry.job_id)
+    return steps + _follow(ledger, entry.job_id, report.get("survivors", []))
 
 
 def _attempts(ledger: Ledger, job_id: str) -> list[Entry]:
@@ -126,13 +128,28 @@ def _attempts(ledger: Ledger, job_id: str) -> list[Entry]:
     return [entry for entry in entries if entry.job_id == job_id and entry.report is None]
 
 
-def _follow(ledger: Ledger, job_id: str) -> Steps:
+def _follow(ledger: Ledger, job_id: str, survivors: Sequence[int] = ()) -> Steps:
     """Start the attempt that waited for the older ones of its job, once all of them are gone."""
     live = _attempts(ledger, job_id)
     if len(live) != 1 or live[0].waiting is None:
         return []
     order_, live[0].waiting = live[0].waiting, None
-    return [Spawn(order_)]
+    return _begin(ledger, order_, [*_stuck(ledger, job_id), *survivors])
+
+
+def _stuck(ledger: Ledger, job_id: str) -> list[int]:
+    """What ended attempts of the job left behind, since not even KILL ends it."""
+    reports = [entry.report or {} for entry in ledger.entries.values() if entry.job_id == job_id]
+    return sorted({pid for report in reports for pid in report.get("survivors", [])})
+
+
+def _begin(ledger: Ledger, message: Message, stuck: list[int]) -> Steps:
+    if not stuck:
+        return [Spawn(message)]
+    text = f"Processes of an earlier attempt still live and cannot be ended: {stuck}."
+    # Named again, so that nobody tries once more beside them.
+    report = {**failure("cannot_prepare", text), "survivors": stuck}
+    return ended(ledger, message["fence"], report)
 
 
 def ack(ledger: Ledger, fences: list[int]) -> Steps:
