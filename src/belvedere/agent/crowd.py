@@ -134,13 +134,17 @@ class Tree(Crowd):
     def ask_to_end(self, script: Script, members: dict[int, int]) -> None:
         """Its own group all at once: a shell that saw its child end first would go on, perhaps to
         its last line, as if nobody had asked it anything."""
-        if script.status is None and descendants.send_to_group(script.pid, signal.SIGTERM):
-            members = {
+        if script.status is None:
+            outside = {
                 pid: parent
                 for pid, parent in members.items()
                 if descendants.group_of(pid) != script.pid
             }
-        super().ask_to_end(script, members)
+            # Before their parents go, and they have others than we saw.
+            self.send(outside, signal.SIGTERM)
+            if descendants.send_to_group(script.pid, signal.SIGTERM):
+                return
+        self.send(members, signal.SIGTERM)
 
     def spare(self, script: Script) -> None:
         if self.members(script):
