@@ -82,9 +82,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """A test may be a coroutine; each gets an event loop of its own."""
+    """A test may be a coroutine; each gets an event loop of its own, from `loop_factory` where it
+    uses that fixture."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     wanted = inspect.signature(pyfuncitem.obj).parameters
-    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in wanted}))
+    factory: Any = pyfuncitem.funcargs.get("loop_factory")
+    with asyncio.Runner(loop_factory=factory) as runner:
+        runner.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in wanted}))
     return True

@@ -1,11 +1,20 @@
 """Fixtures of the agent's tests."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from agent.keeping import Keeping
+
+
+@pytest.fixture(params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def loop_factory(request: pytest.FixtureRequest) -> Callable[[], asyncio.AbstractEventLoop]:
+    """An agent runs on asyncio's own loop, the one inside `belvedere up` on the server's."""
+    made: Callable[[], asyncio.AbstractEventLoop] = request.param
+    return made
 
 
 @pytest.fixture

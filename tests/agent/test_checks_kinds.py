@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +146,28 @@ open(sys.argv[1], "wb").write(key.private_bytes(
     pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
 open(sys.argv[2], "wb").write(made.public_bytes(pem))
 """
+
+
+async def test_a_disk_that_does_not_answer_holds_one_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answer, looks = threading.Event(), 0
+
+    def hang(path: str) -> Any:
+        nonlocal looks
+        looks += 1
+        answer.wait()
+        return os.stat("/"), "root", "root"
+
+    monkeypatch.setattr(file, "_look", hang)
+    memory: dict[str, Any] = {}
+    config = {"path": "/away", "permissions": "", "os_username": "", "os_groupname": ""}
+    for _ in range(3):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await file.check(config, memory)
+    assert looks == 1
+    answer.set()
+    assert (await file.check(config, memory)).state == "normal"
+    assert (await file.check(config, memory)).state == "normal"
+    assert looks == 2

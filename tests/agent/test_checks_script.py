@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agent.processes import command_lines, is_alive
 from belvedere.agent import folder as folders
 from belvedere.agent.attach import Attachment, attach
@@ -19,6 +21,8 @@ from belvedere.agent.checks.script import ScriptChecks
 from belvedere.agent.lookout import perform
 from belvedere.protocol import Watched
 from e2e.patience import until
+
+pytestmark = pytest.mark.usefixtures("loop_factory")
 
 Run = Callable[..., Coroutine[Any, Any, Outcome]]
 Bench = tuple[Run, Attachment]

@@ -119,3 +119,11 @@ def test_a_server_that_is_away_is_worth_another_try(folder: Folder) -> None:
 def test_the_fingerprint_is_of_the_machine_and_its_name(folder: Folder) -> None:
     assert fingerprint(folder, "web") == fingerprint(folder, "web")
     assert fingerprint(folder, "web") != fingerprint(folder, "db")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"colour": "blue"}'])
+def test_a_damaged_credential_is_named(tmp_path: Path, text: str) -> None:
+    folder = prepare(str(tmp_path))
+    Path(folder.credential).write_text(text)
+    with pytest.raises(CannotEnrol, match="credential.json cannot be read; remove it"):
+        enrol.load(folder)

@@ -215,7 +215,8 @@ async def test_a_welcome_that_does_not_last_is_no_success(
     await server.open()
     folder = folders.prepare(str(tmp_path / "state"))
     settings = Settings(server.url, folder.root, "web")
-    agent = Link(settings, folder, Credential("bva_secret", "h", "acme", "web"), None)
+    credential = Credential("bva_secret", "h", "acme", "web")
+    agent = Link(settings, folder, credential, link.by_network(settings, credential, None))
     running = asyncio.create_task(agent.run())
     try:
         for count in range(1, 8):
@@ -243,4 +244,4 @@ async def test_a_welcome_that_does_not_last_is_no_success(
             keeper.process.kill()
             await keeper.lost.wait()
             keeper.close()
-            keeper.collect()
+            await keeper.collect()

@@ -10,7 +10,7 @@ import pytest
 from agent.office import office
 from agent.webpages import site
 from belvedere.agent import sample_log, samples
-from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.checks.outcome import Outcome, sound
 from belvedere.agent.lookout import Lookout, phase
 from belvedere.agent.sample_log import SampleLog
 from belvedere.agent.samples import Buffer
@@ -269,3 +269,56 @@ async def test_what_was_seen_while_cut_off_outlives_the_agent(tmp_path: Path) ->
         )
         again = [m for m in server.heard if m["kind"] == "samples" and m["number"] == 1][-1]
         assert again["stream"] == first["stream"]
+
+
+async def test_a_removed_monitor_ends_even_where_its_check_fails_on_the_way_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun = asyncio.Event()
+
+    async def stubborn(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
+        begun.set()
+        try:
+            await asyncio.sleep(3_600)
+        finally:
+            raise RuntimeError("the keeper is gone")
+
+    monkeypatch.setattr("belvedere.agent.lookout.check_of", lambda kind: stubborn)
+    buffer = Buffer()
+    lookout = Lookout(buffer)
+    lookout.configure(Watch(1, [Watched("m", "scraper", 1, 20, {})]))
+    async with asyncio.timeout(10):
+        await begun.wait()
+        [(_, task)] = lookout._tasks.values()
+        lookout.configure(Watch(2, []))
+        await asyncio.wait([task])
+    assert isinstance(task.exception(), RuntimeError)
+    assert len(buffer) == 0
+
+
+DEEP: Any = []
+for _ in range(600):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    ("data", "kept"),
+    [
+        ({"a": [1, None, "\u00fc"]}, True),
+        ({"a": "\ud800"}, False),
+        ({"\ud800": 1}, False),
+        ({"a": float("nan")}, False),
+        ({"a": float("inf")}, False),
+        ({"a": DEEP}, False),
+        ({"a": "x" * 70_000}, False),
+        ({"a": {1, 2}}, False),
+    ],
+)
+def test_what_cannot_be_kept_is_left_out(data: dict[str, Any], kept: bool, tmp_path: Path) -> None:
+    outcome = sound(Outcome("normal", "e\ud800", "m\0", data, {"ms": 1.0, "no": float("nan")}))
+    assert (outcome.event, outcome.message) == ("e\ufffd\ufffd\ufffd", "m\ufffd")
+    assert outcome.measured == {"ms": 1.0}
+    assert outcome.data == (data if kept else {})
+    path = str(tmp_path / "samples")
+    Buffer(journal=SampleLog(path)).add("m", 1, outcome)
+    assert len(Buffer(journal=SampleLog(path))) == 1

@@ -3,15 +3,22 @@
 import asyncio
 import contextlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agent.keeping import Keeping
-from belvedere.agent import wire
+from belvedere.agent import speech, wire
 from belvedere.agent.attach import Attachment
 from belvedere.agent.cache import Cache
+from belvedere.agent.lookout import Lookout
+from belvedere.agent.samples import Buffer
 from belvedere.agent.session import Session
 from belvedere.protocol import Welcome
+
+pytestmark = pytest.mark.usefixtures("loop_factory")
 
 REPORT = {"ending": "exit", "log": "done\n", "bytes_total": 5}
 
@@ -24,7 +31,8 @@ class Pipe:
         self.to_server: list[Any] = []
         self.keeper = Attachment()
         self.keeper.say = self._say  # type: ignore[method-assign]
-        self.session = Session(self.keeper, Cache(str(path)), str(path))
+        samples = Buffer()
+        self.session = Session(self.keeper, Cache(str(path)), str(path), Lookout(samples), samples)
         self.keeper.listener = self.session.hear_keeper
         self.keeper.pause_listener = self.session.speak_up
         self.frames = 0
@@ -40,9 +48,13 @@ class Pipe:
         while self.is_full:
             await asyncio.sleep(0)
 
-    def send(self, message: str | bytes) -> None:
+    def say(self, messages: Sequence[Any]) -> None:
         self.frames += 1
-        self.to_server += json.loads(message) if isinstance(message, str) else [message]
+        self.to_server += json.loads(speech.frame(messages))
+
+    def send(self, frame: bytes) -> None:
+        self.frames += 1
+        self.to_server.append(frame)
 
     def hear(self, *messages: dict[str, Any]) -> None:
         self.keeper.data_received(b"".join(map(wire.pack, messages)))

@@ -34,8 +34,8 @@ def plan(points: tuple[str, ...], rounds: int, dice: random.Random) -> list[str]
 
 
 class Killer:
-    """Kills the server and, at the same time, agents. On the steady host only the agent dies, on
-    the rough one its keeper too."""
+    """Kills the server, with the agent inside it, and at the same time other agents. On the steady
+    host only the agent dies, on the rough one its keeper too."""
 
     def __init__(self, world: World, steady: Agent, rough: Agent, seed: int) -> None:
         self._world = world
@@ -59,7 +59,7 @@ class Killer:
 
     def _kill_server(self, rounds: int, dice: random.Random) -> None:
         server = self._world.server
-        for point in plan(SERVER_POINTS, rounds, dice):
+        for point in plan((*SERVER_POINTS, *AGENT_POINTS), rounds, dice):
             server.kill()
             is_there = self._world.start(**_armed(point, dice))
             died = not is_there or server.dies(_life_s(point, dice))

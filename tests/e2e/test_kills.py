@@ -1,5 +1,5 @@
 """SIGKILL for server, agents and keepers while jobs run: nothing accepted is lost, nothing runs
-twice, every verdict is true, nothing stays behind."""
+twice, every verdict is true, nothing stays behind. The server has an agent of its own inside."""
 
 import random
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from e2e.caller import Asked
 from e2e.crowd import Crowd
 from e2e.killing import Killer
 from e2e.patience import until
+from e2e.programs import Agent
 from e2e.truth import Evidence
 from e2e.watcher import Watcher
 from e2e.world import FINAL, World
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.alone
 
 @pytest.fixture
 def world(database: str, tmp_path: Path) -> Iterator[World]:
-    with World(tmp_path, database) as made:
+    with World(tmp_path, database, verb="up") as made:
         yield made
 
 
@@ -38,12 +39,12 @@ def test_it_works_for_long(world: World) -> None:
 
 def _kill(world: World, rounds: int, seed: int) -> None:
     print(f"seed {seed}")
-    world.start()
-    steady, rough = world.agent("steady"), world.agent("rough")
-    crowd = Crowd(world, [steady, rough], seed)
+    world.start("--no-demo")
+    local, steady, rough = world.local_agent(), world.agent("steady"), world.agent("rough")
+    crowd = Crowd(world, [local, steady, rough], seed)
     killer = Killer(world, steady, rough, seed + 2)
     killer.kill(rounds)
-    _heal(world)
+    _heal(world, steady, rough)
     asked = crowd.finish()
     until(lambda: not _open(world), 90, lambda: _stuck(world), pause_s=0.2)
     evidence = Evidence({world.connected(rough)["id"]: killer.keepers})
@@ -54,8 +55,8 @@ def _kill(world: World, rounds: int, seed: int) -> None:
     world.doctor()
 
 
-def _heal(world: World) -> None:
-    for agent in world.agents.values():
+def _heal(world: World, *others: Agent) -> None:
+    for agent in others:
         agent.kill()
         agent.start(world.url)
     for agent in world.agents.values():

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from belvedere.agent.journal import line
 from belvedere.client.calls import Client
 from belvedere.client.problem import Problem
 from e2e import leftovers
 from e2e.certificate import self_signed
 from e2e.patience import until
-from e2e.programs import CUSTOMER, EMAIL, PASSWORD, TOKEN, Server
+from e2e.programs import CUSTOMER, EMAIL, PASSWORD, TOKEN, Server, run
 from e2e.site import Site
 from e2e.world import World
 
@@ -57,27 +58,63 @@ def test_running_scripts_go_on_and_are_adopted_at_the_next_start(
     up.is_empty()
 
 
-def test_ctrl_c_leaves_no_process_but_the_keeper(up: Site) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_its_end_leaves_no_process_but_the_keeper(up: Site, how: signal.Signals) -> None:
+    """Checks have a process of their own while there are any."""
     keeper = up.agent.keeper()
-    assert up.world.server.stop(signal.SIGINT) == 0
+    host_id = up.world.connected(up.agent)["id"]
+    wanted = {"name": "root", "type": "file", "host_id": host_id, "path": "/"}
+    made = up.world.api.post("/monitor", wanted)
+    until(lambda: up.world.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
+    assert len(leftovers.of_folder(up.world.folder)) == 3
+    up.world.server.stop(how)
     until(lambda: leftovers.of_folder(up.world.folder) == [keeper], 10)
     up.world.start()
     up.world.connected(up.agent)
+    up.world.api.delete(f"/monitor/{made['id']}")
+    until(lambda: len(leftovers.of_folder(up.world.folder)) == 2, 20)
 
 
-def test_a_killed_local_agent_is_started_again(up: Site) -> None:
-    before = _local_agents(up)
-    os.kill(before[0], signal.SIGKILL)
-    until(lambda: _local_agents(up) and _local_agents(up) != before, 10)
+def test_an_agent_that_cannot_start_tries_again_and_says_why(up: Site) -> None:
+    """Its credential is damaged, then its journal is of a later version; nothing of the tries is
+    left in the server."""
+    up.world.server.stop()
+    os.kill(up.agent.keeper(), signal.SIGKILL)
+    credential, journal = up.agent.state / "credential.json", up.agent.state / "journal"
+    was = credential.read_bytes()
+    credential.write_text("")
+    journal.rename(up.agent.state / "kept")
+    journal.write_bytes(line(["journal", 99, "id", "owner"]))
+    up.world.start()
+    until(lambda: "credential.json cannot be read; remove it" in up.world.server.said(), 10)
+    credential.write_bytes(was)
+    # Three times for the journal alone.
+    until(lambda: up.world.server.said().count("written by a newer agent") == 3, 20)
+    files = Path(f"/proc/{up.world.server.pid}/fd")
+    held = [os.readlink(file) for file in files.iterdir() if file.is_symlink()]
+    assert [path for path in held if path.startswith(f"{up.agent.state}/samples")] == []
+    (up.agent.state / "kept").rename(journal)
+    up.world.connected(up.agent)
     assert up.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 
-def _local_agents(up: Site) -> list[int]:
-    return [
-        pid
-        for pid in leftovers.of_folder(up.world.folder)
-        if b"\0agent\0" in leftovers.read(pid, "cmdline")
-    ]
+def test_a_killed_keeper_is_started_again(up: Site) -> None:
+    before = up.agent.keeper()
+    os.kill(before, signal.SIGKILL)
+    until(lambda: leftovers.keepers(up.agent.state) not in ([], [before]), 10)
+    assert up.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
+
+
+def test_it_is_two_processes(up: Site) -> None:
+    assert sorted(leftovers.of_folder(up.world.folder)) == sorted(
+        [up.world.server.pid, up.agent.keeper()]
+    )
+
+
+def test_another_agent_cannot_have_its_folder(up: Site) -> None:
+    ran = run("agent", "--server", up.world.url, "--state", str(up.agent.state))
+    assert ran.returncode == 1
+    assert "Another agent runs with the state folder" in ran.stderr
 
 
 def test_a_second_server_on_the_same_file_refuses_with_one_sentence(up: Site) -> None:
@@ -87,7 +124,7 @@ def test_a_second_server_on_the_same_file_refuses_with_one_sentence(up: Site) ->
     said = [line for line in second.said().splitlines() if line.startswith("belvedere: ")]
     assert len(said) == 1
     assert "Another Belvedere server already uses" in said[0]
-    assert "Traceback" not in second.said()
+    assert "Traceback" not in second.said(), second.said()[second.said().find("Traceback") :]
     assert up.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 

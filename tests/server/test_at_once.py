@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed
 from belvedere.access.model import Actor, Level
 from belvedere.protocol import Cancel, Ended, Order, Report
 from belvedere.server.link import Goodbye, Link
-from belvedere.server.wire import Wire
+from belvedere.server.wire import Wire, encode
 from contract.client import Client
 from contract.fakeagent import hello
 from contract.running import create, show
@@ -106,16 +106,16 @@ class Pipe:
         self.may_go = asyncio.Event()
         self.said: list[list[Any]] = []
 
-    def say(self, text: bytes) -> bool:
+    def say(self, messages: list[Any]) -> bool:
         if self.is_free:
-            self.said.append(self._read(text))
+            self.said.append(self._read(encode(messages)))
         return self.is_free
 
     async def send(self, message: dict[str, Any]) -> None:
         await self.may_go.wait()
-        self.said.append(self._read(message["text"].encode()))
+        self.said.append(self._read(message["text"]))
 
-    def _read(self, text: bytes) -> list[Any]:
+    def _read(self, text: str | bytes) -> list[Any]:
         return [one["fence"] for one in msgspec.json.decode(text)]
 
 

@@ -8,9 +8,10 @@ from typing import Any
 from websockets.exceptions import ConnectionClosedError, ConnectionClosedOK
 from websockets.frames import Close
 
+from belvedere.agent import speech
 from belvedere.agent.attach import Attachment, KeeperFailed
 from belvedere.agent.enrol import Credential
-from belvedere.agent.link import Link
+from belvedere.agent.link import Link, by_network
 from sim import stage
 from sim.host import STATE, Host, KeeperProcess, Killed
 from sim.loop import VirtualLoop
@@ -36,7 +37,7 @@ class AgentProcess(Process):
             server="http://belvedere.test", hostname=host.name, slots=slots
         )
         credential = Credential(token=host.id, host_id=host.id, customer="acme", hostname=host.name)
-        await Link(settings, STATE, credential, None).run()
+        await Link(settings, STATE, credential, by_network(settings, credential, None)).run()
 
     def _left(self, task: "asyncio.Task[None]") -> None:
         fault = task.exception()
@@ -72,6 +73,9 @@ class Transport(asyncio.Transport):
         world = self.process.world
         self._back_at = max(self._back_at, world.now + world.long_tail(10, MS))
         world.push(self._back_at, self.process, (self.protocol.data_received, (data,)))
+
+    def is_closing(self) -> bool:
+        return self._is_lost
 
     def lose(self) -> None:
         """The keeper hung up, or died."""
@@ -158,7 +162,10 @@ class SimSocket:
         if self._closed is not None:
             raise self._closed
 
-    def send(self, frame: str | bytes) -> None:
+    def say(self, messages: Any) -> None:
+        self._end.send(speech.frame(messages))
+
+    def send(self, frame: bytes) -> None:
         self._end.send(frame)
 
     async def recv(self) -> Any:

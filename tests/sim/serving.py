@@ -13,6 +13,7 @@ from belvedere.events.hub import Hub
 from belvedere.server import build, loops, socket
 from belvedere.server.house import House
 from belvedere.server.links import Links
+from belvedere.server.wire import encode
 from sim.agency import PING, PONG
 from sim.database import Store, VirtualSqlite
 from sim.loop import VirtualLoop
@@ -176,9 +177,9 @@ class ServerWire:
             raise message
         return message
 
-    def say(self, text: bytes) -> bool:
+    def say(self, messages: Any) -> bool:
         if self._end.is_open:
-            self._end.send(text.decode())
+            self._end.send(encode(messages).decode())
         return self._end.is_open
 
     def hand_to(self, take: Callable[[str | bytes], None] | None) -> None:

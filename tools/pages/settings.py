@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from belvedere.agent.main import LEASH
 from belvedere.agent.settings import TOKEN_VARIABLE
 from belvedere.base.failpoint import VARIABLE as FAILPOINT
 from belvedere.cli import serve
@@ -15,7 +14,6 @@ secret has no option, because everybody on the machine can read a command line.
 """
 ELSEWHERE = (
     (TOKEN_VARIABLE, "agent: the enrolment token, for the first start"),
-    (LEASH, "agent: set by `belvedere up`, so that its agent ends when it does"),
     ("BELVEDERE_SERVER", "command line: the server's address"),
     ("BELVEDERE_TOKEN", "command line: the credential"),
     ("BELVEDERE_CUSTOMER", "command line: the organization"),

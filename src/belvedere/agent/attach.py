@@ -5,25 +5,17 @@ import contextlib
 import os
 import socket
 import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import belvedere
 from belvedere.agent import wire
+from belvedere.agent.aside import aside
+from belvedere.agent.boot import command
 from belvedere.agent.folder import Folder
 from belvedere.base.failpoint import VARIABLE as FAILPOINT
 from belvedere.base.unix import short_path
 
 Message = dict[str, Any]
-# Without site packages and the user's settings: a smaller process that nothing else gets into.
-BOOT = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); "
-    "from belvedere.agent.keeper import main; sys.exit(main())"
-)
-
-
 # The keeper writes only when something is wrong; an old complaint is not kept for ever.
 LONGEST_LOG = 256 * 1024
 
@@ -49,8 +41,7 @@ class Attachment(asyncio.Protocol):
         self.process: subprocess.Popen[bytes] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost.set()
@@ -69,34 +60,45 @@ class Attachment(asyncio.Protocol):
         self._out.extend(map(wire.pack, messages))
 
     def flush(self) -> None:
-        if self._out and self._transport is not None:
-            self._transport.write(b"".join(self._out))
-        self._out = []
+        """Nothing where the keeper is gone: uvloop would not take it silently."""
+        out, self._out = self._out, []
+        transport = self._transport
+        if out and transport is not None and not transport.is_closing():
+            transport.write(b"".join(out))
 
     def close(self) -> None:
         if self._transport is not None:
             self.flush()
             self._transport.close()
 
-    def collect(self) -> None:
+    async def collect(self) -> None:
         """After the keeper's end: leave no zombie of it."""
         if self.process is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(timeout=1)
+            await aside(_collect, self.process)
 
 
 async def attach(folder: Folder) -> Attachment:
     """The running keeper, or a new one."""
-    process = None
-    try:
-        connection = _dial(folder)
-    except OSError:
-        process = _start(folder)
-        connection = _dial(folder)
+    connection, process = await aside(_find, folder)
     loop = asyncio.get_running_loop()
     _, attachment = await loop.create_unix_connection(Attachment, sock=connection)
     attachment.process = process
     return attachment
+
+
+def _find(folder: Folder) -> tuple[socket.socket, "subprocess.Popen[bytes] | None"]:
+    """A connection, and the process where it is a new one; not on the loop, since it may take its
+    time."""
+    try:
+        return _dial(folder), None
+    except OSError:
+        process = _start(folder)
+        return _dial(folder), process
+
+
+def _collect(process: "subprocess.Popen[bytes]") -> None:
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=1)
 
 
 def _dial(folder: Folder) -> socket.socket:
@@ -115,15 +117,13 @@ def _dial(folder: Folder) -> socket.socket:
 
 
 def _start(folder: Folder) -> subprocess.Popen[bytes]:
-    """Returns once it listens. It takes some 60 ms, during which this process has no other work."""
-    package = str(Path(belvedere.__file__).parent.parent)
+    """Returns once it listens, after some 60 ms."""
     path = f"{folder.root}/keeper.log"
     if os.path.exists(path) and os.path.getsize(path) > LONGEST_LOG:
         os.unlink(path)
     with open(path, "ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-X", "utf8", "-c", BOOT, package]
-            + ["--state", folder.root],
+            [*command("belvedere.agent.keeper"), "--state", folder.root],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,

@@ -37,6 +37,10 @@ def load(folder: Folder) -> Credential | None:
             return Credential(**json.load(file))
     except FileNotFoundError:
         return None
+    except (ValueError, TypeError):
+        raise CannotEnrol(
+            f"{folder.credential} cannot be read; remove it, and enrol this agent again."
+        ) from None
 
 
 def save(folder: Folder, credential: Credential) -> None:

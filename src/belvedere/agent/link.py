@@ -6,8 +6,9 @@ import logging
 import platform
 import random
 import ssl
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
@@ -21,9 +22,9 @@ from belvedere.agent.folder import Folder
 from belvedere.agent.lookout import Lookout
 from belvedere.agent.sample_log import SampleLog
 from belvedere.agent.samples import Buffer
-from belvedere.agent.session import Session
+from belvedere.agent.session import Session, Socket, Watching
 from belvedere.agent.settings import Settings
-from belvedere.agent.socket import Socket, connect
+from belvedere.agent.socket import connect
 from belvedere.protocol import INLINE_LOG, Entry, Hello, Refusal, Welcome
 
 log = logging.getLogger("belvedere.agent")
@@ -39,31 +40,78 @@ LONGEST_FRAME = 64 * 1024 * 1024
 UNAUTHORIZED, FORBIDDEN = 4401, 4403
 
 
+class Connection(Socket, Protocol):
+    """To the server: agent/socket.py, or server/near.py where that is this very process."""
+
+    @property
+    def local_address(self) -> tuple[Any, ...]: ...
+
+    async def recv(self) -> str | bytes: ...
+
+    async def listen(self, hear: Callable[[Any], None]) -> None: ...
+
+
+Dial = Callable[[], AbstractAsyncContextManager[Connection]]
+
+
 class Refused(Exception):
     """The server knows who we are not."""
 
 
+def by_network(settings: Settings, credential: Credential, tls: ssl.SSLContext | None) -> Dial:
+    """How a server elsewhere is called."""
+    return lambda: connect(
+        settings.server.replace("http", "ws", 1) + "/-/agent",
+        additional_headers={"Authorization": f"Bearer {credential.token}"},
+        user_agent_header=f"belvedere-agent/{__version__}",
+        ssl=tls,
+        # Output is compressed where it is kept; here it would cost more than it saves.
+        compression=None,
+        max_size=LONGEST_FRAME,
+        open_timeout=HANDSHAKE_S,
+        close_timeout=1,
+        ping_interval=PING_EVERY_S,
+        ping_timeout=PING_PATIENCE_S,
+    )
+
+
 class Link:
     def __init__(
-        self, settings: Settings, folder: Folder, credential: Credential, tls: ssl.SSLContext | None
+        self,
+        settings: Settings,
+        folder: Folder,
+        credential: Credential,
+        dial: Dial,
+        lookout: Callable[[Buffer, ScriptChecks], Watching] = Lookout,
     ) -> None:
         self._settings = settings
         self._folder = folder
         self._credential = credential
-        self._tls = tls
+        self._dial = dial
         self._cache = Cache(folder.cache)
         self._failures = 0
         self._scripts = ScriptChecks(self._cache)
-        self._lookout = Lookout(Buffer(journal=SampleLog(folder.samples)), self._scripts)
+        self._samples = Buffer(journal=SampleLog(folder.samples))
+        self._lookout = lookout(self._samples, self._scripts)
+        self._keeper: Attachment | None = None
 
     async def run(self) -> None:
-        """For ever. KeeperFailed when there is no keeper to be had from the start."""
-        keeper = await self._attach()
+        """For ever, and once. KeeperFailed when there is no keeper to be had from the start."""
+        try:
+            await self._keep_on(await self._attach())
+        finally:
+            self._lookout.close()
+            await self._lookout.closed()
+            self._samples.close()
+            if self._keeper is not None:
+                self._keeper.close()
+
+    async def _keep_on(self, keeper: Attachment) -> None:
         while True:
             try:
                 if keeper.lost.is_set():
                     log.info("The keeper is gone; starting another.")
-                    keeper.collect()
+                    await keeper.collect()
                     keeper = await self._attach()
                 await self._converse(keeper)
             except Refused as refused:
@@ -80,7 +128,7 @@ class Link:
             await asyncio.sleep(self._pause())
 
     async def _attach(self) -> Attachment:
-        keeper = await attach(self._folder)
+        keeper = self._keeper = await attach(self._folder)
         self._scripts.attach(keeper)
         return keeper
 
@@ -96,7 +144,7 @@ class Link:
     async def _converse(self, keeper: Attachment) -> None:
         """One connection, from its first byte to its last."""
         try:
-            async with self._connect() as socket:
+            async with self._dial() as socket:
                 session = self._session(keeper)
                 try:
                     await self._talk(socket, keeper, session)
@@ -113,24 +161,11 @@ class Link:
 
     def _session(self, keeper: Attachment) -> Session:
         folder = self._folder
-        return Session(keeper, self._cache, folder.spool, self._lookout, folder.files)
-
-    def _connect(self) -> connect:
-        return connect(
-            self._settings.server.replace("http", "ws", 1) + "/-/agent",
-            additional_headers={"Authorization": f"Bearer {self._credential.token}"},
-            user_agent_header=f"belvedere-agent/{__version__}",
-            ssl=self._tls,
-            # Output is compressed where it is kept; here it would cost more than it saves.
-            compression=None,
-            max_size=LONGEST_FRAME,
-            open_timeout=HANDSHAKE_S,
-            close_timeout=1,
-            ping_interval=PING_EVERY_S,
-            ping_timeout=PING_PATIENCE_S,
+        return Session(
+            keeper, self._cache, folder.spool, self._lookout, self._samples, folder.files
         )
 
-    async def _talk(self, socket: Socket, keeper: Attachment, session: Session) -> None:
+    async def _talk(self, socket: Connection, keeper: Attachment, session: Session) -> None:
         keeper.listener = session.hear_keeper
         keeper.pause_listener = session.speak_up
         keeper.say({"do": "hello", "owner": self._credential.host_id, "inline": INLINE_LOG})
@@ -144,7 +179,7 @@ class Link:
             await asyncio.wait_for(keeper.lost.wait(), HANDSHAKE_S)
             return
         await socket.room()
-        socket.send(speech.frame([self._hello(socket, state)]))
+        socket.say([self._hello(socket, state)])
         async with asyncio.timeout(HANDSHAKE_S):
             first, *others = json.loads(await socket.recv())
         welcome = speech.decode(first)
@@ -168,7 +203,7 @@ class Link:
         if session.refusal is not None:
             raise _refused(session.refusal)
 
-    def _hello(self, socket: Socket, state: dict[str, Any]) -> Hello:
+    def _hello(self, socket: Connection, state: dict[str, Any]) -> Hello:
         os_name, os_version = machine.system()
         return Hello(
             hostname=self._settings.hostname,

@@ -4,12 +4,11 @@ import asyncio
 import hashlib
 import logging
 import time
-from typing import Any
+from typing import Any, Protocol
 
 from belvedere.agent.checks import Check, check_of
-from belvedere.agent.checks.outcome import Outcome, explain
+from belvedere.agent.checks.outcome import Outcome, explain, sound
 from belvedere.agent.checks.script import ScriptChecks
-from belvedere.agent.samples import Buffer
 from belvedere.protocol import Watch, Watched
 
 log = logging.getLogger("belvedere.agent")
@@ -20,11 +19,15 @@ FIRST_S = 2.0
 DEFAULT_TIMEOUT_MS = 10_000
 
 
+class Notes(Protocol):
+    def add(self, monitor_id: str, version: int, outcome: Outcome) -> None: ...
+
+
 class Lookout:
     """Lives as long as the agent, and goes on while there is no connection."""
 
-    def __init__(self, samples: Buffer, scripts: ScriptChecks | None = None) -> None:
-        self.samples = samples
+    def __init__(self, notes: Notes, scripts: ScriptChecks | None = None) -> None:
+        self._notes = notes
         self._scripts = scripts
         self._number = 0
         self._tasks: dict[str, tuple[Watched, asyncio.Task[None]]] = {}
@@ -62,8 +65,8 @@ class Lookout:
         await asyncio.sleep(share * min(FIRST_S, period_s))
         while True:
             async with self._room:
-                outcome = await perform(one, check, memory)
-            self.samples.add(one.id, one.version, outcome)
+                outcome = sound(await perform(one, check, memory))
+            self._notes.add(one.id, one.version, outcome)
             # The next beat of its own rhythm: beats that passed meanwhile are not made up for.
             now = time.monotonic()
             beat = (now // period_s) * period_s + share * period_s
@@ -73,6 +76,9 @@ class Lookout:
         for _, task in self._tasks.values():
             task.cancel()
         self._tasks = {}
+
+    async def closed(self) -> None:
+        """Nothing of it is left to be waited for."""
 
 
 def phase(monitor_id: str) -> float:
@@ -89,6 +95,10 @@ async def perform(one: Watched, check: Check, memory: dict[str, Any]) -> Outcome
     except TimeoutError:
         return Outcome("failure", f"{one.type}:timeout", f"Nothing within {limit_ms / 1_000:g} s.")
     except Exception as fault:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # Its monitor is gone or another by now: no reason to go on.
+            raise
         # A host that lacks what a check needs, or our own mistake: said, and tried again.
         log.warning("The check of monitor %s failed: %s", one.id, explain(fault), exc_info=True)
         return Outcome("failure", "agent:worker:error", explain(fault))

@@ -7,19 +7,18 @@ import signal
 import ssl
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from belvedere.agent import enrol, folder, tls
 from belvedere.agent.attach import KeeperFailed
 from belvedere.agent.enrol import CannotEnrol, Credential, Unreachable
 from belvedere.agent.folder import Folder
-from belvedere.agent.link import Link
+from belvedere.agent.link import Link, by_network
+from belvedere.agent.lookout import AT_ONCE
 from belvedere.agent.settings import Settings, parse
 
 log = logging.getLogger("belvedere.agent")
 RETRY_ENROLMENT_S = 3.0
-# Set by whoever started us and holds our standard input: when that ends, so do we. A local agent
-# that outlived its server would keep its folder from the agent of the next one.
-LEASH = "BELVEDERE_LEASH"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,26 +59,21 @@ async def _serve(settings: Settings, state: Folder) -> None:
     trusted = tls.context(settings)
     served = asyncio.ensure_future(_enrol_and_link(settings, state, trusted))
     loop = asyncio.get_running_loop()
+    # Names are looked up on threads: as many as there are checks at once.
+    loop.set_default_executor(ThreadPoolExecutor(AT_ONCE))
     for stop in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(stop, served.cancel)
-    if os.environ.get(LEASH):
-        loop.add_reader(sys.stdin.fileno(), _let_go, served)
     try:
         await served
     except asyncio.CancelledError:
         log.info("Stopped. Scripts that run go on; the next start takes them over.")
 
 
-def _let_go(served: "asyncio.Future[None]") -> None:
-    asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
-    served.cancel()
-
-
 async def _enrol_and_link(
     settings: Settings, state: Folder, trusted: ssl.SSLContext | None
 ) -> None:
     credential = await _credential(settings, state, trusted)
-    await Link(settings, state, credential, trusted).run()
+    await Link(settings, state, credential, by_network(settings, credential, trusted)).run()
 
 
 async def _credential(

@@ -10,7 +10,6 @@ import logging
 import os
 import secrets
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
 
 from belvedere.protocol import Sample
@@ -79,13 +78,16 @@ class SampleLog:
         except OSError as fault:
             self._give_up(fault)
 
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
+
     def _give_up(self, fault: object) -> None:
         """A disk in trouble must not end the checks. The journal goes: one that stops in the middle
         would give numbers again that the server has seen."""
         log.warning("Samples do not survive a restart any more: %s: %s", self._path, fault)
-        if self._fd >= 0:
-            os.close(self._fd)
-        self._fd = -1
+        self.close()
         with contextlib.suppress(OSError):
             os.unlink(self._path)
 
@@ -102,7 +104,7 @@ def _read(path: str) -> list[Line]:
                 found.append(json.loads(line))
     except FileNotFoundError:
         pass
-    except ValueError:
+    except (ValueError, RecursionError):
         # Cut short while it was written: what came before counts.
         log.warning("The journal of samples ends in the middle of a line; the rest is dropped.")
     return found
@@ -114,4 +116,4 @@ def stream_line() -> Line:
 
 
 def sample_line(at_ms: int, sample: Sample) -> Line:
-    return {"at": at_ms, "sample": asdict(sample)}
+    return {"at": at_ms, "sample": {name: getattr(sample, name) for name in Sample.__slots__}}

@@ -49,7 +49,7 @@ class Buffer:
         try:
             for line in lines:
                 self._replay(line)
-        except (LookupError, TypeError, ValueError):
+        except (LookupError, TypeError, ValueError, RecursionError):
             log.warning("The journal of samples cannot be read to its end; the rest is dropped.")
         if not self.stream:
             self.stream = str(stream_line()["stream"])
@@ -107,6 +107,9 @@ class Buffer:
             self._journal.renew(self._lines())
         if self.listener is not None:
             self.listener()
+
+    def close(self) -> None:
+        self._journal.close()
 
     def reopen(self) -> None:
         """A new connection: whatever has no answer is said again."""

@@ -2,12 +2,12 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from belvedere.agent import speech
 from belvedere.agent.attach import Attachment
 from belvedere.agent.cache import Cache
-from belvedere.agent.lookout import Lookout
 from belvedere.agent.quickjson import from_json
 from belvedere.agent.samples import Buffer
 from belvedere.agent.streams import Streams
@@ -42,7 +42,21 @@ class Socket(Protocol):
 
     async def room(self) -> None: ...
 
-    def send(self, message: str | bytes) -> None: ...
+    def say(self, messages: Sequence[FromAgent]) -> None: ...
+
+    def send(self, frame: bytes) -> None: ...
+
+
+class Watching(Protocol):
+    """agent/lookout.py, or agent/outpost.py where a server is in this process too."""
+
+    def reopen(self) -> None: ...
+
+    def configure(self, watch: Watch) -> None: ...
+
+    def close(self) -> None: ...
+
+    async def closed(self) -> None: ...
 
 
 class Session:
@@ -51,13 +65,15 @@ class Session:
         keeper: Attachment,
         cache: Cache,
         spool: str,
-        lookout: Lookout | None = None,
+        lookout: Watching,
+        samples: Buffer,
         files: str = "",
     ) -> None:
         self._keeper = keeper
         self._supply = Supply(keeper, cache, self._say)
         self._streams = Streams(spool, files)
-        self._lookout = lookout or Lookout(Buffer())
+        self._lookout = lookout
+        self._samples = samples
         # Samples of one moment leave together.
         self._soon: asyncio.TimerHandle | None = None
         self._outbox: list[FromAgent] = []
@@ -108,8 +124,8 @@ class Session:
         for entry in self.state.result()["entries"]:
             self._resume(entry, welcome.resume.get(str(entry["fence"]), 0))
         self._lookout.reopen()
-        self._lookout.samples.reopen()
-        self._lookout.samples.listener = self._hear_sample
+        self._samples.reopen()
+        self._samples.listener = self._hear_sample
         # After the state, which is older: an end that came meanwhile must not be lost.
         for message in self._early:
             self._hear_news(message["say"], message)
@@ -126,12 +142,14 @@ class Session:
         if entry["age_ms"] is not None:
             self._outbox.append(Started(fence, entry["age_ms"]))
 
-    def hear(self, frame: str | bytes) -> None:
-        """One frame of the server."""
+    def hear(self, frame: str | bytes | list[dict[str, Any]]) -> None:
+        """One frame of the server, or what it would say."""
         if isinstance(frame, str):
             self.hear_server(from_json(frame))
-        else:
+        elif isinstance(frame, bytes):
             self.hear_bytes(frame)
+        else:
+            self.hear_server(frame)
 
     def hear_server(self, messages: list[dict[str, Any]]) -> None:
         """All that came in one frame."""
@@ -176,7 +194,7 @@ class Session:
             case Watch():
                 self._lookout.configure(message)
             case Noted(stream, number):
-                self._lookout.samples.noted(stream, number)
+                self._samples.noted(stream, number)
                 self._wake.set()
             case Refusal():
                 self.refusal = message
@@ -235,11 +253,11 @@ class Session:
         while isinstance(thing, Ended):
             self._outbox.append(thing)
             thing = self._streams.next()
-        while self._soon is None and (batch := self._lookout.samples.next()) is not None:
+        while self._soon is None and (batch := self._samples.next()) is not None:
             self._outbox.append(batch)
         messages, self._outbox = self._outbox, []
         if messages:
-            socket.send(speech.frame(messages))
+            socket.say(messages)
             if has_ends:
                 reach("agent.reported")
         if thing is not None:
@@ -249,7 +267,7 @@ class Session:
     def close(self) -> None:
         """Orders that still wait were never accepted; the server hears so from the next Hello."""
         self._keeper.listener = self._keeper.pause_listener = None
-        self._lookout.samples.listener = None
+        self._samples.listener = None
         if self._soon is not None:
             self._soon.cancel()
         self._supply.close()

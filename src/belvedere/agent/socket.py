@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
@@ -11,7 +11,9 @@ from websockets.asyncio.client import connect as dial
 from websockets.exceptions import ConnectionClosed, ConnectionClosedError, ConnectionClosedOK
 from websockets.frames import Close
 
+from belvedere.agent import speech
 from belvedere.base import frames
+from belvedere.protocol import FromAgent
 
 
 class Socket(asyncio.Protocol):
@@ -114,12 +116,13 @@ class Socket(asyncio.Protocol):
         if self.is_over():
             raise self._closed()
 
-    def send(self, frame: str | bytes) -> None:
-        """Only while there is room."""
-        opcode, data = (
-            (frames.TEXT, frame.encode()) if isinstance(frame, str) else (frames.BINARY, frame)
-        )
-        self._transport.write(frames.pack(opcode, data, masked=True))
+    def say(self, messages: Sequence[FromAgent]) -> None:
+        """Only while there is room, like `send`."""
+        text = speech.frame(messages).encode()
+        self._transport.write(frames.pack(frames.TEXT, text, masked=True))
+
+    def send(self, frame: bytes) -> None:
+        self._transport.write(frames.pack(frames.BINARY, frame, masked=True))
 
     async def recv(self) -> str | bytes:
         while not self._inbox:
@@ -146,9 +149,7 @@ class Socket(asyncio.Protocol):
             raise end
 
     def _closed(self) -> ConnectionClosed:
-        code = None if self._goodbye is None else self._goodbye.code
-        kind = ConnectionClosedOK if code in (1000, 1001) else ConnectionClosedError
-        return kind(self._goodbye, None)
+        return closed(self._goodbye)
 
     async def close(self, patience_s: float) -> None:
         """Say so, and wait a moment for the server to see it."""
@@ -157,6 +158,13 @@ class Socket(asyncio.Protocol):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(self.lost), patience_s)
         self._transport.abort()
+
+
+def closed(goodbye: Close | None) -> ConnectionClosed:
+    """What is raised behind the end: after these words of the server, or without any."""
+    code = None if goodbye is None else goodbye.code
+    kind = ConnectionClosedOK if code in (1000, 1001) else ConnectionClosedError
+    return kind(goodbye, None)
 
 
 class connect:  # noqa: N801  (used like the library's own, in whose place it stands)

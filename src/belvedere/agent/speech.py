@@ -39,6 +39,11 @@ def decode(raw: dict[str, Any]) -> FromServer | None:
     return message
 
 
+def watch(raw: dict[str, Any]) -> protocol.Watch:
+    """As one process of this agent says it to another."""
+    return protocol.Watch(raw["number"], [_shape(protocol.Watched, one) for one in raw["monitors"]])
+
+
 def report(raw: dict[str, Any]) -> protocol.Report:
     """As the keeper wrote it, which may be older or newer than this agent."""
     return _shape(protocol.Report, raw)

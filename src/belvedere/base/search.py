@@ -24,7 +24,7 @@ class Place:
 
 
 class Search:
-    """One walk through one text."""
+    """One walk through one text at a time."""
 
     def __init__(self, pattern: Pattern) -> None:
         self._pattern = pattern
@@ -34,6 +34,11 @@ class Search:
         self._count = 0
         self._at: Place | None = None
         # The last letter waits for the one behind it.
+        self._waiting = ""
+
+    def restart(self) -> None:
+        """Another text; what is known of the pattern stays."""
+        self._at = None
         self._waiting = ""
 
     def feed(self, text: str, *, last: bool = False) -> bool:

@@ -21,7 +21,7 @@ from belvedere.bench import processes
 START_S = 30.0
 STOP_S = 10.0
 READY = b"Belvedere is ready at "
-CUSTOMER = "bench"
+CUSTOMER, EMAIL = "bench", "bench@localhost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,9 @@ class Private:
 
     url: str
     token: str
+    # Of its owner, EMAIL.
+    password: str
     folder: Path
-    pid: int
 
 
 @contextmanager
@@ -47,11 +48,11 @@ def folder_in(place: str) -> Iterator[Path]:
 @contextmanager
 def running(folder: Path, database: str) -> Iterator[Private]:
     """Started, ready, and stopped with its agent and keeper."""
-    token = f"bvt_{secrets.token_urlsafe(32)}"
+    token, password = f"bvt_{secrets.token_urlsafe(32)}", secrets.token_urlsafe(24)
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "belvedere.cli.main", "up", "--port", "0", "--no-demo"],
-            env=_environment(folder, token, database),
+            env=_environment(folder, token, password, database),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -59,22 +60,25 @@ def running(folder: Path, database: str) -> Iterator[Private]:
             start_new_session=True,
         )
     try:
-        yield Private(_address(server, folder), token, folder, server.pid)
+        yield Private(_address(server, folder), token, password, folder)
     finally:
         _stop(server, folder)
 
 
-def _environment(folder: Path, token: str, database: str) -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
+    return {k: v for k, v in os.environ.items() if not k.startswith("BELVEDERE_")}
+
+
+def _environment(folder: Path, token: str, password: str, database: str) -> dict[str, str]:
     """Nothing of the person's own settings; the server's defaults are what is measured."""
-    bare = {k: v for k, v in os.environ.items() if not k.startswith("BELVEDERE_")}
     return {
-        **bare,
+        **clean_environment(),
         "BELVEDERE_DATA": str(folder),
         "BELVEDERE_DATABASE": database,
         "BELVEDERE_LOG_LEVEL": "warning",
         "BELVEDERE_CUSTOMER": CUSTOMER,
-        "BELVEDERE_ADMIN_EMAIL": "bench@localhost",
-        "BELVEDERE_ADMIN_PASSWORD": secrets.token_urlsafe(24),
+        "BELVEDERE_ADMIN_EMAIL": EMAIL,
+        "BELVEDERE_ADMIN_PASSWORD": password,
         "BELVEDERE_ACCESS_TOKEN": token,
     }
 

@@ -11,7 +11,12 @@ from belvedere.bench.figures import Process as Figure
 
 PROC = Path("/proc")
 # What a command line holds, and what the process is therefore.
-NAMES = (("agent.keeper", "keeper"), ("belvedere.cli.main\0agent", "agent"), ("\0up\0", "server"))
+NAMES = (
+    ("agent.keeper", "keeper"),
+    ("agent.checks", "checks"),
+    ("belvedere.cli.main\0agent", "agent"),
+    ("\0up\0", "server"),
+)
 
 
 @dataclass(frozen=True, slots=True)

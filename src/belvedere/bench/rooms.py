@@ -7,9 +7,10 @@ from pathlib import Path
 from statistics import median
 
 from belvedere.base.errors import Refused
-from belvedere.bench import figures, load, processes
+from belvedere.bench import apart, figures, load, processes
 from belvedere.bench.figures import Room
 from belvedere.bench.line import Line, request
+from belvedere.bench.private import Private
 from belvedere.bench.site import Site
 from belvedere.client.calls import Client
 
@@ -19,14 +20,15 @@ CHECKS, WATCH_S, BEGIN_S = 50, 8.0, 30.0
 
 
 def measure(
-    target: Site, lines: Sequence[Line], folder: Path, records: int, tell: Tell
+    target: Site, lines: Sequence[Line], server: Private, records: int, tell: Tell
 ) -> list[Room]:
     tell("webhook, counter", 0, 0)
     found = [_webhook(target, lines[0]), _counter(target, lines)]
     found += [_list(target.client, lines[0], noun, records, tell) for noun in MAKE]
-    for kind in CHECK:
-        tell(f"{CHECKS} checks: {kind}", 0, 0)
-        found.append(_checks(target, folder, kind))
+    with apart.agent(server, target.client) as host:
+        for kind in CHECK:
+            tell(f"{CHECKS} checks: {kind}", 0, 0)
+            found.append(_checks(host, server.folder, kind))
     return found
 
 

@@ -86,7 +86,7 @@ def _measure_private(plan: Plan, database: str, folder: Path, tell: Tell) -> Res
             result.idle = processes.idle(folder, plan.idle_s)
         if plan.records:
             with _lines(plan, client, plan.callers) as lines:
-                result.rooms = rooms.measure(found, lines, folder, plan.records, tell)
+                result.rooms = rooms.measure(found, lines, server, plan.records, tell)
         return result
 
 

@@ -85,11 +85,12 @@ def _where(only: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def await_host(client: Client) -> str:
-    """The one host of a private server, once its agent is there."""
+def await_host(client: Client, name: str | None = None) -> str:
+    """A host of a private server, the only one or that of this name, once its agent is there."""
     give_up_at = time.monotonic() + START_S
     while time.monotonic() < give_up_at:
         online = [host for host in client.get("/host") if host["state"] == "online"]
+        online = [host for host in online if name in (None, host["hostname"])]
         if online:
             return str(online[0]["id"])
         time.sleep(0.05)

@@ -73,7 +73,11 @@ class Link:
     """A connected agent: what it was given, what it owes, what waits to be sent."""
 
     def __init__(
-        self, house: House, actor: Actor, send: Any, say: Callable[[bytes], bool] | None = None
+        self,
+        house: House,
+        actor: Actor,
+        send: Any,
+        say: Callable[[list[FromServer]], bool] | None = None,
     ) -> None:
         self.house = house
         self.host_id = actor.host_id
@@ -124,7 +128,7 @@ class Link:
             return False
         self._acknowledge()
         try:
-            has_left = self._say(encode(self._outbox))
+            has_left = self._say(self._outbox)
         except Exception:
             # Not here, behind somebody's commit: the loop meets the same and ends the link.
             return False
@@ -181,11 +185,11 @@ class Link:
         self._canceled.update(told.cancel)
         await self.watcher.tell()
 
-    def receive(self, frame: str | bytes) -> None:
+    def receive(self, frame: str | bytes | list[dict[str, Any]]) -> None:
         if isinstance(frame, bytes):
             self._receive_output(frame)
             return
-        for raw in messages_in(frame):
+        for raw in messages_in(frame) if isinstance(frame, str) else frame:
             shape = SHAPES.get(raw.get("kind", ""))
             if shape is None:
                 log.warning("an agent sent an unknown message: %.40r", raw.get("kind"))

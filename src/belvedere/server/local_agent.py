@@ -1,27 +1,79 @@
-"""The agent that `belvedere up` brings along: enrolled by itself, started again when it dies."""
+"""The agent that `belvedere up` brings along, in the server's own process: two wakings of another
+process less for every job, and the memory of one. Scripts run below its keeper, which outlives us.
+"""
 
 import asyncio
-import contextlib
+import logging
 import os
-import signal
 import socket
-import sys
+from functools import partial
 from pathlib import Path
 
+from belvedere import hosts
 from belvedere.access import customers, enrolment
-from belvedere.base.errors import NotFound
+from belvedere.agent import enrol, folder
+from belvedere.agent.attach import KeeperFailed
+from belvedere.agent.enrol import CannotEnrol, Credential
+from belvedere.agent.link import Link
+from belvedere.agent.machine import fingerprint
+from belvedere.agent.outpost import BACK_OFF_S, Outpost
+from belvedere.agent.settings import Settings
+from belvedere.base.errors import NotFound, Refused
 from belvedere.db import Tx
+from belvedere.server.app import App
 from belvedere.server.house import House
+from belvedere.server.near import HERE, call
 
-BACK_OFF_S = (0.5, 1.0, 2.0, 5.0, 10.0)
+log = logging.getLogger("belvedere.agent")
 
 
 def state_folder(house: House) -> Path:
     return house.settings.folder / "agent"
 
 
-def _permission(tx: Tx, house: House) -> str:
-    """A fresh enrolment token for the organization of the first start, else the oldest one."""
+async def keep_running(app: App) -> None:
+    """Run it until cancelled."""
+    # What agents write is nobody else's, whatever the person's own mask says.
+    os.umask(0o077)
+    tries = 0
+    while True:
+        try:
+            await _run(app)
+        except (Refused, CannotEnrol, KeeperFailed, OSError) as fault:
+            log.error("The local agent does not start: %s", fault)
+        except Exception:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                # A fault on the way out is no reason to stay.
+                raise
+            log.exception("The local agent failed; trying again.")
+        await asyncio.sleep(BACK_OFF_S[min(tries, len(BACK_OFF_S) - 1)])
+        tries += 1
+
+
+async def _run(app: App) -> None:
+    house = app.house
+    settings = Settings(
+        house.settings.base_url, str(state_folder(house)), hostname=socket.gethostname()
+    )
+    state = folder.prepare(settings.state)
+    held = folder.lock(state, "agent")
+    if held is None:
+        raise OSError(f"Another agent runs with the state folder {state.root}.")
+    try:
+        credential = enrol.load(state)
+        if credential is None:
+            mark = fingerprint(state, settings.hostname)
+            credential = await house.db.write(_enrolled, house, settings.hostname, mark)
+            enrol.save(state, credential)
+        dial, lookout = partial(call, app, credential.token), partial(Outpost, state.root)
+        await Link(settings, state, credential, dial, lookout).run()
+    finally:
+        os.close(held)
+
+
+def _enrolled(tx: Tx, house: House, hostname: str, mark: str) -> Credential:
+    """In the organization of the first start, else in the oldest one."""
     name = tx.value("select name from customers where enabled = 1 order by id limit 1")
     found = customers.by_name(tx, name or "")
     if found is None:
@@ -29,53 +81,5 @@ def _permission(tx: Tx, house: House) -> str:
     _, text = enrolment.create_enrolment(
         tx, house.keys, customers.operator(found), name="local agent", uses=1, life_s=600
     )
-    return text
-
-
-async def keep_running(house: House) -> None:
-    """Run it until cancelled; scripts live in its keeper and survive every restart."""
-    tries = 0
-    while True:
-        process = await _start(house)
-        try:
-            code = await process.wait()
-        except asyncio.CancelledError:
-            await _stop(process)
-            raise
-        tries = 0 if code == 0 else tries + 1
-        await asyncio.sleep(BACK_OFF_S[min(tries, len(BACK_OFF_S) - 1)])
-
-
-async def _start(house: House) -> asyncio.subprocess.Process:
-    state = state_folder(house)
-    state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Its standard input is ours, and ends with us however we end: then the agent goes too.
-    env = {**os.environ, "BELVEDERE_LEASH": "1"}
-    if not (state / "credential.json").exists():
-        env["BELVEDERE_ENROLMENT_TOKEN"] = await house.db.write(_permission, house)
-    command = [
-        sys.executable,
-        "-m",
-        "belvedere.cli.main",
-        "agent",
-        "--server",
-        house.settings.base_url,
-        "--state",
-        str(state),
-        "--hostname",
-        socket.gethostname(),
-    ]
-    if house.settings.tls_cert:
-        command += ["--tls-ca", house.settings.tls_cert]
-    return await asyncio.create_subprocess_exec(
-        *command, env=env, start_new_session=True, stdin=asyncio.subprocess.PIPE
-    )
-
-
-async def _stop(process: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        process.send_signal(signal.SIGTERM)
-    try:
-        await asyncio.wait_for(process.wait(), 5)
-    except TimeoutError:
-        process.kill()
+    made = hosts.enrol(tx, house.keys, text, hostname, mark, HERE[0])
+    return Credential(made.token, made.host_id, made.customer, made.hostname)

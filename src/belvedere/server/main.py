@@ -8,11 +8,12 @@ import socket as sockets
 import ssl
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import uvicorn
 
 from belvedere.base.errors import Refused
-from belvedere.server import first_start, local_agent, loops, operator, reactions, setting_up
+from belvedere.server import first_start, loops, operator, reactions, setting_up
 from belvedere.server.app import App
 from belvedere.server.build import build, connect_doorbell
 from belvedere.server.first_start import Welcome
@@ -95,7 +96,7 @@ async def _serve(
     try:
         await _until_started(server, serving)
         if with_agent:
-            tasks.append(asyncio.create_task(local_agent.keep_running(house)))
+            tasks.append(_start_agent(server.config.app))
         _announce(house, welcome)
         await serving
     finally:
@@ -110,6 +111,13 @@ async def _serve(
         if house.logs is not house.db:
             await house.logs.close()
     return 0
+
+
+def _start_agent(app: Any) -> "asyncio.Task[None]":
+    # Loaded only here: a server without an agent of its own need not know one.
+    from belvedere.server import local_agent
+
+    return asyncio.create_task(local_agent.keep_running(app))
 
 
 def _check_tls(settings: Settings) -> None:

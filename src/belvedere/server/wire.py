@@ -16,9 +16,12 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
+import msgspec
+
 from belvedere.base import frames
 
 log = logging.getLogger("belvedere.agents")
+encode = msgspec.json.Encoder().encode
 
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 # An agent whose frames nobody reads is not read either, until this many are left.
@@ -241,11 +244,11 @@ class Wire(asyncio.Protocol):
 
     # Beside ASGI
 
-    def say(self, text: bytes) -> bool:
-        """A message that leaves at once; False where something keeps it waiting."""
+    def say(self, messages: Any) -> bool:
+        """A frame that leaves at once; False where something keeps it waiting."""
         if self._full is not None or self._closing is not None or self._transport.is_closing():
             return False
-        self._transport.write(frames.pack(frames.TEXT, text, masked=False))
+        self._transport.write(frames.pack(frames.TEXT, encode(messages), masked=False))
         return True
 
     def hand_to(self, take: Callable[[str | bytes], None] | None) -> None:

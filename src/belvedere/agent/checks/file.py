@@ -7,21 +7,21 @@ import pwd
 import stat
 from typing import Any
 
+from belvedere.agent.aside import aside
 from belvedere.agent.checks.outcome import Outcome, explain
 
 
 async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
     path: str = config["path"]
     try:
-        # On a thread: the disk behind a path may be a network.
-        found = await asyncio.to_thread(os.stat, path)
+        found, owner, group = await _looked(path, memory)
     except FileNotFoundError:
         memory["seen"] = None
         return Outcome("failure", "file:error:missing", f"There is no {path}.")
     except OSError as fault:
         return Outcome("failure", "file:error:access", explain(fault))
     mode = f"{stat.S_IMODE(found.st_mode):04o}"
-    data = {"size": found.st_size, "mode": mode, "owner": _user(found), "group": _group(found)}
+    data = {"size": found.st_size, "mode": mode, "owner": owner, "group": group}
     measured = {"bytes": float(found.st_size)}
     fault_ = _fault(config, data)
     if fault_:
@@ -43,6 +43,22 @@ def _fault(config: dict[str, Any], data: dict[str, Any]) -> str:
         if value and data[name] != value:
             return f"{name} {data[name]}, expected {value}"
     return ""
+
+
+async def _looked(path: str, memory: dict[str, Any]) -> tuple[os.stat_result, str, str]:
+    """The disk behind a path, and whoever knows the names of its owners, may be a network that is
+    away: then one look hangs, not one more with every check."""
+    look: asyncio.Future[tuple[os.stat_result, str, str]] | None = memory.get("look")
+    if look is None or look.done():
+        look = memory["look"] = asyncio.ensure_future(aside(_look, path))
+        # Whoever waited may have given up.
+        look.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return await asyncio.shield(look)
+
+
+def _look(path: str) -> tuple[os.stat_result, str, str]:
+    found = os.stat(path)
+    return found, _user(found), _group(found)
 
 
 def _user(found: os.stat_result) -> str:

@@ -1,7 +1,15 @@
 """What a check saw."""
 
+import json
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, Literal
+
+from belvedere.base.errors import Invalid
+from belvedere.base.text import check_depth, clean
+
+# More is kept of no check anyway.
+MAX_DATA = 64 * 1024
 
 
 @dataclass(slots=True)
@@ -13,6 +21,22 @@ class Outcome:
     data: dict[str, Any] = field(default_factory=dict)
     # What is kept over time.
     measured: dict[str, float] = field(default_factory=dict)
+
+
+def sound(outcome: Outcome) -> Outcome:
+    """As it can be sent and kept. What strangers and scripts say may hold halves of letters,
+    numbers that are none, and depths that nobody means; what cannot be kept must not come back with
+    every connection."""
+    outcome.event, outcome.message = clean(outcome.event), clean(outcome.message)
+    outcome.measured = {name: x for name, x in outcome.measured.items() if isfinite(x)}
+    try:
+        written = json.dumps(outcome.data, ensure_ascii=False, allow_nan=False)
+        check_depth(written, outcome.data)
+        is_good = len(written.encode()) <= MAX_DATA
+    except (ValueError, TypeError, RecursionError, Invalid):
+        is_good = False
+    outcome.data = outcome.data if is_good else {}
+    return outcome
 
 
 def explain(fault: BaseException) -> str:

@@ -5,8 +5,8 @@ import os
 from typing import Any
 
 from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.checks.seeker import Seeker
 from belvedere.base.pattern import compiled
-from belvedere.base.search import found
 
 # After so many processes other work gets its turn.
 BREATH = 200
@@ -29,15 +29,14 @@ async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
 
 async def _matching(config: dict[str, Any]) -> Any:
     wanted: str = config["raw_search"]
-    rule = compiled(wanted) if config["is_regexp"] else None
-    own = os.getpid()
+    seeker = Seeker(compiled(wanted)) if config["is_regexp"] else None
     for n, name in enumerate(os.listdir("/proc")):
         if n % BREATH == BREATH - 1:
             await asyncio.sleep(0)
-        if not name.isdigit() or int(name) == own:
+        if not name.isdigit():
             continue
         line = _command_line(name)
-        if wanted in line if rule is None else line and found(rule, line):
+        if wanted in line if seeker is None else line and await seeker.finds(line):
             yield int(name)
 
 

@@ -1,6 +1,5 @@
 """A web check: status, text, JSON value and time of an answer."""
 
-import asyncio
 import json
 import re
 import ssl
@@ -10,13 +9,11 @@ from urllib.parse import urljoin
 
 from belvedere.agent.checks.http import Answer, BadAnswer, fetch
 from belvedere.agent.checks.outcome import Outcome, explain
+from belvedere.agent.checks.seeker import Seeker
 from belvedere.base.pattern import compiled
-from belvedere.base.search import Search
 
 MOST_REDIRECTS = 5
 REDIRECTS = (301, 302, 303, 307, 308)
-# A search gives way after so many letters: a second of looking must not delay other checks.
-SLICE = 16_384
 _PART = re.compile(r"\.([\w-]+)|\[(\d+)\]")
 
 
@@ -79,7 +76,7 @@ async def _fault(config: dict[str, Any], answer: Answer, took_ms: float) -> tupl
     if not wanted and answer.status >= 400:
         return "scraper:mismatch:status_code", f"status {answer.status}"
     text = answer.body.decode("utf-8", "replace")
-    if config["pattern"] and not await _is_in(config["pattern"], text):
+    if config["pattern"] and not await Seeker(compiled(config["pattern"])).finds(text):
         return "scraper:mismatch:pattern", "the pattern is not in the answer"
     if config["json_path"]:
         fault = _json_fault(config, text)
@@ -88,18 +85,6 @@ async def _fault(config: dict[str, Any], answer: Answer, took_ms: float) -> tupl
     if config["max_ms"] and took_ms > config["max_ms"]:
         return "scraper:slow", f"it took {took_ms:.0f} ms, at most {config['max_ms']} are good"
     return "", ""
-
-
-async def _is_in(pattern: str, text: str) -> bool:
-    rule = compiled(pattern)
-    if rule.literal is not None:
-        return rule.literal in text
-    search = Search(rule)
-    for start in range(0, len(text), SLICE):
-        if search.feed(text[start : start + SLICE]):
-            return True
-        await asyncio.sleep(0)
-    return search.feed("", last=True)
 
 
 def _json_fault(config: dict[str, Any], text: str) -> str:

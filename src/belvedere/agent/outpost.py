@@ -1,0 +1,180 @@
+"""The lookout in a process of its own, for an agent that shares its process with a server: what
+checks take, what they are stuck in and what strangers answer them is not the server's affair."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import asdict
+from time import monotonic
+from typing import Any
+
+from belvedere.agent import wire
+from belvedere.agent.boot import command
+from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.checks.script import ScriptChecks
+from belvedere.agent.lookout import Lookout, Notes
+from belvedere.protocol import Watch, Watched
+
+log = logging.getLogger("belvedere.agent")
+
+# A process that nobody speaks to any more has this long to go by itself.
+PATIENCE_S = 1.0
+BACK_OFF_S = (0.5, 1.0, 2.0, 5.0, 10.0)
+# One that lived for so long was a good one.
+SOUND_S = 60.0
+
+
+class Outpost:
+    """There is a process while there is something to check. Scripts are the keeper's, and stay."""
+
+    def __init__(self, state: str, notes: Notes, scripts: ScriptChecks) -> None:
+        self._state = state
+        self._notes = notes
+        self._scripts = Lookout(notes, scripts)
+        self._number = 0
+        self._wanted: list[Watched] = []
+        # Whether the process knows what is wanted.
+        self._is_told = False
+        # Set when that changes, and when the process is over.
+        self._stirred = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def reopen(self) -> None:
+        """A new connection: its first configuration counts, whatever its number."""
+        self._number = 0
+        self._scripts.reopen()
+
+    def configure(self, watch: Watch) -> None:
+        if watch.number < self._number:
+            return
+        self._number = watch.number
+        scripts = [one for one in watch.monitors if one.type == "script"]
+        self._scripts.configure(Watch(watch.number, scripts))
+        self._wanted = [one for one in watch.monitors if one.type != "script"]
+        self._is_told = False
+        self._stirred.set()
+        if self._wanted and self._task is None:
+            self._task = asyncio.create_task(self._keep_running(), name="checks")
+
+    async def _keep_running(self) -> None:
+        tries = 0
+        while self._wanted:
+            began = monotonic()
+            try:
+                is_well = await self._run()
+            except Exception:
+                log.exception("The process of checks failed.")
+                is_well = False
+            if self._wanted and not is_well:
+                log.warning("The process of checks is gone; starting another.")
+                tries = 0 if monotonic() - began > SOUND_S else tries
+                await self._rest(BACK_OFF_S[min(tries, len(BACK_OFF_S) - 1)])
+                tries += 1
+        self._task = None
+
+    async def _rest(self, seconds: float) -> None:
+        """Until other things are wished for, at most so long."""
+        self._stirred.clear()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stirred.wait(), seconds)
+
+    async def _run(self) -> bool:
+        """One process, until there is nothing to check; False when it ended by itself."""
+        transport, child = await self._start()
+        child.over.add_done_callback(self._note_end)
+        self._is_told = False
+        try:
+            while self._wanted and not child.over.done():
+                self._stirred.clear()
+                if not self._is_told:
+                    self._is_told = True
+                    child.tell(wire.pack(asdict(Watch(0, self._wanted))))
+                await self._stirred.wait()
+            is_well = not child.over.done()
+            await child.end()
+        finally:
+            # Whatever is left of it by now.
+            transport.close()
+        if not is_well:
+            child.over.result()
+        return is_well
+
+    def _note_end(self, over: "asyncio.Future[None]") -> None:
+        # Looked at, since on the way out nobody else does.
+        over.exception()
+        self._stirred.set()
+
+    async def _start(self) -> "tuple[asyncio.SubprocessTransport, Child]":
+        return await asyncio.get_running_loop().subprocess_exec(
+            lambda: Child(self._hear),
+            *command("belvedere.agent.checks.program"),
+            self._state,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None,
+            env={k: v for k, v in os.environ.items() if not k.startswith("BELVEDERE_")},
+            # Ctrl-C in a terminal is for the server.
+            start_new_session=True,
+        )
+
+    def _hear(self, told: dict[str, Any]) -> None:
+        self._notes.add(told["id"], told["version"], Outcome(**told["outcome"]))
+
+    def close(self) -> None:
+        self._scripts.close()
+        self._wanted = []
+        self._stirred.set()
+
+    async def closed(self) -> None:
+        """Wait until the process is gone."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+
+class Child(asyncio.SubprocessProtocol):
+    """Our end of the process."""
+
+    def __init__(self, hear: Callable[[dict[str, Any]], None]) -> None:
+        loop = asyncio.get_running_loop()
+        self._hear = hear
+        self._lines = wire.Lines()
+        self._transport: Any = None
+        # Nothing comes any more, for good reasons or bad ones; and the process is gone.
+        self.over: asyncio.Future[None] = loop.create_future()
+        self._gone: asyncio.Future[None] = loop.create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        try:
+            for told in self._lines.feed(data):
+                self._hear(told)
+        except Exception as fault:
+            if not self.over.done():
+                self.over.set_exception(fault)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 1 and not self.over.done():
+            self.over.set_result(None)
+
+    def process_exited(self) -> None:
+        if not self._gone.done():
+            self._gone.set_result(None)
+        self.pipe_connection_lost(1, None)
+
+    def tell(self, line: bytes) -> None:
+        pipe = self._transport.get_pipe_transport(0)
+        if not pipe.is_closing():
+            pipe.write(line)
+
+    async def end(self) -> None:
+        """It goes by itself once nobody speaks to it; one that is stuck is not waited for."""
+        self._transport.get_pipe_transport(0).close()
+        await asyncio.wait([self._gone], timeout=PATIENCE_S)
+        if not self._gone.done():
+            self._transport.kill()
+            await self._gone

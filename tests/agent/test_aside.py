@@ -1,0 +1,57 @@
+"""Calls that may hang, on threads that nobody waits for."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from belvedere.agent.aside import aside
+
+
+async def test_it_works() -> None:
+    assert await aside(int, "7") == 7
+    with pytest.raises(ValueError, match="invalid literal"):
+        await aside(int, "seven")
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        await aside(next, iter([]))
+
+
+async def test_one_that_hangs_can_be_given_up() -> None:
+    go_on = threading.Event()
+    begun = threading.Event()
+
+    def hang() -> None:
+        begun.set()
+        go_on.wait()
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await aside(hang)
+    assert begun.wait(10)
+    # Others are not kept waiting, however many hang.
+    hanging = [asyncio.create_task(aside(hang)) for _ in range(40)]
+    assert await aside(int, "7") == 7
+    go_on.set()
+    await asyncio.gather(*hanging)
+
+
+def test_a_program_ends_while_one_hangs() -> None:
+    program = (
+        "import asyncio, threading\n"
+        "from belvedere.agent.aside import aside\n"
+        "begun = threading.Event()\n"
+        "def hang():\n"
+        "    begun.set()\n"
+        "    threading.Event().wait()\n"
+        "async def main():\n"
+        "    asyncio.ensure_future(aside(hang))\n"
+        "    await asyncio.to_thread(begun.wait)\n"
+        "asyncio.run(main())\n"
+        "print('over')\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "over\n", "")

@@ -1,0 +1,24 @@
+"""What is said to a keeper that is gone."""
+
+from pathlib import Path
+
+import pytest
+
+from belvedere.agent import folder as folders
+from belvedere.agent.attach import attach
+
+pytestmark = pytest.mark.usefixtures("loop_factory")
+
+
+async def test_a_keeper_that_is_gone_takes_nothing_and_harms_nobody(tmp_path: Path) -> None:
+    keeper = await attach(folders.prepare(str(tmp_path)))
+    assert keeper.process is not None
+    keeper.process.kill()
+    await keeper.lost.wait()
+    for _ in range(2):
+        keeper.say({"do": "uncheck", "number": 1})
+        keeper.flush()
+    keeper.say({"do": "uncheck", "number": 1})
+    keeper.close()
+    await keeper.collect()
+    assert keeper.process.returncode == -9

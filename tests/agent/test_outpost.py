@@ -1,0 +1,255 @@
+"""Checks in a process of their own, which comes with the first, goes with the last, and is replaced
+when it dies."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.processes import command_lines, is_alive, read
+from belvedere.agent import outpost
+from belvedere.agent.boot import command
+from belvedere.agent.cache import Cache
+from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.checks.script import ScriptChecks
+from belvedere.agent.outpost import Outpost
+from belvedere.protocol import Watch, Watched
+
+pytestmark = pytest.mark.usefixtures("loop_factory")
+
+
+class Seen:
+    """What was noted, and somebody who waits for more of it."""
+
+    def __init__(self) -> None:
+        self.all: list[tuple[str, int, Outcome]] = []
+        self._more = asyncio.Event()
+
+    def add(self, monitor_id: str, version: int, outcome: Outcome) -> None:
+        self.all.append((monitor_id, version, outcome))
+        self._more.set()
+
+    async def until(self, fits: Callable[[tuple[str, int, Outcome]], bool]) -> Outcome:
+        """The next one that fits."""
+        at = len(self.all)
+        while not any(map(fits, self.all[at:])):
+            self._more.clear()
+            await self._more.wait()
+        return next(one[2] for one in self.all[at:] if fits(one))
+
+
+@asynccontextmanager
+async def posted(folder: Path) -> AsyncIterator[tuple[Outpost, Seen]]:
+    notes = Seen()
+    made = Outpost(str(folder), notes, ScriptChecks(Cache(str(folder))))
+    async with asyncio.timeout(40):
+        yield made, notes
+        made.close()
+        await made.closed()
+        assert processes(folder) == []
+
+
+def processes(folder: Path) -> list[int]:
+    """Those of the checks of this agent."""
+    lines = command_lines()
+    return [pid for pid, line in lines if "agent.checks" in line and f"\0{folder}\0" in line]
+
+
+@contextmanager
+def door() -> Any:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
+
+
+def knock(port: int, version: int = 1, monitor_id: str = "a" * 24) -> Watched:
+    config = {"target": "127.0.0.1", "port": port, "timeout": 5_000}
+    return Watched(monitor_id, "tcp", version, 100, config)
+
+
+async def test_it_works(tmp_path: Path) -> None:
+    async with posted(tmp_path) as (post, seen):
+        with door() as port:
+            post.configure(Watch(1, [knock(port)]))
+            first = await seen.until(lambda one: one[0] == "a" * 24)
+            assert first.state == "normal" and first.measured["ms"] > 0
+            # Others, without another process.
+            before = processes(tmp_path)
+            assert len(before) == 1
+            post.configure(Watch(2, [knock(1, version=2)]))
+            assert (await seen.until(lambda one: one[1] == 2)).event == "tcp:error"
+            # An older one that comes late changes nothing, but the first of a new connection does.
+            post.configure(Watch(1, [knock(port, version=3)]))
+            await seen.until(lambda one: one[1] == 2)
+            post.reopen()
+            post.configure(Watch(1, [knock(port, version=4)]))
+            await seen.until(lambda one: one[1] == 4)
+            assert processes(tmp_path) == before
+
+
+async def test_without_anything_to_check_there_is_no_process(tmp_path: Path) -> None:
+    async with posted(tmp_path) as (post, seen):
+        post.configure(Watch(1, []))
+        assert post._task is None
+        with door() as port:
+            post.configure(Watch(2, [knock(port)]))
+            await seen.until(lambda one: True)
+            task = post._task
+            assert task is not None
+            post.configure(Watch(3, []))
+            await task
+            assert processes(tmp_path) == []
+            # And again.
+            post.configure(Watch(4, [knock(port)]))
+            await seen.until(lambda one: True)
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 50])
+async def test_the_last_goes_and_another_comes_at_once(tmp_path: Path, turns: int) -> None:
+    async with posted(tmp_path) as (post, seen):
+        with door() as port:
+            post.configure(Watch(1, [knock(port)]))
+            await seen.until(lambda one: True)
+            post.configure(Watch(2, []))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            post.configure(Watch(3, [knock(port, version=2)]))
+            await seen.until(lambda one: one[1] == 2)
+
+
+async def test_a_killed_process_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outpost, "BACK_OFF_S", (0.0,))
+    async with posted(tmp_path) as (post, seen):
+        with door() as port:
+            post.configure(Watch(1, [knock(port)]))
+            await seen.until(lambda one: True)
+            [pid] = processes(tmp_path)
+            os.kill(pid, signal.SIGKILL)
+            await replaced(tmp_path, pid)
+            await seen.until(lambda one: True)
+
+
+async def replaced(folder: Path, pid: int) -> None:
+    while processes(folder) in ([], [pid]):
+        await asyncio.sleep(0.01)
+
+
+async def test_one_that_is_stuck_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outpost, "PATIENCE_S", 0.05)
+    async with posted(tmp_path) as (post, seen):
+        with door() as port:
+            post.configure(Watch(1, [knock(port)]))
+            await seen.until(lambda one: True)
+            [pid] = processes(tmp_path)
+            os.kill(pid, signal.SIGSTOP)
+            post.configure(Watch(2, []))
+            await asyncio.sleep(0)
+            post.configure(Watch(3, [knock(port, version=2)]))
+            await seen.until(lambda one: one[1] == 2)
+            assert not is_alive(pid)
+            # At the end, too.
+            os.kill(processes(tmp_path)[0], signal.SIGSTOP)
+
+
+async def test_one_that_cannot_start_is_tried_again_but_not_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    rests: list[float] = []
+    rest = Outpost._rest
+
+    async def noted(post: Outpost, seconds: float) -> None:
+        rests.append(seconds)
+        if len(rests) == 7:
+            monkeypatch.setattr(outpost, "command", command)
+        await rest(post, 0)
+
+    monkeypatch.setattr(outpost, "command", lambda module: [str(tmp_path / "not there")])
+    monkeypatch.setattr(Outpost, "_rest", noted)
+    async with posted(tmp_path) as (post, seen):
+        with door() as port:
+            post.configure(Watch(1, [knock(port)]))
+            await seen.until(lambda one: True)
+    assert rests == [0.5, 1.0, 2.0, 5.0, 10.0, 10.0, 10.0]
+    assert caplog.text.count("FileNotFoundError") == 7
+
+
+async def test_an_end_does_not_wait_for_the_next_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resting = asyncio.Event()
+    rest = Outpost._rest
+
+    async def noted(post: Outpost, seconds: float) -> None:
+        resting.set()
+        await rest(post, 3_600)
+
+    monkeypatch.setattr(outpost, "command", lambda module: [str(tmp_path / "not there")])
+    monkeypatch.setattr(Outpost, "_rest", noted)
+    async with posted(tmp_path) as (post, _):
+        post.configure(Watch(1, [knock(1)]))
+        await resting.wait()
+        await asyncio.sleep(0)
+
+
+async def test_one_that_talks_nonsense_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also when it does so at length."""
+    commands = iter([["sh", "-c", "yes nonsense | head -c 300000; exec cat", "agent.checks"]])
+    real = command
+    monkeypatch.setattr(outpost, "command", lambda module: next(commands, real(module)))
+    monkeypatch.setattr(outpost, "BACK_OFF_S", (0.0,))
+    async with posted(tmp_path) as (post, seen):
+        with door() as port:
+            post.configure(Watch(1, [knock(port)]))
+            await seen.until(lambda one: True)
+    assert "The process of checks failed." in caplog.text
+
+
+def program(*said: bytes) -> "subprocess.CompletedProcess[bytes]":
+    """The process itself, told this and then nothing more."""
+    return subprocess.run(
+        [*command("belvedere.agent.checks.program"), "/nowhere"],
+        input=b"".join(said),
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("said", "code"), [(b"", 0), (b"{\n", 1), (b'{"number": 1}\n', 1)])
+def test_it_ends_with_whoever_started_it_and_when_it_understands_nothing(
+    said: bytes, code: int
+) -> None:
+    assert program(said).returncode == code
+
+
+async def test_scripts_stay_with_the_keeper(tmp_path: Path) -> None:
+    async with posted(tmp_path) as (post, seen):
+        config = {"source": "", "filename": "x", "runas": [], "script_arguments": []}
+        post.configure(Watch(1, [Watched("b" * 24, "script", 1, 100, {**config, "timeout": 1})]))
+        outcome = await seen.until(lambda one: one[0] == "b" * 24)
+        assert "keeper" in outcome.message
+        assert post._task is None
+
+
+async def test_it_knows_no_secret_of_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BELVEDERE_ADMIN_PASSWORD", "correct horse")
+    async with posted(tmp_path) as (post, seen):
+        with door() as port:
+            post.configure(Watch(1, [knock(port)]))
+            await seen.until(lambda one: True)
+            [pid] = processes(tmp_path)
+            assert b"BELVEDERE_" not in read(pid, "environ")
