@@ -1,5 +1,10 @@
 """/-/events: what happens, live, to those who may see it; resumable."""
 
+from collections.abc import Callable
+
+import pytest
+
+from belvedere.server.feed import Listener
 from contract.client import Client
 from contract.running import create, run
 from contract.sse import Stream
@@ -175,6 +180,29 @@ async def test_a_token_that_expires_is_cut_off(world: World, ada: Client, clock:
         assert last.kind == "resync"
         # What was on its way before is not what this is about.
         assert unseen["id"] not in [one.data["object_id"] for one in others]
+
+
+async def test_a_token_that_expires_while_it_catches_up_is_cut_off(
+    world: World, ada: Client, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = (await ada.post("/api/token", {"name": "short", "expires_in": 60})).json
+    client = Client(world.app, made["token"], check=world.conformity)
+    task = await world.task()
+    async with Stream(client, EVENTS) as stream:
+        await create(ada, task)
+        seen = await stream.until("job.created")
+    await create(ada, task)
+    feed = world.house.feed
+    listen = feed.listen
+
+    async def late(listener: Listener) -> Callable[[], None]:
+        """Within the door, before anything is read."""
+        clock.move(61)
+        return await listen(listener)
+
+    monkeypatch.setattr(feed, "listen", late)
+    async with Stream(client, EVENTS, {"last-event-id": seen.id}) as stream:
+        assert [one.kind for one in await stream.rest()] == ["resync"]
 
 
 async def test_an_agent_has_no_business_there(world: World) -> None:

@@ -87,42 +87,40 @@ async def _live(reader: _Reader, start: Cursor, *, is_new: bool) -> AsyncIterato
     try:
         # With an id, so that a reader who is cut off before the first event knows where to go on.
         yield RESYNC if is_new else f": welcome\nid: {start[0]}.{start[1]}\n\n".encode()
-        async for part in _since(reader, start):
-            start = part[1]
-            yield part[0]
-        async for chunk in _tail(reader, start, queue):
-            yield chunk
+        async for found in _news(reader, start, queue):
+            if queue.qsize() > LONGEST_QUEUE or not await _is_in(reader):
+                # What this reader may see has changed, or it is too slow: it must look anew. The
+                # connection ends, so that the next one is let in with today's rights.
+                yield RESYNC
+                return
+            yield await _shown(reader, found) if found else b": still here\n\n"
     finally:
         stop()
 
 
-async def _since(reader: _Reader, cursor: Cursor) -> AsyncIterator[tuple[bytes, Cursor]]:
+async def _news(
+    reader: _Reader, cursor: Cursor, queue: "asyncio.Queue[list[Event]]"
+) -> AsyncIterator[list[Event]]:
+    """What the log has after the cursor, then what happens; nothing, when it is time for a sign."""
     while found := await reader.house.db.read(events.after, *cursor):
         cursor = (found[-1].xid, found[-1].id)
-        yield await _shown(reader, found), cursor
-
-
-async def _tail(
-    reader: _Reader, cursor: Cursor, queue: "asyncio.Queue[list[Event]]"
-) -> AsyncIterator[bytes]:
+        yield found
     while True:
-        try:
-            # Not wait_for, which may swallow a cancel that comes with an event.
-            async with asyncio.timeout(PULSE_S):
-                found = await queue.get()
-        except TimeoutError:
-            found = []
-        if queue.qsize() > LONGEST_QUEUE or not await _is_in(reader):
-            # What this reader may see has changed, or it is too slow: it must look anew. The
-            # connection ends, so that the next one is let in with today's rights.
-            yield RESYNC
-            return
+        found = await _heard(queue)
         fresh = [event for event in found if (event.xid, event.id) > cursor]
         if fresh:
             cursor = (fresh[-1].xid, fresh[-1].id)
-            yield await _shown(reader, fresh)
-        elif not found:
-            yield b": still here\n\n"
+        if fresh or not found:
+            yield fresh
+
+
+async def _heard(queue: "asyncio.Queue[list[Event]]") -> list[Event]:
+    try:
+        # Not wait_for, which may swallow a cancel that comes with an event.
+        async with asyncio.timeout(PULSE_S):
+            return await queue.get()
+    except TimeoutError:
+        return []
 
 
 async def _is_in(reader: _Reader) -> bool:
