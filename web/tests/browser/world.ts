@@ -1,7 +1,10 @@
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { existsSync } from 'node:fs'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
 import { CUSTOMER, type Options, OWNER, Server } from './server'
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
+const CHROMIUM = process.env.CHROMIUM ?? PLACES.find(existsSync)
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -31,10 +34,9 @@ export interface Person {
 
 /**
  * A server, a browser, and people who sign in. `const world = await World.start()` in beforeAll,
- * `world.stop()` in afterAll; each test takes pages of its own.
+ * `world.stop()` in afterAll; each test takes pages of its own, which are gone with it.
  */
 export class World {
-  private readonly contexts: BrowserContext[] = []
   private readonly tokens = new Map<string, string>()
   /** What no page may ever do: talk to another host, break the policy, log an error. */
   readonly sins: string[] = []
@@ -94,7 +96,8 @@ export class World {
       timezoneId: zone,
       reducedMotion,
     })
-    this.contexts.push(context)
+    // One that stays open is drawn on and listens on, beside all that follow.
+    onTestFinished(() => context.close())
     context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     this.watch(page)
