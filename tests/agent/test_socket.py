@@ -1,12 +1,16 @@
 """The agent's WebSocket above its bytes: who gets a message, and who learns of the end."""
 
 import asyncio
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from websockets.exceptions import ConnectionClosedError
+from websockets.exceptions import ConnectionClosedError, InvalidStatus
+from websockets.utils import accept_key
 
-from belvedere.agent.socket import Socket
+from belvedere.agent.socket import Socket, connect
 from belvedere.base import frames
 
 OPTIONS = {"max_size": 1_000, "ping_interval": 60.0, "ping_timeout": 60.0}
@@ -110,3 +114,62 @@ async def test_there_is_room_again_once_the_server_takes_what_we_say() -> None:
     socket.resume_writing()
     await waits
     assert socket.has_room()
+
+
+# What a server may say in one packet with its answer to the handshake.
+
+GOODBYE = frames.pack_close(4401, "Revoked.", masked=False)
+
+
+@asynccontextmanager
+async def answering(*packets: bytes, status: str = "101 Switching Protocols") -> AsyncIterator[str]:
+    """A server that answers the handshake with these packets, the first one together with the
+    answer, and hangs up; its address."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = (await reader.readuntil(b"\r\n\r\n")).decode()
+        [key] = re.findall(r"Sec-WebSocket-Key: (\S+)", asked)
+        head = f"HTTP/1.1 {status}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        writer.write(f"{head}Sec-WebSocket-Accept: {accept_key(key)}\r\n\r\n".encode() + packets[0])
+        for packet in packets[1:]:
+            await writer.drain()
+            writer.write(packet)
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        host, port = server.sockets[0].getsockname()
+        yield f"ws://{host}:{port}/"
+
+
+def calling(address: str) -> connect:
+    return connect(address, **OPTIONS, close_timeout=1, open_timeout=30, proxy=None)
+
+
+@pytest.mark.parametrize("packets", [(GOODBYE,), (GOODBYE[:1], GOODBYE[1:]), (b"", GOODBYE)])
+async def test_a_goodbye_right_behind_the_handshake_is_heard(packets: Sequence[bytes]) -> None:
+    async with answering(*packets) as address, calling(address) as socket:
+        with pytest.raises(ConnectionClosedError) as ended:
+            await socket.recv()
+    assert ended.value.rcvd is not None
+    assert (ended.value.rcvd.code, ended.value.rcvd.reason) == (4401, "Revoked.")
+
+
+async def test_a_message_right_behind_the_handshake_is_heard() -> None:
+    async with answering(texts("one", "two")) as address, calling(address) as socket:
+        assert [await socket.recv(), await socket.recv()] == ["one", "two"]
+
+
+async def test_a_server_that_hangs_up_at_once_is_noticed_at_once() -> None:
+    async with answering(b"") as address, calling(address) as socket:
+        with pytest.raises(ConnectionClosedError) as ended:
+            await socket.recv()
+    assert ended.value.rcvd is None
+
+
+async def test_a_refused_handshake_is_read_to_its_end() -> None:
+    async with answering(b"No\nentry.", status="401 Unauthorized") as address:
+        with pytest.raises(InvalidStatus) as refused:
+            async with calling(address):
+                pass
+    assert refused.value.response.body == b"No\nentry."

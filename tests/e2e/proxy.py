@@ -24,7 +24,8 @@ class Proxy:
         self._is_cut = False
         self._is_silent = False
         self._open: set[asyncio.Task[None]] = set()
-        self._loop = asyncio.new_event_loop()
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._loop = self._runner.get_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._server = self._call(asyncio.start_server(self._accept, "127.0.0.1", 0))
@@ -61,12 +62,17 @@ class Proxy:
         self._call(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5)
-        self._loop.close()
+        self._runner.close()
 
     async def _stop(self) -> None:
+        # Who was let in a moment ago has perhaps not begun: it must not call the other side now,
+        # and would be left open if the server closed before it was through the door.
+        self._is_cut = True
+        while len(asyncio.all_tasks()) > 1:
+            await self._hang_up()
+            await asyncio.sleep(0)
         # On the loop's own thread: a connection that ends meanwhile would close the server twice.
         self._server.close()
-        await self._hang_up()
 
     async def _hang_up(self) -> None:
         tasks = list(self._open)

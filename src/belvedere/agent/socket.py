@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
+from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as dial
 from websockets.exceptions import ConnectionClosed, ConnectionClosedError, ConnectionClosedOK
 from websockets.frames import Close
+from websockets.protocol import State
 
 from belvedere.agent import speech
 from belvedere.base import frames
@@ -167,6 +169,25 @@ def closed(goodbye: Close | None) -> ConnectionClosed:
     return kind(goodbye, None)
 
 
+class _Door(ClientConnection):
+    """The library's connection, up to the end of the handshake and not a byte further: a goodbye
+    that comes in one packet with it would be heard there, and never by us."""
+
+    beyond = b""
+
+    def data_received(self, data: bytes) -> None:
+        while data and self.protocol.state is not State.OPEN:
+            # What the server answers to a handshake ends with a line.
+            line, end, data = data.partition(b"\n")
+            super().data_received(line + end)
+        self.beyond += data
+
+    def eof_received(self) -> None:
+        """The transport closes by itself; the library would close it for writing at once."""
+        if self.protocol.state is not State.OPEN:
+            super().eof_received()
+
+
 class connect:  # noqa: N801  (used like the library's own, in whose place it stands)
     """`async with connect(address, ...) as socket`, with the options of websockets' connect."""
 
@@ -176,11 +197,15 @@ class connect:  # noqa: N801  (used like the library's own, in whose place it st
         self._socket: Socket | None = None
 
     async def __aenter__(self) -> Socket:
-        opened = await dial(self._address, **{**self._options, "ping_interval": None})
+        options = {**self._options, "ping_interval": None, "create_connection": _Door}
+        opened = await dial(self._address, **options)
+        assert isinstance(opened, _Door)
         self._socket = Socket(opened.transport, self._options)
-        # What came together with the answer to the handshake.
-        if opened.protocol.reader.buffer:
-            self._socket.data_received(bytes(opened.protocol.reader.buffer))
+        if opened.state is State.CLOSED:
+            # The library was told, before we were there.
+            self._socket.connection_lost(None)
+        if opened.beyond:
+            self._socket.data_received(opened.beyond)
         return self._socket
 
     async def __aexit__(self, *_: object) -> None:
