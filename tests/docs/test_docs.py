@@ -1,6 +1,7 @@
 """The documentation says what the code does: nothing missing, nothing stale, no dead link."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,14 @@ def test_every_variable_in_the_code_is_described() -> None:
     text = "".join(path.read_text() for path in REFERENCE.glob("*.md"))
     words = set(re.findall(r"\b(?:BELVEDERE|THEEYE)_[A-Z_]*[A-Z]\b", source))
     assert words - set(re.findall(r"`((?:BELVEDERE|THEEYE)_[A-Z_]+)", text)) == set()
+
+
+def test_the_plan_of_the_house_has_every_room() -> None:
+    text = (ROOT / "docs" / "contributing" / "house.md").read_text()
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    assert "\n".join(["```", *rules["contracts"][0]["layers"], "```"]) in text
+    rooms = [path.parent.name for path in Path(belvedere.__file__).parent.glob("*/__init__.py")]
+    assert [room for room in rooms if f"\n  {room}/ " not in text] == []
 
 
 def test_every_error_code_is_described() -> None:
