@@ -9,7 +9,7 @@ from belvedere import events
 from belvedere.db import Tx
 from belvedere.db.migrate import apply, migrate, migrations
 from belvedere.db.sqlite import Sqlite
-from belvedere.jobs import store
+from belvedere.jobs.attempts import reserve_fences
 
 LIVE = (1_099_511_627_780, "j1", 1, "h1", 3, "w1", "live", 10, 11, None, None)
 LATE = (1_099_511_627_777, "j1", 1, "h1", 2, "w1", "lost", 5, None, 9, '{"exit": 1}')
@@ -62,7 +62,7 @@ def test_the_next_fence_is_beyond_all_that_were(older: Sqlite) -> None:
     raised = "update counters set value = ? where name = 'fence'"
     older.write_now(lambda tx: tx.run(raised, LIVE[0] + 5))
     migrate(older)
-    assert older.write_now(store.reserve_fences, 2) == [LIVE[0] + 6, LIVE[0] + 7]
+    assert older.write_now(reserve_fences, 2) == [LIVE[0] + 6, LIVE[0] + 7]
 
 
 def test_an_older_version_gives_no_fence_again(older: Sqlite) -> None:

@@ -3,7 +3,8 @@
 from belvedere.db import Tx
 from belvedere.hosts import service as host_service
 from belvedere.hosts.service import HostChange
-from belvedere.jobs import queue, retention, store
+from belvedere.jobs import queue, retention
+from belvedere.jobs.attempts import reserve_fences
 from jobs.workshop import Workshop
 
 
@@ -67,7 +68,7 @@ RAISED = {
 
 def test_what_is_reserved_and_not_written_is_not_reserved_again(shop: Workshop) -> None:
     def reserve(tx: Tx) -> list[int]:
-        return [*store.reserve_fences(tx, 2), *store.reserve_fences(tx, 1)]
+        return [*reserve_fences(tx, 2), *reserve_fences(tx, 1)]
 
     first = shop.assigned().fence
     assert shop.db.write_now(reserve) == [first + 1, first + 2, first + 3]

@@ -4,8 +4,9 @@ import pytest
 
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Database, Tx
-from belvedere.jobs import limits, retention, service, sight, store
+from belvedere.jobs import limits, retention, service, sight
 from belvedere.jobs import log as joblog
+from belvedere.jobs.attempts import attempts_of
 from belvedere.jobs.log import Output
 from belvedere.tasks import service as task_service
 from jobs.workshop import MISSING, Workshop
@@ -268,7 +269,7 @@ def test_a_purged_job_is_missing_for_a_late_report(shop: Workshop) -> None:
     shop.end(job.fence)
     shop.db.write_now(retention.drop, [job.id])
     assert shop.end(job.fence).as_ == "foreign"
-    assert shop.db.write_now(store.attempts_of, job.id) == []
+    assert shop.db.write_now(attempts_of, job.id) == []
 
 
 # Clocks that are set back.

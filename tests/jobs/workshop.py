@@ -11,13 +11,14 @@ from belvedere.events import Event, of_object
 from belvedere.hosts import presence
 from belvedere.hosts import store as host_store
 from belvedere.jobs import queue, reunion, store
+from belvedere.jobs.attempts import Attempt, attempts_of
 from belvedere.jobs.create import Created, NewJob, create
 from belvedere.jobs.finish import Outcome, Reported, finish
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.once import Once
 from belvedere.jobs.queue import Claimed
 from belvedere.jobs.reunion import Reunion
-from belvedere.jobs.store import Attempt, Heavy
+from belvedere.jobs.store import Heavy
 from belvedere.protocol import Entry, Hello, Report
 from belvedere.tasks import service as task_service
 from belvedere.tasks.given import TaskBody
@@ -130,7 +131,7 @@ class Workshop:
         return self.db.write_now(store.heavy, job_id)
 
     def attempts(self, job_id: str) -> list[Attempt]:
-        return self.db.write_now(store.attempts_of, job_id)
+        return self.db.write_now(attempts_of, job_id)
 
     def events(self, job_id: str) -> list[Event]:
         return self.db.write_now(of_object, job_id)

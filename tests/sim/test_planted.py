@@ -9,6 +9,7 @@ import pytest
 from belvedere.agent.journal import Journal
 from belvedere.agent.session import Session
 from belvedere.jobs import changes, create, finish, reunion, service, store
+from belvedere.jobs.attempts import end_attempt
 from belvedere.jobs.model import Lifecycle, State
 from sim import patches, story
 
@@ -64,7 +65,7 @@ def cancel_is_taken_for_certain() -> Patch:
         store.step(job, Lifecycle.TERMINATED, State.CANCELED, tx.now)
         job.ended_at, job.trigger_name = tx.now, "canceled"
         store.save(tx, [job])
-        store.end_attempt(tx, job, "ended")
+        end_attempt(tx, job, "ended")
         changes.tell(tx, "canceled", [job])
         return job
 

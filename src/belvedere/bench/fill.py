@@ -4,9 +4,8 @@ from belvedere import events
 from belvedere.bench import ground
 from belvedere.bench.ground import Ground
 from belvedere.db import Tx, columns
-from belvedere.jobs import store
+from belvedere.jobs.attempts import Attempt, reserve_fences
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.store import Attempt
 from belvedere.server.reactions import REACTIONS
 
 # What jobs have beside JobRow: large, and read for one job only.
@@ -22,7 +21,7 @@ _NUMBERS = (
 def fill(tx: Tx, place: Ground, start: int, count: int, total: int) -> None:
     """Copies `start` to `start + count` of `total`: finished jobs with attempts and events."""
     job_id, fence, ended_at = _pattern(tx, place)
-    fences = store.reserve_fences(tx, count)
+    fences = reserve_fences(tx, count)
     # The oldest copy lies `total` milliseconds before its pattern, so that ids follow time.
     at = f"cast({ended_at - total - 1} as bigint) + i"
     hexed = _HEX[tx.sql.engine]

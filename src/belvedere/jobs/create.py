@@ -16,6 +16,7 @@ from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.hosts.model import HostRow, Shown
 from belvedere.jobs import changes, once, plan, scraper, specs, store, taking
+from belvedere.jobs.attempts import insert_attempts
 from belvedere.jobs.model import APPROVAL, DEFAULT_TIMEOUT, JobRow, Lifecycle, State
 from belvedere.jobs.once import Key, Once
 from belvedere.jobs.plan import Plan
@@ -126,7 +127,7 @@ def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]], take: Take = taking.n
     for item, made in fresh:
         if made.job.type == APPROVAL and not made.job.is_over:
             made.plan = plan.write(tx, made.job, made.task.spec, made.arguments, item.follows)
-    store.insert_attempts(tx, taken.attempts)
+    insert_attempts(tx, taken.attempts)
     changes.tell_born(tx, jobs, taken.jobs)
     waited_for = {made.job.host_id for made in ready} - taken.settled
     tx.rung.update([f"host:{host_id}" for host_id in waited_for])

@@ -10,8 +10,8 @@ from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.events.triggers import Starting
 from belvedere.jobs import changes, specs, store
+from belvedere.jobs.attempts import Attempt, close_attempts, lock_reported
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
-from belvedere.jobs.store import Attempt
 from belvedere.jobs.verdict import Said, Verdict, decide, has_run, is_bad, result_of
 from belvedere.protocol import Report
 from belvedere.tasks.model import TaskSpec
@@ -54,7 +54,7 @@ class _End(msgspec.Struct):
 
 def finish(tx: Tx, reported: list[Reported]) -> Sequence[Outcome | Exception]:
     """Settle a set of reports; safe to repeat, since a fence counts once."""
-    jobs, attempts, starting = store.lock_reported(tx, [item.fence for item in reported])
+    jobs, attempts, starting = lock_reported(tx, [item.fence for item in reported])
     known = specs.of_jobs(tx, list(jobs.values())) if jobs else {}
     outcomes: list[Outcome | Exception] = []
     ends: list[_End] = []
@@ -185,7 +185,7 @@ def _write(tx: Tx, ends: list[_End], starting: Starting) -> None:
     if bare:
         store.save(tx, bare)
     store.save_ended(tx, [(end.job, _left_behind(end)) for end in moved if end.keeps_result])
-    store.close_attempts(tx, [_attempt_end(end, tx.now) for end in ends])
+    close_attempts(tx, [_attempt_end(end, tx.now) for end in ends])
     for event in dict.fromkeys([end.event for end in moved]):
         changes.tell(tx, event, [end.job for end in moved if end.event == event], starting)
     for end in moved:

@@ -7,8 +7,8 @@ import msgspec
 from belvedere.db import Tx, columns
 from belvedere.events import Event
 from belvedere.jobs import store
+from belvedere.jobs.attempts import Attempt
 from belvedere.jobs.model import FINAL, MOVES, JobRow, Lifecycle, State
-from belvedere.jobs.store import Attempt
 
 _PAIRS = frozenset((move.before, move.after) for move in MOVES)
 

@@ -12,6 +12,7 @@ from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.jobs import log as joblog
 from belvedere.jobs import sight, store
+from belvedere.jobs.attempts import attempts_of
 from belvedere.jobs.model import JobRow
 
 encode = msgspec.json.Encoder().encode
@@ -36,7 +37,7 @@ class Source(msgspec.Struct):
 def source(tx: Tx, actor: Actor, job_id: str, number: int | None) -> Source:
     """The log of one attempt, the newest unless told."""
     job = sight.to_see(tx, actor, job_id)
-    attempts = {row.number: row.fence for row in store.attempts_of(tx, job_id)}
+    attempts = {row.number: row.fence for row in attempts_of(tx, job_id)}
     if number is not None and number not in attempts:
         raise Invalid(f"The job has no attempt {number}.", code="no_such_attempt")
     newest = max(attempts, default=0)

@@ -9,8 +9,14 @@ import msgspec
 from belvedere.base.clock import Millis
 from belvedere.db import Asked, Fragments, Tx, columns
 from belvedere.jobs import changes, specs, store
+from belvedere.jobs.attempts import (
+    Attempt,
+    asking_fences,
+    insert_attempts,
+    reserve_fences,
+    taken_fences,
+)
 from belvedere.jobs.model import JobRow, Lifecycle, State
-from belvedere.jobs.store import Attempt
 from belvedere.jobs.taking import Ready, Taken
 from belvedere.secrets import given
 from belvedere.secrets.model import SecretRow
@@ -104,7 +110,7 @@ def claim(
     ready: list[Ready] = [(job, job.arguments) for job in jobs]
     claimed, taken = _assigned(tx, host, ready, _fences(tx, jobs))
     store.save_assigned(tx, jobs)
-    store.insert_attempts(tx, taken.attempts)
+    insert_attempts(tx, taken.attempts)
     changes.tell(tx, "assigned", taken.jobs)
     return claimed
 
@@ -115,7 +121,7 @@ def claim_new(
     """The same for jobs that are not written yet. Where others wait already, the claim at the end
     of the transaction chooses."""
     lock = [_the_host(tx, host_id)] if tx.sql.lock_rows else []
-    looks = tx.together(*lock, _the_room(tx, host_id), store.asking_fences(tx, len(ready)))
+    looks = tx.together(*lock, _the_room(tx, host_id), asking_fences(tx, len(ready)))
     is_held = not lock or bool(next(looks))
     found = next(looks)
     if not found or not is_held:
@@ -128,7 +134,7 @@ def claim_new(
     chosen = {job.id for job in _within_limits(tx, [job for job, _ in due], max(0, places))}
     # What is told of the creation stays as it was.
     jobs = [(msgspec.structs.replace(job), values) for job, values in due if job.id in chosen]
-    fences = store.fences(tx, next(looks), len(ready)) if jobs else []
+    fences = taken_fences(tx, next(looks), len(ready)) if jobs else []
     claimed, taken = _assigned(tx, host, jobs, fences[: len(jobs)])
     taken.settled.add(host_id)
     return claimed, taken
@@ -234,7 +240,7 @@ def _next(tx: Tx, wanted: Wanted, oldest: list[Candidate]) -> list[Candidate]:
 
 def _fences(tx: Tx, jobs: list[Candidate]) -> list[int]:
     numbers = [job.next_fence for job in jobs if job.next_fence is not None]
-    return numbers or store.reserve_fences(tx, len(jobs))
+    return numbers or reserve_fences(tx, len(jobs))
 
 
 def _within_limits(tx: Tx, candidates: Sequence[Job], limit: int) -> list[Job]:

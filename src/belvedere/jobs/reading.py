@@ -8,9 +8,10 @@ from belvedere.access.model import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.db import Row, Tx
 from belvedere.jobs import plan, record, sight, specs, store
+from belvedere.jobs.attempts import Attempt, asking_attempts
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
 from belvedere.jobs.record import JobRecord
-from belvedere.jobs.store import Attempt, Heavy
+from belvedere.jobs.store import Heavy
 
 # As far as jobs ahead are counted.
 LONGEST_QUEUE = 10_000
@@ -18,14 +19,14 @@ LONGEST_QUEUE = 10_000
 
 def show(tx: Tx, actor: Actor, job_id: str) -> JobRecord:
     """One job with everything but its log, which lives in the log store."""
-    rows = tx.together(store.asking_whole(actor.customer_id, job_id), store.asking_attempts(job_id))
+    rows = tx.together(store.asking_whole(actor.customer_id, job_id), asking_attempts(job_id))
     job, heavy = store.found_whole(next(rows))
     sight.seen(tx, actor, job)
     return _whole(tx, job, actor.customer_name, heavy, next(rows))
 
 
 def whole(tx: Tx, job: JobRow, customer_name: str) -> JobRecord:
-    rows = tx.together(store.asking_heavy(job.id), store.asking_attempts(job.id))
+    rows = tx.together(store.asking_heavy(job.id), asking_attempts(job.id))
     [heavy], attempts = rows
     return _whole(tx, job, customer_name, Heavy(*heavy), attempts)
 

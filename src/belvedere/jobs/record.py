@@ -6,9 +6,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import iso, iso_or_none
+from belvedere.jobs.attempts import Attempt
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
 from belvedere.jobs.plan import Planned
-from belvedere.jobs.store import Attempt
 from belvedere.tasks.arguments import masked
 from belvedere.tasks.model import TaskSpec, shown
 

@@ -6,9 +6,15 @@ import msgspec
 
 from belvedere.db import Tx
 from belvedere.jobs import changes, specs, store
+from belvedere.jobs.attempts import (
+    Attempt,
+    attempts_by_fence,
+    end_attempt,
+    live_attempts,
+    lock_reported,
+)
 from belvedere.jobs.finish import Reported, finish
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
-from belvedere.jobs.store import Attempt
 from belvedere.protocol import Entry, Report
 
 
@@ -26,7 +32,7 @@ class Reunion(msgspec.Struct):
 def reunite(tx: Tx, host_id: str, journal_id: str, entries: Sequence[Entry]) -> Reunion:
     """Compare the journal with the live attempts of the host; each ends up certain or lost."""
     held = {entry.fence: entry.state for entry in entries}
-    attempts = store.live_attempts(tx, host_id)
+    attempts = live_attempts(tx, host_id)
     jobs = store.lock_many(tx, [attempt.job_id for attempt in attempts])
     told = Reunion(stop=[], cancel=[], live=[])
     for attempt in attempts:
@@ -52,7 +58,7 @@ def reunite(tx: Tx, host_id: str, journal_id: str, entries: Sequence[Entry]) -> 
 def never_sent(tx: Tx, host_id: str, job_ids: Sequence[str]) -> None:
     """Jobs that were claimed for an agent which was gone before the answer left."""
     jobs = store.lock_many(tx, job_ids)
-    attempts = {one.job_id: one for one in store.live_attempts(tx, host_id)}
+    attempts = {one.job_id: one for one in live_attempts(tx, host_id)}
     for job in jobs.values():
         if job.id in attempts and job.fence == attempts[job.id].fence:
             _never_accepted(tx, job, attempts[job.id])
@@ -82,7 +88,7 @@ def _never_accepted(tx: Tx, job: JobRow, attempt: Attempt) -> None:
     if canceled:
         job.ended_at, job.trigger_name = tx.now, "canceled"
     store.save(tx, [job])
-    store.end_attempt(tx, job, "returned")
+    end_attempt(tx, job, "returned")
     changes.tell(tx, "canceled" if canceled else "returned", [job])
     tx.rung.add(f"host:{job.host_id}")
 
@@ -121,7 +127,7 @@ def _superseded(tx: Tx, held: Mapping[int, str], live: set[int]) -> list[int]:
     strangers = [fence for fence, state in held.items() if state == "live" and fence not in live]
     if not strangers:
         return []
-    attempts = store.attempts_by_fence(tx, strangers)
+    attempts = attempts_by_fence(tx, strangers)
     return [fence for fence in strangers if not _may_come_true(tx, attempts.get(fence))]
 
 
@@ -134,7 +140,7 @@ def _may_come_true(tx: Tx, attempt: Attempt | None) -> bool:
 
 def started(tx: Tx, begun: list[tuple[str, int, int]]) -> list[None]:
     """(host, fence, milliseconds ago): the process runs; its deadline counts from then."""
-    jobs, attempts, _ = store.lock_reported(tx, [fence for _, fence, _ in begun])
+    jobs, attempts, _ = lock_reported(tx, [fence for _, fence, _ in begun])
     known = specs.of_jobs(tx, list(jobs.values())) if jobs else {}
     moved = []
     for host_id, fence, ago in begun:

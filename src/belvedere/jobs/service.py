@@ -8,6 +8,7 @@ from belvedere.access.model import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.db import Tx
 from belvedere.jobs import changes, sight, specs, store
+from belvedere.jobs.attempts import end_attempt
 from belvedere.jobs.create import NewJob
 from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State, check_move
 from belvedere.jobs.once import Once
@@ -81,7 +82,7 @@ def resolve(tx: Tx, actor: Actor, job_id: str, outcome: str, note: str) -> JobRo
     job.trigger_name = "failure" if state is State.FAILURE else "success"
     job.unreachable_at = None
     job.ended_at = tx.now
-    store.end_attempt(tx, job, "resolved")
+    end_attempt(tx, job, "resolved")
     after = {"lifecycle": job.lifecycle, "state": job.state, "note": note}
     audit.record(tx, actor, "job.resolve", "job", job.id, before, after)
     # An agent that still runs it is told to stop.

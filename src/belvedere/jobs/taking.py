@@ -6,8 +6,8 @@ from typing import Protocol
 import msgspec
 
 from belvedere.db import Tx
+from belvedere.jobs.attempts import Attempt
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.store import Attempt
 
 # A ready job with its arguments.
 Ready = tuple[JobRow, str]

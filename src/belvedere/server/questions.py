@@ -7,7 +7,7 @@ from belvedere.db import Tx
 from belvedere.hosts import original
 from belvedere.jobs import log as joblog
 from belvedere.jobs import reunion
-from belvedere.jobs import store as job_store
+from belvedere.jobs.attempts import attempts_by_fence
 from belvedere.protocol import Hello
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -20,7 +20,7 @@ def greet(
     original.forget(tx, host_id)
     told = reunion.reunite(tx, host_id, hello.journal_id, hello.entries)
     fences = [entry.fence for entry in hello.entries]
-    held = job_store.attempts_by_fence(tx, fences)
+    held = attempts_by_fence(tx, fences)
     jobs = {fence: a.job_id for fence, a in held.items() if a.host_id == host_id}
     return session, told, jobs
 
@@ -41,7 +41,7 @@ def wishes(tx: Tx, host_id: str) -> dict[int, bool]:
 
 def settled_fences(tx: Tx, fences: list[int]) -> list[int]:
     """Those whose attempt a person has settled: nobody waits for them any more."""
-    found = job_store.attempts_by_fence(tx, fences)
+    found = attempts_by_fence(tx, fences)
     return [fence for fence, attempt in found.items() if attempt.state == "resolved"]
 
 

@@ -7,7 +7,8 @@ from belvedere.access.model import Actor
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
 from belvedere.hosts import original
-from belvedere.jobs import queue, reunion, store
+from belvedere.jobs import queue, reunion
+from belvedere.jobs.attempts import live_attempts
 from belvedere.jobs.finish import Reported, finish
 from belvedere.jobs.original import OldJob, cannot, job_of, update_of
 from belvedere.monitors import watching
@@ -85,7 +86,7 @@ def give_back(tx: Tx, host_id: str, job_ids: Sequence[str]) -> None:
 def lose_all(tx: Tx, host_id: str, journal_id: str) -> None:
     """Another process speaks for the host. What the last one ran it will never report."""
     report = Report(ending="unknown", reason="agent_restarted")
-    attempts = store.live_attempts(tx, host_id)
+    attempts = live_attempts(tx, host_id)
     finish(
         tx,
         [Reported(host_id, one.fence, report) for one in attempts if one.journal_id != journal_id],
