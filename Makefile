@@ -20,7 +20,9 @@ CONSOLE := $(BIN)/python hatch_build.py
 NPM := $(CONSOLE) run npm
 TYPES := openapi-typescript ../.venv/openapi.json -o src/api/schema.d.ts --empty-objects-unknown \
   --default-non-nullable=false
-export CHROMIUM ?= $(shell command -v chromium-headless-shell || command -v chromium)
+# Not CHROMIUM itself: a make below this one could not tell our choice from a person's.
+BROWSER = $(or $(CHROMIUM),$(shell command -v chromium-headless-shell || command -v chromium))
+IN_BROWSER = CHROMIUM="$(BROWSER)" $(NPM)
 
 .PHONY: help run setup dev check test prove format reference lock lint types contracts
 .PHONY: built node modules console browser frames pictures chromium fetched-chromium
@@ -63,7 +65,7 @@ prove: $(DEV)
 
 # What the console costs with much on the screen; figures, not verdicts.
 frames: modules built chromium
-	@$(NPM) exec -- vitest run --config tests/prove/vitest.config.ts
+	@$(IN_BROWSER) exec -- vitest run --config tests/prove/vitest.config.ts
 
 lint: $(DEV)
 	$(BIN)/ruff check -q .
@@ -99,25 +101,25 @@ console: modules built openapi
 	@$(NPM) exec -- vitest run --exclude 'tests/browser/**' --exclude 'tests/prove/**'
 
 browser: modules built chromium
-	@$(NPM) exec -- vitest run --config tests/browser/vitest.config.ts
+	@$(IN_BROWSER) exec -- vitest run --config tests/browser/vitest.config.ts
 
 # The pictures in README and docs, from the demo.
 pictures: built modules chromium
-	@PICTURES=$(CURDIR)/docs/img $(NPM) exec -- vitest run --config tests/browser/vitest.config.ts pictures
+	@PICTURES=$(CURDIR)/docs/img $(IN_BROWSER) exec -- vitest run --config tests/browser/vitest.config.ts pictures
 
 # The shell without windows shows the same pages for half the work, so root gets it; the whole
 # browser is as good where there is no such package. One that was named is taken as it is.
 APT := apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20
 INSTALL := $(APT) install -y --no-install-recommends
 fetched-chromium:
-	@if test "$(origin CHROMIUM)" = file && test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
+	@if test -z "$(CHROMIUM)" && test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
 	  ! command -v chromium-headless-shell > /dev/null; \
 	then echo 'Installing Chromium for the browser tests (once) ...' && $(APT) update; \
 	  $(INSTALL) chromium-headless-shell > /dev/null || command -v chromium > /dev/null || \
 	  $(INSTALL) chromium > /dev/null || :; fi
 
 chromium: fetched-chromium
-	@test -x "$(CHROMIUM)" || { echo 'The browser tests need Chromium: install it (apt install' \
+	@test -x "$(BROWSER)" || { echo 'The browser tests need Chromium: install it (apt install' \
 	  'chromium-headless-shell), or name it: make browser CHROMIUM=/path/to/chromium'; exit 1; }
 
 openapi: $(DEV)
