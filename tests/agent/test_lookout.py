@@ -279,7 +279,7 @@ async def test_a_removed_monitor_ends_even_where_its_check_fails_on_the_way_out(
     async def stubborn(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
         begun.set()
         try:
-            await asyncio.sleep(3_600)
+            await asyncio.Event().wait()
         finally:
             raise RuntimeError("the keeper is gone")
 

@@ -138,6 +138,7 @@ async def test_a_killed_process_is_replaced(
 
 
 async def replaced(folder: Path, pid: int) -> None:
+    # The system tells nobody of a new process: looked for, until the test's own limit.
     while processes(folder) in ([], [pid]):
         await asyncio.sleep(0.01)
 

@@ -37,7 +37,7 @@ async def test_a_fault_on_the_way_out_is_no_reason_to_stay(
     async def stubborn(app: Any) -> None:
         begun.set()
         try:
-            await asyncio.sleep(3_600)
+            await asyncio.Event().wait()
         finally:
             raise RuntimeError("the keeper is gone")
 

@@ -33,6 +33,13 @@ test('all jobs can be scrolled through, but only those in sight are drawn', asyn
 test('filters stand in the address, and back undoes them', async () => {
   await wait(parked.id)
   const page = await world.page('/jobs')
+  // The sign of running turns on a job that runs, and stands still on the filter.
+  const turning = (within: string) =>
+    page
+      .locator(`${within} .spin`)
+      .first()
+      .evaluate((sign) => getComputedStyle(sign).animationName)
+  expect([await turning('[data-job]'), await turning('.jobs-states')]).toEqual(['spin', 'none'])
   await page.getByRole('button', { name: 'Running' }).click()
   await page.waitForURL(/state=running/)
   await until(async () => (await rows(page).count()) === 1, 'one running job')
