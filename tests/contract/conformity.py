@@ -84,6 +84,8 @@ def _described(routes: tuple[Route, ...]) -> dict[str, Any]:
 def _check_manners(answer: Answer, where: str) -> None:
     for name, value in MANNERS.items():
         assert answer.headers.get(name) == value, f"{where} lacks {name}"
+    policy = answer.headers.get("content-security-policy", "")
+    assert "frame-ancestors 'none'" in policy and "base-uri" in policy, f"{where}: {policy}"
     assert re.fullmatch(r"[0-9a-f]{16}", answer.headers["x-request-id"]), where
     assert "access-control-allow-credentials" not in answer.headers, where
     assert "server" not in answer.headers, where

@@ -453,7 +453,7 @@ async def test_a_bad_question_about_its_past_is_refused(ada: Client, query: str)
 
 def shown(answer: Answer) -> str:
     assert (answer.status, answer.headers["content-type"]) == (200, "image/svg+xml")
-    assert answer.headers["content-security-policy"] == "default-src 'none'"
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
     xml.dom.minidom.parseString(answer.text)
     return answer.text
 

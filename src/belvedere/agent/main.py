@@ -16,15 +16,14 @@ from belvedere.agent.folder import Folder
 from belvedere.agent.link import Link, by_network
 from belvedere.agent.lookout import AT_ONCE
 from belvedere.agent.settings import Settings, parse
+from belvedere.base import log_lines
 
 log = logging.getLogger("belvedere.agent")
 RETRY_ENROLMENT_S = 3.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
-    )
+    log_lines.configure(form=log_lines.SHORT)
     return do(parse(sys.argv[1:] if argv is None else argv, os.environ))
 
 

@@ -3,11 +3,10 @@
 Only outgoing connections are made."""
 
 import argparse
-import logging
 import os
-import sys
 
 from belvedere.agent import settings
+from belvedere.base import log_lines
 from belvedere.cli.verb import Args, Stop
 
 EXAMPLE = "belvedere agent --server https://belvedere.example.org --token-file enrolment.txt"
@@ -24,7 +23,5 @@ def run(args: Args) -> int:
         told = settings.read(args, os.environ)
     except ValueError as fault:
         raise Stop(str(fault), 2) from None
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
-    )
+    log_lines.configure(form=log_lines.SHORT)
     return main.do(told)

@@ -61,7 +61,10 @@ def _description(table: Table, base_url: str) -> msgspec.Raw:
 
 async def docs(ask: Ask) -> Reply:
     page = reading_page.html(ask.house.table)
-    headers = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"}
+    headers = {
+        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline';"
+        " base-uri 'none'; frame-ancestors 'none'"
+    }
     return Reply(page, headers=headers, media_type="text/html; charset=utf-8")
 
 

@@ -25,6 +25,7 @@ MANNERS = {
     b"x-content-type-options": b"nosniff",
     b"referrer-policy": b"no-referrer",
     b"x-frame-options": b"DENY",
+    b"content-security-policy": b"default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
 }
 # What a page of another origin may read beside the body.
 EXPOSED = b"x-request-id, link, x-total-count, idempotency-replayed, content-range, retry-after"

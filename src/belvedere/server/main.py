@@ -12,6 +12,7 @@ from typing import Any
 
 import uvicorn
 
+from belvedere.base import log_lines
 from belvedere.base.errors import Refused
 from belvedere.server import first_start, loops, operator, reactions, setting_up
 from belvedere.server.app import App
@@ -38,11 +39,7 @@ def up(settings: Settings) -> int:
 
 
 def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
-    logging.basicConfig(
-        level=settings.log_level.upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
+    log_lines.configure(settings.log_level.upper())
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
         house = build(settings)

@@ -14,6 +14,7 @@ from belvedere.agent import wire
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.lookout import AT_ONCE, Lookout
 from belvedere.agent.speech import watch
+from belvedere.base import log_lines
 
 log = logging.getLogger("belvedere.agent")
 
@@ -57,5 +58,5 @@ async def _serve() -> None:
 
 
 def main() -> None:
-    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    log_lines.configure("WARNING")
     asyncio.run(_serve())
