@@ -251,6 +251,11 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ),
         "bvt_shown_once",
     ),
+    (
+        "enrolment create --host web-1",
+        ("POST", f"{HOST}/enrolment", {}, {"expires_in": 3_600}),
+        "bvt_shown_once",
+    ),
     ("enrolment delete ci", ("DELETE", f"/api/enrolment/{TOKEN_ID}", {}, None), "revoked"),
     ("acl show deploy", ("GET", f"{TASK}/acl", {}, None), "max@acme.example"),
     ("acl set deploy a b", ("PUT", f"{TASK}/acl", {}, {"users": ["a", "b"]}), ""),
@@ -497,6 +502,7 @@ def answers(server: FakeServer) -> None:
     for word in ("cancel", "restart", "resolve", "reject", "input"):
         server.on("PUT", f"{JOB}/{word}", clicast.job())
     server.on("PUT", f"{JOB}/approve", clicast.job(state="success", will_run=[clicast.PLANNED]))
+    server.on("POST", f"{HOST}/enrolment", TOKEN)
     for kind in ("token", "enrolment"):
         server.on("GET", f"/api/{kind}", [TOKEN])
         server.on("POST", f"/api/{kind}", TOKEN)

@@ -108,6 +108,7 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
             "fingerprint": "machine-of-new-1",
         },
         "PATCH /host/{id}": {"tags": ["blue"]},
+        "POST /host/{id}/enrolment": {},
         "POST /host": {"hostname": here.host},
         "POST /definition": {
             "kind": "monitor",

@@ -665,7 +665,8 @@ async def test_an_agent_of_ours_may_take_the_host_over(
     await old.start()
     clock.move(31)
     sweeping.mark_silent(world.house.db)
-    _, text = world.house.db.write_now(enrolment.create_enrolment, world.house.keys, world.cast.ada)
+    (host,) = (await ada.get("/acme/host?where[hostname]=old-1")).json
+    text = (await ada.post(f"/acme/host/{host['id']}/enrolment", {})).json["token"]
     body = {"token": text, "hostname": "old-1", "fingerprint": "new machine"}
     made = await world.client().post("/-/enrol", body)
     assert made.status == 201

@@ -74,8 +74,21 @@ def test_it_works(site: Site, place: Path, second: Agent) -> None:
     assert site.world.log(job) == b"from one file\n"
 
 
+def test_an_enrolled_agent_is_upgraded_without_a_token(
+    site: Site, place: Path, second: Agent
+) -> None:
+    place_words = ("--units", str(place / "units"), "--state", str(second.state))
+    words = (*place_words, "--hostname", second.hostname)
+    first = pasted(site, place, *words, BELVEDERE_ENROLMENT_TOKEN=site.world.enrolment())
+    assert first.returncode == 0, first.stderr
+    credential = (second.state / "credential.json").read_bytes()
+    again = pasted(site, place, *words)
+    assert again.returncode == 0, again.stderr
+    assert (second.state / "credential.json").read_bytes() == credential
+
+
 def test_without_a_token_it_says_what_to_paste(site: Site, place: Path) -> None:
-    done = pasted(site, place)
+    done = pasted(site, place, "--state", str(place / "state"))
     assert done.returncode == 1
     assert "BELVEDERE_ENROLMENT_TOKEN=bve_" in done.stderr and site.world.url in done.stderr
 

@@ -7,7 +7,7 @@ import pytest
 from belvedere.access.enrolment import create_enrolment
 from belvedere.access.keys import Keys
 from belvedere.db import Database
-from belvedere.hosts.service import Enrolment, enrol
+from belvedere.hosts.service import Enrolment, create_host_enrolment, enrol
 from belvedere.protocol import Hello
 from cast import ADDRESS, Cast
 
@@ -37,5 +37,16 @@ def enrolled(db: Database, keys: Keys, cast: Cast) -> Enrol:
     def make(hostname: str = "web-1", fingerprint: str = "machine-1") -> Enrolment:
         _, text = db.write_now(create_enrolment, keys, cast.ada)
         return db.write_now(enrol, keys, text, hostname, fingerprint, ADDRESS)
+
+    return make
+
+
+@pytest.fixture
+def enrolled_again(db: Database, keys: Keys, cast: Cast) -> Enrol:
+    """Enrol an existing host of acme again, by a token that was created for it."""
+
+    def make(host_id: str, fingerprint: str = "machine-1") -> Enrolment:
+        _, text = db.write_now(create_host_enrolment, keys, cast.ada, host_id)
+        return db.write_now(enrol, keys, text, "web-1", fingerprint, ADDRESS)
 
     return make

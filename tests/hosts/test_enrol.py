@@ -43,11 +43,11 @@ def _audit(tx: Tx, host_id: str) -> list[tuple[str, ...]]:
 
 
 def test_the_same_machine_enrols_again_at_once(
-    db: Database, keys: Keys, cast: Cast, enrolled: Enrol
+    db: Database, keys: Keys, cast: Cast, enrolled: Enrol, enrolled_again: Enrol
 ) -> None:
     first = enrolled()
     session = db.write_now(connect, first.host_id, hello(), ADDRESS)
-    again = enrolled("WEB-1")
+    again = enrolled_again(first.host_id)
     assert again.host_id == first.host_id
     assert db.write_now(authenticate, keys, first.token) is None
     assert db.write_now(authenticate, keys, again.token) is not None
@@ -69,16 +69,16 @@ def test_a_name_that_a_live_agent_holds_is_refused(
 
 
 def test_another_machine_takes_a_name_that_nobody_holds(
-    db: Database, clock: HandClock, enrolled: Enrol
+    db: Database, clock: HandClock, enrolled: Enrol, enrolled_again: Enrol
 ) -> None:
     first = enrolled()
     session = db.write_now(connect, first.host_id, hello(), ADDRESS)
     db.write_now(disconnected, first.host_id, session)
-    assert enrolled(fingerprint="machine-2").host_id == first.host_id
+    assert enrolled_again(first.host_id, "machine-2").host_id == first.host_id
     db.write_now(connect, first.host_id, hello("machine-2"), ADDRESS)
     clock.move(60)
     sweeping.mark_silent(db)
-    assert enrolled(fingerprint="machine-3").host_id == first.host_id
+    assert enrolled_again(first.host_id, "machine-3").host_id == first.host_id
 
 
 def test_a_deleted_host_comes_back_as_another(db: Database, cast: Cast, enrolled: Enrol) -> None:

@@ -3,6 +3,7 @@
 import msgspec
 
 from belvedere.access import enrolment, tokens
+from belvedere.access.enrolment import Enrolled
 from belvedere.access.keys import AGENT, Keys, make_token
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Unauthenticated
@@ -80,9 +81,9 @@ def issue(tx: Tx, keys: Keys, client: Client, host_id: str | None) -> str:
     return text
 
 
-def use_up(tx: Tx, client: Client, hostname: str, fingerprint: str) -> None:
+def use_up(tx: Tx, client: Client, hostname: str, fingerprint: str) -> Enrolled:
     """One more host comes in with it."""
-    enrolment.redeem(tx, "id", client.id, hostname, fingerprint)
+    return enrolment.redeem(tx, "id", client.id, hostname, fingerprint)
 
 
 def bind(tx: Tx, token_id: str, host_id: str) -> None:

@@ -23,12 +23,20 @@ class Enrolled(msgspec.Struct, frozen=True):
     token_id: str
     customer_id: str
     customer_name: str
+    # The existing host that the token was created for; None: it is only good for new hosts.
+    host_id: str | None = None
 
 
 def create_enrolment(
-    tx: Tx, keys: Keys, actor: Actor, name: str = "", uses: int = 1, life_s: int = LIFE_S
+    tx: Tx,
+    keys: Keys,
+    actor: Actor,
+    name: str = "",
+    uses: int = 1,
+    life_s: int = LIFE_S,
+    host_id: str | None = None,
 ) -> tuple[Token, str]:
-    """A token for `uses` hosts, and its text, which is never shown again."""
+    """A token for `uses` new hosts or for one existing host. Its text is never shown again."""
     tokens.may_make(tx, actor)
     _check("uses", uses, MAX_USES)
     _check("expires_in", life_s, MAX_LIFE_S)
@@ -41,6 +49,7 @@ def create_enrolment(
         tokens.ENROLMENT,
         name or "enrolment",
         text,
+        host_id=host_id,
         uses_left=uses,
         expires_at=expires_at,
     )
@@ -61,7 +70,7 @@ def redeem(tx: Tx, column: str, value: str, hostname: str, fingerprint: str) -> 
         f"update tokens set uses_left = uses_left - 1, used_at = ? where {column} = ?"
         " and kind = ? and revoked_at is null and expires_at > ? and uses_left > 0"
         " and exists (select 1 from customers c where c.id = tokens.customer_id and c.enabled = 1)"
-        " returning id, customer_id, name",
+        " returning id, customer_id, name, host_id",
         tx.now,
         value,
         tokens.ENROLMENT,
@@ -72,14 +81,14 @@ def redeem(tx: Tx, column: str, value: str, hostname: str, fingerprint: str) -> 
             "This enrolment token is unknown, used up or too old; make a new one.",
             code="bad_enrolment",
         )
-    token_id, customer_id, name = row
+    token_id, customer_id, name, host_id = row
     hostname, fingerprint = clean(hostname), clean(fingerprint)
     customer_name: str = tx.value("select name from customers where id = ?", customer_id)
     actor = Actor(customer_id, customer_name, Level.AGENT, "agent", username=hostname)
     told = {"name": name, "hostname": hostname, "fingerprint": fingerprint}
     audit.record(tx, actor, "enrolment.redeem", tokens.ENROLMENT, token_id, None, told)
     events.append(tx, customer_id, "enrolment.redeemed", token_id, {"hostname": hostname})
-    return Enrolled(token_id, customer_id, customer_name)
+    return Enrolled(token_id, customer_id, customer_name, host_id)
 
 
 def _check(field: str, value: int, most: int) -> None:

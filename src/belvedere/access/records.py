@@ -65,6 +65,8 @@ class TokenRecord(msgspec.Struct, omit_defaults=True):
     last_use: str | None
     expires: str | None
     uses_left: int | None = None
+    # Of an enrolment token that was created for an existing host.
+    host_id: str | None = None
     # Only in the answer that made it.
     token: str | None = None
 
@@ -157,6 +159,7 @@ def token(found: Token, text: str | None = None) -> TokenRecord:
         iso_or_none(found.used_at),
         iso_or_none(found.expires_at),
         found.uses_left,
+        found.host_id,
         text,
     )
 

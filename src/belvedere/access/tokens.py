@@ -105,13 +105,22 @@ def revoke(tx: Tx, actor: Actor, token_id: str, kind: str = TOKEN) -> Token:
 
 def revoke_agent_tokens(tx: Tx, customer_id: str, host_id: str) -> int:
     """For a host that is deleted or enrolled again; the host's own event tells of it."""
+    return _revoke_of_host(tx, AGENT_TOKEN, customer_id, host_id)
+
+
+def revoke_host_enrolments(tx: Tx, customer_id: str, host_id: str) -> int:
+    """For a host that is deleted: the tokens that were created to enrol it again."""
+    return _revoke_of_host(tx, ENROLMENT, customer_id, host_id)
+
+
+def _revoke_of_host(tx: Tx, kind: str, customer_id: str, host_id: str) -> int:
     tx.rung.add("access")
     return tx.run(
         "update tokens set revoked_at = ? where customer_id = ? and kind = ? and host_id = ?"
         " and revoked_at is null",
         tx.now,
         customer_id,
-        AGENT_TOKEN,
+        kind,
         host_id,
     )
 

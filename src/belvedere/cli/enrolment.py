@@ -13,11 +13,11 @@ def listed(args: Args) -> Any:
 
 def create(args: Args) -> Any:
     client = connect(args)
-    body = {
-        "name": args.name,
-        "uses": args.uses,
-        "expires_in": words.duration_ms(args.expires) // 1_000,
-    }
+    expires_in = words.duration_ms(args.expires) // 1_000
+    if args.host:
+        path = f"/host/{find.host(client, args.host)['id']}/enrolment"
+        return {**client.post(path, {"expires_in": expires_in}), "server": client.server}
+    body = {"name": args.name, "uses": args.uses, "expires_in": expires_in}
     return {**client.post("/api/enrolment", body), "server": client.server}
 
 
@@ -47,7 +47,8 @@ def show_enrolments(enrolments: Any) -> None:
 
 def show_new(enrolment: Any) -> None:
     server, token = enrolment["server"], enrolment["token"]
-    show.note("the token is shown this once; on the new host, paste this line:")
+    machine = "the machine of this host" if enrolment.get("host_id") else "the new host"
+    show.note(f"the token is shown this once; on {machine}, paste this line:")
     show.note(f"  curl -fsSL {server}/-/install.sh | BELVEDERE_ENROLMENT_TOKEN={token} sh")
     show.note("or, where Belvedere is installed, run this and paste the token:")
     show.note(f"  belvedere agent --server {server} --token-file -")
@@ -64,6 +65,11 @@ VERBS = (
         show_new,
         options=(
             option("--name", default="command line", help="what it is for"),
+            option(
+                "--host",
+                metavar="HOST",
+                help="create it for this existing host, to enrol it again; its name or id",
+            ),
             option("--uses", type=int, default=1, metavar="N", help="hosts it lets in (default 1)"),
             option("--expires", default="1h", metavar="DURATION", help="for how long (default 1h)"),
         ),

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from belvedere.access import enrolment, records
 from belvedere.hosts import service, store
 from belvedere.hosts.model import HostRecord, HostRow, record
 from belvedere.hosts.service import Enrolment, HostChange
@@ -32,6 +33,24 @@ async def enrol(ask: Ask) -> Reply:
         ask.actor.address,
     )
     return Reply(made, status=201)
+
+
+class NewHostEnrolment(msgspec.Struct, forbid_unknown_fields=True):
+    """Seconds for which the token is good."""
+
+    expires_in: int = enrolment.LIFE_S
+
+
+async def create_enrolment(ask: Ask) -> Reply:
+    body = ask.body or NewHostEnrolment()
+    token, text = await ask.house.db.write(
+        service.create_host_enrolment,
+        ask.house.keys,
+        ask.actor,
+        ask.path["id"],
+        body.expires_in,
+    )
+    return Reply(records.token(token, text), status=201)
 
 
 async def list_hosts(ask: Ask) -> Reply:
@@ -79,8 +98,19 @@ ROUTES: tuple[Route, ...] = (
         style="plain",
         body=EnrolBody,
         answer=Enrolment,
-        codes=("bad_enrolment", "host_held"),
+        codes=("bad_enrolment", "host_held", "host_exists"),
         known=False,
+    ),
+    Route(
+        "POST",
+        "/host/{id}/enrolment",
+        "admin",
+        create_enrolment,
+        "Create an enrolment token that binds this host to another agent; its text is shown once",
+        body=NewHostEnrolment,
+        answer=records.TokenRecord,
+        known=False,
+        people=True,
     ),
     Route(
         "GET",

@@ -99,8 +99,10 @@ def _enrol(
 ) -> HostRow:
     if client is None:
         raise Forbidden("This credential is bound to another host.", code="other_host")
-    clients.use_up(tx, client, name, mark)
-    return service.take_in(tx, actor, host, name, mark, address)
+    leave = clients.use_up(tx, client, name, mark)
+    if leave.host_id is not None and (host is None or host.id != leave.host_id):
+        raise Forbidden("This client was created for another host.", code="other_host")
+    return service.take_in(tx, actor, leave, host, name, mark, address)
 
 
 def _connect(

@@ -7,8 +7,9 @@ from msgspec import UNSET, UnsetType
 
 from belvedere import events
 from belvedere.access import Actor, Level, audit, require, tokens
-from belvedere.access.enrolment import Enrolled, redeem_enrolment
+from belvedere.access.enrolment import LIFE_S, Enrolled, create_enrolment, redeem_enrolment
 from belvedere.access.keys import Keys
+from belvedere.access.tokens import Token
 from belvedere.base.errors import Conflict, Stale
 from belvedere.db import Tx
 from belvedere.hosts import model, store
@@ -43,25 +44,62 @@ def enrol(
     name = model.hostname(hostname)
     fingerprint = words.line("fingerprint", fingerprint, most=256, least=1)
     leave = redeem_enrolment(tx, keys, token_text, name, fingerprint)
-    host = store.by_name(tx, leave.customer_id, name, hold=True)
-    host = take_in(tx, _agent(leave), host, name, fingerprint, address)
+    host = _host_of(tx, leave, name)
+    host = take_in(tx, _agent(leave), leave, host, name, fingerprint, address)
     _, text = tokens.create_agent_token(tx, keys, leave.customer_id, host.id, host.hostname)
     return Enrolment(text, host.id, host.hostname, leave.customer_name)
 
 
+def create_host_enrolment(
+    tx: Tx, keys: Keys, actor: Actor, host_id: str, life_s: int = LIFE_S
+) -> tuple[Token, str]:
+    """A token that binds this host to another agent, once."""
+    tokens.may_make(tx, actor)
+    host = store.find(tx, actor.customer_id, host_id)
+    return create_enrolment(tx, keys, actor, host.hostname, life_s=life_s, host_id=host.id)
+
+
+def _host_of(tx: Tx, leave: Enrolled, name: str) -> HostRow | None:
+    """The host that the token was created for, whatever the machine calls itself."""
+    if leave.host_id is not None:
+        return store.find(tx, leave.customer_id, leave.host_id, hold=True)
+    return store.by_name(tx, leave.customer_id, name, hold=True)
+
+
 def take_in(
-    tx: Tx, agent: Actor, host: HostRow | None, name: str, fingerprint: str, address: str
+    tx: Tx,
+    agent: Actor,
+    leave: Enrolled,
+    host: HostRow | None,
+    name: str,
+    fingerprint: str,
+    address: str,
 ) -> HostRow:
-    """A new host under this name, or the one that has it, for another agent."""
+    """A new host under this name, or the existing host that the token was created for."""
     if host is None:
         host = store.insert(tx, agent.customer_id, name, fingerprint, address)
         _told(tx, _speaking(agent, host, address), host, "created", None)
         return host
     check_holder(host, fingerprint)
+    _check_rebinding(leave, host)
     store.rebind(tx, host, fingerprint)
     tokens.revoke_agent_tokens(tx, agent.customer_id, host.id)
     _told(tx, _speaking(agent, host, address), host, "rebound", _shown(host))
     return host
+
+
+def _check_rebinding(leave: Enrolled, host: HostRow) -> None:
+    """An existing host brings its id, its waiting jobs and the secrets of its tasks. A token for
+    new hosts must not hand these to the machine that claims the host's name."""
+    if leave.host_id == host.id:
+        return
+    raise Conflict(
+        f"The host {host.hostname!r} exists already, and this enrolment token was not created for"
+        f" it. To bind the host to this machine, create a token for it (belvedere enrolment create"
+        f' --host {host.hostname}, or "Create token for this host" in the console) and enrol with'
+        " that token. To enrol this machine as a new host, give it another name (--hostname).",
+        code="host_exists",
+    )
 
 
 def _agent(leave: Enrolled) -> Actor:
@@ -134,6 +172,7 @@ def delete(tx: Tx, actor: Actor, host_id: str) -> HostRow:
     host = store.find(tx, actor.customer_id, host_id, hold=True)
     store.mark_deleted(tx, host)
     tokens.revoke_agent_tokens(tx, actor.customer_id, host_id)
+    tokens.revoke_host_enrolments(tx, actor.customer_id, host_id)
     _told(tx, actor, host, "deleted", _shown(host))
     return host
 

@@ -160,6 +160,8 @@ def rebind(tx: Tx, row: HostRow, fingerprint: str) -> None:
         row.id,
         row.customer_id,
     )
+    # The client of an original agent that had the host could register for it again otherwise.
+    tx.run("delete from original_agents where host_id = ?", row.id)
 
 
 def mark_deleted(tx: Tx, row: HostRow) -> None:

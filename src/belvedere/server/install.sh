@@ -3,6 +3,8 @@
 #
 #   curl -fsSL $server/-/install.sh | BELVEDERE_ENROLMENT_TOKEN=bve_... sh
 #
+# To upgrade the agent of a machine that is enrolled already, leave out the token.
+#
 # As root the agent is a service of the machine; otherwise it is your own. Further words are options
 # of the agent: ... | sh -s -- --hostname web-7
 set -eu
@@ -18,11 +20,6 @@ if [ -z "$${found:-}" ]; then
   echo "install.sh: this machine has no Python 3.11 or newer; install one and try again." >&2
   exit 1
 fi
-if [ -z "$${BELVEDERE_ENROLMENT_TOKEN:-}" ]; then
-  echo "install.sh: give the token that 'belvedere enrolment create' printed:" >&2
-  echo "  curl -fsSL $server/-/install.sh | BELVEDERE_ENROLMENT_TOKEN=bve_... sh" >&2
-  exit 1
-fi
 
 folder=$$(mktemp -d)
 trap 'rm -rf "$$folder"' EXIT
@@ -34,4 +31,10 @@ if hashlib.sha256(content).hexdigest() != "$digest":
     sys.exit("install.sh: what came is not the agent that was promised; try again.")
 open(sys.argv[1], "wb").write(content)
 END
-"$$found" -I "$$folder/belvedere-agent.pyz" install --server "$server" "$$@"
+"$$found" -I "$$folder/belvedere-agent.pyz" install --server "$server" "$$@" || {
+  if [ -z "$${BELVEDERE_ENROLMENT_TOKEN:-}" ]; then
+    echo "install.sh: give the token that 'belvedere enrolment create' printed:" >&2
+    echo "  curl -fsSL $server/-/install.sh | BELVEDERE_ENROLMENT_TOKEN=bve_... sh" >&2
+  fi
+  exit 1
+}

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from belvedere import hosts
-from belvedere.access import customers, enrolment
+from belvedere.access import Actor, customers, enrolment
 from belvedere.agent import enrol, folder
 from belvedere.agent.attach import KeeperFailed
 from belvedere.agent.enrol import CannotEnrol, Credential
@@ -20,11 +20,15 @@ from belvedere.agent.outpost import BACK_OFF_S, Outpost
 from belvedere.agent.settings import Settings
 from belvedere.base.errors import NotFound, Refused
 from belvedere.db import Tx
+from belvedere.hosts import store
 from belvedere.server.app import App
 from belvedere.server.house import House
 from belvedere.server.near import HERE, call
 
 log = logging.getLogger("belvedere.agent")
+
+# Of the enrolment token, which is used in the transaction that creates it.
+LIFE_S = 600
 
 
 def state_folder(house: House) -> Path:
@@ -72,14 +76,23 @@ async def _run(app: App) -> None:
         os.close(held)
 
 
+def _enrolment_text(tx: Tx, house: House, operator: Actor, hostname: str) -> str:
+    """The process that runs the server has the operator's rights, so its own host is bound again
+    automatically when the credential file of its agent is gone."""
+    known = store.by_name(tx, operator.customer_id, hostname)
+    if known is not None:
+        return hosts.create_host_enrolment(tx, house.keys, operator, known.id, LIFE_S)[1]
+    return enrolment.create_enrolment(
+        tx, house.keys, operator, name="local agent", uses=1, life_s=LIFE_S
+    )[1]
+
+
 def _enrolled(tx: Tx, house: House, hostname: str, mark: str) -> Credential:
     """In the organization of the first start, else in the oldest one."""
     name = tx.value("select name from customers where enabled = 1 order by id limit 1")
     found = customers.by_name(tx, name or "")
     if found is None:
         raise NotFound("There is no organization yet.", code="customer_not_found")
-    _, text = enrolment.create_enrolment(
-        tx, house.keys, customers.operator(found), name="local agent", uses=1, life_s=600
-    )
+    text = _enrolment_text(tx, house, customers.operator(found), hostname)
     made = hosts.enrol(tx, house.keys, text, hostname, mark, HERE[0])
     return Credential(made.token, made.host_id, made.customer, made.hostname)

@@ -1684,6 +1684,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/host/{id}/enrolment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an enrolment token that binds this host to another agent; its text is shown once
+         * @description Level: admin. People only.
+         */
+        post: operations["post_host_id_enrolment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/host/{id}/reconfigure": {
         parameters: {
             query?: never;
@@ -6131,6 +6151,14 @@ export interface components {
             /** @default 1 */
             uses?: number;
         };
+        /**
+         * NewHostEnrolment
+         * @description Seconds for which the token is good.
+         */
+        NewHostEnrolment: {
+            /** @default 3600 */
+            expires_in?: number;
+        };
         /** NewToken */
         NewToken: {
             /** @default null */
@@ -7421,6 +7449,8 @@ export interface components {
             created_by: string;
             creation_date: string;
             expires: string | null;
+            /** @default null */
+            host_id?: string | null;
             id: string;
             last_use: string | null;
             name: string;
@@ -11394,6 +11424,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_host_id_enrolment: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewHostEnrolment"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenRecord"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenRecord"];
                 };
             };
             /** @description Refused. */

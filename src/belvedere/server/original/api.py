@@ -166,7 +166,7 @@ ROUTES: tuple[Route, ...] = (
         summary="An agent of the original starts",
         body=Registration,
         answer=Registered,
-        codes=("host_held", "bad_enrolment"),
+        codes=("host_held", "host_exists", "bad_enrolment"),
     ),
     _agents(
         method="PUT",

@@ -1,8 +1,7 @@
 import { Button, Group, Loader, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { PartyPopper } from 'lucide-react'
-import { useEffect, useState } from 'react'
-import { hear } from '../../api/live'
+import { useState } from 'react'
 import { type Host, hostNamesQuery } from '../../api/queries/host'
 import { usePageTitle } from '../../app/title'
 import { Empty } from '../../ui/Empty'
@@ -86,7 +85,7 @@ function Enrol({ onAgain }: { onAgain: () => void }) {
   )
 }
 
-/** The first host that came in, or came back, after the line was made. */
+/** The first host that was created after the line was made. */
 function useNewcomer(madeAt: string | null): Host | undefined {
   const { data = [] } = useQuery({
     ...hostNamesQuery,
@@ -94,22 +93,6 @@ function useNewcomer(madeAt: string | null): Host | undefined {
     // Events bring it at once; this is for when they cannot.
     refetchInterval: 5_000,
   })
-  const back = useRebound(madeAt !== null)
   if (madeAt === null) return undefined
-  return data.find(
-    (host) => host.state === 'online' && (host.creation_date >= madeAt || host.id === back),
-  )
-}
-
-/** A machine that was a host before keeps its host; only an event tells that it came in again. */
-function useRebound(isOn: boolean): string {
-  const [id, setId] = useState('')
-  useEffect(() => {
-    if (!isOn) return
-    return hear((happened) => {
-      const one = happened.find(({ kind }) => kind === 'host.rebound')
-      if (one) setId(one.object_id)
-    })
-  }, [isOn])
-  return id
+  return data.find((host) => host.state === 'online' && host.creation_date >= madeAt)
 }

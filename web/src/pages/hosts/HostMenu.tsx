@@ -1,6 +1,16 @@
-import { ActionIcon, Button, Group, Menu, Modal, Stack, TagsInput, TextInput } from '@mantine/core'
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Menu,
+  Modal,
+  Stack,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Ban, Ellipsis, Pencil, PlugZap, Tags, Timer, Trash2 } from 'lucide-react'
+import { Ban, Ellipsis, KeyRound, Pencil, PlugZap, Tags, Timer, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
 import { ApiError, byField } from '../../api/errors'
@@ -9,6 +19,7 @@ import { Confirm } from '../../ui/Confirm'
 import { useGo } from '../../ui/Go'
 import { useWords } from '../../ui/text'
 import { done, failed } from '../../ui/toast'
+import { InstallLine } from '../../ui/watch/InstallLine'
 import { useText } from './text'
 
 type Known = Pick<HostLine, 'id' | 'hostname' | 'tags' | 'enable' | 'draining' | 'version'>
@@ -41,7 +52,7 @@ function useChange(host: Known, onDone: () => void) {
 export function HostMenu({ host, away }: { host: Known; away?: boolean }) {
   const t = useText()
   const w = useWords()
-  const [asks, setAsks] = useState<'rename' | 'tags' | 'delete' | null>(null)
+  const [asks, setAsks] = useState<'rename' | 'tags' | 'token' | 'delete' | null>(null)
   const close = () => setAsks(null)
   const change = useChange(host, close)
   return (
@@ -71,6 +82,9 @@ export function HostMenu({ host, away }: { host: Known; away?: boolean }) {
           >
             {host.enable ? t.disable : t.enable}
           </Menu.Item>
+          <Menu.Item leftSection={<KeyRound size={14} />} onClick={() => setAsks('token')}>
+            {t.createToken}
+          </Menu.Item>
           <Menu.Divider />
           <Menu.Item leftSection={<Trash2 size={14} />} onClick={() => setAsks('delete')}>
             {w.delete}
@@ -87,8 +101,28 @@ export function HostMenu({ host, away }: { host: Known; away?: boolean }) {
           onSave={(body) => change.mutate(body)}
         />
       ) : null}
+      {asks === 'token' ? <HostToken host={host} onClose={close} /> : null}
       <Delete host={host} opened={asks === 'delete'} onClose={close} away={away} />
     </>
+  )
+}
+
+/** A token that binds this host to another agent, with the line for its machine. */
+function HostToken({ host, onClose }: { host: Known; onClose: () => void }) {
+  const t = useText()
+  const w = useWords()
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`${host.hostname}: ${t.createToken}`}
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      <Stack gap="sm">
+        <Text size="sm">{t.createTokenBody}</Text>
+        <InstallLine hostId={host.id} />
+      </Stack>
+    </Modal>
   )
 }
 

@@ -29,6 +29,9 @@ export const useText = catalogue(
     enable: 'Enable',
     drain: 'Drain: finish, take nothing new',
     undrain: 'Take work again',
+    createToken: 'Create token for this host',
+    createTokenBody:
+      'For a machine that was installed again or replaced, or whose agent has lost its credential. The machine on which you run the line becomes this host: it gets its name, its jobs and its monitors, and the agent that had it before is shut out. A token for new hosts cannot do this.',
     deleteBody:
       'Its agent is shut out, its monitors go, and jobs that wait for it expire. Its past jobs stay.',
     deleted: (name: string) => `${name} is deleted`,
@@ -103,6 +106,9 @@ export const useText = catalogue(
     enable: 'Activar',
     drain: 'Vaciar: terminar, nada nuevo',
     undrain: 'Volver a tomar trabajo',
+    createToken: 'Crear un token para este equipo',
+    createTokenBody:
+      'Para una máquina que se instaló de nuevo o se reemplazó, o cuyo agente perdió su credencial. La máquina en la que ejecutes la línea pasa a ser este equipo: recibe su nombre, sus trabajos y sus monitores, y el agente que lo tenía antes queda fuera. Un token para equipos nuevos no puede hacerlo.',
     deleteBody:
       'Su agente queda fuera, sus monitores se borran y los trabajos que lo esperan caducan. Sus trabajos pasados quedan.',
     deleted: (name) => `${name} se borró`,

@@ -11,12 +11,23 @@ export function installLine(token: string, root = location.origin + ROOT): strin
   return `curl -fsSL ${root}-/install.sh | BELVEDERE_ENROLMENT_TOKEN=${token} sh`
 }
 
+interface InstallLineProps {
+  /** The existing host that the machine becomes; without it the machine becomes a new host. */
+  hostId?: string
+  onMade?: (made: Shape<'TokenRecord'>) => void
+}
+
+function createToken(hostId?: string) {
+  if (!hostId) return ok(api.POST('/api/enrolment', { body: {} }))
+  return ok(api.POST('/host/{id}/enrolment', { params: { path: { id: hostId } }, body: {} }))
+}
+
 /** Makes an enrolment token and shows the one line that turns a machine into a host. */
-export function InstallLine({ onMade }: { onMade?: (made: Shape<'TokenRecord'>) => void }) {
+export function InstallLine({ hostId, onMade }: InstallLineProps) {
   const w = useWatchWords()
   const may = useCan()('host.edit')
   const make = useMutation({
-    mutationFn: () => ok(api.POST('/api/enrolment', { body: {} })),
+    mutationFn: () => createToken(hostId),
     onSuccess: onMade,
     onError: failed,
   })
@@ -28,7 +39,7 @@ export function InstallLine({ onMade }: { onMade?: (made: Shape<'TokenRecord'>) 
         loading={make.isPending}
         onClick={() => make.mutate()}
       >
-        {w.makeLine}
+        {hostId ? w.createHostToken : w.makeLine}
       </Button>
     )
   return (

@@ -41,6 +41,7 @@ export const useWatchWords = catalogue(
       disabled: 'Disabled',
     } as Record<string, string>,
     makeLine: 'Make the install line',
+    createHostToken: 'Create token',
     installLine: 'install line',
     lineOnce:
       'Run it on the new machine within an hour. It lets in one host; it is shown only now.',
@@ -85,6 +86,7 @@ export const useWatchWords = catalogue(
       disabled: 'Desactivado',
     },
     makeLine: 'Crear la línea de instalación',
+    createHostToken: 'Crear el token',
     installLine: 'línea de instalación',
     lineOnce:
       'Ejecútala en la máquina nueva antes de una hora. Deja entrar a un equipo; solo se muestra ahora.',

@@ -1,0 +1,168 @@
+"""Attacks with enrolment tokens: a token for new hosts must not take over an existing host."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import engines
+import sweeping
+from belvedere.access import enrolment
+from contract.client import Answer, Client
+from contract.oldagent import OldAgent
+from contract.world import World
+from e2e import leftovers
+from e2e.programs import Agent
+from e2e.world import World as Installation
+from handclock import HandClock
+
+
+@pytest.fixture
+def installation(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Installation]:
+    """A real server with one real agent, "web", which is stopped: its host is offline."""
+    if engine == "sqlite":
+        with Installation(tmp_path / "site") as site:
+            yield _with_offline_host(site)
+        return
+    template = request.getfixturevalue("postgres_template")
+    with engines.postgres_copy(template) as url, Installation(tmp_path / "site", url) as site:
+        yield _with_offline_host(site)
+
+
+def _with_offline_host(site: Installation) -> Installation:
+    site.start()
+    site.agent("web").stop()
+    return site
+
+
+@pytest.fixture
+def intruder(tmp_path: Path) -> Iterator[Agent]:
+    """Another machine that calls itself "web"."""
+    agent = Agent(tmp_path / "intruder", "web")
+    yield agent
+    agent.retire()
+    leftovers.gone(agent.state)
+
+
+def test_a_token_with_uses_left_cannot_take_over_an_existing_host(
+    installation: Installation, intruder: Agent
+) -> None:
+    (host,) = installation.hosts()
+    token = installation.enrolment(uses=5)
+    intruder.start(installation.url, BELVEDERE_ENROLMENT_TOKEN=token)
+    assert intruder.process.wait(30) == 1
+    assert "belvedere enrolment create --host web" in intruder.said()
+    assert "--hostname" in intruder.said()
+    # The agent that has the host keeps its credential and its host.
+    agent = installation.agents["web"]
+    agent.start(installation.url)
+    assert installation.connected(agent)["id"] == host["id"]
+
+
+def test_a_token_created_for_the_host_binds_it_to_the_new_machine(
+    installation: Installation, intruder: Agent
+) -> None:
+    (host,) = installation.hosts()
+    with installation.person() as admin:
+        token = admin.post(f"/host/{host['id']}/enrolment", {})["token"]
+    intruder.start(installation.url, BELVEDERE_ENROLMENT_TOKEN=token)
+    assert installation.connected(intruder)["id"] == host["id"]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_up_enrols_its_own_agent_again(engine: str, tmp_path: Path) -> None:
+    """On SQLite, which `up` uses. The operator's rights are those of the server's own process."""
+    with Installation(tmp_path, verb="up") as site:
+        site.start()
+        host = site.connected(site.local_agent())
+        site.server.stop()
+        (site.server.data / "agent" / "credential.json").unlink()
+        site.start()
+        assert site.connected(site.agents["local"])["id"] == host["id"]
+
+
+def enrolment_token(world: World, uses: int = 3) -> tuple[str, str]:
+    """Id and text of a token for new hosts."""
+    house, ada = world.house, world.cast.ada
+    token, text = house.db.write_now(enrolment.create_enrolment, house.keys, ada, "new hosts", uses)
+    return token.id, text
+
+
+async def enrol(world: World, text: str, hostname: str) -> Answer:
+    body = {"token": text, "hostname": hostname, "fingerprint": "another machine"}
+    return await world.client().post("/-/enrol", body)
+
+
+async def test_a_refused_enrolment_changes_nothing(world: World) -> None:
+    _, text = enrolment_token(world, uses=1)
+    refused = await enrol(world, text, "WEB-1")
+    assert (refused.status, refused.code) == (409, "host_exists")
+    assert "belvedere enrolment create --host web-1" in refused.json["message"]
+    # The credential of the host's agent is still good, and the token has not lost its use.
+    async with world.agent("web-1"):
+        pass
+    assert (await enrol(world, text, "web-9")).status == 201
+
+
+async def test_a_token_for_one_host_is_no_token_for_another(world: World, ada: Client) -> None:
+    host_id = world.things.hosts["web-1"].host_id
+    made = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
+    # Whatever name the machine has: the token says which host it becomes.
+    bound = await enrol(world, made["token"], "web-2")
+    assert (bound.status, bound.json["host_id"], bound.json["hostname"]) == (201, host_id, "web-1")
+    assert (await enrol(world, made["token"], "web-2")).code == "bad_enrolment"
+
+
+async def test_a_token_for_a_deleted_host_is_revoked(world: World, ada: Client) -> None:
+    host_id = world.things.hosts["web-1"].host_id
+    text = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json["token"]
+    await ada.delete(f"/acme/host/{host_id}")
+    assert (await enrol(world, text, "web-1")).code == "bad_enrolment"
+
+
+@pytest.mark.parametrize("who", ["max", "uma", "vic", "eve", "token", "web-2"])
+async def test_only_admins_of_the_organization_create_a_token_for_a_host(
+    world: World, who: str
+) -> None:
+    host_id = world.things.hosts["web-1"].host_id
+    customer = "globex" if who == "eve" else "acme"
+    refused = await world.client(who).post(f"/{customer}/host/{host_id}/enrolment", {})
+    assert refused.status in (403, 404)
+
+
+async def test_an_original_agent_cannot_take_over_a_host_of_another_client(world: World) -> None:
+    client_id, text = enrolment_token(world)
+    intruder = OldAgent(world.client(), client_id, text, hostname="web-1")
+    await intruder.sign_in()
+    refused = await intruder.register()
+    assert (refused.status, refused.code) == (409, "host_exists")
+
+
+async def test_an_original_agent_may_take_the_host_that_its_token_was_created_for(
+    world: World, ada: Client
+) -> None:
+    host_id = world.things.hosts["web-1"].host_id
+    made = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
+    other = OldAgent(world.client(), made["id"], made["token"], hostname="web-7")
+    await other.sign_in()
+    assert (await other.register()).code == "other_host"
+    agent = OldAgent(world.client(), made["id"], made["token"], hostname="web-1")
+    await agent.sign_in()
+    assert (await agent.register()).json["host_id"] == host_id
+
+
+async def test_the_client_that_had_a_host_cannot_register_for_it_again(
+    world: World, ada: Client, clock: HandClock
+) -> None:
+    client_id, text = enrolment_token(world)
+    old = OldAgent(world.client(), client_id, text)
+    await old.sign_in()
+    host_id = (await old.register()).json["host_id"]
+    clock.move(31)
+    sweeping.mark_silent(world.house.db)
+    made = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
+    assert (await enrol(world, made["token"], "old-1")).status == 201
+    await old.sign_in()
+    assert (await old.register()).code == "host_exists"
