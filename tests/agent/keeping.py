@@ -166,8 +166,8 @@ class Keeping:
     def left(self) -> list[int]:
         """What is still there of any script, below the keeper or anywhere else."""
         found = {*below(self.pid), *bearing(self.folder.root)}
-        # The keeper's own rm may still be removing a working folder.
-        return sorted(pid for pid in found if not read(pid, "cmdline").startswith(b"rm\0-rf"))
+        # A process of the keeper may still be removing a working folder.
+        return sorted(pid for pid in found if b"agent.removal" not in read(pid, "cmdline"))
 
     def end(self) -> None:
         """Leave nothing of this test behind."""

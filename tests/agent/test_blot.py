@@ -1,7 +1,10 @@
 """Secrets in files that a script leaves: blotted out before anything is told of them."""
 
 import errno
+import os
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from agent.keeping import Keeping
 from belvedere.agent import blotting, harvest
 from belvedere.agent.blotting import TooMany, blot
+from belvedere.agent.directories import ANYONE
 from belvedere.base.masking import Masker
 
 SECRET = "correct-horse/battery+staple"
@@ -18,6 +22,18 @@ MOST = 10_000
 def left(keeping: Keeping, fence: int) -> dict[str, bytes]:
     folder = Path(keeping.folder.files) / str(fence)
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[int]:
+    fd = os.open(folder, os.O_RDONLY)
+    yield fd
+    os.close(fd)
+
+
+def blot_file(folder: Path, size: int, masker: Masker, most: int) -> int:
+    with opened(folder) as directory:
+        return blot((directory, "f", ANYONE), size, masker, most)
 
 
 def test_it_works(keeping: Keeping) -> None:
@@ -67,8 +83,9 @@ def test_what_cannot_be_searched_stays_behind(
     def refuse(*_: object, **__: object) -> int:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(blotting, "open_file", refuse)
-    found = harvest._sorted(str(tmp_path), Masker([SECRET]))
+    monkeypatch.setattr(blotting, "open_regular", refuse)
+    with opened(tmp_path) as directory:
+        found = harvest._sorted(directory, Masker([SECRET]))
     assert found == {"files_skipped": [["shut", "unreadable"]]}
 
 
@@ -102,16 +119,16 @@ def test_where_windows_meet_makes_no_difference(
             at = dice.randrange(size + 1)
             data = data[:at] + dice.choice(values) + data[at:]
         (tmp_path / "f").write_bytes(data.encode())
-        blot(str(tmp_path), "f", len(data), masker, MOST)
+        blot_file(tmp_path, len(data), masker, MOST)
         assert (tmp_path / "f").read_bytes() == hidden(data.encode(), masker)
 
 
 def test_it_is_given_up_where_there_are_too_many(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"secret42 " * 5)
-    assert blot(str(tmp_path), "f", 45, Masker(["secret42"]), 5) == 5
+    assert blot_file(tmp_path, 45, Masker(["secret42"]), 5) == 5
     (tmp_path / "f").write_bytes(b"secret42 " * 6)
     with pytest.raises(TooMany):
-        blot(str(tmp_path), "f", 54, Masker(["secret42"]), 5)
+        blot_file(tmp_path, 54, Masker(["secret42"]), 5)
 
 
 def test_no_form_is_longer_than_a_window() -> None:

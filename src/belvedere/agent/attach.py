@@ -121,7 +121,7 @@ def _start(folder: Folder) -> subprocess.Popen[bytes]:
     path = f"{folder.root}/keeper.log"
     if os.path.exists(path) and os.path.getsize(path) > LONGEST_LOG:
         os.unlink(path)
-    with open(path, "ab") as log:
+    with open(path, "ab", opener=_private) as log:
         process = subprocess.Popen(
             [*command("belvedere.agent.keeper"), "--state", folder.root],
             stdin=subprocess.DEVNULL,
@@ -138,6 +138,11 @@ def _start(folder: Folder) -> subprocess.Popen[bytes]:
         process.wait()
         raise KeeperFailed(word or f"The keeper did not start; {folder.root}/keeper.log says why.")
     return process
+
+
+def _private(path: str, flags: int) -> int:
+    """Others can walk through the state folder where scripts run as other users."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
 def _environment() -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from belvedere.agent.harvest import open_file
+from belvedere.agent.directories import open_regular
 from belvedere.base.masking import Masker
 
 TYPE_CHECKING = False
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Places = list[tuple[int, int]]
+    # The open directory, the name in it, and the user whom the file must belong to.
+    File = tuple[int, str, int]
 
 # No form of a secret or of a masked argument is longer.
 WINDOW = 1 << 20
@@ -25,18 +27,19 @@ class TooMany(Exception):
     """More occurrences than the keeper has time for."""
 
 
-def blot(folder: str, name: str, size: int, masker: Masker, most: int) -> int:
+def blot(file: File, size: int, masker: Masker, most: int) -> int:
     """How many occurrences were hidden, at most so many. TooMany, and OSError where it cannot be
     read or written: then it must not go."""
     count = 0
-    reader, writer = open_file(folder, name), -1
+    directory, name, owner = file
+    reader, writer = open_regular(name, directory, owner), -1
     try:
         for at, places in _found(reader, size, masker):
             count += len(places)
             if count > most:
                 raise TooMany
             if writer < 0:
-                writer = _open_to_write(reader, folder, name)
+                writer = _open_to_write(reader, directory, name)
             for begin, end in places:
                 _write(writer, b"*" * (end - begin), at + begin)
         return count
@@ -72,9 +75,10 @@ def _read(fd: int, size: int, at: int) -> bytes:
     return b"".join(pieces)
 
 
-def _open_to_write(fd: int, folder: str, name: str) -> int:
+def _open_to_write(fd: int, directory: int, name: str) -> int:
     os.fchmod(fd, 0o600)
-    writer = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    writer = os.open(name, flags, dir_fd=directory)
     if not os.path.samestat(os.fstat(fd), os.fstat(writer)):
         os.close(writer)
         raise OSError(f"{name} was exchanged")

@@ -2,12 +2,13 @@
 
 import contextlib
 import os
-import shutil
 import time
 from dataclasses import dataclass, field
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from belvedere.agent import removal
 
 LIMIT = 512 * 1024 * 1024
 # What was asked for within this time may be about to start: it is never removed.
@@ -117,11 +118,11 @@ class Cache:
         return False
 
     def _store(self, digest: str, coming: Coming) -> None:
+        os.fchmod(coming.file.fileno(), 0o755)
         coming.file.close()
         part = self._root / f"{digest}.part"
         size = part.stat().st_size
         self._make_room(size)
-        part.chmod(0o755)
         (self._root / digest).mkdir(mode=0o755, exist_ok=True)
         part.rename(self._root / digest / "blob")
         del self._coming[digest]
@@ -141,7 +142,8 @@ class Cache:
         self._sizes.pop(digest, None)
         self._used_at.pop(digest, None)
         self._checked = {key: seen for key, seen in self._checked.items() if key[0] != digest}
-        shutil.rmtree(self._root / digest, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            removal.remove(f"{self._folder}/{digest}")
 
     def give_up(self, digest: str) -> None:
         """It will not come: refused, or the connection is gone."""

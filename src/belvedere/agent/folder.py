@@ -50,8 +50,19 @@ def prepare(root: str) -> Folder:
         (folder.spool, 0o700),
     ):
         os.makedirs(path, mode, exist_ok=True)
-        os.chmod(path, mode)
+        _secure(path, mode, follow=path == folder.root)
     return folder
+
+
+def _secure(path: str, mode: int, *, follow: bool) -> None:
+    """Ours alone to change. The state folder itself may be a link that an administrator made."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | (0 if follow else os.O_NOFOLLOW))
+    try:
+        if os.geteuid() == 0 and os.fstat(fd).st_uid != 0:
+            os.fchown(fd, 0, 0)
+        os.fchmod(fd, mode)
+    finally:
+        os.close(fd)
 
 
 def lock(folder: Folder, who: str) -> int | None:

@@ -6,9 +6,17 @@ enter, so that nobody can put something else under a name that was looked at.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
+from belvedere.agent.directories import (
+    ANYONE,
+    is_own_regular,
+    open_directory,
+    open_regular,
+    take_back,
+)
 from belvedere.agent.door import complain
 from belvedere.agent.workplace import Workplace
 
@@ -39,20 +47,29 @@ def harvest(place: Workplace, target: str, masker: Masker | None = None) -> Foun
         return {}
     os.rename(place.files, target)
     place.files = ""
-    # Looked at only now: the script may have put a link in place of its folder.
-    if not stat.S_ISDIR(os.lstat(target).st_mode):
+    try:
+        # Opened only now: the script may have put a link in place of its folder.
+        directory = open_directory(target)
+    except OSError as fault:
+        if fault.errno not in (errno.ENOTDIR, errno.ELOOP):
+            raise
         os.unlink(target)
         return {"files_skipped": [["", "link"]]}
-    os.chmod(target, 0o700)
-    return _sorted(target, masker)
+    try:
+        # A process of the script may still be at work in it.
+        take_back(directory)
+        return _sorted(directory, masker, place.owner)
+    finally:
+        os.close(directory)
 
 
 class _Hider:
     """Lets no secret go, in a name or in a file."""
 
-    def __init__(self, folder: str, masker: Masker | None) -> None:
-        self._folder = folder
+    def __init__(self, directory: int, masker: Masker | None, owner: int) -> None:
+        self._directory = directory
         self._masker = masker
+        self._owner = owner
         self._left = MOST_SECRETS
 
     def hide(self, name: str, size: int) -> str:
@@ -64,7 +81,8 @@ class _Hider:
         if self._masker.places(name.encode()):
             return "secret"
         try:
-            self._left -= blot(self._folder, name, size, self._masker, self._left)
+            file = (self._directory, name, self._owner)
+            self._left -= blot(file, size, self._masker, self._left)
         except TooMany:
             return "secret"
         except OSError as fault:
@@ -79,17 +97,17 @@ class _Hider:
         return said.decode()[:LONGEST_NAME]
 
 
-def _sorted(folder: str, masker: Masker | None) -> Found:
-    hider = _Hider(folder, masker)
+def _sorted(directory: int, masker: Masker | None, owner: int = ANYONE) -> Found:
+    hider = _Hider(directory, masker, owner)
     taken: list[tuple[str, int]] = []
     skipped: list[list[str]] = []
     room = MOST_BYTES
-    with os.scandir(folder) as entries:
+    with os.scandir(directory) as entries:
         for count, entry in enumerate(entries):
             if count == MOST_NAMES:
                 skipped.append(["", "count"])
                 break
-            reason, size = _look(entry)
+            reason, size = _look(entry, owner)
             if not reason and size > room:
                 reason = "size"
             if not reason and len(taken) == MOST_FILES:
@@ -108,7 +126,7 @@ def _sorted(folder: str, masker: Masker | None) -> Found:
     return found
 
 
-def _look(entry: os.DirEntry[str]) -> tuple[str, int]:
+def _look(entry: os.DirEntry[str], owner: int) -> tuple[str, int]:
     """Why it cannot go, or its size."""
     try:
         seen = entry.stat(follow_symlinks=False)
@@ -118,8 +136,7 @@ def _look(entry: os.DirEntry[str]) -> tuple[str, int]:
         return "link", 0
     if stat.S_ISDIR(seen.st_mode):
         return "folder", 0
-    # A second name of a file may lead to one that its script could not read.
-    if not stat.S_ISREG(seen.st_mode) or seen.st_nlink != 1:
+    if not is_own_regular(seen, owner):
         return "kind", 0
     return ("" if is_name(entry.name) else "name"), seen.st_size
 
@@ -134,16 +151,10 @@ def is_name(name: str) -> bool:
 
 
 def open_file(folder: str, name: str) -> int:
-    """A descriptor to read from; OSError for anything but a plain file of this very folder."""
-    if "/" in name:
-        raise OSError(f"{name} leads elsewhere")
-    inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    """A descriptor to read from; OSError for anything but a plain file of this very folder. Nobody
+    else could change the folder since it was looked through."""
+    directory = open_directory(folder)
     try:
-        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=inside)
+        return open_regular(name, directory)
     finally:
-        os.close(inside)
-    seen = os.fstat(fd)
-    if not stat.S_ISREG(seen.st_mode) or seen.st_nlink != 1:
-        os.close(fd)
-        raise OSError(f"{name} is no plain file")
-    return fd
+        os.close(directory)

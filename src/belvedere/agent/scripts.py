@@ -108,7 +108,7 @@ class Scripts:
 
     def _place_for(self, account: Account) -> Workplace:
         if account.switch:
-            return self._workplaces.take_for(account.uid, account.gid)
+            return self._workplaces.take_private()
         return self._workplaces.take()
 
     def end(self, fence: int, why: str) -> Steps:

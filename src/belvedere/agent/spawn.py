@@ -136,7 +136,9 @@ class Spawner:
             return self._launch(command, env, writer, account), reader
         except (OSError, ValueError, TypeError) as fault:
             os.close(reader)
-            raise _explain(fault, command[0]) from None
+            # The copy of another user's script is theirs to replace; the cache is ours alone.
+            source = order["script"] if command[0] == script else ""
+            raise _explain(fault, command[0], source) from None
         except CannotStart:
             os.close(reader)
             raise
@@ -216,16 +218,17 @@ def _reset_signals() -> None:
         signal.signal(one, signal.SIG_DFL)
 
 
-def _explain(fault: OSError | ValueError | TypeError, program: str) -> CannotStart:
+def _explain(fault: OSError | ValueError | TypeError, program: str, source: str) -> CannotStart:
     code = fault.errno if isinstance(fault, OSError) else None
     reason, text = REASONS.get(code or 0, ("cannot_start", f"It could not be started ({fault})"))
-    return CannotStart(reason, f"{text}: {_first_line(program) or program}")
+    return CannotStart(reason, f"{text}: {_first_line(source) or program}")
 
 
-def _first_line(program: str) -> str:
-    """What the script names as its interpreter, which is what was missing if the script is not."""
+def _first_line(source: str) -> str:
+    """What the script names as its interpreter, which is what was missing if the script is not.
+    Never of another program: its user may not be allowed to read it, and we are."""
     try:
-        with open(program, "rb") as file:
+        with open(source, "rb") as file:
             return file.readline(200).decode("utf-8", "replace").rstrip("\n")
     except OSError:
         return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from belvedere.agent.accounts import Account
+from belvedere.agent.directories import create_file, open_directory
 from belvedere.agent.workplace import Workplace
 
 TYPE_CHECKING = False
@@ -22,33 +23,49 @@ def basename(filename: str) -> str:
 
 def stage(order: Message, account: Account, place: Workplace) -> str:
     """The path of the script as its user can reach it; file arguments become paths."""
-    for blob in order["blobs"]:
-        path = _free_name(place.path, basename(blob["filename"]))
-        _copy(blob["path"], path, 0o600)
-        os.chown(path, account.uid, account.gid)
-        order["arguments"][blob["index"]] = path
+    _stage_arguments(order, account, place)
     script: str = order["script"]
     if not account.switch:
         return script
     # The cache is closed to other users, so theirs is a copy that only they can reach.
-    folder = place.private + "/script"
-    os.mkdir(folder, 0o755)
-    path = f"{folder}/{os.path.basename(script)}"
-    _copy(script, path, 0o755)
-    return path
+    folder, name = place.private + "/script", os.path.basename(script)
+    directory = open_directory(folder)
+    try:
+        _copy(script, create_file(name, 0o755, directory), account)
+    finally:
+        os.close(directory)
+    place.hand_over(account.uid, account.gid)
+    return f"{folder}/{name}"
 
 
-def _free_name(folder: str, name: str) -> str:
-    path, count = f"{folder}/{name}", 1
-    while os.path.lexists(path):
-        count += 1
-        path = f"{folder}/{count}-{name}"
-    return path
+def _stage_arguments(order: Message, account: Account, place: Workplace) -> None:
+    if not order["blobs"]:
+        return
+    directory = open_directory(place.path)
+    try:
+        for blob in order["blobs"]:
+            name, fd = _create_free(basename(blob["filename"]), directory)
+            _copy(blob["path"], fd, account)
+            order["arguments"][blob["index"]] = f"{place.path}/{name}"
+    finally:
+        os.close(directory)
 
 
-def _copy(source: str, target: str, mode: int) -> None:
-    with open(source, "rb", buffering=0) as origin:
-        fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with open(fd, "wb", buffering=0) as copy:
-            while piece := origin.read(PIECE):
-                copy.write(piece)
+def _create_free(name: str, directory: int) -> tuple[str, int]:
+    """A new file under this name, or with a number before it where the name is taken."""
+    free, count = name, 1
+    while True:
+        try:
+            return free, create_file(free, 0o600, directory)
+        except FileExistsError:
+            count += 1
+            free = f"{count}-{name}"
+
+
+def _copy(source: str, target: int, account: Account) -> None:
+    """Into the open file, which belongs to the script's user from then on."""
+    with open(target, "wb", buffering=0) as copy, open(source, "rb", buffering=0) as origin:
+        while piece := origin.read(PIECE):
+            copy.write(piece)
+        if account.switch:
+            os.fchown(target, account.uid, account.gid)

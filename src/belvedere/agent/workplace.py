@@ -11,16 +11,21 @@ import os
 import stat
 import time
 
-# Up to this many plain files are removed on the spot; anything bigger is left to rm, so that a
-# script that filled its folder with a million files cannot hold up the keeper.
+from belvedere.agent import removal
+from belvedere.agent.directories import ANYONE, make_directory, open_directory
+
+# Up to this many entries are removed on the spot; anything bigger is left to another process, so
+# that a script that filled its folder with a million files cannot hold up the keeper.
 FEW = 64
 KEPT = ".kept"
 FILES = ".files"
+# What another user's job gets, each closed to everybody else; the one for files is the last.
+PARTS = ("script", "here", "files")
 OLD_NS = 1_000_000_000
 
 
 class Workplace:
-    __slots__ = ("changed_ns", "files", "files_ns", "is_old", "path", "private")
+    __slots__ = ("changed_ns", "files", "files_ns", "is_old", "owner", "path", "private")
 
     def __init__(self, path: str, files: str, private: str = "") -> None:
         self.path = path
@@ -30,9 +35,23 @@ class Workplace:
         self.files_ns = os.stat(files).st_ctime_ns
         # So old that any later change shows in the change time, whose ticks are coarse.
         self.is_old = False
-        # Another user's job has a folder around it, which holds its copy of the script and which
-        # nobody else can enter; it is never used again.
+        # Another user's job has a folder around it, which holds its copy of the script too. That
+        # folder stays ours: nobody can put something else in the place of what is in it. It is
+        # never used again.
         self.private = private
+        # The user whose files may go to the server.
+        self.owner = ANYONE
+
+    def hand_over(self, uid: int, gid: int) -> None:
+        """The last step before another user's script starts: until now nobody else could enter."""
+        around = open_directory(self.private)
+        try:
+            for name in PARTS:
+                self.files_ns = _give(name, around, uid, gid)
+            self.owner = uid
+            os.fchmod(around, 0o711)
+        finally:
+            os.close(around)
 
     def has_files(self) -> bool:
         """Whether anything was done to the folder for files."""
@@ -54,11 +73,13 @@ class Workplaces:
         self._count = 0
         # Processes of our own that remove folders.
         self.brooms: set[int] = set()
+        leftovers: list[str] = []
         for name in os.listdir(root):
             number = name.removesuffix(KEPT).removesuffix(FILES)
             self._count = max(self._count, int(number) if number.isdigit() else 0)
             if rebooted or not name.endswith(KEPT):
-                self._sweep(f"{root}/{name}")
+                leftovers.append(f"{root}/{name}")
+        self._sweep(leftovers)
 
     def take(self) -> Workplace:
         if self._free:
@@ -67,21 +88,22 @@ class Workplaces:
         os.mkdir(path + FILES, 0o700)
         return Workplace(path, path + FILES)
 
-    def take_for(self, uid: int, gid: int) -> Workplace:
-        """A folder of another user's own."""
+    def take_private(self) -> Workplace:
+        """Folders for another user's job; they are ours until they are handed over."""
         private = self._make()
-        path, files = private + "/here", private + "/files"
-        for folder in (path, files):
-            os.mkdir(folder, 0o700)
-            os.chown(folder, uid, gid)
-        os.chown(private, uid, gid)
-        return Workplace(path, files, private)
+        around = open_directory(private)
+        try:
+            for name in PARTS:
+                os.close(make_directory(name, around))
+        finally:
+            os.close(around)
+        return Workplace(f"{private}/here", f"{private}/files", private)
 
     def leave(self, place: Workplace) -> None:
         """All processes of its job are gone."""
         try:
             if place.private:
-                self._sweep(place.private)
+                self.remove(place.private)
             elif _is_untouched(place):
                 place.is_old = time.time_ns() - place.changed_ns > OLD_NS
                 self._free.append(place)
@@ -107,10 +129,13 @@ class Workplaces:
     def remove(self, path: str) -> None:
         """A folder that nobody needs any more."""
         try:
-            self._remove(path)
-        except OSError:
-            # Gone already.
+            # Not from within a folder that is about to go.
+            os.chdir("/")
+            removal.remove(path, FEW)
+        except FileNotFoundError:
             return
+        except (OSError, removal.TooLarge):
+            self._sweep([path])
 
     def _make(self) -> str:
         self._count += 1
@@ -118,26 +143,30 @@ class Workplaces:
         os.mkdir(path, 0o700)
         return path
 
-    def _remove(self, path: str) -> None:
-        names = os.listdir(path)
-        if len(names) > FEW:
-            self._sweep(path)
+    def _sweep(self, paths: list[str]) -> None:
+        """By a process of its own, however long it takes."""
+        if not paths:
             return
-        try:
-            for name in names:
-                os.unlink(f"{path}/{name}")
-            os.rmdir(path)
-        except OSError:
-            self._sweep(path)
+        # Needed rarely, and it takes memory.
+        from belvedere.agent.boot import command
 
-    def _sweep(self, path: str) -> None:
+        words = [*command("belvedere.agent.removal"), *paths]
         try:
-            # Not from within a folder that is about to go.
             os.chdir("/")
-            self.brooms.add(os.posix_spawn("/bin/rm", ["rm", "-rf", "--", path], {}))
+            self.brooms.add(os.posix_spawn(words[0], words, {}))
         except OSError:
             # No process to be had: the next start sweeps.
             return
+
+
+def _give(name: str, around: int, uid: int, gid: int) -> int:
+    """To its user, by descriptor; its change time since."""
+    fd = open_directory(name, around)
+    try:
+        os.fchown(fd, uid, gid)
+        return os.fstat(fd).st_ctime_ns
+    finally:
+        os.close(fd)
 
 
 def _is_untouched(place: Workplace) -> bool:

@@ -1,0 +1,113 @@
+"""Removing a directory tree that other users may be changing at the same time.
+
+Every step is relative to an open directory and follows no link, whichever `rm` this system has.
+A tree of any depth needs few descriptors: what is nested too deeply is moved up before it goes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from itertools import islice
+
+from belvedere.agent.directories import open_directory, take_back
+
+# So many names are read at a time: a directory may hold millions.
+BATCH = 1_000
+MAX_DEPTH = 64
+UNLIMITED = 1 << 62
+# Systems differ in which of them means a link.
+NOT_A_DIRECTORY = (errno.ENOTDIR, errno.ELOOP)
+
+
+class TooLarge(Exception):
+    """More entries than the caller wanted to remove itself; some are gone already."""
+
+
+def remove(path: str, budget: int = UNLIMITED) -> None:
+    """The directory at this path, whose parent only we can change. TooLarge when it holds more
+    entries than the budget; OSError when something of it cannot be removed."""
+    parent = open_directory(os.path.dirname(path))
+    try:
+        _Removal(budget).remove(parent, os.path.basename(path))
+    finally:
+        os.close(parent)
+
+
+class _Removal:
+    def __init__(self, budget: int) -> None:
+        self._left = budget
+        self._top = -1
+
+    def remove(self, parent: int, name: str) -> None:
+        try:
+            self._top = open_directory(name, parent)
+        except OSError as fault:
+            if fault.errno not in NOT_A_DIRECTORY:
+                raise
+            # A file, or a link: then the link goes, not what it leads to.
+            os.unlink(name, dir_fd=parent)
+            return
+        try:
+            self._empty(self._top, 0)
+        finally:
+            os.close(self._top)
+        os.rmdir(name, dir_fd=parent)
+
+    def _empty(self, directory: int, depth: int) -> None:
+        # Nobody adds to it any more, so this ends.
+        take_back(directory)
+        while names := _batch(directory):
+            removed = [self._remove_entry(directory, name, depth) for name in names]
+            # What cannot be removed is left; the rmdir of its directory says so.
+            if not any(removed) or (len(names) < BATCH and self._top != directory):
+                return
+
+    def _remove_entry(self, directory: int, name: str, depth: int) -> bool:
+        self._left -= 1
+        if self._left < 0:
+            raise TooLarge
+        try:
+            os.unlink(name, dir_fd=directory)
+        except (IsADirectoryError, PermissionError):
+            return self._remove_directory(directory, name, depth + 1)
+        except OSError:
+            return False
+        return True
+
+    def _remove_directory(self, parent: int, name: str, depth: int) -> bool:
+        try:
+            if depth > MAX_DEPTH:
+                # The loop over the top meets it again, under this new name.
+                fresh = os.urandom(8).hex()
+                os.rename(name, fresh, src_dir_fd=parent, dst_dir_fd=self._top)
+                return True
+            self._empty_child(parent, name, depth)
+            os.rmdir(name, dir_fd=parent)
+        except OSError:
+            return False
+        return True
+
+    def _empty_child(self, parent: int, name: str, depth: int) -> None:
+        child = open_directory(name, parent)
+        try:
+            self._empty(child, depth)
+        finally:
+            os.close(child)
+
+
+def _batch(directory: int) -> list[str]:
+    with os.scandir(directory) as entries:
+        return [entry.name for entry in islice(entries, BATCH)]
+
+
+def main() -> int:
+    """The process that removes what is too much for the keeper: each argument is a path."""
+    for path in sys.argv[1:]:
+        try:
+            remove(path)
+        except OSError:
+            # Gone already, or a disk in trouble: the next start of the keeper tries again.
+            continue
+    return 0
