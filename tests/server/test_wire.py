@@ -178,7 +178,7 @@ async def test_nobody_is_read_faster_than_the_app_takes_it() -> None:
         [wire] = server.server_state.connections
         assert isinstance(wire, Wire)
         async with asyncio.timeout(PATIENCE_S):
-            while not wire._is_paused:
+            while not wire._pauses:
                 await asyncio.sleep(0)
         assert not sending.done() and len(wire._inbox) < 1_000
         app.awake.set()

@@ -23,6 +23,8 @@ PONG: Final = 10
 NORMAL, GOING_AWAY, PROTOCOL_ERROR, NO_TEXT, TOO_BIG, RESTART = 1000, 1001, 1002, 1007, 1009, 1012
 FINAL, RESERVED, MASKED = 0x80, 0x70, 0x80
 LONGEST_CONTROL = 125
+# Frames of one message. Empty ones count too: they add no byte, so no limit on size ends them.
+MAX_FRAGMENTS = 4_096
 
 Found = tuple[int, bytes]
 
@@ -147,6 +149,8 @@ class Reader:
         self._size += len(payload)
         if self._size > self._longest:
             raise Broken(TOO_BIG, f"a message of more than {self._longest} bytes")
+        if len(self._parts) > MAX_FRAGMENTS:
+            raise Broken(TOO_BIG, f"a message of more than {MAX_FRAGMENTS} frames")
         if is_final:
             found.append((self._opcode, b"".join(self._parts)))
             self._opcode, self._parts, self._size = 0, [], 0

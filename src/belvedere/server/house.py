@@ -13,6 +13,7 @@ from belvedere.db import Database
 from belvedere.events.hub import Hub
 from belvedere.notifications.couriers import Couriers
 from belvedere.schedules.targets import Targets
+from belvedere.server.handshakes import Handshakes
 from belvedere.server.scheduled import TARGETS
 from belvedere.server.settings import Settings
 from belvedere.statuspages.recent import Recent
@@ -44,6 +45,8 @@ class House:
     overdue: Observed[int] = field(default_factory=Observed)
     # Scripts that are looked at before they are saved.
     checks: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+    # Agents that connect.
+    handshakes: Handshakes = field(default_factory=Handshakes)
     # Set when the server goes: endless streams end.
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     # What strangers were shown a moment ago.

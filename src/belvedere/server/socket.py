@@ -12,7 +12,7 @@ import msgspec
 
 from belvedere import hosts
 from belvedere.access.model import Actor, Level
-from belvedere.base.errors import Conflict, Refused, Unavailable
+from belvedere.base.errors import Conflict, Refused, TooMany, Unavailable
 from belvedere.jobs import queue
 from belvedere.protocol import Hello, Refusal
 from belvedere.server import auth
@@ -20,10 +20,14 @@ from belvedere.server.link import Goodbye, Link, messages_in
 
 log = logging.getLogger("belvedere.agents")
 PATH = b"/-/agent"
+# An answer to the handshake takes no longer than this, whatever the database does.
+HANDSHAKE_S = 10.0
 # The hello must come soon: a connection that says nothing holds nothing.
 HELLO_S = 15.0
 # Three missed beats.
 SILENCE_S = 30.0
+# The words before a close are left out when the agent does not take them within this time.
+REFUSAL_S = 1.0
 
 
 async def serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
@@ -32,62 +36,107 @@ async def serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
     if scope["raw_path"] != PATH:
         await send({"type": "websocket.close", "code": 4404})
         return
-    await send({"type": "websocket.accept"})
+    handshakes = app.house.handshakes
     try:
-        await _talk(app, scope, receive, send)
-    except Goodbye as goodbye:
-        await _close(send, goodbye.code, goodbye.reason)
-    except Unavailable as away:
-        await _close(send, 4503, away.message)
-    except Conflict as refusal:
-        # Not now: another agent holds the host, or this Hello came behind a later one.
-        await _close(send, 4409, refusal.message)
-    except Refused as refusal:
-        await _close(send, 4401, refusal.message)
-    except (msgspec.DecodeError, msgspec.ValidationError, struct.error) as fault:
-        await _close(send, 4400, f"A message could not be read: {fault}")
-    except TimeoutError:
-        await _close(send, 4408, "The agent was silent for too long; come back.")
-    except OSError:
-        # It hung up while we spoke; what it did not hear, it will hear again.
-        log.debug("an agent hung up")
-    except Exception:
-        # Our own fault: told to the log. What the agent said last, it will say again.
-        log.exception("the link of an agent failed")
-        await _close(send, 1011, "the server stumbled; come back")
+        actor = await _admitted(app, scope)
+        with handshakes.before_hello(actor.host_id) as said_hello:
+            await send({"type": "websocket.accept"})
+            await _serve(app, scope, receive, send, actor, said_hello)
+    except Exception as fault:
+        # Nothing is accepted yet: the handshake itself is refused.
+        await _close(send, *_reason(fault))
+
+
+async def _serve(
+    app: Any, scope: Any, receive: Any, send: Any, actor: Actor, said_hello: Callable[[], None]
+) -> None:
+    try:
+        await _talk(app, scope, receive, send, actor, said_hello)
+    except Exception as fault:
+        await _farewell(send, *_reason(fault))
+
+
+def _reason(fault: Exception) -> tuple[int, str]:
+    """The code and the words for the agent."""
+    match fault:
+        case Goodbye():
+            return fault.code, fault.reason
+        case Unavailable():
+            return 4503, fault.message
+        case TooMany():
+            return 4429, fault.message
+        case Conflict():
+            # Not now: another agent holds the host, or this Hello came behind a later one.
+            return 4409, fault.message
+        case Refused():
+            return 4401, fault.message
+        case msgspec.DecodeError() | struct.error() | RecursionError():
+            return 4400, f"A message could not be read: {fault}"
+        case TimeoutError():
+            return 4408, "The agent was silent for too long; come back."
+        case OSError():
+            # It hung up while we spoke; what it did not hear, it will hear again.
+            log.debug("an agent hung up")
+            return 1000, ""
+    # Our own fault: told to the log. What the agent said last, it will say again.
+    log.error("the link of an agent failed", exc_info=fault)
+    return 1011, "the server stumbled; come back"
+
+
+async def _farewell(send: Any, code: int, reason: str) -> None:
+    # The socket may be gone already; then nobody needs the reason.
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(REFUSAL_S):
+            refusal = msgspec.json.encode([Refusal(str(code), reason)]).decode()
+            await send({"type": "websocket.send", "text": refusal})
+    await _close(send, code, reason)
 
 
 async def _close(send: Any, code: int, reason: str) -> None:
-    # The socket may be gone already; then nobody needs the reason.
     with contextlib.suppress(Exception):
-        refusal = msgspec.json.encode([Refusal(str(code), reason)]).decode()
-        await send({"type": "websocket.send", "text": refusal})
         await send({"type": "websocket.close", "code": code, "reason": reason[:100]})
 
 
-async def _actor(app: Any, scope: Any) -> Actor:
+async def _admitted(app: Any, scope: Any) -> Actor:
+    """Whose connection this is, decided before the handshake is answered."""
     headers = dict(scope["headers"])
+    address = app.address(scope, headers)
+    with app.house.handshakes.unauthenticated(address):
+        try:
+            async with asyncio.timeout(HANDSHAKE_S):
+                actor = await _actor(app, headers)
+        except TimeoutError:
+            raise Unavailable("The server is busy; come back in a moment.") from None
+    return msgspec.structs.replace(actor, address=address)
+
+
+async def _actor(app: Any, headers: dict[bytes, bytes]) -> Actor:
     token = auth.bearer(headers)
     if token is None or b"origin" in headers:
         raise Goodbye(4401, "Agents send Authorization: Bearer <agent token>.")
     actor: Actor = await app.house.credentials.actor(token, app.house.clock())
     if actor.level is not Level.AGENT:
         raise Goodbye(4403, "Only an agent's credential opens this door; enrol the host first.")
-    return msgspec.structs.replace(actor, address=app.address(scope, headers))
+    return actor
 
 
-async def _talk(app: Any, scope: Any, receive: Any, send: Any) -> None:
+async def _talk(
+    app: Any, scope: Any, receive: Any, send: Any, actor: Actor, said_hello: Callable[[], None]
+) -> None:
     house = app.house
     wire = scope.get("extensions", {}).get("wire")
     say = None if wire is None else wire.say
-    link = Link(house, await _actor(app, scope), send, say)
+    link = Link(house, actor, send, say)
     frame = await asyncio.wait_for(_frame(receive), HELLO_S)
     if frame is None:
         return
     first = messages_in(frame)
     if not first:
         raise Goodbye(4400, "The first message is the hello.")
-    await link.greet(msgspec.convert(first[0], Hello))
+    hello = msgspec.convert(first[0], Hello)
+    house.handshakes.check_rate(link.host_id)
+    await link.greet(hello)
+    said_hello()
     house.links.add(link)
     undo = house.hub.listen(f"cancel:{link.host_id}", link.rung)
     undo_watch = house.hub.listen(f"watch:{link.host_id}", link.watcher.rung)

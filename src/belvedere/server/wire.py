@@ -26,15 +26,27 @@ encode = msgspec.json.Encoder().encode
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 # An agent whose frames nobody reads is not read either, until this many are left.
 MOST_WAITING, FEW_WAITING = 64, 16
-# After our close the other side has this long for its own.
+# The same for bytes: a few long frames must not take more memory than many short ones.
+MAX_WAITING_BYTES = 1 << 20
+# Frames of one connection that are handled before other connections get their turn.
+MAX_FRAMES_PER_TURN = 256
+# After our close the other side has this long for its own; then the connection is aborted.
 CLOSE_S = 10.0
+# A peer that takes nothing of a full send buffer is disconnected after this time, plus the time
+# that the buffer needs at the lowest rate (bytes per second).
+STALL_S, MIN_RATE = 30.0, 4096
 GONE = {"type": "websocket.disconnect", "code": 1006}
 REFUSALS = {
     400: b"HTTP/1.1 400 Bad Request",
+    401: b"HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer",
     403: b"HTTP/1.1 403 Forbidden",
     426: b"HTTP/1.1 426 Upgrade Required\r\nsec-websocket-version: 13",
+    429: b"HTTP/1.1 429 Too Many Requests",
     500: b"HTTP/1.1 500 Internal Server Error",
+    503: b"HTTP/1.1 503 Service Unavailable",
 }
+# The status that refuses the handshake, by the code that the application closes with; else 403.
+STATUSES = {1000: 503, 4401: 401, 4403: 403, 4429: 429, 4503: 503, 1011: 500}
 
 
 class Disconnected(OSError):
@@ -56,11 +68,19 @@ class Wire(asyncio.Protocol):
         # What came, and the fault of whoever took a frame.
         self._inbox: deque[dict[str, Any] | Exception] = deque()
         self._take: Callable[[str | bytes], None] | None = None
+        self._inbox_bytes = 0
         self._waiter: asyncio.Future[None] | None = None
-        self._is_paused = False
-        # Pending while the other side takes nothing.
+        # Why nothing is read at the moment: handshake, inbox, turn.
+        self._pauses: set[str] = set()
+        # Frames that wait for the next turn of this connection.
+        self._next: list[frames.Found] = []
+        # Pending while the other side takes nothing, and the deadline for that.
         self._full: asyncio.Future[None] | None = None
+        self._stalled: asyncio.TimerHandle | None = None
+        # The last PING that came while the send buffer was full.
+        self._ping: bytes | None = None
         self._is_gone = False
+        # Set when this side closes: from then on nothing is answered, and this timer aborts.
         self._closing: asyncio.TimerHandle | None = None
 
     # Below: bytes
@@ -73,41 +93,93 @@ class Wire(asyncio.Protocol):
         self._connections.discard(self)
         self._is_gone = True
         self.resume_writing()
+        self._next = []
         if self._closing is not None:
             self._closing.cancel()
         self._put(GONE)
 
     def pause_writing(self) -> None:
         self._full = self._loop.create_future()
+        patience_s = STALL_S + self._transport.get_write_buffer_size() / MIN_RATE
+        self._stalled = self._loop.call_later(patience_s, self._transport.abort)
 
     def resume_writing(self) -> None:
         if self._full is not None and not self._full.done():
             self._full.set_result(None)
         self._full = None
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+        if self._ping is not None and not self._is_gone and self._closing is None:
+            ping, self._ping = self._ping, None
+            self._transport.write(frames.pack(frames.PONG, ping, masked=False))
 
     def data_received(self, data: bytes) -> None:
         if not self._scope:
             self._knocked(data)
         elif self._reader is not None:
             try:
-                for opcode, payload in self._reader.feed(data):
-                    self._hear(opcode, payload)
+                found = self._reader.feed(data)
             except frames.Broken as fault:
-                self._hang_up(fault.code, fault.reason)
-                self._transport.close()
+                self._break_off(fault)
+                return
+            self._hear_all(found if not self._next else self._next + found)
+
+    def _hear_all(self, found: list[frames.Found]) -> None:
+        self._next = []
+        if len(found) > MAX_FRAMES_PER_TURN:
+            found, self._next = found[:MAX_FRAMES_PER_TURN], found[MAX_FRAMES_PER_TURN:]
+            self._pause("turn")
+            self._loop.call_soon(self._take_turn)
+        try:
+            for opcode, payload in found:
+                self._hear(opcode, payload)
+        except frames.Broken as fault:
+            self._break_off(fault)
+
+    def _take_turn(self) -> None:
+        """The rest of what came at once, after other connections had their turn."""
+        if self._is_inbox_full() and self._closing is None:
+            # The application does not take what was passed on; `_receive` goes on from here.
+            return
+        self._resume("turn")
+        self._hear_all(self._next)
+
+    def _break_off(self, fault: frames.Broken) -> None:
+        self._hang_up(fault.code, fault.reason)
+        self._shut()
 
     def _hear(self, opcode: int, payload: bytes) -> None:
         if opcode == frames.CLOSE:
             if self._closing is None:
                 code, _ = frames.unpack_close(payload)
                 self._hang_up(code or frames.NORMAL, "")
-            self._transport.close()
+            self._shut()
+        elif self._closing is not None:
+            return
         elif opcode == frames.PING:
-            self._transport.write(frames.pack(frames.PONG, payload, masked=False))
-        elif self._closing is None and opcode == frames.TEXT:
+            self._answer_ping(payload)
+        elif opcode == frames.TEXT:
             self._pass_on("text", frames.decode(payload))
-        elif self._closing is None and opcode == frames.BINARY:
+        elif opcode == frames.BINARY:
             self._pass_on("bytes", payload)
+
+    def _answer_ping(self, payload: bytes) -> None:
+        """While the send buffer is full only the last PING is kept: its PONG answers them all."""
+        if self._full is None:
+            self._transport.write(frames.pack(frames.PONG, payload, masked=False))
+        else:
+            self._ping = payload
+
+    def _pause(self, reason: str) -> None:
+        if not self._pauses and not self._transport.is_closing():
+            self._transport.pause_reading()
+        self._pauses.add(reason)
+
+    def _resume(self, reason: str) -> None:
+        self._pauses.discard(reason)
+        if not self._pauses and not self._transport.is_closing():
+            self._transport.resume_reading()
 
     def _pass_on(self, kind: str, frame: str | bytes) -> None:
         if self._take is None or self._inbox:
@@ -124,6 +196,12 @@ class Wire(asyncio.Protocol):
         """The server stops."""
         if self._reader is not None:
             self._hang_up(frames.RESTART, "the server stops")
+        self._shut()
+
+    def _shut(self) -> None:
+        """Close the socket, and abort it when what is left to send is not taken in time."""
+        if self._closing is None:
+            self._closing = self._loop.call_later(CLOSE_S, self._transport.abort)
         self._transport.close()
 
     # The handshake
@@ -148,6 +226,8 @@ class Wire(asyncio.Protocol):
         if fault:
             self._refuse(fault)
             return
+        # Nothing is read before the application has accepted the connection.
+        self._pause("handshake")
         self._put({"type": "websocket.connect"})
         task = self._loop.create_task(self._run())
         self._tasks.add(task)
@@ -164,11 +244,15 @@ class Wire(asyncio.Protocol):
         self._accept = base64.b64encode(hashlib.sha1(key + GUID).digest())  # noqa: S324 (the RFC's)
         return 0 if is_key else 400
 
-    def _refuse(self, status: int) -> None:
+    def _refuse(self, status: int, reason: str = "") -> None:
+        body = encode({"message": reason}) if reason else b""
+        kind = b"\r\ncontent-type: application/json" if reason else b""
         self._transport.write(
-            REFUSALS[status] + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            REFUSALS[status]
+            + b"%s\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % (kind, len(body))
+            + body
         )
-        self._transport.close()
+        self._shut()
 
     # Above: ASGI
 
@@ -183,47 +267,61 @@ class Wire(asyncio.Protocol):
             return
         if self._reader is None and not self._is_gone:
             self._refuse(500)
-        self._transport.close()
+        self._shut()
 
     def _put(self, message: dict[str, Any] | Exception) -> None:
         self._inbox.append(message)
+        self._inbox_bytes += _size(message)
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
-        if len(self._inbox) > MOST_WAITING and not self._is_paused and not self._is_gone:
-            self._is_paused = True
-            self._transport.pause_reading()
+        if self._is_inbox_full() and not self._is_gone:
+            self._pause("inbox")
+
+    def _is_inbox_full(self) -> bool:
+        return len(self._inbox) > MOST_WAITING or self._inbox_bytes > MAX_WAITING_BYTES
 
     async def _receive(self) -> dict[str, Any]:
         while not self._inbox:
             self._waiter = self._loop.create_future()
             await self._waiter
-        if self._is_paused and len(self._inbox) <= FEW_WAITING:
-            self._is_paused = False
-            self._transport.resume_reading()
         message = self._inbox.popleft()
+        self._inbox_bytes -= _size(message)
+        if "inbox" in self._pauses and len(self._inbox) <= FEW_WAITING:
+            self._resume("inbox")
+            if self._next:
+                self._loop.call_soon(self._take_turn)
         if isinstance(message, Exception):
             raise message
         return message
 
     async def _send(self, message: dict[str, Any]) -> None:
-        if self._full is not None:
-            await self._full
+        if message["type"] == "websocket.close":
+            # Never waits: a peer that does not read is aborted after a deadline.
+            self._close(message["code"], message.get("reason", ""))
+            return
+        while self._full is not None:
+            # Several may wait for it, and one that is cancelled must not cancel it for all.
+            await asyncio.shield(self._full)
         if self._is_gone:
             raise Disconnected("the agent hung up")
-        match message["type"]:
-            case "websocket.send":
-                self._say(message)
-            case "websocket.accept":
-                self._reader = frames.Reader(masked=True, longest=self._longest)
-                self._transport.write(
-                    b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n"
-                    b"connection: Upgrade\r\nsec-websocket-accept: %s\r\n\r\n" % self._accept
-                )
-            case "websocket.close" if self._reader is None:
-                self._hang_up(frames.NORMAL, "")
-                self._refuse(403)
-            case "websocket.close":
-                self._hang_up(message["code"], message.get("reason", ""))
+        if message["type"] == "websocket.send":
+            self._say(message)
+        else:
+            self._reader = frames.Reader(masked=True, longest=self._longest)
+            self._transport.write(
+                b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n"
+                b"connection: Upgrade\r\nsec-websocket-accept: %s\r\n\r\n" % self._accept
+            )
+            self._resume("handshake")
+
+    def _close(self, code: int, reason: str) -> None:
+        if self._is_gone:
+            return
+        if self._reader is None:
+            self._hang_up(code, reason)
+            self._refuse(STATUSES.get(code, 403), reason)
+        else:
+            self._hang_up(code, reason)
 
     def _say(self, message: dict[str, Any]) -> None:
         text = message.get("text")
@@ -239,7 +337,7 @@ class Wire(asyncio.Protocol):
         if self._closing is None:
             if self._reader is not None:
                 self._transport.write(frames.pack_close(code, reason, masked=False))
-            self._closing = self._loop.call_later(CLOSE_S, self._transport.close)
+            self._closing = self._loop.call_later(CLOSE_S, self._transport.abort)
             self._put(GONE)
 
     # Beside ASGI
@@ -254,6 +352,12 @@ class Wire(asyncio.Protocol):
     def hand_to(self, take: Callable[[str | bytes], None] | None) -> None:
         """From now on a frame goes straight there, unless others wait to be received."""
         self._take = take
+
+
+def _size(message: dict[str, Any] | Exception) -> int:
+    if isinstance(message, Exception):
+        return 0
+    return len(message.get("text") or message.get("bytes") or b"")
 
 
 def _split(line: bytes) -> tuple[bytes, bytes, bytes]:

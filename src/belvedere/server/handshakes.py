@@ -1,0 +1,84 @@
+"""How many agent connections may be on their way to a session, and how often a host may come."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from belvedere.access.limits import Window, network
+from belvedere.base.clock import MINUTE, Millis
+from belvedere.base.errors import TooMany
+
+# Connections whose credential is being looked up.
+MAX_UNAUTHENTICATED = 1_024
+MAX_UNAUTHENTICATED_PER_ADDRESS = 128
+# Connections with the credential of one host that have not said hello yet.
+MAX_BEFORE_HELLO = 8
+# Sessions that the agent of one host may open within a minute.
+MAX_HELLOS_PER_MINUTE = 120
+
+
+def _monotonic() -> Millis:
+    return int(time.monotonic() * 1_000)
+
+
+class Handshakes:
+    """Counts in memory only, per server."""
+
+    def __init__(self) -> None:
+        self._addresses: Counter[str] = Counter()
+        self._hosts: Counter[str] = Counter()
+        self._hellos = Window(MAX_HELLOS_PER_MINUTE, MINUTE, _monotonic)
+
+    @contextmanager
+    def unauthenticated(self, address: str) -> Iterator[None]:
+        """One connection while nobody knows whose it is."""
+        key = network(address)
+        if (
+            self._addresses.total() >= MAX_UNAUTHENTICATED
+            or self._addresses[key] >= MAX_UNAUTHENTICATED_PER_ADDRESS
+        ):
+            raise TooMany("Too many connections at once; come back in a moment.", retry_after_s=1)
+        release = _enter(self._addresses, key)
+        try:
+            yield
+        finally:
+            release()
+
+    @contextmanager
+    def before_hello(self, host_id: str) -> Iterator[Callable[[], None]]:
+        """One connection of a host, until what it gets here is called."""
+        if self._hosts[host_id] >= MAX_BEFORE_HELLO:
+            raise TooMany(
+                f"{MAX_BEFORE_HELLO} connections of this host wait for their hello already.",
+                retry_after_s=1,
+            )
+        release = _enter(self._hosts, host_id)
+        try:
+            yield release
+        finally:
+            release()
+
+    def check_rate(self, host_id: str) -> None:
+        if self._hellos.wait(host_id):
+            raise TooMany(
+                f"This host opened {MAX_HELLOS_PER_MINUTE} sessions within a minute; wait.",
+                retry_after_s=1,
+            )
+        self._hellos.add(host_id)
+
+
+def _enter(counts: Counter[str], key: str) -> Callable[[], None]:
+    """Count one in; the answer counts it out, once."""
+    counts[key] += 1
+    is_in = True
+
+    def leave() -> None:
+        nonlocal is_in
+        if is_in:
+            is_in = False
+            counts[key] -= 1
+            if not counts[key]:
+                del counts[key]
+
+    return leave
