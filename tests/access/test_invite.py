@@ -10,10 +10,8 @@ from belvedere.access import (
     invitations,
     links,
     members,
-    operator,
     passwords,
     recovery,
-    reset_password,
     roster,
     sessions,
     tokens,
@@ -126,13 +124,11 @@ def test_one_who_is_known_comes_with_the_password_in_use(
     db: Database, keys: Keys, cast: Cast
 ) -> None:
     made = invite(db, keys, cast, "eve@globex.test")
-    greeting = db.write_now(invitations.greet, keys, made.token)
-    assert greeting is not None
-    assert greeting.password_hash == PASSWORD_HASH
     token = db.write_now(invitations.accept, keys, made.token, PASSWORD_HASH, None, "").token
     actor = db.write_now(authenticate, keys, token)
     assert actor is not None
     assert (actor.customer_name, actor.level) == ("acme", Level.USER)
+    assert actor.user_id == cast.eve.user_id
     kept = db.write_now(users.find, cast.eve.user_id)
     assert kept is not None
     assert kept.password_hash == PASSWORD_HASH
@@ -148,7 +144,8 @@ def test_until_the_link_is_used_the_door_stays_shut(db: Database, keys: Keys, ca
     actor = db.write_now(authenticate, keys, token)
     assert actor is not None
     assert actor.customer_name == "globex"
-    places = db.write_now(sessions.memberships, wanted.member.user_id)
+    assert db.write_now(sessions.memberships, wanted.member.user_id) == []
+    places = db.write_now(sessions.memberships, squatted.member.user_id)
     assert [place.customer_name for place in places] == ["globex"]
 
 
@@ -165,30 +162,14 @@ def test_a_link_dies_when_the_level_changes(db: Database, keys: Keys, cast: Cast
     db.write_now(invitations.accept, keys, token, None, HASH, "")
 
 
-def test_a_password_set_meanwhile_is_not_overwritten(db: Database, keys: Keys, cast: Cast) -> None:
-    made = invite(db, keys, cast)
-    other = db.write_now(invitations.invite, keys, cast.eve, "new@acme.test", "", Level.VIEWER, [])
-    db.write_now(invitations.accept, keys, made.token, None, HASH, "")
-    with pytest.raises(Conflict):
-        db.write_now(invitations.accept, keys, other.token, None, PASSWORD_HASH, "")
-    kept = db.write_now(users.by_identifier, "new@acme.test")
-    assert kept is not None
-    assert kept.password_hash == HASH
-    assert db.write_now(invitations.greet, keys, other.token) is not None
-
-
-def test_the_first_password_is_set_where_the_person_entered_first(
+def test_a_password_that_changed_meanwhile_accepts_nothing(
     db: Database, keys: Keys, cast: Cast
 ) -> None:
-    """Eve invites one whom the operator admitted to acme and who has no password yet."""
-    db.write_now(members.admit, operator(cast.acme), "new@acme.test", Level.ADMIN)
-    made = db.write_now(invitations.invite, keys, cast.eve, "new@acme.test", "", Level.VIEWER, [])
+    made = invite(db, keys, cast, "eve@globex.test")
     with pytest.raises(Conflict) as caught:
-        db.write_now(invitations.accept, keys, made.token, None, HASH, "")
-    assert caught.value.code == "password_elsewhere"
-    _, token = db.write_now(reset_password, keys, "new@acme.test")
-    db.write_now(recovery.redeem_reset, keys, token, HASH, "")
-    db.write_now(invitations.accept, keys, made.token, HASH, None, "")
+        db.write_now(invitations.accept, keys, made.token, HASH, None, "")
+    assert caught.value.code == "password_changed"
+    assert db.write_now(invitations.greet, keys, made.token) is not None
 
 
 def test_one_who_never_came_leaves_no_trace(db: Database, keys: Keys, cast: Cast) -> None:

@@ -114,7 +114,13 @@ def test_a_link_made_while_the_person_moved_is_dead(db: Database, keys: Keys, ca
     db.write_now(members.admit, customers.operator(cast.acme), "eve@globex.test", Level.ADMIN)
     for made_by, works in ((cast.eve.user_id, False), ("operator", True)):
         _, token = db.write_now(
-            links.make, keys, links.RESET, cast.eve.user_id, cast.globex.id, made_by
+            links.make,
+            keys,
+            links.RESET,
+            cast.eve.user_id,
+            cast.globex.id,
+            made_by,
+            proof="operator" if works else "shown",
         )
         if works:
             db.write_now(recovery.redeem_reset, keys, token, HASH, "")

@@ -25,8 +25,10 @@ class Redeem(msgspec.Struct):
 
 class Accept(msgspec.Struct, forbid_unknown_fields=True):
     token: str
-    # A new one, or, from somebody the server knows, the one in use.
+    # A new one, or the one in use of the person's own account.
     password: str
+    # The person has an account here and joins with it: the password is that account's.
+    account: bool = False
 
 
 class Look(msgspec.Struct, forbid_unknown_fields=True):
@@ -87,9 +89,11 @@ async def accept(ask: Ask) -> Reply:
     found = await _greeting(ask, links.INVITATION)
     house, body, address = ask.house, ask.body, ask.actor.address
     seen, made = found.password_hash, None
-    if seen is None:
+    if body.account:
+        seen = await house.db.read(invitations.account_password, found.email)
+    if seen is None and not body.account:
         made = await house.turnstile.digest(body.password)
-    elif not await house.turnstile.verify(address, found.user_id, seen, body.password):
+    elif not await house.turnstile.verify(address, found.email, seen, body.password):
         raise sessions.bad_login()
     entered = await house.db.write(
         invitations.accept, house.keys, body.token, seen, made, address, agent_of(ask)

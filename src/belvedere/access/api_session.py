@@ -92,14 +92,15 @@ async def login(ask: Ask) -> Reply:
         body.password,
     )
     house, address = ask.house, ask.actor.address
-    user = await house.db.read(users.by_identifier, identifier)
-    kept = user.password_hash if user is not None and user.enabled else None
-    account = identifier.strip().lower()[: users.MAX_IDENTIFIER] if user is None else user.id
-    is_right = await house.turnstile.verify(address, account, kept, password)
-    if user is None or not is_right:
+    customer = body.customer or ask.customer
+    found = await house.db.read(users.named, identifier, customer)
+    hashes = [user.password_hash for user in found if user.enabled and user.password_hash]
+    account = found[0].id if found else identifier.strip().lower()[: users.MAX_IDENTIFIER]
+    kept = await house.turnstile.which(address, account, hashes, password)
+    user = next((user for user in found if user.enabled and user.password_hash == kept), None)
+    if user is None or kept is None:
         raise sessions.bad_login()
     renewed = await house.turnstile.renewed(kept, password)
-    customer = body.customer or ask.customer
     entered = await house.db.write(
         entrance.sign_in, house.keys, user, renewed, customer, address, agent_of(ask)
     )

@@ -86,9 +86,12 @@ def create_organization(
     events.append(tx, customer.id, "customer.created", customer.id, {"name": name})
     owner = members.admit(tx, actor, owner_email, Level.OWNER, password_hash=password_hash)
     found = users.find(tx, owner.user_id)
-    if found is None or found.password_hash is not None:
+    is_invited = owner.invited_at is not None
+    if not is_invited and (found is None or found.password_hash is not None):
         return Founded(customer, owner, None)
-    _, token = links.make(tx, keys, links.RESET, owner.user_id, customer.id, "operator")
+    kind = links.INVITATION if is_invited else links.RESET
+    whose = (kind, owner.user_id, customer.id, "operator")
+    _, token = links.make(tx, keys, *whose, proof=links.OPERATOR)
     return Founded(customer, owner, token)
 
 

@@ -1,8 +1,10 @@
 """Inviting people by a one-time link.
 
-A member exists from the invitation on, but opens no door until the link that this organization
-handed out is used. So nobody enters as somebody else: neither by inviting that person's e-mail
-elsewhere first, nor because another organization set the password.
+An invitation makes an account of the inviting organization, whether or not the address is known to
+the server: so the inviter learns nothing about others. The link that the inviter is shown sets the
+password of that account, which opens that organization only. The membership becomes one of the
+person's own account when the person proves to be the owner of it: by its password, or, where there
+is none yet, by a link that was sent to the address.
 """
 
 import msgspec
@@ -13,6 +15,7 @@ from belvedere.access.keys import Keys
 from belvedere.access.links import Link
 from belvedere.access.model import Actor, Level, require, require_person
 from belvedere.access.roster import Member
+from belvedere.access.users import User
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 
@@ -30,10 +33,12 @@ class Greeting(msgspec.Struct, frozen=True):
     user_id: str
     email: str
     customer_name: str
-    # The person has a password already: then it is asked for, not set.
+    # The password that is asked for instead of a new one. Never of an invitation that was shown to
+    # the inviter, who must not learn whether the person has an account.
     password_hash: str | None
     # No password opens what the link is for: the person comes through a provider.
     passwords_off: int
+    proof: str
 
 
 def invite(
@@ -45,8 +50,8 @@ def invite(
     require(actor, Level.MANAGER)
     require_person(actor)
     roster.check_grant(actor, level)
-    user = users.find_or_create(tx, email, name)
-    member = roster.add(tx, actor, user.id, level, tags, invited_at=tx.now)
+    user = users.find_or_create(tx, email, name, actor.customer_id)
+    member = roster.add(tx, actor, user, level, tags)
     link, token = links.make(
         tx, keys, links.INVITATION, user.id, actor.customer_id, actor.user_id or actor.kind
     )
@@ -61,17 +66,27 @@ def greet(tx: Tx, keys: Keys, token: str) -> Greeting | None:
         return None
     found = tx.one(
         Greeting,
-        "select l.kind, u.id, u.email, c.name, u.password_hash, c.providers_only from links l"
-        " join users u on u.id = l.user_id join customers c on c.id = l.customer_id"
+        "select l.kind, u.id, u.email, c.name, u.password_hash, c.providers_only, l.proof"
+        " from links l join users u on u.id = l.user_id join customers c on c.id = l.customer_id"
         " where l.id = ? and u.enabled = 1 and c.enabled = 1",
         link.id,
     )
-    if found is None or found.kind == links.INVITATION:
-        return found
-    # One password opens all organizations of a person: a new one is good if any of them takes it.
+    if found is None:
+        return None
+    if found.kind == links.INVITATION:
+        account = None if link.proof == links.SHOWN else users.own(tx, found.email)
+        kept = None if account is None else account.password_hash
+        return msgspec.structs.replace(found, password_hash=kept)
+    # One password opens all organizations of an account: a new one is good if any of them takes it.
     places = sessions.memberships(tx, found.user_id)
     shut = bool(places) and all(place.providers_only for place in places)
     return msgspec.structs.replace(found, passwords_off=int(shut))
+
+
+def account_password(tx: Tx, email: str) -> str | None:
+    """The hash of the person's own account, to check a password against."""
+    found = users.own(tx, email)
+    return None if found is None or not found.enabled else found.password_hash
 
 
 def accept(
@@ -83,40 +98,73 @@ def accept(
     address: str,
     agent: str = "",
 ) -> Entered:
-    """Use the link, and be in. `seen` is the hash that the given password was checked against;
-    where there was none, `password_hash` becomes the person's."""
+    """Use the link, and be in. `seen` is the hash of the person's own account that the given
+    password was checked against; without it `password_hash` is a new one."""
     link = links.take(tx, keys, token, links.INVITATION)
+    # As whenever members change: one after the other.
+    tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", link.customer_id)
     member = roster.of_user(tx, link.customer_id, link.user_id)
     if member is None or member.invited_at is None or not member.user_enabled:
         raise links.gone()
-    if seen is None and roster.belongs_elsewhere(tx, member):
-        # The first password opens that other organization: only its own link may set it.
-        raise Conflict(
-            "This person has no password yet; use the link of the other organization first.",
-            code="password_elsewhere",
-        )
-    kept = password_hash if seen is None else seen
-    assert kept
-    if not users.exchange_password(tx, member.user_id, seen, kept):
-        raise Conflict(
-            "The password of this person has just changed; use the link again with the new one.",
-            code="password_changed",
-        )
-    actor = roster.as_actor(tx, member, address)
-    activate(tx, member, actor)
-    return entrance.enter(tx, keys, member.user_id, actor.customer_name, address, agent)
+    if seen is not None:
+        user, proof = _confirmed(tx, member, link, seen), "password"
+    else:
+        assert password_hash
+        user, proof = _with_new_password(tx, member, link, password_hash)
+    actor = msgspec.structs.replace(roster.as_actor(tx, member, address), user_id=user.id)
+    activate(tx, member, actor, proof)
+    return entrance.enter(tx, keys, user.id, actor.customer_name, address, agent)
 
 
-def activate(tx: Tx, member: Member, actor: Actor) -> None:
-    """The invited person is here: from now on the membership opens doors."""
-    tx.run(
-        "update members set invited_at = null, version = version + 1, updated_at = ?"
-        " where customer_id = ? and id = ?",
-        tx.now,
-        member.customer_id,
-        member.id,
-    )
+def _confirmed(tx: Tx, member: Member, link: Link, seen: str) -> User:
+    """The person's own account, whose password was right a moment ago, and still is."""
+    user = users.own(tx, member.email)
+    if user is None or not user.enabled or not users.exchange_password(tx, user.id, seen, seen):
+        raise _changed()
+    if link.proof != links.SHOWN and not user.proof:
+        users.set_password(tx, user.id, seen, link.proof)
+    return user
+
+
+def _with_new_password(tx: Tx, member: Member, link: Link, password_hash: str) -> tuple[User, str]:
+    """A link that was shown gives the organization's own account a password. One that was sent to
+    the address, or handed over by the operator, makes the account the person's own."""
+    user = users.find(tx, member.user_id)
+    assert user is not None
+    if link.proof == links.SHOWN:
+        # Invited before accounts had a scope: this link must not set a password for others.
+        user = user if user.scope else users.find_or_create(tx, user.email, "", link.customer_id)
+        users.set_password(tx, user.id, password_hash)
+        return user, "link"
+    account = users.own(tx, member.email)
+    if account is None:
+        users.move(tx, user, "")
+        account = user
+    if not users.exchange_password(tx, account.id, None, password_hash):
+        raise _changed()
+    users.set_password(tx, account.id, password_hash, link.proof)
+    return account, link.proof
+
+
+def activate(tx: Tx, member: Member, actor: Actor, proof: str) -> None:
+    """The invited person is here: from now on the membership opens doors, for the account of the
+    actor."""
+    user = users.find(tx, actor.user_id)
+    if user is not None and not user.scope:
+        users.make_room(tx, user, member.customer_id)
+    roster.activate(tx, member, actor.user_id, proof)
     links.drop(tx, member.user_id, member.customer_id, links.INVITATION)
     # A reset link that another organization made earlier must not open this one.
-    links.drop_resets(tx, member.user_id)
-    roster.tell(tx, actor, "accept", "accepted", member.id, None, roster.shown(member))
+    links.drop_resets(tx, actor.user_id)
+    if member.scope and member.user_id != actor.user_id:
+        users.retire(tx, member.user_id)
+        users.forget_unused(tx, member.user_id)
+    told = {**roster.shown(member), "proof": proof}
+    roster.tell(tx, actor, "accept", "accepted", member.id, None, told)
+
+
+def _changed() -> Conflict:
+    return Conflict(
+        "The password of this account has just changed; use the link again with the new one.",
+        code="password_changed",
+    )

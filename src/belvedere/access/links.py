@@ -11,7 +11,11 @@ from belvedere.db import Tx
 INVITATION, RESET = "invitation", "reset"
 LIFE = {INVITATION: 7 * DAY, RESET: 24 * HOUR}
 
-_COLUMNS = "id, kind, user_id, customer_id, created_by, expires_at"
+# How it reaches the person: shown to whoever made it, sent to the e-mail address, or handed over by
+# the operator. Only the last two prove anything to other organizations.
+SHOWN, MAIL, OPERATOR = "shown", "mail", "operator"
+
+_COLUMNS = "id, kind, user_id, customer_id, created_by, expires_at, proof"
 
 
 class Link(msgspec.Struct, frozen=True):
@@ -21,6 +25,7 @@ class Link(msgspec.Struct, frozen=True):
     customer_id: str
     created_by: str
     expires_at: int
+    proof: str
 
 
 def make(
@@ -31,15 +36,16 @@ def make(
     customer_id: str,
     created_by: str,
     *,
+    proof: str = SHOWN,
     beside: bool = False,
 ) -> tuple[Link, str]:
     """A new link and its token; the one before it is dead, unless this one stands beside it."""
     if not beside:
         drop(tx, user_id, customer_id, kind)
     token = make_token(LINK)
-    link = Link(new_id(), kind, user_id, customer_id, created_by, tx.now + LIFE[kind])
+    link = Link(new_id(), kind, user_id, customer_id, created_by, tx.now + LIFE[kind], proof)
     tx.run(
-        f"insert into links ({_COLUMNS}, digest, created_at) values (?, ?, ?, ?, ?, ?, ?, ?)",
+        f"insert into links ({_COLUMNS}, digest, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(link),
         keys.digest(token),
         tx.now,

@@ -17,15 +17,19 @@ def admit(
     tags: list[str] | None = None,
     password_hash: str | None = None,
 ) -> Member:
-    """For the operator: a member at once, without a link. A password is set only where there is
-    none."""
+    """For the operator: a member at once, without a link, with the person's own account. A password
+    is set only where there is none. One that nothing proves opens nothing new: then the person is
+    invited, and confirms it with the operator's link."""
     if actor.kind != "operator":
         raise Forbidden("Only the operator adds members directly; invite.", code="operator_only")
     user = users.find_or_create(tx, email, name)
-    member = roster.add(tx, actor, user.id, level, tags or [], None)
+    roster.confirm(tx, actor)
+    is_proved = user.password_hash is None or bool(user.proof)
+    proof = "operator" if is_proved else ""
+    member = roster.add(tx, actor, user, level, tags or [], proof=proof)
     links.drop_resets(tx, user.id)
-    if password_hash is not None:
-        users.exchange_password(tx, user.id, None, password_hash)
+    if password_hash is not None and user.password_hash is None:
+        users.set_password(tx, user.id, password_hash, "operator")
     roster.tell(tx, actor, "add", "added", member.id, None, roster.shown(member))
     return member
 
@@ -74,6 +78,8 @@ def remove(tx: Tx, actor: Actor, member_id: str) -> Member:
         actor.customer_id,
     )
     _cut_off(tx, member)
+    if member.scope:
+        users.retire(tx, member.user_id)
     users.forget_unused(tx, member.user_id)
     roster.tell(tx, actor, "remove", "removed", member_id, roster.shown(member), None)
     return member

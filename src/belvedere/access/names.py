@@ -37,8 +37,12 @@ def organization_key(text: str) -> str | None:
 
 
 def email(text: str) -> str:
-    found = text.strip().lower()
-    if not _EMAIL.fullmatch(found) or not found.isprintable():
+    """In lower case. Letters that only look like others (a Kelvin sign for a K) are refused: lower
+    case or a mail server would make another person's address of them."""
+    found = text.strip()
+    is_plain = found == unicodedata.normalize("NFKC", found)
+    found = found.lower()
+    if not is_plain or not _EMAIL.fullmatch(found) or not found.isprintable():
         raise _bad("email", "Give one e-mail address, such as ada@example.com.")
     return found
 

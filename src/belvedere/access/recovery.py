@@ -16,7 +16,7 @@ def issue_link(tx: Tx, keys: Keys, actor: Actor, member_id: str) -> tuple[Link, 
     member = roster.held(tx, actor, member_id)
     kind = links.INVITATION if member.invited_at is not None else links.RESET
     if kind == links.RESET and roster.belongs_elsewhere(tx, member):
-        # One password opens all organizations of a person: no single one may replace it.
+        # One password opens all organizations of an account: no single one may replace it.
         raise Forbidden(
             "This person belongs to other organizations too; the server's operator resets the"
             " password.",
@@ -37,12 +37,15 @@ def redeem_reset(tx: Tx, keys: Keys, token: str, password_hash: str, address: st
     user = users.find(tx, link.user_id)
     if user is None or not user.enabled:
         raise links.gone()
-    _set(tx, user, password_hash)
+    is_shown = link.proof == links.SHOWN
+    _set(tx, user, password_hash, "" if is_shown or user.scope else link.proof)
     member = roster.of_user(tx, link.customer_id, user.id)
     # Asked again, now that the person's row is ours: the link may have been made while the person
     # was just entering another organization.
-    if member is None or (link.created_by != "operator" and roster.belongs_elsewhere(tx, member)):
+    if member is None or (is_shown and roster.belongs_elsewhere(tx, member)):
         raise links.gone()
+    if is_shown:
+        _keep_inside(tx, user, member)
     _tell(tx, roster.as_actor(tx, member, address), member.id, "reset_password")
 
 
@@ -59,9 +62,11 @@ def change_password(tx: Tx, actor: Actor, seen: str, password_hash: str) -> None
 
 def ask_for_help(tx: Tx, identifier: str) -> None:
     """Somebody forgot a password: those who can make a link learn of it by event."""
-    user = users.by_identifier(tx, identifier)
-    if user is None or not user.enabled:
-        return
+    for user in users.named(tx, identifier):
+        _ask_for(tx, user)
+
+
+def _ask_for(tx: Tx, user: User) -> None:
     # Where passwords are off, a new one would open nothing.
     for place in (one for one in sessions.memberships(tx, user.id) if not one.providers_only):
         events.append(
@@ -76,21 +81,32 @@ def ask_for_help(tx: Tx, identifier: str) -> None:
 def reset_password(tx: Tx, keys: Keys, identifier: str) -> tuple[User, str]:
     """For the operator: a reset link for anybody."""
     user, member = somebody(tx, identifier)
-    _, token = links.make(tx, keys, links.RESET, user.id, member.customer_id, "operator")
+    whose = (links.RESET, user.id, member.customer_id, "operator")
+    _, token = links.make(tx, keys, *whose, proof=links.OPERATOR)
     _tell(tx, operator_of(tx, member), member.id, "link")
     return user, token
 
 
-def set_password(tx: Tx, identifier: str, password_hash: str) -> User:
+def set_password(
+    tx: Tx, identifier: str, password_hash: str, customer_name: str | None = None
+) -> User:
     """For the operator: a password at once."""
-    user, member = somebody(tx, identifier)
-    _set(tx, user, password_hash)
+    user, member = somebody(tx, identifier, customer_name)
+    _set(tx, user, password_hash, "" if user.scope else "operator")
     _tell(tx, operator_of(tx, member), member.id, "reset_password")
     return user
 
 
-def _set(tx: Tx, user: User, password_hash: str) -> None:
-    users.set_password(tx, user.id, password_hash)
+def _keep_inside(tx: Tx, user: User, member: Member) -> None:
+    """A manager of this organization has seen the link, so the password proves nothing to others:
+    the account becomes one of this organization."""
+    if not user.scope:
+        users.move(tx, user, member.customer_id)
+    tx.run("update members set proof = 'link' where id = ?", member.id)
+
+
+def _set(tx: Tx, user: User, password_hash: str, proof: str) -> None:
+    users.set_password(tx, user.id, password_hash, proof)
     sessions.kill(tx, user.id)
     tickets.drop(tx, user.id)
     links.drop_resets(tx, user.id)
@@ -105,10 +121,16 @@ def operator_of(tx: Tx, member: Member) -> Actor:
     return customers.operator(customers.find(tx, member.customer_id))
 
 
-def somebody(tx: Tx, identifier: str) -> tuple[User, Member]:
-    user = users.by_identifier(tx, identifier)
-    if user is None:
+def somebody(tx: Tx, identifier: str, customer_name: str | None = None) -> tuple[User, Member]:
+    found = users.named(tx, identifier, customer_name)
+    if not found:
         raise NotFound("Nobody has this e-mail or user name.", code="user_not_found")
+    if len(found) > 1 and customer_name is None:
+        raise Conflict(
+            "Several accounts have this e-mail or user name; name the organization.",
+            code="several_accounts",
+        )
+    user = found[0]
     customer_id = tx.value(
         "select customer_id from members where user_id = ? order by id limit 1", user.id
     )

@@ -5,15 +5,16 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import audit, names
+from belvedere.access import audit, names, users
 from belvedere.access.model import Actor, Level, require, require_person
+from belvedere.access.users import User
 from belvedere.base.errors import Conflict, Forbidden, NotFound
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 
 _SELECT = (
     "select m.id, m.customer_id, m.user_id, m.level, m.tags, m.enabled, m.invited_at, m.version,"
-    " m.created_at, m.updated_at, u.email, u.username, u.name, u.enabled,"
+    " m.created_at, m.updated_at, m.proof, u.email, u.username, u.name, u.enabled, u.scope,"
     " case when f.confirmed_at is null then 0 else 1 end from members m"
     " join users u on u.id = m.user_id left join second_factors f on f.user_id = m.user_id"
 )
@@ -31,10 +32,14 @@ class Member(msgspec.Struct, frozen=True):
     version: int
     created_at: int
     updated_at: int
+    # How it was accepted; empty while the person is invited.
+    proof: str
     email: str
     username: str
     name: str
     user_enabled: int
+    # Empty: of the person's own account. Else the account belongs to this organization.
+    scope: str
     has_second_factor: int
 
     @property
@@ -61,27 +66,55 @@ def of_user(tx: Tx, customer_id: str, user_id: str) -> Member | None:
     )
 
 
+def of_email(tx: Tx, customer_id: str, email: str) -> Member | None:
+    """At most one account of an address is in an organization."""
+    return tx.one(Member, f"{_SELECT} where m.customer_id = ? and u.email = ?", customer_id, email)
+
+
 def add(
-    tx: Tx, actor: Actor, user_id: str, level: Level, tags: list[str], invited_at: int | None
+    tx: Tx,
+    actor: Actor,
+    user: User,
+    level: Level,
+    tags: list[str],
+    *,
+    proof: str = "",
 ) -> Member:
-    """The row of a new member; Conflict when the person is one already."""
+    """The row of a new member, who is invited while there is no proof; Conflict when somebody with
+    this e-mail is a member already. The caller holds the lock of the organization."""
+    if of_email(tx, actor.customer_id, user.email) is not None:
+        raise Conflict("This person is a member already.", code="already_member")
+    if not user.scope:
+        users.make_room(tx, user, actor.customer_id)
     member_id = new_id()
-    made = tx.run(
+    tx.run(
         "insert into members"
-        " (id, customer_id, user_id, level, tags, invited_at, created_at, updated_at)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (customer_id, user_id) do nothing",
+        " (id, customer_id, user_id, level, tags, invited_at, proof, created_at, updated_at)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         member_id,
         actor.customer_id,
-        user_id,
+        user.id,
         level.value,
         tags_text(tags),
-        invited_at,
+        None if proof else tx.now,
+        proof,
         tx.now,
         tx.now,
     )
-    if not made:
-        raise Conflict("This person is a member already.", code="already_member")
     return find(tx, actor.customer_id, member_id)
+
+
+def activate(tx: Tx, member: Member, user_id: str, proof: str) -> None:
+    """The membership opens from now on, for this account."""
+    tx.run(
+        "update members set invited_at = null, user_id = ?, proof = ?, version = version + 1,"
+        " updated_at = ? where customer_id = ? and id = ?",
+        user_id,
+        proof,
+        tx.now,
+        member.customer_id,
+        member.id,
+    )
 
 
 def belongs_elsewhere(tx: Tx, member: Member) -> bool:

@@ -86,8 +86,8 @@ def reset(tx: Tx, actor: Actor, member_id: str) -> Member:
     return roster.find(tx, actor.customer_id, member_id)
 
 
-def reset_by_operator(tx: Tx, identifier: str) -> User:
-    user, member = recovery.somebody(tx, identifier)
+def reset_by_operator(tx: Tx, identifier: str, customer_name: str | None = None) -> User:
+    user, member = recovery.somebody(tx, identifier, customer_name)
     _reset(tx, recovery.operator_of(tx, member), member)
     return user
 

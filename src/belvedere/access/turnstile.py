@@ -1,7 +1,7 @@
 """The one place where passwords are checked: on threads, two at a time, wrong ones counted."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from belvedere.access import passwords
@@ -26,6 +26,14 @@ class Turnstile:
 
     async def verify(self, address: str, account: str, kept: str | None, password: str) -> bool:
         """Whether the password is right; `kept` is None for an unknown user, and as slow."""
+        found = await self.which(address, account, [kept] if kept else [], password)
+        return found is not None
+
+    async def which(
+        self, address: str, account: str, hashes: Sequence[str], password: str
+    ) -> str | None:
+        """The hash that the password is right for: an address may have several accounts. Without
+        any it takes as long as with one."""
         self.limits.check(address)
         delay_s = self.limits.slow_s(address, account)
         if delay_s:
@@ -33,12 +41,12 @@ class Turnstile:
         async with self._turn():
             # Again, now that it is our turn: a hundred guesses at once all passed the first look.
             self.limits.check(address)
-            is_right = await asyncio.to_thread(passwords.matches, kept, password)
-            if is_right:
+            found = await asyncio.to_thread(_matching, hashes, password)
+            if found is not None:
                 self.limits.right(address, account)
             else:
                 self.limits.wrong(address, account)
-        return is_right
+        return found
 
     async def digest(self, password: str) -> str:
         """The form in which a new password is kept; Invalid when it is a bad one."""
@@ -63,3 +71,9 @@ class Turnstile:
                 yield
         finally:
             self._waiting -= 1
+
+
+def _matching(hashes: Sequence[str], password: str) -> str | None:
+    if not hashes:
+        passwords.matches(None, password)
+    return next((kept for kept in hashes if passwords.matches(kept, password)), None)

@@ -1,5 +1,7 @@
 """People, known to the whole server by their e-mail; members of organizations are made of them."""
 
+import itertools
+
 import msgspec
 
 from belvedere.access import names
@@ -7,6 +9,9 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 
 MAX_IDENTIFIER = 254
+# How many accounts of one name a password is compared with; a sign-in that names the organization
+# needs one.
+MAX_ACCOUNTS = 8
 
 
 class User(msgspec.Struct, frozen=True):
@@ -16,44 +21,124 @@ class User(msgspec.Struct, frozen=True):
     name: str
     password_hash: str | None
     enabled: int
+    # Empty: the person's own account. Else the organization that made it: it opens only that one,
+    # because nobody has proved to the others who uses it.
+    scope: str
+    # What shows that the password is the address owner's: mail, operator; empty: nothing does.
+    proof: str
 
 
 def find(tx: Tx, user_id: str) -> User | None:
     return tx.one(User, f"select {columns(User)} from users where id = ?", user_id)
 
 
-def by_identifier(tx: Tx, identifier: str) -> User | None:
-    """By e-mail or user name; they cannot be mistaken for each other."""
+def named(tx: Tx, identifier: str, customer_name: str | None = None) -> list[User]:
+    """The accounts with this e-mail or user name, the person's own first. With the name of an
+    organization only those of its members, if there are any."""
     text = identifier.strip().lower()
     if len(text) > MAX_IDENTIFIER or not text.isprintable():
-        return None
-    return tx.one(
-        User, f"select {columns(User)} from users where email = ? or username = ?", text, text
+        return []
+    found = tx.all(
+        User,
+        f"select {columns(User)} from users where (email = ? or username = ?) and (scope = ''"
+        " or exists (select 1 from members m where m.user_id = users.id))"
+        " order by scope, id limit ?",
+        text,
+        text,
+        MAX_ACCOUNTS,
     )
+    inside = [user for user in found if _is_member(tx, user.id, customer_name)]
+    return inside or found
 
 
-def find_or_create(tx: Tx, email: str, name: str = "") -> User:
-    """The person with this e-mail; a new one has no password and cannot sign in yet."""
-    address = names.email(email)
-    proposal = names.username_from(address)
-    number = 1
+def by_identifier(tx: Tx, identifier: str) -> User | None:
+    """The first of them."""
+    return next(iter(named(tx, identifier)), None)
+
+
+def own(tx: Tx, email: str) -> User | None:
+    """The person's own account with this e-mail."""
+    sql = f"select {columns(User)} from users where email = ? and scope = ''"
+    return tx.one(User, sql, email)
+
+
+def find_or_create(tx: Tx, email: str, name: str = "", scope: str = "") -> User:
+    """The account with this e-mail in this scope; a new one has no password."""
+    address, person = names.email(email), names.person(name)
+    sql = f"select {columns(User)} from users where email = ? and scope = ?"
     while True:
-        found = by_identifier(tx, address)
+        found = tx.one(User, sql, address, scope)
         if found is not None and hold(tx, found.id):
             return found
-        username = proposal if number == 1 else f"{proposal}-{number}"
-        # Does nothing when the user name is taken, or when another server was faster.
+        # Does nothing when another server was faster.
         tx.run(
-            "insert into users (id, email, username, name, created_at, updated_at)"
-            " values (?, ?, ?, ?, ?, ?) on conflict do nothing",
+            "insert into users (id, email, username, name, scope, created_at, updated_at)"
+            " values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
             new_id(),
             address,
-            username,
-            names.person(name),
+            _free_username(tx, names.username_from(address), scope),
+            person,
+            scope,
             tx.now,
             tx.now,
         )
-        number += 1
+
+
+def _free_username(tx: Tx, proposal: str, scope: str) -> str:
+    """Unlike the user names of the scope, and of all members where the scope is an organization."""
+    numbers = itertools.chain([""], (f"-{n}" for n in itertools.count(2)))
+    return next(f"{proposal}{n}" for n in numbers if not _is_taken(tx, f"{proposal}{n}", scope))
+
+
+def _is_taken(tx: Tx, username: str, scope: str, but: str = "") -> bool:
+    found = tx.row(
+        "select 1 from users where username = ? and id <> ? and (scope = ? or exists"
+        " (select 1 from members m where m.user_id = users.id and m.customer_id = ?))",
+        username,
+        but,
+        scope,
+        scope,
+    )
+    return found is not None
+
+
+def _is_member(tx: Tx, user_id: str, customer_name: str | None) -> bool:
+    key = names.organization_key(customer_name or "")
+    return key is not None and bool(
+        tx.row(
+            "select 1 from members m join customers c on c.id = m.customer_id"
+            " where m.user_id = ? and c.name_key = ?",
+            user_id,
+            key,
+        )
+    )
+
+
+def move(tx: Tx, user: User, scope: str, proof: str = "") -> None:
+    """Make it the person's own account, or one of an organization."""
+    tx.run(
+        "update users set scope = ?, proof = ?, username = ?, updated_at = ? where id = ?",
+        scope,
+        proof,
+        _free_username(tx, user.username, scope)
+        if _is_taken(tx, user.username, scope, but=user.id)
+        else user.username,
+        tx.now,
+        user.id,
+    )
+
+
+def make_room(tx: Tx, user: User, customer_id: str) -> None:
+    """Give another user name to an account of the organization that has the one of a person who
+    joins: an ACL must not mean two people by one name."""
+    for (other,) in tx.rows(
+        "select id from users where username = ? and scope = ?", user.username, customer_id
+    ):
+        tx.run(
+            "update users set username = ? where id = ?",
+            _free_username(tx, user.username, customer_id),
+            other,
+        )
 
 
 def hold(tx: Tx, user_id: str) -> bool:
@@ -62,10 +147,11 @@ def hold(tx: Tx, user_id: str) -> bool:
     return tx.row(f"select id from users where id = ?{tx.sql.lock_rows}", user_id) is not None
 
 
-def set_password(tx: Tx, user_id: str, password_hash: str) -> None:
+def set_password(tx: Tx, user_id: str, password_hash: str | None, proof: str = "") -> None:
     tx.run(
-        "update users set password_hash = ?, updated_at = ? where id = ?",
+        "update users set password_hash = ?, proof = ?, updated_at = ? where id = ?",
         password_hash,
+        proof,
         tx.now,
         user_id,
     )
@@ -85,7 +171,8 @@ def exchange_password(tx: Tx, user_id: str, seen: str | None, password_hash: str
 
 
 # What belongs to somebody and to nobody else; it goes with them.
-_OWN = ("links", "tickets", "recovery_codes", "second_factors", "preferences")
+_CREDENTIALS = ("links", "tickets", "recovery_codes", "second_factors")
+_OWN = (*_CREDENTIALS, "preferences")
 _UNUSED = (
     "password_hash is null"
     " and not exists (select 1 from members where user_id = users.id)"
@@ -93,6 +180,18 @@ _UNUSED = (
     # Whom a provider of another organization knows is somebody there.
     " and not exists (select 1 from identities where user_id = users.id)"
 )
+
+
+def retire(tx: Tx, user_id: str) -> None:
+    """The account of an organization that the person has left: no credential of it is left, and
+    whoever is invited with the same e-mail later gets another."""
+    for table in _CREDENTIALS:
+        tx.run(f"delete from {table} where user_id = ?", user_id)
+    tx.run(
+        "update users set scope = id, password_hash = null, updated_at = ? where id = ?",
+        tx.now,
+        user_id,
+    )
 
 
 def forget_unused(tx: Tx, user_id: str) -> None:

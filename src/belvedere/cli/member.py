@@ -48,11 +48,16 @@ def remove(args: Args) -> Any:
 
 
 def reset_password(args: Args) -> Any:
-    return local.ask_operator(args, "/member/reset-password", {"email": args.member})
+    return local.ask_operator(args, "/member/reset-password", _account(args))
 
 
 def reset_second_factor(args: Args) -> Any:
-    return local.ask_operator(args, "/member/reset-second-factor", {"email": args.member})
+    return local.ask_operator(args, "/member/reset-second-factor", _account(args))
+
+
+def _account(args: Args) -> dict[str, str]:
+    named = {"organization": args.organization} if args.organization else {}
+    return {"email": args.member, **named}
 
 
 def show_members(members: Any) -> None:
@@ -93,6 +98,16 @@ def show_password(answer: Any) -> None:
 def _say(text: str) -> Any:
     return lambda member: print(text.format(member["user"]["email"], member["credential"]))
 
+
+_WHOSE = (
+    option("member", metavar="EMAIL", help="whose"),
+    option(
+        "--organization",
+        metavar="NAME",
+        help="whose account, where several organizations have one with this e-mail",
+    ),
+    *local.OPTIONS,
+)
 
 VERBS = (
     Verb("list", listed, "List the members.", "belvedere member list", show_members),
@@ -149,7 +164,7 @@ VERBS = (
         "Give a member a new password and print it, once. Works on the server's own machine.",
         "belvedere member reset-password ada@example.org",
         show_password,
-        options=(option("member", metavar="EMAIL", help="whose"), *local.OPTIONS),
+        options=_WHOSE,
         is_remote=False,
     ),
     Verb(
@@ -158,7 +173,7 @@ VERBS = (
         "Take a lost second factor from a member. Works on the server's own machine.",
         "belvedere member reset-second-factor ada@example.org",
         lambda answer: print(f"{answer['email']} signs in by the password alone; sessions ended."),
-        options=(option("member", metavar="EMAIL", help="whose"), *local.OPTIONS),
+        options=_WHOSE,
         is_remote=False,
     ),
 )

@@ -68,12 +68,15 @@ def _by_link(args: Args) -> tuple[str, str]:
                 f"The organization {seen['customer_name']} takes no passwords; open the link in a"
                 " browser and sign in through its provider."
             )
-        if seen["has_password"] and seen["kind"] == "invitation":
+        is_invitation = seen["kind"] == "invitation"
+        if is_invitation and (args.account or seen["has_password"]):
             password = prompt.secret(f"Password of {email}: ")
         else:
             password = prompt.new_password(email)
         body = {"token": token, "password": password}
-        if seen["kind"] == "invitation":
+        if is_invitation:
+            if args.account:
+                body["account"] = True
             return server, _entered(client, client.post("/api/auth/invitation", body))
         client.put("/api/auth/password/reset", body)
     return server, _by_password(args, Profile(server), email, password)
@@ -131,6 +134,11 @@ VERBS = (
                 "--link",
                 action="store_true",
                 help="with a one-time link (an invitation or a new password); it is asked",
+            ),
+            option(
+                "--account",
+                action="store_true",
+                help="with --link: join with the account that you have on this server already",
             ),
         ),
     ),

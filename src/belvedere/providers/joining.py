@@ -3,13 +3,28 @@
 The provider's word opens its own organization and no other. An e-mail counts only when the
 provider says that it is verified, and only once: then the subject is bound to the person, and
 neither a changed e-mail nor another account with the same one leads to somebody else.
+
+Whoever joins through a provider gets an account of that organization, also when the person has an
+account elsewhere: the two become one only when the person, signed in to the own account, accepts
+that (`access.consent`).
 """
 
 from typing import Any
 
 import msgspec
 
-from belvedere.access import audit, customers, invitations, links, names, roster, sessions, users
+from belvedere.access import (
+    audit,
+    customers,
+    invitations,
+    links,
+    names,
+    roster,
+    second_factors,
+    sessions,
+    tickets,
+    users,
+)
 from belvedere.access.keys import Keys
 from belvedere.access.model import Actor, Level
 from belvedere.access.roster import Member
@@ -37,7 +52,7 @@ def enter(
     if not member.enabled or not member.user_enabled:
         raise Forbidden("You are disabled in this organization; ask an admin.", code="not_active")
     if member.invited_at is not None:
-        invitations.activate(tx, member, roster.as_actor(tx, member, address))
+        invitations.activate(tx, member, roster.as_actor(tx, member, address), METHOD)
     tx.run("update users set login_at = ? where id = ?", tx.now, member.user_id)
     return sessions.begin(
         tx, keys, member.user_id, customer.name, address, agent, METHOD, provider_id=row.id
@@ -56,10 +71,13 @@ def _known(tx: Tx, row: ProviderRow, claims: dict[str, Any]) -> Member | None:
 
 def _newly_bound(tx: Tx, by: Actor, row: ProviderRow, claims: dict[str, Any]) -> Member:
     email = _verified(claims)
-    user = users.by_identifier(tx, email)
-    member = None if user is None else roster.of_user(tx, row.customer_id, user.id)
+    member = roster.of_email(tx, row.customer_id, email)
     if member is None:
         member = _joined(tx, by, row, claims, email)
+    elif member.invited_at is not None and not member.scope:
+        member = _moved_inside(tx, by, member)
+    elif member.proof == "link":
+        _drop_password(tx, member)
     if not store.bind(tx, row.id, claims["sub"], member.user_id):
         raise Forbidden(
             "This e-mail belongs to another account of the provider; ask an admin.",
@@ -76,12 +94,29 @@ def _joined(tx: Tx, by: Actor, row: ProviderRow, claims: dict[str, Any], email: 
         raise _not_invited()
     said = claims.get("name")
     name = said if isinstance(said, str) and len(said) <= 128 and said.isprintable() else ""
-    user = users.find_or_create(tx, email, name)
-    member = roster.add(tx, by, user.id, level, [], None)
-    # A reset link that another organization made earlier must not open this one.
-    links.drop_resets(tx, user.id)
+    user = users.find_or_create(tx, email, name, row.customer_id)
+    member = roster.add(tx, by, user, level, [], proof=METHOD)
     roster.tell(tx, by, "add", "added", member.id, None, roster.shown(member))
     return member
+
+
+def _moved_inside(tx: Tx, by: Actor, member: Member) -> Member:
+    """The provider accepts an invitation of the person's own account: it cannot speak for that
+    account, whose password would open this organization from now on."""
+    user = users.find_or_create(tx, member.email, member.name, member.customer_id)
+    tx.run("update members set user_id = ? where id = ?", user.id, member.id)
+    return roster.find(tx, member.customer_id, member.id)
+
+
+def _drop_password(tx: Tx, member: Member) -> None:
+    """It was set through a link that a manager saw. The provider knows who the person is, so what
+    somebody else may have set up before ends here."""
+    users.set_password(tx, member.user_id, None)
+    second_factors.forget(tx, member.user_id)
+    tickets.drop(tx, member.user_id)
+    sessions.kill(tx, member.user_id)
+    links.drop_resets(tx, member.user_id)
+    tx.run("update members set proof = ? where id = ?", METHOD, member.id)
 
 
 def _verified(claims: dict[str, Any]) -> str:

@@ -56,12 +56,20 @@ def _allow_passwords(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str,
 
 def _reset_password(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
     password = secrets.token_urlsafe(15)
-    user = recovery.set_password(tx, _word(payload, "email"), passwords.digest(password))
+    user = recovery.set_password(
+        tx, _word(payload, "email"), passwords.digest(password), _organization(payload)
+    )
     return {"email": user.email, "password": password}
 
 
 def _reset_second_factor(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
-    return {"email": securing.reset_by_operator(tx, _word(payload, "email")).email}
+    user = securing.reset_by_operator(tx, _word(payload, "email"), _organization(payload))
+    return {"email": user.email}
+
+
+def _organization(payload: dict[str, Any]) -> str | None:
+    """Needed only where several accounts have one e-mail."""
+    return _word(payload, "organization") if payload.get("organization") else None
 
 
 def _word(payload: dict[str, Any], name: str) -> str:

@@ -4724,6 +4724,8 @@ export interface components {
         };
         /** Accept */
         Accept: {
+            /** @default false */
+            account?: boolean;
             password: string;
             token: string;
         };

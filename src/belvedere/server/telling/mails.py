@@ -50,7 +50,7 @@ def _invitation(tx: Tx, house: House, event: Event) -> None:
     if member is None or member.invited_at is None:
         return
     whose = (links.INVITATION, member.user_id, event.customer_id, "operator")
-    _, token = links.make(tx, house.keys, *whose, beside=True)
+    _, token = links.make(tx, house.keys, *whose, proof=links.MAIL, beside=True)
     name = customers.find(tx, event.customer_id).name
     body = _INVITATION.format(customer=name, link=_link(house, token))
     letter = Letter(f"Invitation to {name}", body)
@@ -64,7 +64,7 @@ def _recovery(tx: Tx, house: House, event: Event) -> None:
     if member is None or sessions.memberships(tx, member.user_id)[0].member_id != member.id:
         return
     whose = (links.RESET, member.user_id, event.customer_id, "operator")
-    _, token = links.make(tx, house.keys, *whose)
+    _, token = links.make(tx, house.keys, *whose, proof=links.MAIL)
     by = customers.operator(customers.find(tx, event.customer_id))
     roster.tell(tx, by, "link", "link_made", member.id, None, {"kind": links.RESET})
     letter = Letter("A new password for Belvedere", _RESET.format(link=_link(house, token)))

@@ -1,4 +1,4 @@
-import { Anchor, Button, PasswordInput, Text } from '@mantine/core'
+import { Anchor, Button, PasswordInput, Switch, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -63,11 +63,13 @@ function Redeem({ link, token }: { link: Shape<'LinkShown'>; token: string }) {
   const t = useText()
   const [password, setPassword] = useState('')
   const [asked, setAsked] = useState<Asked | null>(null)
+  const [hasAccount, setHasAccount] = useState(false)
   const isInvitation = link.kind === 'invitation'
   const redeem = useMutation({
     mutationFn: async () => {
       const body = { token, password }
-      if (isInvitation) return ok(api.POST('/api/auth/invitation', { body }))
+      if (isInvitation)
+        return ok(api.POST('/api/auth/invitation', { body: { ...body, account: hasAccount } }))
       await ok(api.PUT('/api/auth/password/reset', { body }))
       return null
     },
@@ -96,7 +98,7 @@ function Redeem({ link, token }: { link: Shape<'LinkShown'>; token: string }) {
         </Anchor>
       </Card>
     )
-  const isKnown = isInvitation && link.has_password
+  const isKnown = isInvitation && (link.has_password || hasAccount)
   return (
     <Card
       title={isInvitation ? t.linkInvitation(link.customer_name) : t.linkReset}
@@ -104,6 +106,13 @@ function Redeem({ link, token }: { link: Shape<'LinkShown'>; token: string }) {
       onSubmit={() => redeem.mutate()}
     >
       <Text size="sm">{isKnown ? t.linkKnown(link.email) : t.linkBody(link.email)}</Text>
+      {isInvitation && !link.has_password ? (
+        <Switch
+          label={t.linkHasAccount}
+          checked={hasAccount}
+          onChange={(event) => setHasAccount(event.currentTarget.checked)}
+        />
+      ) : null}
       <PasswordInput
         required
         autoFocus

@@ -30,6 +30,7 @@ export const useText = catalogue(
     linkBody: (email: string) => `For ${email}. At least 12 characters.`,
     linkKnown: (email: string) =>
       `For ${email}. You have an account here already: enter its password.`,
+    linkHasAccount: 'I have an account with this address on this server',
     linkNoPassword: 'No password needed',
     linkThrough: (org: string, email: string) =>
       `${org} takes no passwords. Sign in with its provider as ${email}.`,
@@ -98,6 +99,7 @@ export const useText = catalogue(
     linkBody: (email: string) => `Para ${email}. Al menos 12 caracteres.`,
     linkKnown: (email: string) =>
       `Para ${email}. Ya tienes una cuenta aquí: escribe su contraseña.`,
+    linkHasAccount: 'Tengo una cuenta con este correo en este servidor',
     linkNoPassword: 'No hace falta contraseña',
     linkThrough: (org: string, email: string) =>
       `${org} no admite contraseñas. Entra con su proveedor como ${email}.`,
