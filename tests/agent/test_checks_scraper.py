@@ -193,3 +193,20 @@ while True:
     one.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello")
     one.close()
 """
+
+
+async def test_an_answer_that_repeats_a_credential_is_masked() -> None:
+    async with site() as found:
+        found.pages["/"] = page(b'{"you": "sent hunter22 to us"}')
+        outcome = await scrape(
+            found.url, json_path="$.you", json_value="x", masks=["Bearer hunter22", "hunter22"]
+        )
+        assert outcome.message == "$.you is sent *** to us, expected x"
+
+
+async def test_a_check_that_cannot_be_made_sends_nothing() -> None:
+    async with site() as found:
+        outcome = await scrape(found.url, problem="The secret X is not set.")
+        assert (outcome.state, outcome.event) == ("failure", "scraper:config:secret")
+        assert outcome.message == "The secret X is not set."
+        assert found.asked == []

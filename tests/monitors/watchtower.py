@@ -78,7 +78,7 @@ class Tower:
         return found
 
     def watch(self) -> Watch:
-        return self.db.write_now(watching.of_host, self.host_id)
+        return self.db.write_now(watching.of_host, self.host_id, self.keys)
 
     def sample(self, monitor_id: str, *states: str, **more: Any) -> None:
         """One batch."""

@@ -7,15 +7,13 @@ import msgspec
 
 from belvedere.access.model import Actor
 from belvedere.base.clock import HOUR, Millis
+from belvedere.base.credentials import MASK, in_text, is_named_secret, masked
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 from belvedere.rest.filters import escaped
 
-# Names of fields that must not be kept, whatever record they come from.
-_SECRET_FIELD = re.compile(
-    r"pass(word|wd|phrase)|secret|token|digest|api_?key|private_?key|authorization|cookie|^box$",
-    re.IGNORECASE,
-)
+# Names of fields that must not be kept beside those of credentials: what hides inside of our own.
+_INNER_FIELDS = frozenset({"box", "sealed"})
 # Our own credentials, wherever in a text they stand.
 _CREDENTIAL = re.compile(r"bv[taselpf]_[A-Za-z0-9_\-.~]{32,}")
 
@@ -117,13 +115,15 @@ def without_secrets(value: Any) -> Any:
     """The same value, fields with secret names left out and our own credentials blotted out."""
     if isinstance(value, dict):
         return {
-            key: without_secrets(item)
-            for key, item in value.items()
-            if not _SECRET_FIELD.search(str(key))
+            key: without_secrets(item) for key, item in value.items() if not _is_secret(str(key))
         }
     if isinstance(value, list | tuple):
         return [without_secrets(item) for item in value]
-    return _CREDENTIAL.sub("***", value) if isinstance(value, str) else value
+    return in_text(_CREDENTIAL.sub(MASK, value), masked) if isinstance(value, str) else value
+
+
+def _is_secret(field: str) -> bool:
+    return is_named_secret(field) or "digest" in field.lower() or field in _INNER_FIELDS
 
 
 def _text(value: dict[str, Any] | None) -> str | None:

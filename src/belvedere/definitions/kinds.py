@@ -7,7 +7,9 @@ from msgspec import UNSET
 
 from belvedere.access import Actor, acl
 from belvedere.access.keys import Keys
+from belvedere.base import request_masking
 from belvedere.base.errors import Conflict, Fault, Invalid, NotFound
+from belvedere.base.request_masking import FIELDS
 from belvedere.db import Tx
 from belvedere.definitions.model import Kind
 from belvedere.files import FileChange
@@ -81,6 +83,9 @@ class Tasks:
             was = converted(old, TaskBody).task_arguments or []
             fields["task_arguments"] = task_given.unmasked(fields["task_arguments"], was)
             body = {**body, "task_arguments": msgspec.to_builtins(fields["task_arguments"])}
+        if old is not None:
+            body = request_masking.restored(body, old)
+            fields = {**fields, **{name: body[name] for name in FIELDS if body.get(name)}}
         spec = task_definition.checked(TaskSpec(**{**fields, "host_id": None, "script_id": None}))
         acl.resolve(tx, actor.customer_id, given.acl or ())
         triggers.resolved(tx, actor, ("task", ""), given.triggers or (), ())
@@ -108,9 +113,9 @@ class Tasks:
 
     def shown(self, body: Body) -> Body:
         arguments = converted(body, TaskBody).task_arguments
-        if not arguments:
-            return body
-        return {**body, "task_arguments": msgspec.to_builtins(shown(arguments))}
+        if arguments:
+            body = {**body, "task_arguments": msgspec.to_builtins(shown(arguments))}
+        return request_masking.shown(body) if body["type"] == Type.SCRAPER else body
 
 
 def _with_stored_script(tx: Tx, actor: Actor, body: Body, given: Any, old: Body | None) -> Body:
@@ -155,7 +160,7 @@ def _check_file(tx: Tx, actor: Actor, file_id: str) -> None:
 class Monitors:
     def prepare(self, tx: Tx, actor: Actor, body: Body, old: Body | None) -> Body:
         _refuse_host(body)
-        if old is not None and body.get("headers"):
+        if old is not None:
             body = unmasked(body, old)
         given = converted(body, MonitorBody)
         type_ = monitor_given.type_of(given)

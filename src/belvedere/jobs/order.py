@@ -6,10 +6,12 @@ from typing import Any
 import msgspec
 
 from belvedere.access.keys import Keys
+from belvedere.base.request_masking import literals
 from belvedere.jobs import scraper, specs
 from belvedere.jobs.queue import Claimed
 from belvedere.protocol import BlobArgument, Order
 from belvedere.secrets.given import Given, opened
+from belvedere.tasks.masking import request_of
 from belvedere.tasks.model import TaskSpec
 
 _arguments = msgspec.json.Decoder(list[Any]).decode
@@ -23,8 +25,11 @@ def order_of(claimed: Claimed, session: int, base_url: str, keys: Keys | None = 
     secrets = opened(keys, claimed.secrets, job.task_id) if keys and claimed.secrets else NOTHING
     words, blobs = _argv(claimed.arguments)
     runas = shlex.split(spec.script_runas) if spec.script_runas else []
+    masks = [*secrets.hidden, *_masked(spec, claimed.arguments)]
     if job.type == "ScraperJob":
-        words, blobs, runas = [scraper.argument(spec, job.timeout)], [], scraper.RUNAS
+        values = {**secrets.of_customer, **secrets.of_task}
+        words, blobs = [scraper.argument(spec, job.timeout, values)], []
+        runas, masks = scraper.RUNAS, [*masks, *literals(request_of(spec))]
     return Order(
         session=session,
         fence=job.fence,
@@ -39,7 +44,7 @@ def order_of(claimed: Claimed, session: int, base_url: str, keys: Keys | None = 
         daemonize=spec.daemonize,
         os_user=spec.os_user,
         blobs=blobs,
-        masks=[*secrets.hidden, *_masked(spec, claimed.arguments)],
+        masks=masks,
     )
 
 

@@ -18,6 +18,9 @@ from belvedere.db import Tx
 from belvedere.jobs.order import order_of
 from belvedere.jobs.queue import Claimed
 from belvedere.protocol import Order
+from belvedere.secrets import references
+from belvedere.secrets.given import opened
+from belvedere.tasks import masking
 
 # Where a task asks for no particular status, anything below 400 is good.
 ANY_GOOD = "[123][0-9][0-9]"
@@ -72,11 +75,14 @@ def job_of(tx: Tx, claimed: Claimed, base_url: str, keys: Keys) -> OldJob:
         customer_name=claimed.customer_name,
         timeout=job.timeout,
     )
-    if job.type == "ScraperJob":
-        found.task = request_of(msgspec.to_builtins(spec), job.timeout)
-        return found
     # It cannot hide anything: it gets what may be seen.
     seen = [row for row in claimed.secrets if not row.is_secret]
+    if job.type == "ScraperJob":
+        given = opened(keys, seen, job.task_id)
+        known = {**given.of_customer, **given.of_task}
+        config = msgspec.to_builtins(spec)
+        found.task = request_of(references.resolved(config, known), job.timeout)
+        return found
     order = order_of(msgspec.structs.replace(claimed, secrets=seen), 0, base_url, keys)
     content = files.content_of(tx, order.sha256) or b""
     # The job's own id: what is fetched by it is the version that the job was made with.
@@ -95,7 +101,16 @@ def cannot(claimed: Claimed) -> str:
     task_id = claimed.job.task_id
     if any(row.is_secret and row.task_id == task_id for row in claimed.secrets):
         return "it cannot hide secrets in output, and this task has secrets of its own"
+    names = references.names_in(masking.request_of(claimed.spec))
+    if names - _seen_by(claimed):
+        return "it cannot hide secrets in output, and this task refers to one"
     return ""
+
+
+def _seen_by(claimed: Claimed) -> set[str]:
+    """The variables that the job's task may use."""
+    mine = ("", claimed.job.task_id)
+    return {row.name for row in claimed.secrets if row.task_id in mine and not row.is_secret}
 
 
 def request_of(config: dict[str, Any], timeout_ms: int) -> dict[str, Any]:

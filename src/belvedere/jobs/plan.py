@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from belvedere.base.credentials import in_text, masked
 from belvedere.base.errors import Conflict, Invalid
 from belvedere.db import Tx
 from belvedere.events import triggers
@@ -55,7 +56,12 @@ class Planned(msgspec.Struct, omit_defaults=True):
 
 
 Plan = list[Planned]
-_decode = msgspec.json.Decoder(Plan).decode
+_plan = msgspec.json.Decoder(Plan).decode
+
+
+def _decode(text: str) -> Plan:
+    """Plans that older versions wrote may hold the credentials of an address."""
+    return [msgspec.structs.replace(one, url=in_text(one.url, masked)) for one in _plan(text)]
 
 
 def planned(
@@ -75,7 +81,7 @@ def planned(
         script_sha256=task.script_sha256,
         script_runas=task.spec.script_runas,
         os_user=task.spec.os_user,
-        url=task.spec.url,
+        url=in_text(task.spec.url, masked),
         arguments=None if given is None else _shown(task.spec, given, hidden),
         **where,
     )
@@ -96,8 +102,8 @@ def _shown(spec: TaskSpec, given: Sequence[Any], hidden: Collection[int]) -> lis
         # It will ask somebody, or not start and say why.
         return None
     plain = [one if isinstance(one, str) else {"filename": one.filename} for one in values]
-    masked = arguments.masked(spec.task_arguments, plain)
-    return [MASK if n in hidden else one for n, one in enumerate(masked)]
+    known = arguments.masked(spec.task_arguments, plain)
+    return [MASK if n in hidden else one for n, one in enumerate(known)]
 
 
 def write(tx: Tx, job: JobRow, spec: TaskSpec, values: str, follows: Plan) -> Plan:

@@ -5,11 +5,14 @@ timed out, cancelled and reported exactly as scripts are.
 """
 
 import hashlib
+from collections.abc import Mapping
 from importlib.resources import files
 
 from belvedere.base import text
 from belvedere.db import Tx
 from belvedere.files import store_content
+from belvedere.secrets import references
+from belvedere.tasks.masking import request_of
 from belvedere.tasks.model import TaskSpec
 
 FILENAME = "scraper.py"
@@ -29,14 +32,18 @@ def keep_source(tx: Tx) -> None:
     assert store_content(tx, source()) == SHA256
 
 
-def argument(spec: TaskSpec, timeout_ms: int) -> str:
+def argument(spec: TaskSpec, timeout_ms: int, secrets: Mapping[str, str]) -> str:
     """What the script needs to know, as its one argument."""
+    request, problem = request_of(spec), ""
+    try:
+        request = references.resolved(request, secrets)
+    except references.Missing as missing:
+        problem = str(missing)
     return text.compact(
         {
-            "url": spec.url,
+            **request,
+            "problem": problem,
             "method": spec.method,
-            "headers": spec.headers,
-            "body": spec.body,
             "json": spec.json,
             "status_code": spec.status_code,
             "pattern": spec.pattern if spec.parser in ("", "pattern") else "",

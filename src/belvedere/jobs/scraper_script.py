@@ -47,9 +47,18 @@ def verdict(asked: dict, status: int, data: str) -> tuple:  # type: ignore[type-
     return "success", "success", f"status {status}"
 
 
+def shown_url(url: str) -> str:
+    """Without the query and without the name and password before the host."""
+    scheme, _, rest = url.split("?")[0].split("#")[0].partition("://")
+    place, slash, path = rest.partition("/")
+    return f"{scheme}://{place.rpartition('@')[2]}{slash}{path}"
+
+
 def main() -> int:
     asked = json.loads(sys.argv[1])
     try:
+        if asked.get("problem"):
+            raise ValueError(asked["problem"])
         status, headers, data = fetch(asked)
         state, event, message = verdict(asked, status, data)
     except re.error as fault:
@@ -58,7 +67,7 @@ def main() -> int:
     except (OSError, ValueError) as fault:
         state, event, message = "failure", "scraper:error:request", str(fault)
         status, headers, data = 0, {}, ""
-    print(f"{asked['method']} {asked['url'].split('?')[0]}: {message}")
+    print(f"{asked['method']} {shown_url(asked['url'])}: {message}")
     shown = data[:SHOWN_BODY] if asked["keeps_body"] else ""
     output = [shown, json.dumps(headers), str(status)]
     print(json.dumps({"state": state, "event_name": event, "output": output}))

@@ -9,7 +9,7 @@ from belvedere.access import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.events.triggers import Trigger
 from belvedere.monitors.model import KIND_NAMES
-from belvedere.monitors.secrecy import shown_config
+from belvedere.monitors.secrecy import has_request, shown_config
 from belvedere.monitors.store import MonitorView
 
 
@@ -111,16 +111,18 @@ def _raw(text: str) -> Any:
     return msgspec.Raw(text.encode())
 
 
-def _config(text: str) -> Any:
-    if '"headers"' not in text or '"headers":{}' in text:
-        return _raw(text)
-    return shown_config(msgspec.json.decode(text))
+def _shown(text: str) -> tuple[Any, _AtTop]:
+    """The configuration without credentials, and what of it stands at the top."""
+    if not has_request(text):
+        return _raw(text), _at_top(text)
+    config = shown_config(msgspec.json.decode(text))
+    return config, msgspec.convert(config, _AtTop)
 
 
 def record(
     row: MonitorView, acl: list[str], triggers: list[Trigger], actor: Actor
 ) -> MonitorRecord:
-    config, top = _config(row.config), _at_top(row.config)
+    config, top = _shown(row.config)
     last_event = _raw(row.last_event)
     return MonitorRecord(
         id=row.id,

@@ -1,28 +1,48 @@
-"""What of a configuration may be shown: values of headers that open doors stay hidden."""
+"""What of a configuration may be shown, and the values that an agent gets in its place."""
 
-import re
+from collections.abc import Callable
 from typing import Any
 
-MASK = "***"
-_SECRET = re.compile("auth|cookie|token|secret|key|pass", re.IGNORECASE)
+from belvedere.base import request_masking
+from belvedere.secrets import references
+
+# Without one of these a configuration has nothing to hide; a list of thousands need not read it.
+_SIGNS = ("@", "?", "#")
+
+
+def has_request(text: str) -> bool:
+    """Whether the JSON of a configuration may hold credentials."""
+    if '"url":' not in text:
+        return False
+    is_bare = '"headers":{}' in text and '"body":""' in text
+    return not is_bare or any(sign in text for sign in _SIGNS)
 
 
 def shown_config(config: dict[str, Any]) -> dict[str, Any]:
-    headers = config.get("headers")
-    if not headers:
-        return config
-    return {
-        **config,
-        "headers": {n: MASK if _SECRET.search(n) else value for n, value in headers.items()},
-    }
+    """Of a monitor, or of its definition, which may hold a configuration inside."""
+    found = request_masking.shown(config) if "url" in config or "headers" in config else config
+    inner = found.get("config")
+    return {**found, "config": shown_config(inner)} if isinstance(inner, dict) else found
 
 
 def unmasked(config: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
     """Put hidden values back where a record was sent as it had been shown."""
-    headers, kept = config.get("headers"), old.get("headers") or {}
-    if not headers:
-        return config
-    return {
-        **config,
-        "headers": {n: kept.get(n, v) if v == MASK else v for n, v in headers.items()},
-    }
+    inner, before = config.get("config"), old.get("config")
+    known = {**before, **old} if isinstance(before, dict) else old
+    found = request_masking.restored(config, known)
+    return {**found, "config": unmasked(inner, known)} if isinstance(inner, dict) else found
+
+
+def for_agent(config: dict[str, Any], values: Callable[[], dict[str, str]]) -> dict[str, Any]:
+    """A web check with the secrets that it refers to, and what its agent must not repeat.
+    `problem`: why it cannot be made. `values` is asked only where there is a reference."""
+    found = dict(config)
+    masks = request_masking.literals(config)
+    if names := references.names_in(config):
+        known = values()
+        masks += [known[name] for name in sorted(names) if name in known]
+        try:
+            found = references.resolved(config, known)
+        except references.Missing as missing:
+            found["problem"] = str(missing)
+    return {**found, "masks": masks} if masks else found

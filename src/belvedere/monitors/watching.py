@@ -7,13 +7,17 @@ from typing import Any
 
 import msgspec
 
+from belvedere.access.keys import Keys
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.files import content_of
 from belvedere.files import store as file_store
-from belvedere.monitors import store
+from belvedere.monitors import secrecy, store
 from belvedere.monitors.model import MonitorRow, Type
 from belvedere.protocol import Watch, Watched
+from belvedere.secrets import references
+from belvedere.secrets import store as secret_store
+from belvedere.secrets.given import opened
 
 # A script goes to the agent inside its configuration.
 MAX_SCRIPT = 256 * 1024
@@ -31,11 +35,12 @@ def changed(tx: Tx, host_id: str | None) -> None:
     tx.rung.add(f"watch:{host_id}")
 
 
-def of_host(tx: Tx, host_id: str) -> Watch:
-    """For the agent of this host."""
+def of_host(tx: Tx, host_id: str, keys: Keys) -> Watch:
+    """For the agent of this host, with the secrets that its checks refer to."""
     number = tx.value("select number from watches where host_id = ?", host_id) or 0
     rows = [row for row in store.of_host(tx, host_id) if row.enabled]
-    watched = [_watched(tx, row) for row in rows if Type(row.type).is_run_by_agent]
+    values = _Secrets(tx, keys, rows[0].customer_id if rows else "")
+    watched = [_watched(tx, row, values) for row in rows if Type(row.type).is_run_by_agent]
     found = [one for one in watched if one is not None]
     if rows and not _may_look_inside(tx, rows[0].customer_id):
         for one in found:
@@ -52,8 +57,24 @@ def numbers(tx: Tx, host_ids: Sequence[str]) -> dict[str, int]:
     return {host_id: number for host_id, number in rows}
 
 
-def _watched(tx: Tx, row: MonitorRow) -> Watched | None:
+class _Secrets:
+    """Secrets of an organization, opened when the first check needs one."""
+
+    def __init__(self, tx: Tx, keys: Keys, customer_id: str) -> None:
+        self._tx, self._keys, self._customer_id = tx, keys, customer_id
+        self._values: dict[str, str] | None = None
+
+    def __call__(self) -> dict[str, str]:
+        if self._values is None:
+            rows = secret_store.of_customer(self._tx, self._customer_id)
+            self._values = opened(self._keys, rows, "").of_customer
+        return self._values
+
+
+def _watched(tx: Tx, row: MonitorRow, values: _Secrets) -> Watched | None:
     config = row.settings
+    if row.type == Type.SCRAPER:
+        config = secrecy.for_agent(config, values)
     if row.type == Type.SCRIPT:
         script = _script(tx, row.customer_id, config)
         if script is None:
@@ -87,6 +108,14 @@ def customer_changed(tx: Tx, customer_id: str) -> None:
     """It allows or forbids inner addresses: all of its agents must hear of it."""
     rows = store.chosen(tx, "host_id is not null and customer_id = ?", customer_id)
     for host_id in sorted({row.host_id for row in rows if row.host_id}):
+        changed(tx, host_id)
+
+
+def secret_changed(tx: Tx, customer_id: str) -> None:
+    """Another value: agents whose checks refer to secrets must hear of it."""
+    rows = store.chosen(tx, "type = 'scraper' and customer_id = ?", customer_id)
+    referring = [row for row in rows if references.SIGN in row.config]
+    for host_id in sorted({row.host_id for row in referring if row.host_id}):
         changed(tx, host_id)
 
 

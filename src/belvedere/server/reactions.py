@@ -90,6 +90,11 @@ REACTIONS = (
         lambda tx, _, event: watching.script_changed(tx, event.customer_id, event.object_id),
     ),
     Reaction(
+        "agents get the secrets of their web checks",
+        frozenset({"secret.changed", "secret.deleted"}),
+        lambda tx, _, event: watching.secret_changed(tx, event.customer_id),
+    ),
+    Reaction(
         "secrets of deleted tasks go",
         frozenset({"task.deleted"}),
         lambda tx, _, event: secrets.task_went(tx, event.customer_id, event.object_id),

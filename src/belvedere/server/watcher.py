@@ -24,7 +24,8 @@ class Watcher:
 
     async def tell(self) -> None:
         """Send the whole configuration, if it is not the one that the agent has."""
-        watch = await self._link.house.db.read(watching.of_host, self._link.host_id)
+        house = self._link.house
+        watch = await house.db.read(watching.of_host, self._link.host_id, house.keys)
         if watch.number > self.number:
             self.number = watch.number
             self._link.push(watch)

@@ -7,7 +7,8 @@ from msgspec import UNSET, UnsetType
 
 from belvedere.access import Actor
 from belvedere.base.clock import iso, iso_or_none
-from belvedere.tasks.model import KIND_NAMES, ONLY, TaskSpec, decode, shown
+from belvedere.tasks.masking import shown_spec
+from belvedere.tasks.model import KIND_NAMES, ONLY, TaskSpec, decode
 from belvedere.tasks.store import TaskView
 from belvedere.tasks.timetable import ScheduleLine
 
@@ -76,13 +77,12 @@ TaskRecord: Any = msgspec.defstruct(
 
 
 def record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
-    spec = decode(view.spec)
+    spec = shown_spec(decode(view.spec))
     values = {
         name: getattr(spec, name)
         for name in TaskSpec.__struct_fields__
         if name not in ONLY or spec.type in ONLY[name]
     }
-    values["task_arguments"] = shown(spec.task_arguments)
     if spec.env and not actor.runs_all:
         # Who cannot edit a task has no business with what people put into environments.
         values["env"] = {}

@@ -13,9 +13,9 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.hosts import instances
 from belvedere.rest.filters import Listing
-from belvedere.tasks import bindings, definition, given, store, timetable, triggers
+from belvedere.tasks import bindings, definition, given, masking, store, timetable, triggers
 from belvedere.tasks.bindings import Binding
-from belvedere.tasks.model import MASK, TaskSpec, decode, shown
+from belvedere.tasks.model import MASK, TaskSpec, decode
 from belvedere.tasks.store import TaskRow, TaskView
 
 Shown = tuple[TaskView, list[str]]
@@ -64,6 +64,7 @@ def change(
     fields["concurrency"] = given.concurrency(fields, body.multitasking, kept.get("concurrency"))
     if "task_arguments" in fields:
         fields["task_arguments"] = given.unmasked(fields["task_arguments"], old.task_arguments)
+    fields = masking.restored(fields, old)
     if whole and not fields.get("name"):
         raise definition.refusal([Fault("name", "This is required.")])
     to = Binding(tx, actor, task_id, old, keeps=not whole)
@@ -227,13 +228,11 @@ def _event(row: TaskRow) -> dict[str, Any]:
 
 
 def audited(spec: TaskSpec) -> dict[str, Any]:
-    """A definition as the audit keeps it: no masked value, no value of the environment."""
+    """A definition as the audit keeps it: no masked value, no credential, no value of the
+    environment."""
+    hidden = dict.fromkeys(spec.env, MASK)
     kept: dict[str, Any] = msgspec.to_builtins(
-        msgspec.structs.replace(
-            spec,
-            task_arguments=shown(spec.task_arguments),
-            env=dict.fromkeys(spec.env, MASK),
-        )
+        msgspec.structs.replace(masking.shown_spec(spec), env=hidden)
     )
     return kept
 

@@ -1,12 +1,12 @@
 """The inbox: what came in, what became of it, and how long it is kept."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from belvedere.base import text
 from belvedere.base.clock import DAY, Millis
+from belvedere.base.credentials import MASK, is_credential
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.rest.clauses import clauses
@@ -18,9 +18,6 @@ LIFE: Millis = 30 * DAY
 MOST, MOST_BYTES = 500, 16 << 20
 BATCH = 200
 MAX_HEADERS, MAX_HEADER = 64, 1_024
-_SECRET = re.compile(
-    r"auth|cookie|secret|signature|token|pass|api[-_]?key|credential", re.IGNORECASE
-)
 DELIVERIES = Listable(
     fields={
         "id": Field("id"),
@@ -39,7 +36,7 @@ _ROW = columns(Delivery)
 def redacted(headers: Iterable[tuple[str, str]]) -> str:
     """Headers as they may be kept, as JSON: what looks like a secret is blotted out."""
     kept = {
-        name: "***" if _SECRET.search(name) else value[:MAX_HEADER]
+        name: MASK if is_credential(name) else value[:MAX_HEADER]
         for name, value in list(headers)[:MAX_HEADERS]
     }
     return msgspec.json.encode(kept).decode()

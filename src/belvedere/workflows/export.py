@@ -10,6 +10,7 @@ from belvedere.access import Actor, Level, require
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.tasks import store as tasks
+from belvedere.tasks.masking import shown_spec, without_credentials
 from belvedere.tasks.model import KIND_NAMES, TaskSpec, Type
 from belvedere.tasks.store import Runnable
 from belvedere.workflows import store
@@ -75,7 +76,11 @@ def _check(actor: Actor, mode: str) -> None:
 
 
 def _task(task: Runnable) -> Fields:
-    spec = msgspec.structs.replace(task.spec, task_arguments=_arguments(task.spec))
+    spec = msgspec.structs.replace(
+        shown_spec(task.spec),
+        task_arguments=_arguments(task.spec),
+        env=without_credentials(task.spec.env),
+    )
     said: Fields = msgspec.to_builtins(spec)
     kept = {field: value for field, value in said.items() if field not in _LEFT_HERE}
     return {"id": task.id, "_type": KIND_NAMES[spec.type], **kept}
@@ -104,7 +109,8 @@ def _inside(tx: Tx, task: Runnable, mode: str) -> Fields:
 
 
 def _fields(spec: WorkflowSpec) -> Fields:
-    said: Fields = msgspec.to_builtins(spec)
+    constants = without_credentials(spec.global_constants)
+    said: Fields = msgspec.to_builtins(msgspec.structs.replace(spec, global_constants=constants))
     return {field: value for field, value in said.items() if field != "graph"}
 
 

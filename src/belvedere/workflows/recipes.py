@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere.base.errors import Invalid
 from belvedere.tasks.definition import env_faults
-from belvedere.tasks.model import TaskSpec
+from belvedere.tasks.model import MASK, TaskSpec
 from belvedere.workflows.given import texts_of
 from belvedere.workflows.model import Edge, Graph, Node, Position
 
@@ -108,7 +108,16 @@ def _task(said: Fields, file: Any, notes: list[str], is_ours: bool) -> Fields:
         notes.append(f"{name}: its arguments arrive as plain text, not as JSON texts")
     if any(_is_lost(one) for one in made["task_arguments"]):
         notes.append(f"{name}: give its masked fixed arguments their values anew")
+    if places := _masks_in(made):
+        notes.append(f"{name}: set the credentials in its {', '.join(places)} again")
     return made
+
+
+def _masks_in(made: Fields) -> list[str]:
+    """Fields with credentials that stayed where the recipe comes from."""
+    texts = {field: made.get(field) for field in ("url", "body")}
+    texts |= _dict(made, "headers") | _dict(made, "env")
+    return sorted(field for field, text in texts.items() if isinstance(text, str) and MASK in text)
 
 
 def _is_lost(argument: Fields) -> bool:
@@ -178,6 +187,8 @@ def _constants(said: Fields, notes: list[str]) -> dict[str, str]:
     for name in [name for name, value in found.items() if [*env_faults("", {name: value})]]:
         notes.append(f"The global constant {name!r} is left out: no script can be given it.")
         del found[name]
+    if hidden := sorted(name for name, value in found.items() if value == MASK):
+        notes.append(f"Set the global constants {', '.join(hidden)} again.")
     return found
 
 

@@ -4,12 +4,14 @@ import json
 import re
 import ssl
 import time
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urljoin
 
 from belvedere.agent.checks.http import Answer, BadAnswer, fetch
 from belvedere.agent.checks.outcome import Outcome, explain
 from belvedere.agent.checks.seeker import Seeker
+from belvedere.base.masking import Masker
 from belvedere.base.pattern import compiled
 
 MOST_REDIRECTS = 5
@@ -18,6 +20,21 @@ _PART = re.compile(r"\.([\w-]+)|\[(\d+)\]")
 
 
 async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
+    if config.get("problem"):
+        return _failure("scraper:config:secret", config["problem"])
+    return _masked(await _checked(config), config.get("masks", ()))
+
+
+def _masked(outcome: Outcome, values: Sequence[str]) -> Outcome:
+    """An answer may repeat the credentials that were sent."""
+    if values:
+        masker = Masker(values)
+        said = outcome.message.encode("utf-8", "surrogatepass")
+        outcome.message = (masker.feed(said) + masker.finish()).decode("utf-8", "replace")
+    return outcome
+
+
+async def _checked(config: dict[str, Any]) -> Outcome:
     began = time.monotonic()
     try:
         answer = await _fetch(config)

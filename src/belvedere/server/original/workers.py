@@ -19,6 +19,7 @@ from belvedere.hosts import original
 from belvedere.jobs import original as jobs
 from belvedere.monitors import store, watching
 from belvedere.monitors.model import MonitorRow, Type
+from belvedere.secrets import references
 
 Worker = dict[str, Any]
 
@@ -54,7 +55,8 @@ def _worker(tx: Tx, row: MonitorRow) -> Worker | None:
 
 def _scraper(tx: Tx, row: MonitorRow) -> Worker | None:
     config = row.settings
-    if config["json_path"] or config["max_ms"]:
+    if config["json_path"] or config["max_ms"] or references.names_in(config):
+        # It cannot hide anything, so it gets no secrets.
         return None
     return jobs.request_of(config, config["timeout"])
 

@@ -43,7 +43,7 @@ export const useKindText = catalogue(
       method: { label: 'Method' },
       headers: {
         label: 'Headers',
-        help: 'One per line, Name: value. Values that look like credentials are hidden after saving.',
+        help: 'One per line, Name: value. Credentials read *** once they are saved; {{secret:NAME}} inserts a secret.',
       },
       body: { label: 'Body' },
       json: { label: 'The body is JSON' },
@@ -152,7 +152,7 @@ export const useKindText = catalogue(
       method: { label: 'Método' },
       headers: {
         label: 'Cabeceras',
-        help: 'Una por línea, Nombre: valor. Los valores que parecen credenciales se ocultan al guardar.',
+        help: 'Una por línea, Nombre: valor. Las credenciales se muestran como *** al guardarlas; {{secret:NOMBRE}} inserta un secreto.',
       },
       body: { label: 'Cuerpo' },
       json: { label: 'El cuerpo es JSON' },

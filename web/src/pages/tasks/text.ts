@@ -126,7 +126,8 @@ export const useText = catalogue(
     url: 'Address',
     method: 'Method',
     headers: 'Headers',
-    headersHint: 'One Name: value per line.',
+    headersHint:
+      'One Name: value per line. Credentials read *** once they are saved; {{secret:NAME}} inserts a secret.',
     headersBad: 'Each line needs Name: value.',
     body: 'Body',
     statusCode: 'Expected status',
@@ -360,7 +361,8 @@ export const useText = catalogue(
     url: 'Dirección',
     method: 'Método',
     headers: 'Cabeceras',
-    headersHint: 'Una Nombre: valor por línea.',
+    headersHint:
+      'Una Nombre: valor por línea. Las credenciales se muestran como *** al guardarlas; {{secret:NOMBRE}} inserta un secreto.',
     headersBad: 'Cada línea necesita Nombre: valor.',
     body: 'Cuerpo',
     statusCode: 'Estado esperado',

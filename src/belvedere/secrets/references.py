@@ -1,0 +1,79 @@
+"""`{{secret:NAME}}` in a web request: the value takes its place when the request goes to an agent.
+
+Nothing resolved is ever stored: records, audit and exports keep the reference.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from belvedere.base import text
+from belvedere.base.credentials import REFERENCE
+from belvedere.base.errors import Invalid
+
+# Written in any request that refers to a secret; a cheap test before anything is decoded.
+SIGN = "{{secret:"
+_PATH = re.compile(r"[^?#]*")
+Spell = Callable[[str], str]
+
+
+class Missing(Exception):
+    """A request refers to a secret that is not set; the text names it."""
+
+
+def names_in(request: Mapping[str, Any]) -> set[str]:
+    """The secrets that a request refers to."""
+    headers = request.get("headers") or {}
+    texts = (request.get("url"), request.get("body"), *headers.values())
+    return {name for one in texts if one and SIGN in one for name in REFERENCE.findall(one)}
+
+
+def resolved(request: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+    """The request with the values in place, each spelled as its place needs it."""
+    found = dict(request)
+    if missing := sorted(names_in(request) - values.keys()):
+        raise Missing(f"The secret {missing[0]} is not set; set it, or change the request.")
+    headers = request.get("headers") or {}
+    found["headers"] = {name: _put(one, values, _line) for name, one in headers.items()}
+    if SIGN in (url := request.get("url") or ""):
+        found["url"] = _address(url, values)
+    if SIGN in (body := request.get("body") or ""):
+        found["body"] = _put(body, values, _spelling(body, headers))
+    return found
+
+
+def _put(written: str, values: Mapping[str, str], spell: Spell) -> str:
+    return REFERENCE.sub(lambda found: spell(values[found[1]]), written)
+
+
+def _address(url: str, values: Mapping[str, str]) -> str:
+    """A secret may be several parts of a path, but only one part of anything else."""
+    start, _, rest = url.partition("://")
+    place, slash, path = rest.partition("/")
+    before = _PATH.match(path)
+    end = before.end() if before is not None else 0
+    return "".join(
+        (
+            *(start, "://", _put(place, values, lambda value: quote(value, safe=""))),
+            *(slash, _put(path[:end], values, lambda value: quote(value, safe="/"))),
+            _put(path[end:], values, lambda value: quote(value, safe="")),
+        )
+    )
+
+
+def _line(value: str) -> str:
+    """A header has no line breaks; a value that was read from a file often ends with one."""
+    return value.strip()
+
+
+def _spelling(body: str, headers: Mapping[str, str]) -> Spell:
+    kinds = [value.lower() for name, value in headers.items() if name.lower() == "content-type"]
+    if any("x-www-form-urlencoded" in kind for kind in kinds):
+        return quote_plus
+    try:
+        text.parse(body)
+    except Invalid:
+        return str
+    return lambda value: json.dumps(value, ensure_ascii=False)[1:-1]

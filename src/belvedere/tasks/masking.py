@@ -1,0 +1,33 @@
+"""A definition as it may be shown: without masked values and without credentials."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere.base import request_masking
+from belvedere.base.credentials import MASK, is_credential
+from belvedere.tasks.model import TaskSpec, Type, shown
+
+
+def request_of(spec: TaskSpec) -> dict[str, Any]:
+    """What a web request sends; nothing for a task of another type."""
+    if spec.type is not Type.SCRAPER:
+        return {}
+    return {"url": spec.url, "headers": spec.headers, "body": spec.body}
+
+
+def shown_spec(spec: TaskSpec) -> TaskSpec:
+    hidden = request_masking.shown(request_of(spec))
+    return msgspec.structs.replace(spec, task_arguments=shown(spec.task_arguments), **hidden)
+
+
+def restored(fields: dict[str, Any], old: TaskSpec) -> dict[str, Any]:
+    """The fields of a body, with the stored credentials where it carries masks."""
+    return {**fields, **request_masking.restored(fields, request_of(old))}
+
+
+def without_credentials(values: dict[str, str]) -> dict[str, str]:
+    """Variables of an environment for a place that must not learn their credentials."""
+    return {
+        name: MASK if value and is_credential(name) else value for name, value in values.items()
+    }
