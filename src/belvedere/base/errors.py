@@ -3,6 +3,8 @@
 Refused
   Invalid            the input is wrong; nothing was changed            400
     TooLarge         the body or a field is over its limit              413
+    AddressTooLong   the address of the request is over its limit       414
+    HeadersTooLarge  the headers of the request are over their limit    431
     BadMediaType     the content type cannot be read here               415
     KeyReused        an idempotency key came back with another body     422
   Unauthenticated    no credential, or one that is not good             401
@@ -46,6 +48,14 @@ class Invalid(Refused):
 
 class TooLarge(Invalid):
     code = "too_large"
+
+
+class AddressTooLong(Invalid):
+    code = "address_too_long"
+
+
+class HeadersTooLarge(Invalid):
+    code = "headers_too_large"
 
 
 class BadMediaType(Invalid):

@@ -17,6 +17,10 @@ MAX_PARTS = 32
 MAX_FIELD = 64 * 1024
 MAX_NAME = 255
 MAX_BOUNDARY = 70
+# Of a content type or a content disposition.
+MAX_PARAMETERS = 16
+# Of one part: their number, and the bytes of each.
+MAX_HEADERS, MAX_HEADER = 8, 4 * 1024
 
 
 @dataclass(slots=True)
@@ -63,10 +67,17 @@ def clean_name(name: str) -> str:
 def _boundary(content_type: str) -> bytes:
     if not is_multipart(content_type):
         raise BadMediaType(f"Send the file as {MEDIA_TYPE}.")
-    boundary = parse_options_header(content_type)[1].get(b"boundary", b"")
+    boundary = _options(content_type).get(b"boundary", b"")
     if not 0 < len(boundary) <= MAX_BOUNDARY:
         raise Invalid("The form's boundary is missing or too long.", code="malformed_form")
     return boundary
+
+
+def _options(header: str) -> dict[bytes, bytes]:
+    if header.count(";") > MAX_PARAMETERS:
+        message = f"A header of the form has more than {MAX_PARAMETERS} parameters."
+        raise Invalid(message, code="malformed_form")
+    return parse_options_header(header)[1]
 
 
 def _parts(boundary: bytes, raw: bytes) -> list[_Part]:
@@ -74,7 +85,12 @@ def _parts(boundary: bytes, raw: bytes) -> list[_Part]:
     if raw.count(b"--" + boundary) > MAX_PARTS + 1:
         raise TooLarge(f"A form takes at most {MAX_PARTS} fields.", code="too_many_fields")
     parts: list[_Part] = []
-    parser = MultipartParser(boundary, _callbacks(parts))
+    parser = MultipartParser(
+        boundary,
+        _callbacks(parts),
+        max_header_count=MAX_HEADERS,
+        max_header_size=MAX_HEADER,
+    )
     try:
         parser.write(raw)
         parser.finalize()
@@ -110,7 +126,7 @@ def _callbacks(parts: list[_Part]) -> "MultipartCallbacks":
 
 
 def _take(upload: Upload, part: _Part) -> None:
-    _, options = parse_options_header(part.headers.get("content-disposition"))
+    options = _options(part.headers.get("content-disposition", b"").decode("latin-1"))
     name = _text("name", options.get(b"name", b""))
     if b"filename" not in options:
         if len(part.data) > MAX_FIELD:

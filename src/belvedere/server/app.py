@@ -126,8 +126,8 @@ class App:
         """Who calls: the peer, or what a proxy that we trust says of it."""
         peer = scope["client"][0] if scope.get("client") else "local"
         if peer in self._proxies:
-            told = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
-            return told[-1].strip() or peer
+            last = headers.get(b"x-forwarded-for", b"").rpartition(b",")[2]
+            return last.decode("latin-1").strip() or peer
         return peer
 
     def _believe_proxy(self, scope: Any, headers: dict[bytes, bytes]) -> None:

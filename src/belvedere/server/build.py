@@ -16,6 +16,7 @@ from belvedere.jobs import commands, queue, scraper
 from belvedere.notifications.couriers import Couriers
 from belvedere.server import routes
 from belvedere.server.auth import Credentials
+from belvedere.server.connections import Connections, room
 from belvedere.server.console import shelf
 from belvedere.server.feed import Feed
 from belvedere.server.house import House
@@ -74,6 +75,8 @@ def furnish(
     house.links = Links(settings.base_url, keys)
     house.feed = Feed(db, hub)
     house.credentials = Credentials(db, keys)
+    proxies = [proxy.strip() for proxy in settings.proxies.split(",") if proxy]
+    house.connections = Connections(settings.connections_per_address, room(), proxies)
     hub.listen("access", house.credentials.forget)
     db.closing = house.links.close_transaction
     db.on_rung = hub.ring

@@ -7,6 +7,8 @@ from belvedere.base import errors
 
 STATUS: tuple[tuple[type[errors.Refused], int], ...] = (
     (errors.TooLarge, 413),
+    (errors.AddressTooLong, 414),
+    (errors.HeadersTooLarge, 431),
     (errors.BadMediaType, 415),
     (errors.KeyReused, 422),
     (errors.Invalid, 400),

@@ -21,6 +21,7 @@ from belvedere.statuspages.recent import Recent
 if TYPE_CHECKING:
     from belvedere.rest.route import Handler
     from belvedere.server.auth import Credentials
+    from belvedere.server.connections import Connections
     from belvedere.server.console.shelf import Shelf
     from belvedere.server.feed import Feed
     from belvedere.server.links import Links
@@ -59,6 +60,8 @@ class House:
     feed: "Feed" = field(init=False)
     credentials: "Credentials" = field(init=False)
     table: "Table" = field(init=False)
+    # HTTP connections that are open.
+    connections: "Connections" = field(init=False)
     # The built console.
     shelf: "Shelf" = field(init=False)
     # What a schedule can start.

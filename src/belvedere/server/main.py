@@ -8,6 +8,7 @@ import socket as sockets
 import ssl
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -17,8 +18,11 @@ from belvedere.base.errors import Refused
 from belvedere.server import first_start, loops, operator, reactions, setting_up
 from belvedere.server.app import App
 from belvedere.server.build import build, connect_doorbell
+from belvedere.server.connections import raise_nofile
 from belvedere.server.first_start import Welcome
 from belvedere.server.house import House
+from belvedere.server.http_protocol import HttpProtocol
+from belvedere.server.listener import Server
 from belvedere.server.settings import Settings
 from belvedere.server.socket import serve as serve_agent
 from belvedere.server.wire import Wire
@@ -41,6 +45,7 @@ def up(settings: Settings) -> int:
 def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
     log_lines.configure(settings.log_level.upper())
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    raise_nofile()
     try:
         house = build(settings)
         # Before the set-up: what cannot be served must not swallow the password that is told once.
@@ -77,10 +82,11 @@ async def _serve(
 ) -> int:
     settings = house.settings
     house.links.base_url = settings.base_url
-    server = uvicorn.Server(_config(house))
+    server = Server(_config(house))
     bell = connect_doorbell(house)
     door = await operator.open_door(house)
     tasks = [*loops.start(house), *reactions.start(house)]
+    tasks.append(asyncio.create_task(server.sweep(house.connections)))
     serving = asyncio.create_task(server._serve([listening]))
     loop = asyncio.get_running_loop()
 
@@ -153,7 +159,7 @@ def _config(house: House) -> uvicorn.Config:
     settings = house.settings
     return uvicorn.Config(
         App(house, house.table, serve_agent),
-        http="httptools",
+        http=partial(HttpProtocol, house.connections),  # type: ignore[arg-type]
         ws=Wire,
         lifespan="off",
         log_config=None,
@@ -161,7 +167,6 @@ def _config(house: House) -> uvicorn.Config:
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        timeout_keep_alive=75,
         timeout_graceful_shutdown=FAREWELL_S,
         ws_max_size=4 << 20,
         ssl_certfile=settings.tls_cert or None,

@@ -45,6 +45,12 @@ class Settings:
     secret_rate: int = _setting(
         500, "BELVEDERE_SECRET_RATE", "requests per second and secret key before 429"
     )
+    connections_per_address: int = _setting(
+        1_000,
+        "BELVEDERE_CONNECTIONS_PER_ADDRESS",
+        "HTTP connections that one address may have open; at most half of all that fit; proxies of"
+        " BELVEDERE_PROXIES are exempt",
+    )
     inner_networks: str = _setting(
         "",
         "BELVEDERE_INNER_NETWORKS",

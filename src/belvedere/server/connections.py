@@ -1,0 +1,149 @@
+"""Open HTTP connections of this process: how many each address may have, and which are closed when
+they make no progress or when descriptors run short.
+
+A connection that was upgraded to a WebSocket leaves this registry (`leave`), and counts only for
+the total: `server_state.connections` of uvicorn holds both kinds. Code that limits WebSockets by
+address can use `key_of` for the address and `Connections.limit_of` for the proxy rule.
+"""
+
+import heapq
+import logging
+import resource
+from collections.abc import Iterable
+from typing import Protocol
+
+from belvedere.access.limits import network
+
+log = logging.getLogger("belvedere.connections")
+
+MAX_NOFILE = 65_536
+# Descriptors that connections never take: databases, files, outgoing calls, processes.
+RESERVED_SHARE, MIN_RESERVED = 8, 64
+# Above this share of the total, idle and incomplete connections are closed sooner.
+PRESSURE = 0.75
+# Bytes of answers that wait in memory for clients who do not read them.
+MAX_UNSENT = 64 << 20
+STALLED_S = 2.0
+# When there is no room, this share of the closable connections is closed at once, so that a flood
+# of new connections does not search all of them each time.
+SHED_SHARE = 16
+
+
+class Connection(Protocol):
+    """What the registry has to know of a connection; http_protocol.py implements it."""
+
+    address: str
+
+    def rank(self) -> tuple[int, float] | None:
+        """How soon it is closed when there is no room (lowest first); None: it is at work."""
+
+    def overdue(self, now: float, *, pressure: bool) -> str | None:
+        """Why it is closed now; None: it may stay."""
+
+    def unsent(self, now: float) -> tuple[int, float]:
+        """Bytes that the client has not read, and for how long it has read nothing."""
+
+    def abort(self) -> None: ...
+
+
+def raise_nofile() -> None:
+    """Raise the limit of open files to the hard limit, at most MAX_NOFILE."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_NOFILE if hard == resource.RLIM_INFINITY else min(hard, MAX_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def room() -> int:
+    """How many connections fit, with descriptors left for everything else."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    nofile = MAX_NOFILE if soft == resource.RLIM_INFINITY else soft
+    return max(1, nofile - max(MIN_RESERVED, nofile // RESERVED_SHARE))
+
+
+def key_of(address: str) -> str:
+    """An IPv4 address, or the /64 network of an IPv6 address."""
+    return network(address)
+
+
+class Connections:
+    """The registry. `total` is the number of connections of both kinds, HTTP and WebSocket."""
+
+    def __init__(self, per_address: int, room: int, proxies: Iterable[str] = ()) -> None:
+        self.room = room
+        # One address must not be able to take every descriptor.
+        self.per_address = min(per_address, max(1, room // 2))
+        self._proxies = frozenset(map(key_of, proxies))
+        self._by_address: dict[str, dict[Connection, None]] = {}
+        self.closed = 0
+
+    def __len__(self) -> int:
+        return sum(map(len, self._by_address.values()))
+
+    def limit_of(self, key: str) -> int:
+        """Behind a declared proxy are many people: only the total counts for it."""
+        return self.room if key in self._proxies else self.per_address
+
+    def enter(self, connection: Connection, total: int) -> bool:
+        """Register it; False when there is no room even after idle connections were closed."""
+        key = key_of(connection.address)
+        same = self._by_address.setdefault(key, {})
+        fits = len(same) < self.limit_of(key) or self._shed(same)
+        if fits and total >= self.room:
+            fits = self._shed([one for group in self._by_address.values() for one in group])
+        if fits:
+            same[connection] = None
+        elif not same:
+            del self._by_address[key]
+        return fits
+
+    def leave(self, connection: Connection) -> None:
+        key = key_of(connection.address)
+        same = self._by_address.get(key)
+        if same is not None:
+            same.pop(connection, None)
+            if not same:
+                del self._by_address[key]
+
+    def _shed(self, among: Iterable[Connection]) -> bool:
+        """Close the connections that wait longest for something the client has not sent."""
+        ranked = [(rank, n, one) for n, one in enumerate(among) if (rank := one.rank()) is not None]
+        for _, _, one in heapq.nsmallest(max(1, len(ranked) // SHED_SHARE), ranked):
+            self._close(one)
+        return bool(ranked)
+
+    def _close(self, connection: Connection) -> None:
+        self.closed += 1
+        same = self._by_address.get(key_of(connection.address))
+        if same is not None:
+            # The key stays: whoever called may be about to add to it.
+            same.pop(connection, None)
+        connection.abort()
+
+    def sweep(self, now: float, total: int) -> None:
+        """Once a second: close what is overdue, and what holds too much memory."""
+        pressure = total > self.room * PRESSURE
+        for connection in [one for group in self._by_address.values() for one in group]:
+            reason = connection.overdue(now, pressure=pressure)
+            if reason is not None:
+                log.debug("connection closed address=%s reason=%s", connection.address, reason)
+                self._close(connection)
+        self._free_memory(now)
+        for key in [key for key, same in self._by_address.items() if not same]:
+            del self._by_address[key]
+
+    def _free_memory(self, now: float) -> None:
+        held = [
+            (size, stalled, n, one)
+            for n, one in enumerate(one for group in self._by_address.values() for one in group)
+            for size, stalled in (one.unsent(now),)
+            if size
+        ]
+        total = sum(size for size, *_ in held)
+        for size, stalled, _, one in sorted(held, reverse=True):
+            if total <= MAX_UNSENT:
+                return
+            if stalled > STALLED_S:
+                log.warning("slow reader closed address=%s unsent=%s", one.address, size)
+                self._close(one)
+                total -= size
