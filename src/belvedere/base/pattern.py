@@ -3,26 +3,27 @@
 The standard engine tries alternatives one after the other, and a careless pattern can keep it
 busy for years. Here all alternatives advance together, one character at a time. What needs
 looking back (back references, look-around) is refused when the pattern is given.
+
+This engine is for the agent, which has no libraries. The server matches with RE2, see
+rest/patterns.py.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection
 from functools import lru_cache
 from re import _constants as sre  # type: ignore[attr-defined]
-from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
-from belvedere.base.errors import Invalid
+from belvedere.base.pattern_tree import merged, parsed, unsupported
 
-MAX_PATTERN = 1_000
-MAX_STATES = 500
 MAX_TEXT = 1_000
 
 Accepts = Callable[[str], bool]
 # What stands before and after a place in the text; "" at its ends.
 Holds = Callable[[str, str], bool]
 
-_CATEGORIES: dict[Any, Accepts] = {
+CATEGORIES: dict[Any, Accepts] = {
     sre.CATEGORY_DIGIT: str.isdecimal,
     sre.CATEGORY_NOT_DIGIT: lambda c: not c.isdecimal(),
     sre.CATEGORY_SPACE: str.isspace,
@@ -53,10 +54,12 @@ class Pattern:
         self.takes: list[Accepts | None] = []
         self.holds: list[Holds | None] = []
         self.next: list[list[int]] = []
-        tree = _parsed(text)
+        tree = parsed(text)
         self._any_case = bool(tree.state.flags & re.IGNORECASE)
         self._dot_all = bool(tree.state.flags & re.DOTALL)
         self.literal = _literal(tree)
+        # A repetition writes the same part out many times; what it accepts is made once.
+        self._accepted: dict[int, Accepts] = {}
         self.end = self._state()
         self.start = self._sequence(tree, self.end)
 
@@ -100,8 +103,6 @@ class Pattern:
     def _state(
         self, *followers: int, takes: Accepts | None = None, holds: Holds | None = None
     ) -> int:
-        if len(self.next) >= MAX_STATES:
-            raise _bad("it is too large")
         self.takes.append(takes)
         self.holds.append(holds)
         self.next.append(list(followers))
@@ -114,7 +115,11 @@ class Pattern:
 
     def _item(self, op: Any, value: Any, then: int) -> int:
         if op in (sre.LITERAL, sre.NOT_LITERAL, sre.ANY, sre.IN):
-            return self._state(then, takes=self._accepts(op, value))
+            if op is not sre.IN:
+                return self._state(then, takes=self._accepts(op, value))
+            if id(value) not in self._accepted:
+                self._accepted[id(value)] = self._accepts(op, value)
+            return self._state(then, takes=self._accepted[id(value)])
         if op is sre.AT:
             return self._state(then, holds=_PLACES[value])
         if op is sre.BRANCH:
@@ -124,7 +129,7 @@ class Pattern:
         if op in (sre.MAX_REPEAT, sre.MIN_REPEAT):
             least, most, items = value
             return self._repeat(least, most, items, then)
-        raise _bad("it uses what only a slow engine can do (look-around, back references, …)")
+        raise unsupported(op)
 
     def _repeat(self, least: int, most: int, items: Any, then: int) -> int:
         if most is sre.MAXREPEAT:
@@ -160,37 +165,24 @@ def _literal(tree: Any) -> str | None:
 
 
 def _one_of(items: Any) -> Accepts:
-    tests: list[Accepts] = []
-    for op, value in items:
-        if op is sre.LITERAL:
-            tests.append(lambda c, wanted=value: ord(c) == wanted)  # type: ignore[misc]
-        elif op is sre.RANGE:
-            tests.append(lambda c, low=value[0], high=value[1]: low <= ord(c) <= high)  # type: ignore[misc]
-        elif op is sre.CATEGORY:
-            tests.append(_CATEGORIES[value])
-    return lambda c: len(c) == 1 and any(test(c) for test in tests)
+    """Whether a letter is in a set. One look-up, however many members the set lists."""
+    codes = frozenset(value for op, value in items if op is sre.LITERAL)
+    ranges = merged(value for op, value in items if op is sre.RANGE)
+    lows = [low for low, _ in ranges]
+    kinds = {value: CATEGORIES[value] for op, value in items if op is sre.CATEGORY}.values()
 
+    def accepts(letter: str) -> bool:
+        if len(letter) != 1:
+            return False
+        code = ord(letter)
+        place = bisect_right(lows, code) - 1
+        is_listed = code in codes or (place >= 0 and code <= ranges[place][1])
+        return is_listed or any(kind(letter) for kind in kinds)
 
-def _parsed(text: str) -> Any:
-    if len(text) > MAX_PATTERN:
-        raise _bad(f"it is longer than {MAX_PATTERN} characters")
-    try:
-        tree = _parser.parse(text)
-    except (re.error, OverflowError) as fault:
-        raise _bad(str(fault)) from None
-    if tree.state.flags & ~(re.UNICODE | re.IGNORECASE | re.DOTALL):
-        raise _bad("it sets a flag other than i or s")
-    return tree
-
-
-def _bad(reason: str) -> Invalid:
-    return Invalid(f"The pattern cannot be used: {reason}.", code="bad_pattern")
+    return accepts
 
 
 @lru_cache(maxsize=256)
 def compiled(text: str) -> Pattern:
     """Invalid when it is none, or one that only a slow engine could match."""
-    try:
-        return Pattern(text)
-    except RecursionError:
-        raise _bad("it is nested too deeply") from None
+    return Pattern(text)

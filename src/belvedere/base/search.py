@@ -9,7 +9,14 @@ from belvedere.base.pattern import Pattern
 # A text that leads to more steps than these starts a new table.
 MAX_STEPS = 20_000
 
+# States that may be visited in one text: some seconds of work.
+MAX_VISITS = 10_000_000
+
 Steps = dict[str, "Place"]
+
+
+class TooCostly(Exception):
+    """The text leads a pattern to more states than may be visited."""
 
 
 class Place:
@@ -32,6 +39,7 @@ class Search:
         self._looks_behind = any(hold is not None for hold in pattern.holds)
         self._places: dict[frozenset[int], Place] = {}
         self._count = 0
+        self.visits = 0
         self._at: Place | None = None
         # The last letter waits for the one behind it.
         self._waiting = ""
@@ -40,6 +48,7 @@ class Search:
         """Another text; what is known of the pattern stays."""
         self._at = None
         self._waiting = ""
+        self.visits = 0
 
     def feed(self, text: str, *, last: bool = False) -> bool:
         """Whether the pattern has been found up to here."""
@@ -63,6 +72,9 @@ class Search:
         self._count += 1
         if self._count > MAX_STEPS:
             self._places, self._count = {}, 0
+        self.visits += len(at.states)
+        if self.visits > MAX_VISITS:
+            raise TooCostly("The pattern takes too many steps in this text; make it simpler.")
         states = self._pattern.step(at.states, letter, after, anew=True)
         at.steps[key] = found = self._place(frozenset(states))
         return found

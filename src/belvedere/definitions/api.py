@@ -3,8 +3,9 @@
 from belvedere.definitions import service, store
 from belvedere.definitions.model import DefinitionRecord, Shown, record
 from belvedere.definitions.service import DefinitionBody
-from belvedere.rest import filters, lists
+from belvedere.rest import filters, lists, patterns
 from belvedere.rest.route import Ask, Reply, Route
+from belvedere.tasks.given import given_patterns
 
 
 def _record(ask: Ask, shown: Shown) -> DefinitionRecord:
@@ -22,11 +23,13 @@ async def show(ask: Ask) -> DefinitionRecord:
 
 
 async def create(ask: Ask) -> Reply:
+    await patterns.prepare(given_patterns(ask.body.definition))
     made = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body)
     return Reply(_record(ask, made), status=201)
 
 
 async def change(ask: Ask) -> DefinitionRecord:
+    await patterns.prepare(given_patterns(ask.body.definition))
     changed = await ask.house.db.write(
         service.change, ask.house.keys, ask.actor, ask.path["id"], ask.body, ask.if_match
     )

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from belvedere.base import pattern
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import is_id
+from belvedere.base.pattern_tree import parsed
 from belvedere.monitors.configs import (
     CONFIGS,
     Dns,
@@ -71,7 +71,7 @@ def _url(url: str) -> Faults:
 
 def _pattern(name: str, text: str) -> Faults:
     try:
-        pattern.compiled(text)
+        parsed(text)
     except Invalid as refused:
         yield name, refused.message
 

@@ -6,9 +6,10 @@ from belvedere.access.api_acl import acl_routes
 from belvedere.access.api_secret import credential_routes
 from belvedere.base.clock import Millis
 from belvedere.files.service import MAX_CONTENT
-from belvedere.rest import filters, lists
+from belvedere.rest import filters, lists, patterns
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.tasks import service, store
+from belvedere.tasks.definition import pattern_texts
 from belvedere.tasks.given import TaskBody
 from belvedere.tasks.record import TaskRecord, record
 
@@ -43,6 +44,7 @@ async def show(ask: Ask) -> msgspec.Struct:
 
 
 async def create(ask: Ask) -> msgspec.Struct:
+    await _prepare_patterns(ask)
     made = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body)
     return _record(ask, made)
 
@@ -55,7 +57,14 @@ async def change(ask: Ask) -> msgspec.Struct:
     return await _change(ask, whole=False)
 
 
+async def _prepare_patterns(ask: Ask) -> None:
+    arguments = ask.body.task_arguments
+    if isinstance(arguments, list):
+        await patterns.prepare(pattern_texts(arguments))
+
+
 async def _change(ask: Ask, *, whole: bool) -> msgspec.Struct:
+    await _prepare_patterns(ask)
     changed = await ask.house.db.write(
         service.change, ask.actor, ask.path["id"], ask.body, ask.if_match, whole=whole
     )

@@ -9,16 +9,19 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from belvedere.base import pattern
 from belvedere.base.clock import DAY
 from belvedere.base.errors import Fault, Invalid
-from belvedere.rest import words
+from belvedere.base.pattern_tree import parsed
+from belvedere.rest import patterns, words
 from belvedere.tasks import kinds
 from belvedere.tasks.arguments import MAX_EACH
 from belvedere.tasks.model import Argument, ArgumentKind, Option, Retry, TaskSpec, Type
 
 MAX_ARGUMENTS = 100
 MAX_OPTIONS = 1_000
+# Of all patterns of a task's arguments: characters, and their sizes (rest/patterns.py).
+MAX_PATTERN_TEXT = 10_000
+MAX_PATTERN_SIZE = 5_000
 MAX_JSON = 64 * 1024
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 STATES = ("", "success", "normal", "failure")
@@ -122,8 +125,8 @@ def _scraper(spec: TaskSpec) -> Faults:
         yield Fault("url", "Give an address such as https://example.com/health.")
     yield from _choice("method", spec.method, METHODS)
     yield from _choice("parser", spec.parser, ("", "pattern"))
-    yield from _try("status_code", pattern.compiled, spec.status_code)
-    yield from _try("pattern", pattern.compiled, spec.pattern)
+    yield from _try("status_code", parsed, spec.status_code)
+    yield from _try("pattern", parsed, spec.pattern)
     for name, value in spec.headers.items():
         if not _HEADER.fullmatch(name) or not value.isprintable():
             yield Fault(f"headers.{name[:64]!r}", "This is no header.")
@@ -168,9 +171,27 @@ def _arguments(arguments: Sequence[Argument]) -> Faults:
     if len(arguments) > MAX_ARGUMENTS:
         yield Fault("task_arguments", f"Define at most {MAX_ARGUMENTS} arguments.")
         return
+    if sum(map(len, pattern_texts(arguments))) > MAX_PATTERN_TEXT:
+        yield Fault("task_arguments", f"Give patterns of at most {MAX_PATTERN_TEXT} characters.")
+        return
+    yield from _argument_faults(arguments)
+
+
+def pattern_texts(arguments: Sequence[Argument]) -> set[str]:
+    return {argument.pattern for argument in arguments if argument.pattern}
+
+
+def _argument_faults(arguments: Sequence[Argument]) -> Faults:
+    found = False
     for n, argument in enumerate(arguments):
         for fault in _argument(argument):
+            found = True
             yield Fault(f"task_arguments[{n}].{fault.field}", fault.message)
+    if not found and sum(map(patterns.size, pattern_texts(arguments))) > MAX_PATTERN_SIZE:
+        yield Fault(
+            "task_arguments",
+            "The patterns are too large together; use fewer, or smaller numbers in {…}.",
+        )
 
 
 def _argument(argument: Argument) -> Faults:
@@ -181,7 +202,7 @@ def _argument(argument: Argument) -> Faults:
     yield from _json("value", argument.value)
     yield from _lengths(argument)
     if argument.type is ArgumentKind.REGEXP or argument.pattern:
-        yield from _try("pattern", pattern.compiled, argument.pattern)
+        yield from _try("pattern", patterns.size, argument.pattern)
     if argument.type is ArgumentKind.REGEXP and not argument.pattern:
         yield Fault("pattern", "Give the pattern that a value must fit.")
     if argument.type is ArgumentKind.SELECT:

@@ -1,5 +1,6 @@
 """A task as it is sent: any part of the definition, under the names that clients use."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -71,6 +72,14 @@ def definition_in(body: Any) -> dict[str, Any]:
         for name in TaskSpec.__struct_fields__
         if (value := getattr(body, name)) is not UNSET and (value is not None or name in NULLABLE)
     }
+
+
+def given_patterns(fields: dict[str, Any]) -> Iterator[str]:
+    """The patterns of a task that was sent as plain JSON, which nobody has checked yet."""
+    arguments = fields.get("task_arguments")
+    for argument in arguments if isinstance(arguments, list) else ():
+        if isinstance(argument, dict) and isinstance(argument.get("pattern"), str):
+            yield argument["pattern"]
 
 
 def concurrency(given: dict[str, Any], multitasking: bool | None, old: int | None) -> int | None:

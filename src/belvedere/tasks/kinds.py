@@ -12,8 +12,9 @@ from urllib.parse import unquote
 
 import msgspec
 
-from belvedere.base import pattern, text
+from belvedere.base import text
 from belvedere.base.errors import Invalid
+from belvedere.rest import patterns
 from belvedere.rest.multipart import clean_name
 from belvedere.tasks.model import Argument, ArgumentKind
 
@@ -125,9 +126,14 @@ def _email(definition: Argument, as_text: str, given: Any) -> str:
 
 
 def _regexp(definition: Argument, as_text: str, given: Any) -> str:
-    if len(as_text) > pattern.MAX_TEXT:
-        raise Unfit(f"has more than {pattern.MAX_TEXT} characters")
-    if not pattern.compiled(definition.pattern).matches(as_text):
+    if len(as_text) > patterns.MAX_TEXT:
+        raise Unfit(f"has more than {patterns.MAX_TEXT} characters")
+    try:
+        is_fit = patterns.compiled(definition.pattern).matches(as_text)
+    except Invalid as refusal:
+        # Stored by an earlier version, which had other limits.
+        raise Unfit(f"cannot be checked; change its pattern. {refusal.message[:-1]}") from None
+    if not is_fit:
         raise Unfit(f"does not fit the pattern {definition.pattern}")
     return _text(definition, as_text, given)
 

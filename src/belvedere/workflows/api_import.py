@@ -1,16 +1,19 @@
 """Recipes over HTTP: what was exported is made here, and what is here is exported."""
 
+import asyncio
 from typing import Any
 
 import msgspec
 
 from belvedere.base import text
 from belvedere.base.errors import Invalid
+from belvedere.rest import patterns
 from belvedere.rest.route import Ask, Handler, Route
 from belvedere.tasks.record import TaskRecord
 from belvedere.tasks.record import record as task_record
 from belvedere.workflows import export, importing
 from belvedere.workflows.importing import Made
+from belvedere.workflows.recipes import Recipe
 from belvedere.workflows.record import WorkflowRecord, record
 
 FILES = 32 << 20
@@ -59,11 +62,19 @@ async def import_recipe(ask: Ask) -> msgspec.Struct:
 
 
 async def _made(ask: Ask) -> Made:
-    said: Any = text.parse(ask.raw or b"{}", exact=False)
-    named = said.get("hostname") if isinstance(said, dict) else None
-    hostname = ask.first("hostname") or (named if isinstance(named, str) else None)
-    made: Made = await ask.house.db.write(importing.make, ask.house.keys, ask.actor, said, hostname)
+    recipe, named = await asyncio.to_thread(_read, ask.raw)
+    await patterns.prepare(importing.patterns_of(recipe))
+    hostname = ask.first("hostname") or named
+    made: Made = await ask.house.db.write(
+        importing.make, ask.house.keys, ask.actor, recipe, hostname
+    )
     return made
+
+
+def _read(raw: bytes) -> tuple[Recipe, str | None]:
+    said: Any = text.parse(raw or b"{}", exact=False)
+    named = said.get("hostname") if isinstance(said, dict) else None
+    return importing.read(said), named if isinstance(named, str) else None
 
 
 async def serialize_task(ask: Ask) -> dict[str, Any]:

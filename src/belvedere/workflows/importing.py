@@ -1,5 +1,6 @@
 """Making what a recipe holds: every task and the workflow, or nothing."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ from belvedere.access.keys import Keys
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.tasks import service as tasks
-from belvedere.tasks.given import TaskBody
+from belvedere.tasks.given import TaskBody, given_patterns
 from belvedere.tasks.store import TaskView
 from belvedere.workflows import recipes, service
 from belvedere.workflows.given import WorkflowBody
@@ -29,13 +30,24 @@ class Made(msgspec.Struct):
     notes: list[str]
 
 
-def make(tx: Tx, keys: Keys, actor: Actor, said: Any, hostname: str | None) -> Made:
-    """Tasks of hosts go to the host of this name."""
-    require(actor, Level.ADMIN)
+def read(said: Any) -> Recipe:
+    """The recipe in a file. Pure, for a thread: a file may be large."""
     recipe = recipes.read(said)
     count = sum(len(one.tasks) for one in (recipe, *recipe.inner.values()))
     if not 1 <= count <= MAX_TASKS:
         raise bad(f"The recipe has {count} tasks; 1 to {MAX_TASKS} can be imported.")
+    return recipe
+
+
+def patterns_of(recipe: Recipe) -> Iterator[str]:
+    for one in (recipe, *recipe.inner.values()):
+        for task in one.tasks.values():
+            yield from given_patterns(task)
+
+
+def make(tx: Tx, keys: Keys, actor: Actor, recipe: Recipe, hostname: str | None) -> Made:
+    """Tasks of hosts go to the host of this name."""
+    require(actor, Level.ADMIN)
     made = Made([], None, [])
     flows: dict[str, str] = {}
     for known, one in recipe.inner.items():

@@ -1,6 +1,7 @@
 """Recipes, those of the original system and our own: exported tasks and workflows. Pure."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -20,6 +21,8 @@ _KEPT = frozenset(
     for field in msgspec.structs.fields(TaskSpec)
     if field.encode_name not in _LEFT_OUT
 )
+# Members of a list in a recipe: tasks, workflows, nodes, edges. Older graphs draw events as nodes.
+MAX_MEMBERS = 2_000
 # People and members of another organization.
 _FOREIGN = frozenset({"assigned_users", "user_inputs_members"})
 # Known only here; in a recipe of ours they mean what they say.
@@ -170,15 +173,15 @@ def _workflow(said: Fields) -> Recipe:
     names = _names(called)
     nodes = {v: _node(name, runs[v], flows.get(v), values[v]) for v, name in names.items()}
     bounds = _bounds(drawn) if is_ours else {}
-    edges = [
-        Edge(names[v], names[w], on, bounds.get((v, w, on)))
-        for v, w, on in _edges(drawn, values, names)
-    ]
+    distinct = dict.fromkeys(islice(_edges(drawn, values, names), MAX_MEMBERS + 1))
+    if len(distinct) > MAX_MEMBERS:
+        raise bad(f"The recipe has more than {MAX_MEMBERS} edges between tasks.")
+    edges = [Edge(names[v], names[w], on, bounds.get((v, w, on))) for v, w, on in distinct]
     start = names.get(str(said.get("start") or said.get("start_task_id")), "")
     fields = {"name": said.get("name"), "start": start, "tags": said.get("tags")}
     fields |= {key: said[key] for key in _WORKFLOW if said.get(key) is not None}
     fields["global_constants"] = _constants(_dict(said, "global_constants"), notes)
-    return Recipe(tasks, fields, nodes, list(dict.fromkeys(edges)), notes)
+    return Recipe(tasks, fields, nodes, edges, notes)
 
 
 def _constants(said: Fields, notes: list[str]) -> dict[str, str]:
@@ -213,10 +216,17 @@ def _is_task(value: Fields) -> bool:
 def _names(called: dict[str, str]) -> dict[str, str]:
     """A name for each node that tells people which it is, each once."""
     found: dict[str, str] = {}
+    used: set[str] = set()
+    # The last number of each stem, so that a hundred nodes of one name are not counted a
+    # hundred times.
+    numbers: dict[str, int] = {}
     for known, name in called.items():
-        stem, number = name.strip()[:100] or "task", 1
-        while (name := stem if number == 1 else f"{stem} {number}") in found.values():
+        stem = name.strip()[:100] or "task"
+        number = numbers.get(stem, 0) + 1
+        while (name := stem if number == 1 else f"{stem} {number}") in used:
             number += 1
+        numbers[stem] = number
+        used.add(name)
         found[known] = name
     return found
 
@@ -237,6 +247,10 @@ def _edges(
         (str(edge["v"]), str(edge["w"]), edge.get("value"))
         for edge in _drawn(drawn, "edges", "v", "w")
     ]
+    behind: dict[str, list[str]] = {}
+    for source, target, _ in given:
+        if source not in names and target in names:
+            behind.setdefault(source, []).append(target)
     for source, target, on in given:
         if source not in names:
             continue
@@ -244,9 +258,8 @@ def _edges(
             yield source, target, on if isinstance(on, str) and on else "success"
             continue
         event = values.get(target, {}).get("name")
-        for between, last, _ in given:
-            if between == target and last in names:
-                yield source, last, event if isinstance(event, str) and event else "success"
+        for last in behind.get(target, ()):
+            yield source, last, event if isinstance(event, str) and event else "success"
 
 
 def _bounds(drawn: Fields) -> dict[tuple[str, str, str], int]:
@@ -270,6 +283,8 @@ def _drawn(drawn: Fields, key: str, *needed: str) -> list[Fields]:
 
 def _list(said: Fields, key: str) -> list[Any]:
     found = said.get(key)
+    if isinstance(found, list) and len(found) > MAX_MEMBERS:
+        raise bad(f"The recipe has {len(found)} {key}; at most {MAX_MEMBERS} can be read.")
     return found if isinstance(found, list) else []
 
 

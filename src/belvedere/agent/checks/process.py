@@ -4,9 +4,11 @@ import asyncio
 import os
 from typing import Any
 
-from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.checks.outcome import Outcome, explain
 from belvedere.agent.checks.seeker import Seeker
+from belvedere.base.errors import Invalid
 from belvedere.base.pattern import compiled
+from belvedere.base.search import TooCostly
 
 # After so many processes other work gets its turn.
 BREATH = 200
@@ -14,7 +16,10 @@ MOST_LINE = 4_096
 
 
 async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
-    pids = [pid async for pid in _matching(config)]
+    try:
+        pids = [pid async for pid in _matching(config)]
+    except (TooCostly, Invalid) as fault:
+        return Outcome("failure", "process:error:pattern", explain(fault))
     count, least, most = len(pids), config["least"], config["most"]
     data = {"count": count, "pids": pids[:20]}
     measured = {"count": float(count)}

@@ -11,8 +11,10 @@ from urllib.parse import urljoin
 from belvedere.agent.checks.http import Answer, BadAnswer, fetch
 from belvedere.agent.checks.outcome import Outcome, explain
 from belvedere.agent.checks.seeker import Seeker
+from belvedere.base.errors import Invalid
 from belvedere.base.masking import Masker
 from belvedere.base.pattern import compiled
+from belvedere.base.search import TooCostly
 
 MOST_REDIRECTS = 5
 REDIRECTS = (301, 302, 303, 307, 308)
@@ -93,8 +95,13 @@ async def _fault(config: dict[str, Any], answer: Answer, took_ms: float) -> tupl
     if not wanted and answer.status >= 400:
         return "scraper:mismatch:status_code", f"status {answer.status}"
     text = answer.body.decode("utf-8", "replace")
-    if config["pattern"] and not await Seeker(compiled(config["pattern"])).finds(text):
-        return "scraper:mismatch:pattern", "the pattern is not in the answer"
+    if config["pattern"]:
+        try:
+            is_there = await Seeker(compiled(config["pattern"])).finds(text)
+        except (TooCostly, Invalid) as refusal:
+            return "scraper:error:pattern", explain(refusal)
+        if not is_there:
+            return "scraper:mismatch:pattern", "the pattern is not in the answer"
     if config["json_path"]:
         fault = _json_fault(config, text)
         if fault:

@@ -1,0 +1,107 @@
+"""Patterns that the server matches: with RE2, in bounded memory and time that grows with the text.
+
+A pattern has the syntax of Python (base/pattern_tree.py) and is written as RE2 reads it
+(rest/pattern_alphabet.py, rest/pattern_syntax.py), so that what was accepted before RE2 means the
+same with it.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from functools import lru_cache
+
+import re2
+
+from belvedere.base.errors import Invalid
+from belvedere.base.pattern_tree import bad, parsed, states_of
+from belvedere.rest.pattern_alphabet import Alphabet, TooManyLetters
+from belvedere.rest.pattern_syntax import by_byte, by_letter
+
+# Characters of a value that is compared with a pattern.
+MAX_TEXT = 1_000
+# Bytes that RE2 may use for one pattern, its program and its tables together.
+MAX_MEMORY = 1 << 20
+# The same for one that names many letters beyond ASCII: its sets are far larger.
+MAX_WIDE_MEMORY = 4 << 20
+# Compiled patterns that are kept, and patterns of which it is known whether they compile.
+MAX_KEPT = 64
+MAX_KNOWN = 2_048
+# Characters of all patterns of one request.
+MAX_REQUEST = 50_000
+# So many instructions of RE2 cost as much as one place in a plain pattern.
+INSTRUCTIONS = 10
+
+
+class Pattern:
+    """A compiled pattern; any thread may use it."""
+
+    def __init__(self, text: str) -> None:
+        tree = parsed(text)
+        try:
+            self._alphabet: Alphabet | None = Alphabet(tree)
+        except TooManyLetters:
+            self._alphabet = None
+            self._program = _compiled(by_letter(tree), MAX_WIDE_MEMORY, "UTF8")
+        else:
+            self._program = _compiled(by_byte(tree, self._alphabet), MAX_MEMORY, "LATIN1")
+        # How much it costs to compile and to match it, see MAX_STATES.
+        self.size: int = max(states_of(tree), self._program.programsize // INSTRUCTIONS)
+
+    def matches(self, text: str) -> bool:
+        """Whether the whole text fits."""
+        if len(text) > MAX_TEXT:
+            return False
+        try:
+            data = text.encode() if self._alphabet is None else self._alphabet.encoded(text)
+        except UnicodeEncodeError:
+            # Half of a surrogate pair is no text.
+            return False
+        return self._program.fullmatch(data) is not None
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def compiled(text: str) -> Pattern:
+    """Invalid when it is none, or one that RE2 cannot match."""
+    return Pattern(text)
+
+
+def size(text: str) -> int:
+    """The size of a pattern; Invalid when it cannot be used. After `prepare` it costs nothing."""
+    known = _known(text)
+    if isinstance(known, str):
+        raise Invalid(known, code="bad_pattern")
+    return known
+
+
+async def prepare(texts: Iterable[str]) -> None:
+    """Compile what a request brings, on a thread and before its transaction. A pattern that cannot
+    be used is refused later, by `size`, where the field is known that holds it."""
+    wanted = {text for text in texts if text}
+    if sum(map(len, wanted)) > MAX_REQUEST:
+        raise bad(f"the patterns of one request have at most {MAX_REQUEST} characters in all")
+    if wanted:
+        await asyncio.to_thread(lambda: [_known(text) for text in wanted])
+
+
+@lru_cache(maxsize=MAX_KNOWN)
+def _known(text: str) -> int | str:
+    """Its size, or why it cannot be used."""
+    try:
+        return compiled(text).size
+    except Invalid as refusal:
+        return refusal.message
+
+
+def _compiled(source: bytes, memory: int, encoding: str) -> "re2._Regexp":
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = True
+    options.max_mem = memory
+    options.encoding = getattr(re2.Options.Encoding, encoding)
+    try:
+        program = re2.compile(source, options)
+    except re2.error:
+        raise bad("RE2 cannot compile it; make it shorter") from None
+    finally:
+        # The module keeps what it compiled by number, whatever its size; we keep our own.
+        re2.purge()
+    return program

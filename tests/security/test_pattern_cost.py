@@ -1,0 +1,173 @@
+"""Attacks with patterns: a pattern must not cost the server or a host more than its limits say."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from belvedere.base import pattern, pattern_tree, search
+from belvedere.base.errors import Invalid
+from belvedere.base.ids import new_id
+from belvedere.rest import patterns
+from belvedere.tasks import service
+from contract.client import Answer, Client
+from contract.world import World
+from security.counting import steps
+
+BOMBS = [
+    "(?:){20000000}",
+    "(?:(?:(?:){999}){999}){999}",
+    "(?:" * 100 + "a" + "){9}" * 100,
+    "a{4294967294}",
+    "((((((((((a?){9}){9}){9}){9}){9}){9}){9}){9}){9}){9}",
+    "(" * 499 + ")" * 499,
+]
+# The largest that are accepted, of every shape that costs something.
+LARGEST = [
+    r"\w{499}",
+    "(?:a?){249}",
+    "(?:[^a]*[^b]*){124}",
+    "[ab]" * 249,
+    "(?i)" + "[ab]" * 248,
+    "(?i)[" + "".join(chr(0xC0 + n) for n in range(60)) + "]{499}",
+    "[" + "".join(chr(0x100 + n) for n in range(900)) + "]{60}",
+    "(" * 49 + "a" + ")*" * 49,
+    "|".join(["ab"] * 160),
+    "(?#" + "x" * 990 + ")a",
+]
+
+
+def _argument(text: str) -> dict[str, Any]:
+    return {"type": "regexp", "label": "x", "order": 0, "pattern": text}
+
+
+async def _task(ada: Client, *texts: str) -> Answer:
+    arguments = [_argument(text) for text in texts]
+    body = {"name": "t", "type": "dummy", "task_arguments": arguments}
+    return await ada.post("/acme/task", body)
+
+
+@pytest.mark.parametrize("text", BOMBS)
+def test_a_pattern_that_grows_is_refused_before_anything_is_built(text: str) -> None:
+    plain = steps(lambda: pattern_tree.parsed("[a-z]+-[0-9]{1,8}"))
+    for check in (pattern_tree.parsed, pattern.Pattern, patterns.Pattern):
+
+        def refused(check: Any = check) -> None:
+            with pytest.raises(Invalid, match="The pattern cannot be used"):
+                check(text)
+
+        # The parser of the standard library reads each of the 1,000 characters that are allowed.
+        assert steps(refused) < 300 * plain
+
+
+@pytest.mark.parametrize("text", LARGEST)
+def test_the_largest_pattern_costs_a_bounded_multiple_of_a_plain_one(text: str) -> None:
+    plain = steps(lambda: patterns.Pattern("[a-z]+-[0-9]{1,8}"))
+    assert steps(lambda: patterns.Pattern(text)) < 150 * plain
+    built = steps(lambda: pattern.Pattern("[a-z]+-[0-9]{1,8}"))
+    assert steps(lambda: pattern.Pattern(text)) < 150 * built
+    found = patterns.compiled(text)
+    for letter in ("a", "é"):
+        # RE2 does the work; what is ours is one look-up per letter.
+        assert steps(lambda letter=letter: found.matches(letter * patterns.MAX_TEXT)) < 20_000  # type: ignore[misc]
+
+
+async def test_no_task_is_created_with_a_pattern_that_grows(ada: Client) -> None:
+    for text in BOMBS:
+        refused = await _task(ada, text)
+        assert refused.status == 400
+        assert "task_arguments[0].pattern" in refused.text
+
+
+async def test_patterns_compile_on_a_thread_and_before_the_transaction(
+    ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for it: not the event loop, not the writer of the database."""
+    seen: list[tuple[threading.Thread, bool]] = []
+    in_transaction = threading.local()
+    compile_, create = patterns._compiled, service.create
+
+    def compiling(*args: Any) -> Any:
+        seen.append((threading.current_thread(), getattr(in_transaction, "is_open", False)))
+        return compile_(*args)
+
+    def creating(*args: Any, **more: Any) -> Any:
+        in_transaction.is_open = True
+        try:
+            return create(*args, **more)
+        finally:
+            in_transaction.is_open = False
+
+    monkeypatch.setattr(patterns, "_compiled", compiling)
+    monkeypatch.setattr(service, "create", creating)
+    assert (await _task(ada, f"{new_id()}-[0-9]+")).status == 200
+    assert seen
+    assert all(thread is not threading.main_thread() and not is_open for thread, is_open in seen)
+
+
+async def test_patterns_of_one_task_are_bounded_together(ada: Client) -> None:
+    refused = await _task(ada, *(f"{n:02}" + "(?:a?b?){123}" for n in range(30)))
+    assert refused.status == 400 and "too large together" in refused.text
+    refused = await _task(ada, *(f"{n:02}(?#{'x' * 900})" for n in range(20)))
+    assert refused.status == 400 and "10000 characters" in refused.text
+    assert (await _task(ada, *(rf"{n:02}[\w.-]{{1,20}}" for n in range(30)))).status == 200
+
+
+async def test_patterns_of_one_request_are_bounded_together(ada: Client) -> None:
+    task = {"name": "t", "type": "dummy"}
+    tasks = [
+        {**task, "id": f"t{n}", "task_arguments": [_argument(f"{n:03}(?#{'x' * 900})")]}
+        for n in range(60)
+    ]
+    nodes = [{"v": one["id"], "value": {"_type": "DummyTask"}} for one in tasks]
+    recipe = {"name": "w", "tasks": tasks, "graph": {"nodes": nodes, "edges": []}}
+    refused = await ada.post("/acme/workflows/import", recipe)
+    assert (refused.status, refused.code) == (400, "bad_pattern")
+
+
+async def test_a_stored_pattern_that_cannot_be_used_gives_a_clear_error(
+    world: World, ada: Client
+) -> None:
+    """It was stored by an earlier version: the task stays, its runs and edits say what to do."""
+    task_id = (await _task(ada, "[0-9]+")).json["id"]
+
+    def plant(tx: Any) -> None:
+        (spec,) = tx.row("select spec from tasks where id = ?", task_id)
+        changed = spec.replace('"[0-9]+"', r'"(?=a)(b)\\2"').replace(r"\\2", r"\\1")
+        assert changed != spec
+        tx.run("update tasks set spec = ? where id = ?", changed, task_id)
+
+    await world.house.db.write(plant)
+    assert (await ada.get(f"/acme/task/{task_id}")).json["task_arguments"][0]["pattern"]
+    run = await ada.post("/acme/job", {"task": task_id, "task_arguments": ["b"]})
+    assert run.status == 400 and "change its pattern" in run.text and "look-ahead" in run.text
+    edit = await ada.patch(f"/acme/task/{task_id}", {"name": "other"})
+    assert edit.status == 400 and "look-ahead" in edit.text and "alternatives" in edit.text
+
+
+async def test_a_text_cannot_make_a_host_search_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The text of a web page is chosen by a stranger."""
+    monkeypatch.setattr(search, "MAX_VISITS", 200_000)
+    costly = pattern.compiled("(.*a){8}.{90}c")
+    one = search.Search(costly)
+    letters = iter(_noise())
+    with pytest.raises(search.TooCostly):
+        while not one.feed(next(letters)):
+            await asyncio.sleep(0)
+    assert search.MAX_VISITS < one.visits <= search.MAX_VISITS + pattern_tree.MAX_STATES
+    # The next text starts from zero.
+    one.restart()
+    assert not one.feed("aaaa", last=True)
+
+
+def _noise() -> Any:
+    seed = 1
+    while True:
+        piece = []
+        for _ in range(64):
+            seed = (seed * 1_103_515_245 + 12_345) % 2**31
+            piece.append("ab"[seed >> 16 & 1])
+        yield "".join(piece)
