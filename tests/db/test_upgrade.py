@@ -6,7 +6,8 @@ import apsw
 import pytest
 
 from belvedere import events
-from belvedere.db import Tx
+from belvedere.base.errors import Refused
+from belvedere.db import Database, Tx
 from belvedere.db.migrate import apply, migrate, migrations
 from belvedere.db.sqlite import Sqlite
 from belvedere.jobs.attempts import reserve_fences
@@ -106,3 +107,17 @@ def test_a_log_without_events_begins_with_the_first(older: Sqlite) -> None:
     migrate(older)
     assert older.write_now(_told) == []
     assert older.write_now(_tell, "c1") == 1
+
+
+def test_a_database_of_a_newer_version_is_refused(db: Database) -> None:
+    db.write_now(lambda tx: tx.run("insert into migrations values ('migrations/9999_future', 0)"))
+    with pytest.raises(Refused, match=r"9999_future.*Start that version"):
+        migrate(db)
+
+
+def test_an_unknown_migration_of_the_other_store_is_not_its_concern(db: Database) -> None:
+    """On PostgreSQL both stores keep their lists in one table."""
+    db.write_now(lambda tx: tx.run("insert into migrations values ('logs/9999_future', 0)"))
+    assert migrate(db) == []
+    with pytest.raises(Refused, match="9999_future"):
+        migrate(db, "logs")

@@ -2,6 +2,7 @@
 
 from importlib.resources import files
 
+from belvedere.base.errors import Refused
 from belvedere.db.database import Database, Tx
 
 
@@ -42,8 +43,21 @@ def apply(tx: Tx, name: str, text: str) -> bool:
     return True
 
 
+def check_known(tx: Tx, folder: str) -> None:
+    """Refuse a schema of a newer version: its tables may no longer mean what this one assumes."""
+    known = {f"{folder}/{name}" for name, _ in migrations(tx.sql.engine, folder)}
+    unknown = sorted(name for name in applied(tx) - known if name.startswith(f"{folder}/"))
+    if unknown:
+        raise Refused(
+            "A newer version of Belvedere has upgraded this database"
+            f" (unknown migrations: {', '.join(unknown)})."
+            " Start that version or a newer one, or restore a backup from before the upgrade."
+        )
+
+
 def migrate(db: Database, folder: str = "migrations") -> list[str]:
     """Bring the schema up to date; the names of the steps that were applied."""
+    db.write_now(check_known, folder)
     return [
         name
         for name, text in migrations(db.sql.engine, folder)
