@@ -55,9 +55,10 @@ def test_an_old_session_ends_and_beats_for_nobody(
     assert host(db, cast, host_id).state == "online"
     before = host(db, cast, host_id).seen_at
     clock.move(5)
-    assert db.write_now(seen, [(host_id, old, clock.now)]) == [host_id]
+    assert db.write_now(seen, [(host_id, old, clock.now)]) == [(host_id, old)]
     assert host(db, cast, host_id).seen_at == before
-    assert db.write_now(seen, [(host_id, new, clock.now), (host_id, old, clock.now)]) == []
+    both = [(host_id, new, clock.now), (host_id, old, clock.now)]
+    assert db.write_now(seen, both) == [(host_id, old)]
 
 
 def test_silence_is_marked_once_and_lifted_by_a_word(
@@ -117,7 +118,7 @@ def test_a_deleted_host_cannot_connect_nor_beat(
     host_id = enrolled().host_id
     session = db.write_now(connect, host_id, hello(), ADDRESS)
     db.write_now(delete, cast.ada, host_id)
-    assert db.write_now(seen, [(host_id, session, clock.now)]) == [host_id]
+    assert db.write_now(seen, [(host_id, session, clock.now)]) == [(host_id, session)]
     with pytest.raises(NotFound):
         db.write_now(connect, host_id, hello(), ADDRESS)
     clock.move(60)

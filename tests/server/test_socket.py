@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from belvedere.base.errors import Unavailable
+from belvedere.db import Tx
 from belvedere.protocol import (
     Ack,
     Ended,
@@ -19,6 +20,7 @@ from belvedere.protocol import (
     Welcome,
     pack_output,
 )
+from belvedere.server import loops
 from contract.client import Client
 from contract.fakeagent import FakeAgent, hello
 from contract.running import create, show
@@ -203,6 +205,42 @@ async def test_the_newest_connection_of_a_host_wins(world: World, ada: Client) -
         order = await new.order()
         assert (order.job_id, order.session) == (job["id"], new.welcome.session)
         assert not old.has_heard(Order)
+
+
+async def test_a_heartbeat_of_the_old_connection_does_not_close_the_new_one(world: World) -> None:
+    async with world.agent() as old:
+        await old.beat()
+        async with world.agent() as new:
+            assert await old.hangs_up() == 4409
+            # Only the old session has been heard since the last look.
+            assert old.welcome is not None and new.welcome is not None
+            world.house.links.take_seen()
+            world.house.links.note(old.welcome.host_id, old.welcome.session, world.house.clock())
+            await loops.note_seen(world.house)
+            link = world.house.links.of(new.welcome.host_id)
+            assert link is not None and not link.is_closing
+
+
+async def test_a_stale_session_is_closed(world: World) -> None:
+    """Another server has opened a newer session of the host; only the database shows it."""
+    async with world.agent() as agent:
+        assert agent.welcome is not None
+        host_id = agent.welcome.host_id
+        await world.house.db.write(_raise_session, host_id)
+        await agent.beat()
+        await loops.note_seen(world.house)
+        assert await agent.hangs_up() == 4409
+
+
+def _raise_session(tx: Tx, host_id: str) -> None:
+    tx.run("update hosts set session = session + 1 where id = ?", host_id)
+
+
+async def test_a_hello_counts_as_a_heartbeat(world: World) -> None:
+    async with world.agent() as agent:
+        assert agent.welcome is not None
+        sessions = [beat[:2] for beat in world.house.links.take_seen()]
+        assert (agent.welcome.host_id, agent.welcome.session) in sessions
 
 
 async def test_another_machine_does_not_take_a_live_host(world: World) -> None:

@@ -83,8 +83,8 @@ def disconnected(tx: Tx, host_id: str, session: int) -> None:
         events.append(tx, row[0], "host.disconnected", host_id, told)
 
 
-def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[str]:
-    """Write down when agents last spoke; the hosts whose session is no longer the current one."""
+def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[tuple[str, int]]:
+    """Record when agents were last heard; the (host, session) pairs that are out of date."""
     rows = tx.rows(
         "select id, customer_id, hostname, session, gone_at from hosts"
         f" where deleted_at is null and id in {tx.sql.texts}",
@@ -101,8 +101,8 @@ def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[str]:
     back = [hosts[host_id] for host_id, _, _ in current if hosts[host_id][4] is not None]
     told = [(row[1], row[0], {"hostname": row[2]}) for row in back]
     events.append_all(tx, "host.reachable", told)
-    # The beat of an old connection says nothing about a host whose new one beats too.
-    return sorted({beat[0] for beat in beats} - {beat[0] for beat in current})
+    # With the session: a heartbeat of an old connection says nothing about the host's new one.
+    return sorted({beat[:2] for beat in beats} - {beat[:2] for beat in current})
 
 
 def silent(tx: Tx, silent_ms: Millis) -> list[str]:

@@ -69,9 +69,9 @@ async def note_seen(house: House) -> None:
     seen = house.links.take_seen()
     if not seen:
         return
-    for host_id in await house.db.write(hosts.seen, seen):
+    for host_id, session in await house.db.write(hosts.seen, seen):
         link = house.links.of(host_id)
-        if link is not None:
+        if link is not None and link.session == session:
             link.close(4409, "another connection of this host took over")
 
 

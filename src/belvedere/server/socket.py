@@ -138,6 +138,8 @@ async def _talk(
     await link.greet(hello)
     said_hello()
     house.links.add(link)
+    # The hello counts as a heartbeat: until the first one the host must not look silent.
+    house.links.note_seen(link, house.clock())
     undo = house.hub.listen(f"cancel:{link.host_id}", link.rung)
     undo_watch = house.hub.listen(f"watch:{link.host_id}", link.watcher.rung)
     take = partial(_take, house, link)
