@@ -5,6 +5,7 @@ import pytest
 from belvedere import events
 from belvedere.base.clock import SECOND
 from belvedere.db import Database, Tx
+from belvedere.events import cursors
 from belvedere.jobs import retention
 from handclock import HandClock
 
@@ -53,11 +54,38 @@ def test_forgetting_has_an_end_and_spares_none_but_the_newest(
     for name in ("h1", "h2", "h3"):
         newest = db.write_now(tell, name)
     clock.move(events.LIFE / SECOND + 1)
-    while db.write_now(retention.forget_events):
+    db.write_now(_read_all, "reader")
+    while db.write_now(retention.forget_events, ["reader"]):
         pass
     assert db.write_now(held) == []
     assert db.write_now(tell, "h4") == newest + 1
-    while db.write_now(retention.forget_events):
+    db.write_now(_read_all, "reader")
+    while db.write_now(retention.forget_events, ["reader"]):
         pass
     ids = db.write_now(lambda tx: tx.rows("select id from events"))
     assert ids == [(newest + 1,)]
+
+
+def _read_all(tx: Tx, consumer: str) -> None:
+    for event in cursors.take(tx, consumer, frozenset({"host.created"})):
+        cursors.move(tx, consumer, event)
+
+
+def test_an_event_that_a_consumer_has_not_processed_is_kept(db: Database, clock: HandClock) -> None:
+    db.write_now(tell, "h1")
+    for consumer in ("quick", "slow"):
+        db.write_now(_read_all, consumer)
+    for name in ("h2", "h3"):
+        db.write_now(tell, name)
+    db.write_now(_read_all, "quick")
+    clock.move(events.LIFE / SECOND + 1)
+    while db.write_now(retention.forget_events, ["quick", "slow"]):
+        pass
+    assert db.write_now(held) == ["h2", "h3"]
+
+
+def test_a_consumer_that_never_ran_keeps_everything(db: Database, clock: HandClock) -> None:
+    db.write_now(tell, "h1")
+    db.write_now(_read_all, "quick")
+    clock.move(events.LIFE / SECOND + 1)
+    assert db.write_now(retention.forget_events, ["quick", "new"]) == 0

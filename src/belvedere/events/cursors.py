@@ -1,5 +1,9 @@
 """Reading the event log once and in order, over all servers: a cursor per reader."""
 
+from collections.abc import Sequence
+
+import msgspec
+
 from belvedere.db import Tx, columns
 from belvedere.events.model import Event
 from belvedere.events.store import newest
@@ -30,6 +34,16 @@ def _wanted(tx: Tx, xid: int, event_id: int, kinds: frozenset[str], limit: int) 
         *sorted(kinds),
         limit,
     )
+
+
+def passed_by_all(tx: Tx, names: Sequence[str]) -> tuple[int, int]:
+    """(xid, id) up to which every one of these consumers has processed the log."""
+    rows = tx.rows(
+        f"select xid, id from cursors where name in {tx.sql.texts} order by {tx.sql.in_order}",
+        msgspec.json.encode(names).decode(),
+    )
+    # A consumer without a cursor has processed nothing yet.
+    return (rows[0][0], rows[0][1]) if len(rows) == len(names) else (0, 0)
 
 
 def move(tx: Tx, name: str, event: Event) -> None:

@@ -1,5 +1,7 @@
 """Forgetting old jobs: marks that readers obey at once, rows that go later in small batches."""
 
+from collections.abc import Sequence
+
 from belvedere import events
 from belvedere.access import audit
 from belvedere.access.model import Actor
@@ -7,6 +9,7 @@ from belvedere.base.clock import DAY, Millis
 from belvedere.base.errors import Invalid
 from belvedere.base.ids import is_id
 from belvedere.db import Database, Tx
+from belvedere.events import cursors
 from belvedere.jobs import limits, store
 from belvedere.jobs import log as joblog
 from belvedere.jobs.limits import BATCH, OVER
@@ -117,12 +120,15 @@ def logs_forgotten(tx: Tx, job_ids: list[str]) -> None:
     tx.run(f"delete from dropped_logs where job_id in {tx.sql.texts}", store.json_list(job_ids))
 
 
-def forget_events(tx: Tx) -> int:
-    """Events of hosts, members and the like, by age."""
+def forget_events(tx: Tx, consumers: Sequence[str]) -> int:
+    """Events of hosts, members and the like, by age, once every consumer has processed them."""
+    xid, event_id = cursors.passed_by_all(tx, consumers)
     return tx.run(
-        "delete from events where id in"
-        " (select id from events where object <> 'job' and at < ? order by at limit ?)",
+        "delete from events where id in (select id from events"
+        f" where object <> 'job' and at < ? and not {tx.sql.beyond_cursor} order by at limit ?)",
         tx.now - events.LIFE,
+        xid,
+        event_id,
         BATCH,
     )
 

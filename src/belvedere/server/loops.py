@@ -17,6 +17,7 @@ from belvedere.notifications import inbox as notices
 from belvedere.notifications import messages, post
 from belvedere.schedules import firing, ledger
 from belvedere.schedules import store as schedules
+from belvedere.server import reactions
 from belvedere.server.house import House
 from belvedere.server.link import BEAT_MS
 from belvedere.webhooks import inbox
@@ -112,9 +113,12 @@ async def expire(house: House) -> None:
 
 async def forget_old(house: House) -> None:
     """Retention, in small batches with a breath between them."""
-    for verb in (sweep.forget_keys, retention.forget_events, retention.purge):
+    for verb in (sweep.forget_keys, retention.purge):
         while await house.db.write(verb):
             await asyncio.sleep(0)
+    consumers = [reaction.name for reaction in reactions.REACTIONS]
+    while await house.db.write(retention.forget_events, consumers):
+        await asyncio.sleep(0)
     while job_ids := await house.db.read(retention.dropped):
         await house.logs.write(retention.forget_logs, job_ids)
         await house.db.write(retention.logs_forgotten, job_ids)

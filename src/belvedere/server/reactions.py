@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
 from belvedere.definitions import step
 from belvedere.events import Event, cursors
@@ -24,6 +25,7 @@ from belvedere.workflows import advance
 
 log = logging.getLogger("belvedere.reactions")
 POLL_S = 10.0
+RETRY_S = 1.0
 TRIES = 5
 TOGETHER = 500
 
@@ -161,19 +163,23 @@ async def run(reaction: Reaction, house: House) -> None:
         house.hub.listen(f"events:{kind}", lambda _: rang.set())
     tries = 0
     while True:
+        pause_s = RETRY_S
         try:
             await _catch_up(reaction, house)
-            tries = 0
+            tries, pause_s = 0, POLL_S
+        except Unavailable as fault:
+            # No fault of the event: it waits for the database however long that takes.
+            log.warning("consumer waits for the database name=%r error=%s", reaction.name, fault)
         except Exception as fault:
-            # Our own mistake or a database that is away: try again, then set the event aside.
+            # Our own mistake: try again, then set the event aside.
             tries += 1
             log.exception("the reaction %r stumbled (try %s)", reaction.name, tries)
             if tries >= TRIES:
                 await _set_aside(reaction, house, fault)
-                tries = 0
+                tries, pause_s = 0, POLL_S
         with contextlib.suppress(TimeoutError):
             # Not wait_for, which may swallow a cancel that comes with the ring.
-            async with asyncio.timeout(POLL_S if not tries else 1.0):
+            async with asyncio.timeout(pause_s):
                 await rang.wait()
         await asyncio.sleep(reaction.gathers_s)
         rang.clear()
