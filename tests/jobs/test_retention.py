@@ -1,9 +1,11 @@
 """Forgetting old jobs."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from belvedere.base.errors import Invalid, NotFound
-from belvedere.db import Database, Tx
+from belvedere.db import Database, Row, Tx
 from belvedere.jobs import limits, retention, service, sight
 from belvedere.jobs import log as joblog
 from belvedere.jobs.attempts import attempts_of
@@ -117,6 +119,36 @@ def test_work_that_never_ceases_keeps_nothing_from_growing_old(shop: Workshop) -
     ended(shop, busy)
     assert not shop.db.write_now(retention.purge)
     assert len(there(shop)) == 1
+
+
+def test_jobs_that_end_long_after_they_were_created_are_trimmed(shop: Workshop) -> None:
+    """A flood of calls is created while retention passes by, and ends later."""
+    task_id = shop.task(history={"count": 2, "days": 90})
+    purge(shop)
+    jobs = [shop.assigned(task_id) for _ in range(6)]
+    purge(shop)
+    assert len(there(shop)) == 6
+    for job in jobs:
+        shop.end(job.fence)
+    purge(shop)
+    assert there(shop) == [job.id for job in jobs[-2:]]
+
+
+def test_a_look_begins_behind_the_events_of_the_last(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended(shop, shop.task())
+    purge(shop)
+    read: list[int] = []
+    first_to_end = limits._first_to_end
+
+    def counted(rows: Sequence[Row]) -> tuple[list[tuple[str, str]], tuple[int, int] | None]:
+        read.append(len(rows))
+        return first_to_end(rows)
+
+    monkeypatch.setattr(limits, "_first_to_end", counted)
+    purge(shop)
+    assert sum(read) == 0
 
 
 def test_open_and_lost_jobs_stay_whatever_their_number(shop: Workshop) -> None:

@@ -1,23 +1,39 @@
 """What of history is more than its task or workflow keeps, by number or by age.
 
-Two walks. Each look goes on behind the newest job that the last one saw: whoever ran since may have
-one too many. From time to time every task and workflow that has jobs is looked at once, because
-those that no longer run grow old all the same. Neither walks through the history that is kept.
+Two walks. The first follows the event log: a task or workflow whose job has ended may have one too
+many. (Not the creation of jobs: those that wait in a long queue end when the walk has long passed
+them.) From time to time every task and workflow that has jobs is looked at once, because those that
+no longer run grow old all the same. Neither walks through the history that is kept.
 """
+
+from collections.abc import Sequence
 
 import msgspec
 
+from belvedere import events
 from belvedere.base.clock import DAY
 from belvedere.db import Row, Tx
 from belvedere.jobs import store
-from belvedere.jobs.model import IS_OPEN, WORKFLOW
+from belvedere.jobs.model import FINAL, IS_OPEN, WORKFLOW
 from belvedere.tasks.model import History, TaskSpec
 
 BATCH = 500
-# New jobs that are read at once, and how many tasks of theirs are looked at in one transaction.
+# Events that are read at once, and how many tasks of theirs are looked at in one transaction.
 SLICE = 5_000
 LOOKS = 25
 _spec = msgspec.json.Decoder(TaskSpec).decode
+
+
+class JobData(msgspec.Struct):
+    """The part of a job event's data that says whose history it belongs to."""
+
+    lifecycle: str
+    type: str
+    task_id: str | None = None
+    workflow_id: str | None = None
+
+
+_job_data = msgspec.json.Decoder(JobData).decode
 
 # What a workflow job that is still open has done stays until it is over, too.
 OVER = (
@@ -25,8 +41,8 @@ OVER = (
     " and (workflow_job_id is null or not exists (select 1 from jobs w"
     " where w.id = jobs.workflow_job_id and w.ended_at is null))"
 )
-# Where the two walks are: a job, and the column and value of what was looked at last.
-RECENT, ALL = "retention", "retention of all"
+# The cursor of the first walk; where the second is, as column and value of the last look.
+ENDED, ALL = "history limits", "retention of all"
 # The second one goes through the tasks first.
 COLUMNS = ("task_id", "workflow_id")
 
@@ -48,39 +64,66 @@ def start_over(tx: Tx) -> None:
 
 
 def _of_recent(tx: Tx) -> tuple[list[str], bool]:
-    cursor = _reached(tx, RECENT)
+    cursor = tx.row("select xid, id from cursors where name = ?", ENDED)
+    end = events.newest(tx)
     if cursor is None:
-        _remember(tx, RECENT, tx.value("select max(id) from jobs") or "")
+        _follow(tx, end)
         start_over(tx)
         return [], True
     rows = tx.rows(
-        "select id, task_id, workflow_id from jobs where id > ?"
-        f" and (task_id is not null or type = '{WORKFLOW}') order by id limit ?",
-        cursor,
+        f"select xid, id, data from events where {tx.sql.beyond_cursor}"
+        f" and xid < {tx.sql.xid_horizon} and object = 'job' order by {tx.sql.in_order} limit ?",
+        *cursor,
         SLICE,
     )
-    ran, reached = _first_to_run(rows)
+    ran, reached = _first_to_end(rows)
     found: list[str] = []
     for column, object_id in ran:
         found += _of(tx, column, object_id)
         if len(found) >= BATCH:
             return found, True
-    if reached is not None:
-        _remember(tx, RECENT, reached)
-    return found, len(rows) == SLICE or (bool(rows) and reached != rows[-1][0])
+    is_all = len(rows) < SLICE and reached == (rows[-1][:2] if rows else None)
+    # Also over events of other things, so that the next look begins behind them.
+    place = end if is_all else reached
+    if place is not None:
+        _follow(tx, place)
+    return found, not is_all
 
 
-def _first_to_run(rows: list[Row]) -> tuple[list[tuple[str, str]], str | None]:
-    """The first tasks and workflows among these jobs, and the last job up to which they are all."""
-    ran: dict[tuple[str, str], None] = {}
+def _first_to_end(
+    rows: Sequence[Row],
+) -> tuple[list[tuple[str, str]], tuple[int, int] | None]:
+    """The first tasks and workflows whose jobs ended here, and the event up to which they are
+    all."""
+    ended: dict[tuple[str, str], None] = {}
     reached = None
-    for job_id, task_id, workflow_id in rows:
-        one = ("workflow_id", workflow_id) if task_id is None else ("task_id", task_id)
-        if one not in ran and len(ran) == LOOKS:
-            break
-        ran[one] = None
-        reached = job_id
-    return list(ran), reached
+    for xid, event_id, data in rows:
+        key = _ended(data)
+        if key is not None and key not in ended:
+            if len(ended) == LOOKS:
+                break
+            ended[key] = None
+        reached = (xid, event_id)
+    return list(ended), reached
+
+
+def _ended(data: str) -> tuple[str, str] | None:
+    """Whose history grew by this event of a job, if it was its last."""
+    job = _job_data(data)
+    if job.lifecycle not in FINAL:
+        return None
+    if job.task_id is not None:
+        return "task_id", job.task_id
+    return ("workflow_id", job.workflow_id) if job.type == WORKFLOW and job.workflow_id else None
+
+
+def _follow(tx: Tx, place: tuple[int, int]) -> None:
+    tx.run(
+        "insert into cursors (name, xid, id) values (?, ?, ?)"
+        " on conflict (name) do update set xid = excluded.xid, id = excluded.id",
+        ENDED,
+        *place,
+    )
 
 
 def _of_all(tx: Tx) -> tuple[list[str], bool]:
