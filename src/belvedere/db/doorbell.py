@@ -80,10 +80,15 @@ class Doorbell:
     def _listen(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
         connection.execute(f"listen {CHANNEL}")
         self._say_soon({HELLO})
+        heard_at = self._clock()
         while not self._stopped.is_set():
             for notice in connection.notifies(timeout=1.0):
+                heard_at = self._clock()
                 if notice.pid != self._own_pid:
                     self._hear(set(notice.payload.split(",")))
+            # Not even our own signal, sent every few seconds: this connection is dead.
+            if self._clock() - heard_at > COMPANY_S:
+                raise psycopg.OperationalError("no notification arrives any more")
 
     def _hear(self, topics: set[str]) -> None:
         self._alone_at = self._clock() + COMPANY_S
@@ -100,8 +105,14 @@ class Doorbell:
             with self._lock:
                 topics, self._waiting = sorted(self._waiting) or [HERE], set()
             for start in range(0, len(topics), MOST_TOPICS):
-                payload = ",".join(topics[start : start + MOST_TOPICS])
-                _say(connection, payload)
+                self._send(connection, ",".join(topics[start : start + MOST_TOPICS]))
+
+    def _send(self, connection: psycopg.Connection[tuple[object, ...]], payload: str) -> None:
+        self._db.deadline.begin(connection.pgconn)
+        try:
+            _say(connection, payload)
+        finally:
+            self._db.deadline.end(connection.pgconn)
 
 
 def _say(connection: psycopg.Connection[tuple[object, ...]], payload: str) -> None:

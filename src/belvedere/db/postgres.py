@@ -3,17 +3,20 @@
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from belvedere.base.clock import Clock, Shared
 from belvedere.base.errors import Unavailable
 from belvedere.db.after import follow
 from belvedere.db.database import Row, Tx
+from belvedere.db.deadline import Deadline
 from belvedere.db.postgres_tx import FRAGMENTS, PostgresTx
 from belvedere.db.wire import Wire
 
@@ -32,7 +35,22 @@ BROKEN = psycopg.Error
 THREADS = 8
 BATCH = 128
 CHANNEL = "belvedere"
+# A statement that takes longer is cancelled by PostgreSQL itself; a database that does not even say
+# so is given up a little later. Together with the pause, callers get their 503 within ten seconds.
+STATEMENT_S = 6
+ANSWER_S = 8.0
+# After a failure nobody tries to connect for so long: many callers must not queue behind time-outs.
+PAUSE_S = 1.0
+# What a connection needs to notice that its server is gone; whatever the URL says comes first.
+LIVENESS = {
+    "connect_timeout": 3,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": int(ANSWER_S * 1_000),
+}
 
+SILENT = "The database does not answer; try again shortly."
 
 log = logging.getLogger("belvedere.db")
 
@@ -42,6 +60,12 @@ class _ClosingFailed(Exception):
 
 
 TIME = "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
+
+
+def _unavailable(fault: psycopg.OperationalError) -> Unavailable:
+    if isinstance(fault, psycopg.errors.QueryCanceled):
+        return Unavailable(f"The database needed more than {STATEMENT_S} s; ask for less at once.")
+    return Unavailable(SILENT)
 
 
 class _Lane:
@@ -59,8 +83,10 @@ class Postgres:
 
     sql = FRAGMENTS
 
-    def __init__(self, url: str, clock: Clock | None = None) -> None:
+    def __init__(self, url: str, clock: Clock | None = None, answer_s: float = ANSWER_S) -> None:
         self.url = url
+        self.deadline = Deadline(answer_s, self._pause)
+        self._retry_at = 0.0
         # Whether a host is silent must not depend on which server's clock is wrong.
         self.clock = clock or Shared()
         self.closing: Callable[[Tx], None] | None = None
@@ -73,11 +99,13 @@ class Postgres:
         self._memo: dict[Any, Any] = {}
 
     def connect(self, *, autocommit: bool = False) -> psycopg.Connection[Row]:
+        chosen = conninfo_to_dict(self.url)
+        missing = {name: value for name, value in LIVENESS.items() if name not in chosen}
         connection = psycopg.connect(
-            self.url,
+            make_conninfo(self.url, **missing),
             autocommit=autocommit,
             application_name="belvedere",
-            options="-c timezone=UTC -c statement_timeout=30s -c synchronous_commit=on"
+            options=f"-c timezone=UTC -c statement_timeout={STATEMENT_S}s -c synchronous_commit=on"
             " -c idle_in_transaction_session_timeout=30s"
             # Our statements are planned alike for every value; planning anew costs more.
             " -c plan_cache_mode=force_generic_plan -c jit=off"
@@ -85,7 +113,7 @@ class Postgres:
             # while that grows: it must not be one that reads all of it.
             " -c enable_seqscan=off",
         )
-        self._opened.append(connection)
+        self._opened = [opened for opened in self._opened if not opened.closed] + [connection]
         return connection
 
     def _take(self) -> Wire:
@@ -94,10 +122,16 @@ class Postgres:
             return self._idle.pop()
         except IndexError:
             pass
+        if time.monotonic() < self._retry_at:
+            raise Unavailable(SILENT)
         try:
-            return Wire(self.connect(autocommit=True))
+            return Wire(self.connect(autocommit=True), self.deadline)
         except psycopg.OperationalError as fault:
-            raise Unavailable("The database does not answer; try again shortly.") from fault
+            self._pause()
+            raise Unavailable(SILENT) from fault
+
+    def _pause(self) -> None:
+        self._retry_at = time.monotonic() + PAUSE_S
 
     def _leave(self, wire: Wire) -> None:
         if not wire.is_broken:
@@ -141,7 +175,7 @@ class Postgres:
             # It may hold what only this transaction had written.
             self._memo.clear()
             if isinstance(fault, psycopg.OperationalError) and not isinstance(fault, AGAIN):
-                raise Unavailable("The database does not answer; try again shortly.") from fault
+                raise _unavailable(fault) from fault
             raise
         finally:
             self._leave(wire)
@@ -162,6 +196,8 @@ class Postgres:
             raise _ClosingFailed from fault
 
     async def write(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+        # Not in write_now: a migration may take its time.
+        self.deadline.start()
         loop = asyncio.get_running_loop()
         result, tx = await loop.run_in_executor(
             self._threads, lambda: self._transact(lambda tx: verb(tx, *a, **k), closing=True)
@@ -170,6 +206,7 @@ class Postgres:
         return result
 
     async def read(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+        self.deadline.start()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, lambda: self._look(verb, a, k))
 
@@ -177,13 +214,15 @@ class Postgres:
         """Without a transaction: at this level of isolation it would add nothing but its ends."""
         try:
             return self._look_once(verb, args, kwargs)
+        except psycopg.errors.QueryCanceled as fault:
+            raise _unavailable(fault) from fault
         except psycopg.OperationalError:
             # A connection may have died while nobody used it; a look can simply be repeated.
             pass
         try:
             return self._look_once(verb, args, kwargs)
         except psycopg.OperationalError as fault:
-            raise Unavailable("The database does not answer; try again shortly.") from fault
+            raise _unavailable(fault) from fault
 
     def _look_once(self, verb: Any, args: Any, kwargs: Any) -> Any:
         wire = self._take()
@@ -259,6 +298,7 @@ class Postgres:
         follow(tx.calls, tx.rung, self.on_rung)
 
     async def close(self) -> None:
+        self.deadline.stop()
         self._threads.shutdown()
         for connection in self._opened:
             connection.close()

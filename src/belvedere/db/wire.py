@@ -5,7 +5,7 @@ the next statement that somebody waits for: half of all round trips are saved.
 """
 
 import select
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -14,6 +14,7 @@ from psycopg import pq
 from psycopg.adapt import PyFormat, Transformer
 
 from belvedere.db.database import Asked, Row
+from belvedere.db.deadline import Deadline
 
 GOOD = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 # A plan costs the server memory; when there are so many, all are forgotten and made anew.
@@ -41,9 +42,10 @@ def translated(sql: str) -> bytes:
 class Wire:
     """One connection, used by one thread."""
 
-    def __init__(self, connection: psycopg.Connection[Row]) -> None:
+    def __init__(self, connection: psycopg.Connection[Row], deadline: Deadline) -> None:
         self.connection = connection
         self._pg = connection.pgconn
+        self._deadline = deadline
         self._shapes = Transformer(connection)
         self._prepared: dict[tuple[str, tuple[int, ...]], bytes] = {}
         self._waiting: list[Ready] = []
@@ -71,7 +73,7 @@ class Wire:
     def now(self, sql: str, params: Sequence[Any] = ()) -> Result:
         ready = self._ready(sql, params)
         if not self._waiting:
-            return self._checked(self._pg.exec_prepared(*ready))
+            return self._answer(self._pg.exec_prepared, *ready)
         return self._all_of([ready])[-1]
 
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
@@ -90,7 +92,7 @@ class Wire:
         """Roll back whatever is under way."""
         self._waiting = []
         if not self.is_broken and self._pg.transaction_status != pq.TransactionStatus.IDLE:
-            self._checked(self._pg.exec_(b"rollback"))
+            self._answer(self._pg.exec_, b"rollback")
 
     def _ready(self, sql: str, params: Sequence[Any]) -> Ready:
         shapes = self._shapes
@@ -101,23 +103,34 @@ class Wire:
 
     def _prepare(self, sql: str, types: tuple[int, ...]) -> bytes:
         if len(self._prepared) >= MOST_PREPARED and not self._waiting:
-            self._checked(self._pg.exec_(b"deallocate all"))
+            self._answer(self._pg.exec_, b"deallocate all")
             self._prepared.clear()
         name = b"s%d" % len(self._prepared)
-        self._checked(self._pg.prepare(name, translated(sql), types))
+        self._answer(self._pg.prepare, name, translated(sql), types)
         self._prepared[sql, types] = name
         return name
 
     def _all_of(self, statements: list[Ready]) -> list[Result]:
         """What waits, then these."""
         waiting, self._waiting = self._waiting, []
+        self._deadline.begin(self._pg)
         try:
             results = self._exchange([*waiting, *statements])
         except BaseException:
             # Answers that nobody has read would be taken for those of the next statements.
             self._pg.finish()
             raise
+        finally:
+            self._deadline.end(self._pg)
         return [self._checked(result) for result in results]
+
+    def _answer(self, call: Callable[..., Result], *args: Any) -> Result:
+        """The result of one call of the library that waits for the server."""
+        self._deadline.begin(self._pg)
+        try:
+            return self._checked(call(*args))
+        finally:
+            self._deadline.end(self._pg)
 
     def _exchange(self, statements: list[Ready]) -> list[Result]:
         self._pg.enter_pipeline_mode()

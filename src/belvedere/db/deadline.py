@@ -1,0 +1,61 @@
+"""A limit for every wait for PostgreSQL: a machine that lost power never answers and never resets.
+
+TCP keepalives find a dead peer only while nothing hangs between (a proxy, a firewall that drops
+packets), and the driver waits in C code that cannot be interrupted. So one thread looks at all
+waits and shuts down the socket below one that takes too long, which ends it with an error.
+"""
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+from psycopg import pq
+
+Connection = pq.abc.PGconn
+
+
+class Deadline:
+    """Ends waits that take longer than `limit_s`."""
+
+    def __init__(self, limit_s: float, on_cut: Callable[[], None]) -> None:
+        self._limit_s = limit_s
+        self._on_cut = on_cut
+        self._waits: dict[int, tuple[Connection, float]] = {}
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def begin(self, connection: Connection) -> None:
+        """This connection waits for an answer from now on."""
+        self._waits[id(connection)] = (connection, time.monotonic())
+
+    def end(self, connection: Connection) -> None:
+        self._waits.pop(id(connection), None)
+
+    def start(self) -> None:
+        """Watch, until `stop`; asking twice changes nothing."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, daemon=True, name="deadline")
+            self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._limit_s / 8):
+            oldest = time.monotonic() - self._limit_s
+            for connection, since in list(self._waits.values()):
+                if since < oldest:
+                    self._cut(connection)
+
+    def _cut(self, connection: Connection) -> None:
+        self.end(connection)
+        self._on_cut()
+        # It may be closed meanwhile; a copy of its descriptor cannot become another's.
+        with (
+            contextlib.suppress(Exception),
+            socket.socket(fileno=os.dup(connection.socket)) as copy,
+        ):
+            copy.shutdown(socket.SHUT_RDWR)

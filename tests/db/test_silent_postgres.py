@@ -1,0 +1,158 @@
+"""A PostgreSQL that vanishes without a word: a proxy that swallows everything stands for it."""
+
+import asyncio
+import select
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from belvedere.base.errors import Unavailable
+from belvedere.db import Tx
+from belvedere.db.postgres import LIVENESS, Postgres
+
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+
+
+class Proxy:
+    """Between a database and its clients; connections can be made to hang, old and new ones."""
+
+    def __init__(self, folder: Path, target: str) -> None:
+        self._target = target
+        self._is_closed = False
+        # While set, new connections hang, too.
+        self.hangs = False
+        self._hung: set[socket.socket] = set()
+        self._open: set[socket.socket] = set()
+        self._listening = socket.socket(socket.AF_UNIX)
+        self._listening.bind(str(folder / ".s.PGSQL.5432"))
+        self._listening.listen(64)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def hang(self) -> None:
+        """Whatever is said from now on is lost; nobody is told."""
+        self.hangs = True
+        self._hung |= self._open
+
+    def close(self) -> None:
+        self._is_closed = True
+        for end in {self._listening, *self._open}:
+            end.close()
+
+    def _accept(self) -> None:
+        while not self._is_closed:
+            try:
+                client, _ = self._listening.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(self._target)
+        ends = {client: server, server: client}
+        self._open |= set(ends)
+        if self.hangs:
+            self._hung |= set(ends)
+        while not self._is_closed:
+            try:
+                readable, _, _ = select.select(list(ends), [], [], 0.2)
+                for end in readable:
+                    data = end.recv(65_536)
+                    if not data:
+                        raise OSError
+                    if end not in self._hung:
+                        ends[end].sendall(data)
+            except (OSError, ValueError):
+                break
+        for end in ends:
+            self._open.discard(end)
+            end.close()
+
+
+@pytest.fixture
+def proxy(tmp_path: Path, database_url: str) -> Iterator[Proxy]:
+    folder = conninfo_to_dict(database_url)["host"]
+    proxy = Proxy(tmp_path, f"{folder}/.s.PGSQL.5432")
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture
+def behind(tmp_path: Path, database_url: str, proxy: Proxy) -> Iterator[Postgres]:
+    """The database of this test, through the proxy, and with little patience."""
+    url = make_conninfo(database_url, host=str(tmp_path), port=5432, connect_timeout=2)
+    db = Postgres(url, answer_s=0.4)
+    yield db
+    asyncio.run(db.close())
+
+
+def _one(tx: Tx) -> object:
+    return tx.value("select 1")
+
+
+def _note(tx: Tx) -> None:
+    tx.run("insert into meta (name, value) values ('note', '') on conflict (name) do nothing")
+    tx.value("select 1")
+
+
+async def _until_back(db: Postgres) -> None:
+    while True:
+        try:
+            assert await db.read(_one) == 1
+            return
+        except Unavailable:
+            await asyncio.sleep(0.05)
+
+
+async def test_it_works(behind: Postgres) -> None:
+    assert await behind.read(_one) == 1
+    await behind.write(_note)
+
+
+async def test_reads_and_writes_end_when_nothing_answers(behind: Postgres, proxy: Proxy) -> None:
+    await asyncio.gather(*(behind.read(_one) for _ in range(8)))
+    proxy.hang()
+    # More than there are threads: those that wait for one must not wait for a time-out each.
+    work = [behind.read(_one) for _ in range(40)] + [behind.write(_note) for _ in range(40)]
+    results = await asyncio.gather(*work, return_exceptions=True)
+    assert {type(result) for result in results} == {Unavailable}
+
+
+async def test_it_recovers_while_old_connections_still_hang(behind: Postgres, proxy: Proxy) -> None:
+    await asyncio.gather(*(behind.read(_one) for _ in range(8)))
+    proxy.hang()
+    with pytest.raises(Unavailable):
+        await behind.read(_one)
+    proxy.hangs = False
+    await _until_back(behind)
+    await behind.write(_note)
+
+
+async def test_a_slow_statement_is_no_silence(behind: Postgres, proxy: Proxy) -> None:
+    """PostgreSQL cancels it before we give the connection up, and other callers notice nothing."""
+    behind.write_now(lambda tx: tx.run("select 1"))
+    with pytest.raises(Unavailable, match="ask for less"):
+        await behind.read(_slow)
+    assert await behind.read(_one) == 1
+
+
+def _slow(tx: Tx) -> object:
+    tx.run("set statement_timeout = '50ms'")
+    try:
+        return tx.value("select pg_sleep(10)")
+    finally:
+        tx.run("set statement_timeout = '6s'")
+
+
+async def test_what_the_url_says_comes_first(database_url: str) -> None:
+    db = Postgres(make_conninfo(database_url, tcp_user_timeout=1234))
+    try:
+        options = conninfo_to_dict(db.connect().info.dsn)
+        assert options["tcp_user_timeout"] == "1234"
+        assert options["connect_timeout"] == str(LIVENESS["connect_timeout"])
+    finally:
+        await db.close()
