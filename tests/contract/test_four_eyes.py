@@ -39,7 +39,7 @@ async def test_a_token_of_ones_own_does_not_help(world: World, ada: Client) -> N
     assert (await world.client("max").put(f"/acme/job/{job['id']}/approve")).status == 200
 
 
-async def test_what_nobody_started_any_approver_decides(
+async def test_what_nobody_started_any_approver_below_admin_decides(
     world: World, ada: Client, uma: Client, stranger: Client
 ) -> None:
     task = await approval(world, four_eyes=True)

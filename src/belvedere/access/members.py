@@ -1,6 +1,6 @@
 """What is done to members. Nobody grants, or touches, above the own level."""
 
-from belvedere.access import links, roster, sessions, users
+from belvedere.access import approver_tags, links, roster, sessions, users
 from belvedere.access.model import Actor, Level
 from belvedere.access.roster import Member
 from belvedere.base.errors import Conflict, Forbidden, Stale
@@ -52,6 +52,8 @@ def change(
     wanted_tags = before.tags if tags is None else roster.tags_text(tags)
     wanted_enabled = before.enabled if enabled is None else int(enabled)
     roster.check_grant(actor, Level(wanted_level))
+    if tags is not None:
+        approver_tags.check_change(tx, actor, before.tag_list, tags)
     if wanted_level != Level.OWNER or not wanted_enabled:
         _keep_an_owner(tx, before)
     if (wanted_level, wanted_tags, wanted_enabled) == (before.level, before.tags, before.enabled):

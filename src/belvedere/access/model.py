@@ -59,6 +59,8 @@ class Actor(msgspec.Struct, frozen=True):
     address: str = ""
     # The provider through which the session began. Its word counts for its own organization only.
     provider_id: str = ""
+    # Where no person acts: who counts as having started it (jobs/starters.py).
+    starters: tuple[str, ...] = ()
 
     @property
     def sees_all(self) -> bool:
@@ -79,9 +81,13 @@ class Actor(msgspec.Struct, frozen=True):
         return f"{self.kind}:{self.user_id or self.credential_id}"
 
 
-def starter(customer_id: str, customer_name: str, address: str = "") -> Actor:
+def starter(
+    customer_id: str, customer_name: str, address: str = "", starters: tuple[str, ...] = ()
+) -> Actor:
     """Nobody: something that happened. Who attached a task to it was allowed to; it runs all."""
-    return Actor(customer_id, customer_name, Level.ADMIN, "trigger", address=address)
+    return Actor(
+        customer_id, customer_name, Level.ADMIN, "trigger", address=address, starters=starters
+    )
 
 
 def may_see(actor: Actor, acl: Collection[str], *, open_when_empty: bool = False) -> bool:

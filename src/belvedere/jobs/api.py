@@ -268,7 +268,13 @@ async def delete_of_task(ask: Ask) -> dict[str, int]:
     return {"deletedCount": count}
 
 
-_RUN_CODES = ("task_disabled", "host_gone", "idempotency_key_reused", "replayed_job_gone")
+_RUN_CODES = (
+    "task_disabled",
+    "host_gone",
+    "no_approver",
+    "idempotency_key_reused",
+    "replayed_job_gone",
+)
 
 
 def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:

@@ -15,7 +15,7 @@ from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.hosts.model import HostRow, Shown
-from belvedere.jobs import changes, once, plan, scraper, specs, store, taking
+from belvedere.jobs import changes, once, plan, scraper, specs, starters, store, taking
 from belvedere.jobs.attempts import insert_attempts
 from belvedere.jobs.model import APPROVAL, DEFAULT_TIMEOUT, JobRow, Lifecycle, State
 from belvedere.jobs.once import Key, Once
@@ -125,6 +125,8 @@ def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]], take: Take = taking.n
         ],
     )
     for item, made in fresh:
+        if item.actor.starters:
+            starters.remember(tx, made.job.id, item.actor.starters)
         if made.job.type == APPROVAL and not made.job.is_over:
             made.plan = plan.write(tx, made.job, made.task.spec, made.arguments, item.follows)
     insert_attempts(tx, taken.attempts)
@@ -143,6 +145,8 @@ def prepare(tx: Tx, item: NewJob, tasks: Tasks) -> Created:
         raise Conflict("The task's host was deleted; give it another one.", code="host_gone")
     if item.lifecycle is not None and item.lifecycle not in MAY_ASK:
         raise Invalid(f"A job cannot be created as {item.lifecycle!r}.", code="invalid_lifecycle")
+    if task.spec.four_eyes and not item.actor.user_id:
+        starters.check_approver_left(tx, item.actor, item.workflow_job_id, task.spec)
     lifecycle = _first_lifecycle(item, task)
     text = _fitted(tx, item, task, lifecycle)
     return Created(row(item, task, lifecycle, tx.now), text, task, host)

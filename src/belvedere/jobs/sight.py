@@ -6,7 +6,7 @@ from belvedere import access
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Forbidden, NotFound
 from belvedere.db import Tx
-from belvedere.jobs import specs, store
+from belvedere.jobs import specs, starters, store
 from belvedere.jobs.model import APPROVAL, JobRow
 
 
@@ -68,32 +68,14 @@ def is_approver(tx: Tx, actor: Actor, job: JobRow) -> bool:
     spec = specs.of_job(tx, job)
     if spec.approvals_target == "initiator":
         return bool(actor.user_id) and actor.user_id == job.user_id
-    named = {
-        entry.lower()
-        for entry in (
-            spec.assigned_users if spec.approvals_target == "assignees" else spec.approvers
-        )
-    }
-    return actor.user_id in named or bool(named.intersection(actor.entries))
-
-
-def is_own(tx: Tx, actor: Actor, job: JobRow) -> bool:
-    """Started by this actor, or by a token that the actor made."""
-    if not (actor.user_id and job.user_id):
-        return False
-    made_by = tx.value(
-        "select created_by from tokens where id = ? and customer_id = ?",
-        job.user_id,
-        job.customer_id,
-    )
-    return actor.user_id in (job.user_id, made_by)
+    return starters.is_named(spec, actor)
 
 
 def may_decide(tx: Tx, actor: Actor, job: JobRow) -> bool:
-    """An approver; where four eyes are asked for, another one than who started it."""
+    """An approver; where four eyes are asked for, nobody who counts as having started it."""
     if not is_approver(tx, actor, job):
         return False
-    return not (specs.of_job(tx, job).four_eyes and is_own(tx, actor, job))
+    return not (specs.of_job(tx, job).four_eyes and starters.of_job(tx, job).include(actor))
 
 
 def visible(actor: Actor, engine: str) -> tuple[str, list[Any]]:
@@ -102,7 +84,7 @@ def visible(actor: Actor, engine: str) -> tuple[str, list[Any]]:
         return "1 = 1", []
     tasks, task_params = access.visible(actor, "task", "j.task_id")
     flows, flow_params = access.visible(actor, "workflow", "j.workflow_id")
-    names = [name for name in (actor.user_id, *actor.entries) if name]
+    names = [name for name in (actor.user_id, *starters.approver_entries(actor)) if name]
     votes = _TO_APPROVE[engine].replace("{names}", ", ".join("?" * len(names)) or "''")
     return (
         f"(j.user_id = ? or (j.workflow_id is null and {tasks}) or {flows} or {votes})",

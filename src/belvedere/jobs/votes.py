@@ -32,8 +32,11 @@ def _to_decide(tx: Tx, actor: Actor, job_id: str, verb: str, state: State) -> Jo
     if not sight.is_approver(tx, actor, job):
         raise Forbidden("Only the job's approvers may decide it.", code="not_an_approver")
     if not sight.may_decide(tx, actor, job):
-        message = "You started it; another approver must decide (four eyes)."
-        raise Forbidden(message, code="four_eyes")
+        raise Forbidden(
+            "You count as having started it (yourself, or because no person did and you could have"
+            " caused it); another approver must decide.",
+            code="four_eyes",
+        )
     check_move(job, verb, Lifecycle.FINISHED, state)
     return job
 

@@ -14,6 +14,7 @@ from belvedere.access.model import starter
 from belvedere.base.clock import Millis, iso
 from belvedere.base.errors import NotFound, Refused
 from belvedere.db import Tx
+from belvedere.jobs import starters
 from belvedere.jobs.model import FINAL
 from belvedere.schedules import ledger, model, store
 from belvedere.schedules.model import (
@@ -90,7 +91,8 @@ def _start(
     if not customer.enabled:
         _refuse(run, Reason.CUSTOMER_DISABLED, MESSAGES[Reason.CUSTOMER_DISABLED])
     else:
-        actor = starter(customer.id, customer.name)
+        authors = starters.of_changes(tx, customer.id, "schedule", row.id)
+        actor = starter(customer.id, customer.name, starters=authors)
         _try(tx, row, targets[row.target], actor, run)
     ledger.settle(tx, run)
     _tell(tx, row, run)

@@ -12,7 +12,7 @@ from belvedere.base.errors import Refused
 from belvedere.db import Tx
 from belvedere.events import Event, triggers
 from belvedere.events.triggers import Trigger
-from belvedere.jobs import create, plan
+from belvedere.jobs import create, plan, starters
 from belvedere.jobs.create import NewJob
 from belvedere.workflows import outcome
 from belvedere.workflows import start as workflows
@@ -25,7 +25,8 @@ def start(tx: Tx, event: Event) -> None:
     customer = customers.find(tx, event.customer_id)
     if not customer.enabled:
         return
-    actor = starter(customer.id, customer.name)
+    people = starters.of_source(tx, customer.id, data["job_id"]) if "job_id" in data else ()
+    actor = starter(customer.id, customer.name, starters=people)
     given = _arguments(tx, data)
     for one in triggers.of_source(
         tx, customer.id, data["source"], event.object_id, data["event_name"]

@@ -125,7 +125,13 @@ async def replay_delivery(ask: Ask) -> Reply:
     return await _answer(ask, call, 201)
 
 
-_CODES = ("webhook_disabled", "task_disabled", "host_gone", "idempotency_key_reused")
+_CODES = (
+    "webhook_disabled",
+    "task_disabled",
+    "host_gone",
+    "no_approver",
+    "idempotency_key_reused",
+)
 
 
 def _trigger_route(path: str, level: str, handler: Handler, summary: str, known: bool) -> Route:

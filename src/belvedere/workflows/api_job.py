@@ -163,6 +163,7 @@ _RUN_CODES = (
     "workflow_disabled",
     "task_disabled",
     "host_gone",
+    "no_approver",
     "idempotency_key_reused",
     "replayed_job_gone",
 )

@@ -7,7 +7,7 @@ from belvedere.base import text
 from belvedere.base.errors import Invalid, Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.jobs import changes, create, plan
+from belvedere.jobs import changes, create, plan, starters
 from belvedere.jobs import store as jobs
 from belvedere.jobs.create import Created, NewJob, Tasks
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle, State
@@ -72,6 +72,7 @@ def _request(wanted: Wanted) -> NewJob:
         user_id=of.user_id,
         username=of.username,
         email=of.email,
+        starters=of.starters if isinstance(of, Of) else (),
     )
     return NewJob(
         actor=actor,
@@ -162,13 +163,15 @@ def make(tx: Tx, children: list[Child]) -> None:
             begin(tx, child.run)
 
 
-def begin(tx: Tx, run: Run) -> None:
+def begin(tx: Tx, run: Run, people: tuple[str, ...] = ()) -> None:
     """A workflow job with its first step; where only one may run at a time, it waits."""
     waits = run.first is not None and steps.is_taken(tx, run.row)
     if waits and run.first is not None:
         run.job.lifecycle = Lifecycle.ONHOLD.value
         run.mine.given = text.compact(run.first.wanted.given)
     jobs.insert(tx, [(run.job, "[]", None)])
+    if people:
+        starters.remember(tx, run.job.id, people)
     changes.tell(tx, "created", [run.job])
     steps.insert_job(tx, run.mine)
     if run.first is not None and not waits:

@@ -6,6 +6,7 @@ from belvedere.access.model import Actor, Level, starter
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
+from belvedere.jobs import starters
 from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State
 from belvedere.workflows import store
 from belvedere.workflows.model import WorkflowRow
@@ -27,7 +28,15 @@ def to_start(tx: Tx, wanted: Wanted) -> tuple[WorkflowRow, Of]:
     if not access.may_run(_person(tx, of), acl):
         message = f"Who started this may not run the workflow {row.name}: its ACL does not say so."
         raise Forbidden(message, code="may_not_run")
-    return row, Of(new_id(), row.id, of.customer_id, of.user_id, of.username, of.email, depth=depth)
+    stem = Of(new_id(), row.id, of.customer_id, of.user_id, of.username, of.email, depth=depth)
+    stem.starters = _starters(tx, of)
+    return row, stem
+
+
+def _starters(tx: Tx, of: Of | JobRow) -> tuple[str, ...]:
+    if isinstance(of, Of):
+        return of.starters
+    return () if of.user_id else starters.of_source(tx, of.customer_id, of.id)
 
 
 def check_enabled(row: WorkflowRow) -> None:

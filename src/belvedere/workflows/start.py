@@ -82,7 +82,7 @@ def write(tx: Tx, ready: Sequence[Prepared]) -> None:
     """Make them durable; where only one may run at a time, the others wait."""
     for one in ready:
         assert one.run is not None
-        children.begin(tx, one.run)
+        children.begin(tx, one.run, one.wanted.actor.starters)
         if one.wanted.once is not None:
             once.remember(tx, [(_key(one.wanted), one.wanted.once, [one.job.id])])
     around_commit(tx, "start")
@@ -123,7 +123,15 @@ def _start(spec: WorkflowSpec, wanted: str | None) -> Node:
 
 def _stem(item: NewWorkflowJob, row: WorkflowRow, job_id: str) -> Of:
     actor = item.actor
-    return Of(job_id, row.id, row.customer_id, actor.user_id, actor.username, actor.email)
+    return Of(
+        job_id,
+        row.id,
+        row.customer_id,
+        actor.user_id,
+        actor.username,
+        actor.email,
+        starters=actor.starters,
+    )
 
 
 def _key(item: NewWorkflowJob) -> Key:

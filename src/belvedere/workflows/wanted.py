@@ -22,6 +22,8 @@ class Of(msgspec.Struct):
     email: str
     # How many workflows it runs within, itself counted.
     depth: int = 1
+    # Who counts as having started it, where no person did.
+    starters: tuple[str, ...] = ()
 
 
 class Wanted(msgspec.Struct):

@@ -1,0 +1,47 @@
+"""Member tags that give the right to decide approvals: only admins give or take them."""
+
+from collections.abc import Collection
+
+import msgspec
+
+from belvedere.access.model import Actor, Level
+from belvedere.base.errors import Fault, Forbidden
+from belvedere.db import Tx
+
+
+class _Approval(msgspec.Struct):
+    approvers: list[str] = []
+    assigned_users: list[str] = []
+
+
+_decode = msgspec.json.Decoder(_Approval).decode
+
+
+def check_change(tx: Tx, actor: Actor, before: Collection[str], after: Collection[str]) -> None:
+    """Refuse to a manager what would make somebody an approver, or no approver any more."""
+    if actor.level.reaches(Level.ADMIN):
+        return
+    changed = {tag.lower() for tag in before} ^ {tag.lower() for tag in after}
+    held = sorted(changed & _in_use(tx, actor.customer_id)) if changed else []
+    if held:
+        raise Forbidden(
+            f"The tag {held[0]!r} names approvers of a task; only an admin gives it to a member"
+            " or takes it away.",
+            code="approver_tag",
+            faults=(Fault("tags", f"{held[0]!r} names approvers"),),
+        )
+
+
+def _in_use(tx: Tx, customer_id: str) -> set[str]:
+    """Of the approval tasks as they are now, and as open approvals were asked for. Tasks and jobs
+    are above this package, hence by the tables' names."""
+    rows = tx.rows(
+        "select spec from tasks where customer_id = ? and type = 'approval' and deleted_at is null"
+        " union select v.spec from jobs j join task_versions v on v.task_id = j.task_id"
+        " and v.version = j.task_version where j.customer_id = ? and j.type = 'ApprovalJob'"
+        " and j.lifecycle = 'onhold'",
+        customer_id,
+        customer_id,
+    )
+    specs = [_decode(spec) for (spec,) in rows]
+    return {entry.lower() for spec in specs for entry in (*spec.approvers, *spec.assigned_users)}

@@ -1,0 +1,191 @@
+"""Attacks on approvals: nobody decides alone what they started, and nobody makes themselves an
+approver."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere.access import Actor, Level, members
+from belvedere.jobs import starters
+from belvedere.server import loops
+from belvedere.tasks.model import TaskSpec, Type
+from contract import flowing
+from contract.client import Answer, Client
+from contract.running import create
+from contract.test_triggers import react
+from contract.world import World
+from handclock import HandClock
+
+
+async def approval(world: World, approvers: list[str], **more: Any) -> str:
+    fields = {"type": "approval", "approvers": approvers, "acl": ["uma", "max"], **more}
+    return await world.task("release", **{"four_eyes": True, **fields})
+
+
+async def waiting(ada: Client) -> str:
+    """The one approval that waits."""
+    found = (await ada.get("/acme/job?where[lifecycle]=onhold&where[_type]=ApprovalJob")).json
+    assert len(found) == 1, found
+    job_id: str = found[0]["id"]
+    return job_id
+
+
+async def approve(world: World, who: str, job_id: str) -> Answer:
+    return await world.client(who).put(f"/acme/job/{job_id}/approve")
+
+
+async def start_by_secret(ada: Client, stranger: Client, task: str) -> Answer:
+    secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
+    return await stranger.post(f"/job/secret/{secret}?customer=acme&task={task}")
+
+
+async def test_who_can_read_the_secret_cannot_approve_what_it_started(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    task = await approval(world, ["ada", "olga", "max"])
+    job_id = (await start_by_secret(ada, stranger, task)).json["id"]
+    for who in ("ada", "olga"):
+        refused = await approve(world, who, job_id)
+        assert (refused.status, refused.code) == (403, "four_eyes")
+    assert (await approve(world, "max", job_id)).status == 200
+
+
+async def test_a_start_that_nobody_could_approve_is_refused(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    task = await approval(world, ["ada", "olga"])
+    refused = await start_by_secret(ada, stranger, task)
+    assert (refused.status, refused.code) == (409, "no_approver")
+    assert "Name an approver" in refused.json["message"]
+    # A person can still start it, and the other approver decides.
+    job = await create(ada, task)
+    assert (await approve(world, "olga", job["id"])).status == 200
+
+
+async def test_who_can_read_the_webhook_cannot_approve_what_it_started(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    task = await approval(world, ["ada", "max"])
+    hook = (await ada.post("/acme/webhook", {"name": "push", "tasks": [task]})).json["id"]
+    secret = (await ada.get(f"/acme/webhook/{hook}/credentials")).json["secret"]
+    assert (await stranger.post(f"/acme/webhook/{hook}/trigger/secret/{secret}")).status == 200
+    job_id = await waiting(ada)
+    assert (await approve(world, "ada", job_id)).code == "four_eyes"
+    assert (await approve(world, "max", job_id)).status == 200
+
+
+async def test_a_workflow_started_by_its_secret_counts_the_same(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    """The approval is its second step: it asks who started the workflow."""
+    tasks = [await world.task(), await approval(world, ["ada", "max"])]
+    graph = {
+        "nodes": [{"id": n, "task_id": t} for n, t in zip("ab", tasks, strict=True)],
+        "edges": [{"source": "a", "target": "b"}],
+    }
+    flow = await flowing.made(world, ada, graph=graph)
+    secret = await flowing.secret_of(ada, flow)
+    async with world.agent() as agent:
+        path = f"/workflows/{flow['id']}/secret/{secret}/job?customer=acme"
+        made = await stranger.post(path, {})
+        assert made.status == 200, made.body
+        await flowing.step(world, agent)
+    job_id = await waiting(ada)
+    assert (await approve(world, "ada", job_id)).code == "four_eyes"
+    assert (await approve(world, "max", job_id)).status == 200
+
+
+async def test_who_starts_the_source_of_a_trigger_cannot_approve_its_target(
+    world: World, ada: Client, uma: Client
+) -> None:
+    source = await world.task()
+    between = await world.task("between", triggers=[f"task:{source}:success"])
+    await approval(world, ["uma", "vic"], triggers=[f"task:{between}:success"])
+    async with world.agent() as agent:
+        await create(uma, source)
+        for _ in range(2):
+            await agent.end(await agent.order())
+            await react(world)
+    job_id = await waiting(ada)
+    assert (await approve(world, "uma", job_id)).code == "four_eyes"
+    assert (await approve(world, "vic", job_id)).status == 200
+
+
+async def test_who_made_the_schedule_cannot_approve_what_it_started(
+    world: World, ada: Client, clock: HandClock
+) -> None:
+    task = await approval(world, ["ada", "olga"])
+    await ada.post(f"/acme/task/{task}/schedule", {"repeatEvery": "* * * * *"})
+    clock.move(61)
+    await loops.fire_schedules(world.house)
+    job_id = await waiting(ada)
+    assert (await approve(world, "ada", job_id)).code == "four_eyes"
+    # Another admin had no part in the schedule.
+    assert (await approve(world, "olga", job_id)).status == 200
+
+
+async def test_an_unattended_approval_is_offered_to_nobody_who_may_not_decide_it(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    task = await approval(world, ["ada", "max"])
+    job_id = (await start_by_secret(ada, stranger, task)).json["id"]
+    for who, count in (("ada", 0), ("max", 1)):
+        needs = (await world.client(who).get("/-/needs")).json
+        assert len([one for one in needs if one["job"]["id"] == job_id]) == count
+
+
+TAG = "release:approver"
+
+
+async def tagged_approval(world: World) -> None:
+    """The tag exists because Vic carries it."""
+    vic = world.cast.vic
+    await world.house.db.write(members.change, world.cast.ada, vic.member_id, tags=[TAG])
+    await approval(world, [TAG], four_eyes=False)
+
+
+async def test_a_manager_cannot_give_an_approver_tag(world: World) -> None:
+    await tagged_approval(world)
+    manager = world.client("max")
+    for member in (world.cast.max, world.cast.uma):
+        refused = await manager.patch(f"/api/member/{member.member_id}", {"tags": ["a:b", TAG]})
+        assert (refused.status, refused.code) == (403, "approver_tag")
+    person = {"email": "friend@acme.test"}
+    refused = await manager.post("/api/member", {"user": person, "tags": [TAG.upper()]})
+    assert (refused.status, refused.code) == (403, "approver_tag")
+    # Other tags are the manager's to give.
+    other = await manager.patch(f"/api/member/{world.cast.uma.member_id}", {"tags": ["a:b"]})
+    assert other.status == 200
+
+
+async def test_a_manager_cannot_take_an_approver_tag_away(world: World) -> None:
+    await tagged_approval(world)
+    path = f"/api/member/{world.cast.vic.member_id}"
+    refused = await world.client("max").patch(path, {"tags": []})
+    assert (refused.status, refused.code) == (403, "approver_tag")
+    kept = await world.client("max").patch(path, {"tags": [TAG, "a:b"]})
+    assert kept.status == 200
+
+
+async def test_the_tag_of_an_open_approval_stays_guarded(world: World, ada: Client) -> None:
+    await tagged_approval(world)
+    task = (await ada.get("/acme/task")).json[0]["id"]
+    await create(ada, task)
+    changed = await ada.put(f"/acme/task/{task}", {"name": "release", "approvers": ["ada"]})
+    assert changed.status == 200
+    path = f"/api/member/{world.cast.max.member_id}"
+    refused = await world.client("max").patch(path, {"tags": [TAG]})
+    assert (refused.status, refused.code) == (403, "approver_tag")
+
+
+async def test_an_admin_gives_an_approver_tag(world: World, ada: Client) -> None:
+    await tagged_approval(world)
+    path = f"/api/member/{world.cast.max.member_id}"
+    assert (await ada.patch(path, {"tags": [TAG]})).status == 200
+
+
+def test_a_user_name_that_equals_an_approver_tag_gives_no_right() -> None:
+    spec = TaskSpec(name="release", type=Type.APPROVAL, approvers=["release"])
+    person = Actor("c", "acme", Level.MANAGER, "member", user_id="u", username="release")
+    assert not starters.is_named(spec, person)
+    assert starters.is_named(spec, msgspec.structs.replace(person, tags=("Release",)))
