@@ -1,17 +1,24 @@
 """Secrets in streams: hidden in every form, however the stream is cut."""
 
 import base64
+import html
 import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
 import time
 from unittest import mock
 from urllib.parse import quote, quote_plus
+from xml.sax import saxutils
 
 import hypothesis
 import hypothesis.strategies as st
 import pytest
 
 from belvedere.base import masking
-from belvedere.base.disguises import SHORTEST, disguises
+from belvedere.base.disguises import MAX_FORMS, MAX_LINES, SHORTEST, _written, disguises
 from belvedere.base.masking import FEW, MARK, Masker
 
 SECRET = 'pässwörd/with+all "kinds" of=things?'
@@ -199,3 +206,70 @@ def test_a_stream_of_secrets_keeps_nothing_in_memory() -> None:
         assert len(masker._tail) < 50
     assert masker.finish() == b""
     assert masked(["a" * 50], *[b"a" * 1_000] * 20) == MARK
+
+
+NASTY = "p4ss'w\"o\\rd &<$x>`! {a},*[b]?(c)|;#~^/+=é"
+
+
+def written_by_programs(value: str) -> list[str]:
+    """As a log shows it that a program, not a test, has written."""
+    single = value.replace("'", "'\\''")
+    return [
+        f"'{single}'",
+        shlex.quote(value),
+        value.replace("'", "''"),
+        value.replace('"', '""'),
+        repr(value),
+        ascii(value),
+        repr(f'{value}" and more'),
+        repr(value.encode()),
+        html.escape(value),
+        html.escape(value, quote=False),
+        html.escape(value).replace("&#x27;", "&#39;").replace("&quot;", "&#34;"),
+        saxutils.escape(value, {"'": "&apos;", '"': "&quot;"}),
+        json.dumps(json.dumps(value)),
+        json.dumps(value).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"),
+        value.replace("\\", "\\\\").replace("'", "\\'"),
+        re.sub(r"([^A-Za-z0-9_\x80-\U0010ffff])", r"\\\1", value),
+    ]
+
+
+@pytest.mark.parametrize("value", [NASTY, "it's", 'say "hello" & go', "a b\\c'd", "x=<1>&'y'"])
+@pytest.mark.parametrize("size", [1, 3, 1_000])
+def test_what_programs_make_of_a_secret_is_hidden(value: str, size: int) -> None:
+    for text in written_by_programs(value):
+        data = f"begin {text} end".encode()
+        pieces = [data[at : at + size] for at in range(0, len(data), size)]
+        shown = masked([value], *pieces)
+        assert MARK in shown and len(shown) <= len(b"begin ** *** ** end") + 6, (text, shown)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.parametrize(
+    ("value", "leftover"),
+    [
+        (NASTY, b"p4ss"),
+        ("it's", b"it"),
+        ("two\nlines and\tmore", b"lines"),
+        ("a\x01\x1bb'\\z", b"z"),
+    ],
+)
+def test_what_bash_prints_of_a_secret_is_hidden(value: str, leftover: bytes) -> None:
+    script = 'printf "%q\\n" "$S"; declare -p S; set | grep -a ^S=; set -x; : "$S"'
+    ran = subprocess.run(
+        ["bash", "-c", script],
+        env={"S": value, "LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]},
+        capture_output=True,
+        check=True,
+    )
+    shown = masked([value], ran.stderr + ran.stdout)
+    assert shown.count(MARK) >= 4, shown
+    assert leftover not in shown, shown
+
+
+def test_the_number_of_forms_is_bounded() -> None:
+    assert len(_written(NASTY, NASTY.encode())) <= MAX_FORMS
+    many = "\n".join(f"{n:05d} it's" for n in range(1_500))
+    forms = disguises(many)
+    assert len(forms) < MAX_LINES * MAX_FORMS
+    assert masked([many], b"say 01400 it's!") == b"say ***!"
