@@ -1,9 +1,13 @@
 """Passwords: what they must be and how they are kept."""
 
+import gzip
+import tracemalloc
+from pathlib import Path
+
 import pytest
 from argon2 import PasswordHasher
 
-from belvedere.access import passwords
+from belvedere.access import common_passwords, passwords
 from belvedere.base.errors import Invalid
 
 GOOD = "larch-otter-violin"
@@ -38,6 +42,13 @@ def test_it_takes_good_ones(password: str) -> None:
         "!!letmein!!123",
         "correcthorsebatterystaple",
         "administrator",
+        "1qaz2wsx3edc",
+        "1QAZ2wsx3edc",
+        "1qaz2wsx3edc2024!",
+        "Manchester1999!",
+        "dragondragon",
+        "DragonDragon99!",
+        "zaq12wsxcde3",
     ],
 )
 def test_it_refuses_bad_ones(password: str) -> None:
@@ -82,3 +93,48 @@ def test_a_hash_of_an_older_make_is_dated() -> None:
     old = PasswordHasher(time_cost=1, memory_cost=8_192, parallelism=1).hash(GOOD)
     assert passwords.is_dated(old)
     assert passwords.matches(old, GOOD)
+
+
+ABOUT = ("Margaret.Hamilton@apollo.example", "mhamilton", "Margaret Hamilton", "lunar-module")
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "margaret.hamilton@apollo.example",
+        "MargaretHamilton",
+        "Margaret-Hamilton-1969",
+        "mhamilton1969!",
+        "lunar-module!",
+        "Lunar_Module_2024",
+        "apollo.example",
+        "mhamiltonmhamilton",
+    ],
+)
+def test_own_names_are_refused(password: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        passwords.check(password, ABOUT)
+    assert caught.value.code == "bad_password"
+    passwords.check("larch-otter-violin", ABOUT)
+
+
+def test_a_password_that_only_contains_a_name_is_good() -> None:
+    passwords.check("hamilton-larch-otter-violin", ABOUT)
+
+
+def test_the_list_has_ten_thousand_and_names_its_source() -> None:
+    folder = Path(common_passwords.__file__).parent
+    words = gzip.decompress((folder / "common_passwords.txt.gz").read_bytes()).split()
+    assert len(words) == len(set(words)) >= 10_000
+    assert all(word == word.lower() for word in words)
+    notice = (folder / "common_passwords.NOTICE").read_text()
+    assert "zxcvbn" in notice and "MIT License" in notice
+
+
+def test_the_list_is_not_kept_in_memory() -> None:
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    assert common_passwords.holds(["1qaz2wsx3edc"])
+    assert not common_passwords.holds(["larch-otter-violin", ""])
+    assert tracemalloc.get_traced_memory()[0] - before < 100_000
+    tracemalloc.stop()

@@ -1,13 +1,18 @@
 """Passwords: what they must be, and how they are kept (Argon2id). All of it is slow on purpose."""
 
 import unicodedata
+from collections.abc import Iterable
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from belvedere.access import common_passwords
 from belvedere.base.errors import Fault, Invalid
 
 MIN_LENGTH, MAX_LENGTH = 12, 128
+# A shorter name is part of too many good passwords.
+MIN_NAME = 3
+_AROUND = "0123456789 !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 _MEMORY_KIB, _ROUNDS, _LANES = 19_456, 2, 1
 
 # A hash of nobody's password: checking against it costs what a real check costs.
@@ -31,22 +36,39 @@ _COMMON = frozenset(
     zxcvbnmasdfg
     """.split()  # noqa: SIM905 (a list literal would fill a page)
 )
-_RUNS = ("0123456789" * 4, "9876543210" * 4, "qwertyuiopasdfghjklzxcvbnm", "1q2w3e4r5t6y7u8i9o0p")
+_RUNS = (
+    "0123456789" * 4,
+    "9876543210" * 4,
+    "qwertyuiopasdfghjklzxcvbnm",
+    "1q2w3e4r5t6y7u8i9o0p",
+    "1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik",
+    "zaq12wsxcde34rfvbgt56yhnmju78ik",
+)
 
 
 def _hasher() -> PasswordHasher:
     return PasswordHasher(time_cost=_ROUNDS, memory_cost=_MEMORY_KIB, parallelism=_LANES)
 
 
-def check(password: str) -> None:
-    """Refuse what is too short, too long, or what everybody tries first."""
+def check(password: str, about: Iterable[str] = ()) -> None:
+    """Refuse what is too short, too long, or what everybody tries first. `about` are names of the
+    person and of the organization: they are tried first, too."""
     text = _normal(password)
     if len(text) < MIN_LENGTH:
         raise _bad(f"A password has at least {MIN_LENGTH} characters.")
     if len(text) > MAX_LENGTH:
         raise _bad(f"A password has at most {MAX_LENGTH} characters.")
-    if _is_common(text.casefold()):
+    folded = text.casefold()
+    if _is_name(folded, about):
+        raise _bad("This password is a name of yours or of the organization; choose another.")
+    if _is_common(folded):
         raise _bad("This password is among the first that are tried; choose another.")
+
+
+def new_digest(password: str, about: Iterable[str] = ()) -> str:
+    """The form in which a new password is kept; Invalid when it is a bad one."""
+    check(password, about)
+    return digest(password)
 
 
 def digest(password: str) -> str:
@@ -77,9 +99,33 @@ def _normal(password: str) -> str:
 
 
 def _is_common(text: str) -> bool:
-    core = text.strip("0123456789 !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+    core = text.strip(_AROUND)
     is_repeated = any(text == (text[:n] * len(text))[: len(text)] for n in range(1, 5))
-    return is_repeated or text in _COMMON or core in _COMMON or any(text in run for run in _RUNS)
+    if is_repeated or text in _COMMON or core in _COMMON or any(text in run for run in _RUNS):
+        return True
+    return common_passwords.holds(_spellings(text))
+
+
+def _spellings(text: str) -> set[str]:
+    """The text, without what people append to satisfy a rule, and without its repetition."""
+    found = {text, text.rstrip("0123456789!"), text.strip(_AROUND)}
+    return found | {one[: len(one) // 2] for one in found if one == one[: len(one) // 2] * 2}
+
+
+def _is_name(text: str, about: Iterable[str]) -> bool:
+    spellings = {_letters(one) for one in _spellings(text)}
+    names = {_letters(part) for name in about for part in _parts(name.casefold())}
+    return not spellings.isdisjoint(name for name in names if len(name) >= MIN_NAME)
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """Of an e-mail address also what is before and behind the @."""
+    local, _, domain = name.partition("@")
+    return name, local, domain, domain.partition(".")[0]
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
 
 
 def _bad(message: str) -> Invalid:

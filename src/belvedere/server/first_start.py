@@ -33,7 +33,7 @@ def set_up(house: House) -> Welcome | None:
     settings = house.settings
     given = settings.admin_password
     if given:
-        passwords.check(given)
+        passwords.check(given, (settings.admin_email, settings.customer))
     password = given or secrets.token_urlsafe(15)
     try:
         house.db.write_now(
