@@ -3,7 +3,15 @@
 import pytest
 
 from belvedere.access import Limits
-from belvedere.access.limits import FREE_TRIES, SLOWEST_S, WRONG_PER_MINUTE, Window, network
+from belvedere.access.limits import (
+    FREE_TRIES,
+    SLOWEST_S,
+    WRONG_PER_MINUTE,
+    WRONG_SECRETS_PER_MINUTE,
+    Kind,
+    Window,
+)
+from belvedere.access.networks import network
 from belvedere.base.errors import TooMany
 from handclock import HandClock
 
@@ -46,15 +54,15 @@ def test_the_window_slides() -> None:
 def test_right_ones_do_not_count() -> None:
     door = limits(HandClock())
     for _ in range(100):
-        door.right(HERE, "ada")
-        door.check(HERE)
+        door.right("digest")
+        door.check(HERE, Kind.SECRET, proof="digest")
 
 
-def test_an_account_gets_slower_for_strangers_and_never_closes() -> None:
+def test_a_name_gets_slower_and_never_closes() -> None:
     door = limits(HandClock())
     waits = []
     for n in range(40):
-        waits.append(door.slow_s(f"10.0.0.{n}", "ada"))
+        waits.append(door.slow_s("ada"))
         door.wrong(f"10.0.0.{n}", "ada")
     assert waits[:FREE_TRIES] == [0.0] * FREE_TRIES
     assert waits[FREE_TRIES] > 0
@@ -62,23 +70,59 @@ def test_an_account_gets_slower_for_strangers_and_never_closes() -> None:
     assert max(waits) == SLOWEST_S
 
 
-def test_where_the_owner_signed_in_before_nobody_waits() -> None:
+def test_kinds_are_counted_apart() -> None:
     door = limits(HandClock())
-    door.right(HERE, "ada")
-    for n in range(40):
-        door.wrong(f"10.0.0.{n}", "ada")
-    assert door.slow_s(HERE, "ada") == 0.0
-    assert door.slow_s(HERE, "max") == 0.0
-    assert door.slow_s(THERE, "ada") == SLOWEST_S
+    for _ in range(WRONG_PER_MINUTE):
+        door.wrong(HERE, kind=Kind.SECRET, target="a task")
+    with pytest.raises(TooMany):
+        door.check(HERE, Kind.SECRET, "a task")
+    door.check(HERE, Kind.SECRET, "another task")
+    for kind in set(Kind) - {Kind.SECRET}:
+        door.check(HERE, kind)
 
 
-def test_an_account_recovers() -> None:
+def test_wrong_secrets_for_many_targets_end_as_well() -> None:
+    door = limits(HandClock())
+    for n in range(WRONG_SECRETS_PER_MINUTE):
+        door.check(HERE, Kind.SECRET, f"task {n}")
+        door.wrong(HERE, kind=Kind.SECRET, target=f"task {n}")
+    with pytest.raises(TooMany):
+        door.check(HERE, Kind.SECRET, "one more task")
+
+
+def test_a_secret_that_was_right_lately_passes_whatever_others_try() -> None:
+    clock = HandClock()
+    door = limits(clock)
+    door.right("digest")
+    for _ in range(WRONG_PER_MINUTE):
+        door.wrong(HERE, kind=Kind.SECRET, target="a task", proof="other digest")
+    door.check(HERE, Kind.SECRET, "a task", proof="digest")
+    with pytest.raises(TooMany):
+        door.check(HERE, Kind.SECRET, "a task", proof="other digest")
+    door.wrong(HERE, kind=Kind.SECRET, target="a task", proof="digest")
+    with pytest.raises(TooMany):
+        door.check(HERE, Kind.SECRET, "a task", proof="digest")
+
+
+def test_a_browser_of_the_owner_has_a_count_of_its_own() -> None:
+    door = limits(HandClock())
+    for _ in range(WRONG_PER_MINUTE):
+        door.wrong(HERE, "ada")
+    door.check(HERE, browser="of ada")
+    for _ in range(WRONG_PER_MINUTE):
+        door.wrong(HERE, "ada", browser="of ada")
+    with pytest.raises(TooMany):
+        door.check(HERE, browser="of ada")
+    door.check(HERE, browser="of max")
+
+
+def test_a_name_recovers() -> None:
     clock = HandClock()
     door = limits(clock)
     for _ in range(40):
         door.wrong(HERE, "ada")
     clock.move(15 * 60)
-    assert door.slow_s(THERE, "ada") == 0.0
+    assert door.slow_s("ada") == 0.0
 
 
 def test_a_forgotten_password_is_told_once_in_a_while() -> None:
@@ -101,6 +145,17 @@ def test_memory_is_bounded_and_the_longest_idle_go_first() -> None:
     assert window.count("busy") == 3
     assert window.count(5) == 0
     assert window.count(99) == 1
+
+
+def test_keys_that_have_run_out_make_room_without_being_asked_for() -> None:
+    clock = HandClock()
+    window = Window(3, 60_000, clock)
+    for n in range(5):
+        window.add(n)
+    clock.move(60)
+    for n in range(10, 15):
+        window.add(n)
+    assert len(window) == 5
 
 
 def test_what_has_run_out_takes_no_room() -> None:

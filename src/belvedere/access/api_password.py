@@ -8,6 +8,7 @@ from belvedere.access import invitations, links, recovery, sessions, users
 from belvedere.access.api_session import Done, LoginAnswer, agent_of, answered
 from belvedere.access.doors import plain
 from belvedere.access.invitations import Greeting
+from belvedere.access.limits import Kind
 from belvedere.base.errors import Forbidden
 from belvedere.rest.route import Ask, Reply
 
@@ -57,9 +58,9 @@ async def recover(ask: Ask) -> Done:
         (body.email or body.username or body.identifier).strip().lower()[: users.MAX_IDENTIFIER]
     )
     limits, address = ask.house.turnstile.limits, ask.actor.address
-    limits.check(address)
+    limits.check(address, Kind.RECOVERY)
     # Each counts like a wrong password: asking about many names is guessing, too.
-    limits.wrong(address)
+    limits.wrong(address, kind=Kind.RECOVERY)
     if limits.may_ask(identifier):
         await ask.house.db.write(recovery.ask_for_help, identifier)
     return Done("If this account exists, a mail is on its way, or a manager has been told.")
@@ -77,8 +78,9 @@ async def look(ask: Ask) -> LinkShown:
 
 
 async def reset(ask: Ask) -> Done:
-    await _greeting(ask, links.RESET)
-    kept = await ask.house.turnstile.digest(ask.body.password)
+    found = await _greeting(ask, links.RESET)
+    about = (found.email, found.customer_name)
+    kept = await ask.house.turnstile.digest(ask.body.password, about)
     await ask.house.db.write(
         recovery.redeem_reset, ask.house.keys, ask.body.token, kept, ask.actor.address
     )
@@ -92,8 +94,11 @@ async def accept(ask: Ask) -> Reply:
     if body.account:
         seen = await house.db.read(invitations.account_password, found.email)
     if seen is None and not body.account:
-        made = await house.turnstile.digest(body.password)
-    elif not await house.turnstile.verify(address, found.email, seen, body.password):
+        about = (found.email, found.customer_name)
+        made = await house.turnstile.digest(body.password, about)
+    elif not await house.turnstile.verify(
+        address, found.email, seen, body.password, user_id=found.user_id
+    ):
         raise sessions.bad_login()
     entered = await house.db.write(
         invitations.accept, house.keys, body.token, seen, made, address, agent_of(ask)
@@ -105,10 +110,12 @@ async def change(ask: Ask) -> Done:
     sessions.require_session(ask.actor)
     house, actor, body = ask.house, ask.actor, ask.body
     user = await house.db.read(users.find, actor.user_id)
-    if not await house.turnstile.verify(actor.address, user.id, user.password_hash, body.current):
+    whose = (actor.address, user.id, user.password_hash)
+    if not await house.turnstile.verify(*whose, body.current, user_id=user.id):
         # Not 401: the session is good, and a client that reads 401 would throw it away.
         raise Forbidden("The current password is wrong.", code="wrong_password")
-    kept = await house.turnstile.digest(body.password)
+    about = (user.email, user.username, user.name, actor.customer_name)
+    kept = await house.turnstile.digest(body.password, about)
     await house.db.write(recovery.change_password, actor, user.password_hash, kept)
     return Done("The new password counts; your other sessions have ended.")
 
@@ -116,12 +123,12 @@ async def change(ask: Ask) -> Done:
 async def _greeting(ask: Ask, kind: str | None = None) -> Greeting:
     """What the link in the body is for; whoever tries many is slowed like a guesser."""
     limits, address = ask.house.turnstile.limits, ask.actor.address
-    limits.check(address)
+    limits.check(address, Kind.LINK)
     found: Greeting | None = await ask.house.db.read(
         invitations.greet, ask.house.keys, ask.body.token
     )
     if found is None or kind not in (None, found.kind):
-        limits.wrong(address)
+        limits.wrong(address, kind=Kind.LINK)
         raise links.gone()
     if kind is not None and found.passwords_off:
         raise sessions.passwords_off(found.customer_name)

@@ -7,6 +7,7 @@ import msgspec
 from belvedere.access import records, securing, totp, users
 from belvedere.access.api_session import Done
 from belvedere.access.doors import plain
+from belvedere.access.limits import Kind
 from belvedere.access.users import User
 from belvedere.base.clock import iso_or_none
 from belvedere.base.errors import Conflict, Forbidden
@@ -68,10 +69,10 @@ async def begin(ask: Ask) -> Reply:
 
 async def confirm(ask: Ask) -> RecoveryCodes:
     limits, address = ask.house.turnstile.limits, ask.actor.address
-    limits.check(address)
+    limits.check(address, Kind.CODE)
     codes = await ask.house.db.write(securing.confirm, ask.house.keys, ask.actor, ask.body.code)
     if codes is None:
-        limits.wrong(address)
+        limits.wrong(address, kind=Kind.CODE, user_ids=[ask.actor.user_id])
         # Not 401: the session is good, and a client that reads 401 would throw it away.
         raise Forbidden("The code is wrong; is the clock of the device right?", code="wrong_code")
     return RecoveryCodes(codes)
@@ -111,7 +112,8 @@ async def _known_by_password(ask: Ask) -> User:
             "You have no password that a second factor could guard; your provider has its own.",
             code="no_password",
         )
-    if not await house.turnstile.verify(actor.address, user.id, kept, ask.body.password):
+    whose = (actor.address, user.id, kept)
+    if not await house.turnstile.verify(*whose, ask.body.password, user_id=user.id):
         raise Forbidden("The password is wrong.", code="wrong_password")
     return user
 

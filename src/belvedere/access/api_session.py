@@ -8,7 +8,18 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import cookies, entrance, preferences, records, scopes, sessions, users
+from belvedere.access import (
+    browsers,
+    cookies,
+    entrance,
+    names,
+    preferences,
+    records,
+    scopes,
+    sessions,
+    users,
+)
+from belvedere.access.browsers import Browser
 from belvedere.access.doors import plain
 from belvedere.access.entrance import Entered
 from belvedere.access.model import Actor
@@ -92,19 +103,32 @@ async def login(ask: Ask) -> Reply:
         body.password,
     )
     house, address = ask.house, ask.actor.address
-    customer = body.customer or ask.customer
-    found = await house.db.read(users.named, identifier, customer)
-    hashes = [user.password_hash for user in found if user.enabled and user.password_hash]
-    account = found[0].id if found else identifier.strip().lower()[: users.MAX_IDENTIFIER]
-    kept = await house.turnstile.which(address, account, hashes, password)
-    user = next((user for user in found if user.enabled and user.password_hash == kept), None)
+    customer, seen = body.customer or ask.customer, browsers.of(ask)
+    named = await house.db.read(browsers.named, identifier, customer, seen.digest)
+    found = [user for user in named.users if user.enabled and user.password_hash]
+    browser = seen if named.is_known else browsers.NO_BROWSER
+    kept = await house.turnstile.which(
+        address,
+        # As it was typed, not as it was found: how long this takes must not depend on that.
+        identifier.strip().lower()[: users.MAX_IDENTIFIER],
+        [str(user.password_hash) for user in found],
+        password,
+        checks=named.checks,
+        browser=browser.digest,
+        user_ids=[user.id for user in named.users],
+        customer=names.organization_key(customer or "") or "",
+    )
+    user = next((user for user in found if user.password_hash == kept), None)
     if user is None or kept is None:
         raise sessions.bad_login()
     renewed = await house.turnstile.renewed(kept, password)
+    browser = browsers.marked(ask, browser)
     entered = await house.db.write(
-        entrance.sign_in, house.keys, user, renewed, customer, address, agent_of(ask)
+        entrance.sign_in,
+        *(house.keys, user, renewed, customer, address, agent_of(ask)),
+        browser=browser.digest,
     )
-    return answered(ask, entered)
+    return with_browser(ask, answered(ask, entered), browser)
 
 
 async def logout(ask: Ask) -> Reply:
@@ -178,6 +202,14 @@ def answered(ask: Ask, entered: Entered) -> Reply:
     if entered.recovery_codes:
         body.recovery_codes = entered.recovery_codes
     return Reply(body, headers={"set-cookie": baked(ask, session, entered.token)})
+
+
+def with_browser(ask: Ask, reply: Reply, browser: Browser) -> Reply:
+    """The same, and the mark by which the browser is known at the next sign-in."""
+    if browser.token:
+        cookie = cookies.baked_browser(browser.token, secure=is_secure(ask))
+        reply.headers = {**reply.headers, cookies.SECOND_SET_COOKIE: cookie}
+    return reply
 
 
 def baked(ask: Ask, session: Session, token: str) -> str:

@@ -2,10 +2,11 @@
 
 import msgspec
 
-from belvedere.access import entrance
+from belvedere.access import browsers, entrance, tickets
 from belvedere.access.api_second_factor import SecretShown, shown
 from belvedere.access.api_session import LoginAnswer, agent_of, answered
 from belvedere.access.doors import plain
+from belvedere.access.limits import Kind
 from belvedere.base.errors import Unauthenticated
 from belvedere.rest.route import Ask, Reply
 
@@ -22,13 +23,15 @@ class TicketAndCode(msgspec.Struct, forbid_unknown_fields=True):
 
 async def trade(ask: Ask) -> Reply:
     house, body, address = ask.house, ask.body, ask.actor.address
-    house.turnstile.limits.check(address)
+    limits, browser = house.turnstile.limits, browsers.of(ask)
+    limits.check(address, Kind.CODE)
     entered = await house.db.write(
-        entrance.trade, house.keys, body.ticket, body.code, address, agent_of(ask)
+        entrance.trade, house.keys, body.ticket, body.code, address, agent_of(ask), browser.digest
     )
     if entered is None:
         # Beside the tries that the ticket and the person have, which all servers count together.
-        house.turnstile.limits.wrong(address)
+        user_id = await house.db.read(tickets.owner, house.keys, body.ticket)
+        limits.wrong(address, kind=Kind.CODE, user_ids=[user_id])
         raise Unauthenticated(
             "The code is wrong, or was used before; wait for the next one.", code="wrong_code"
         )
@@ -37,8 +40,9 @@ async def trade(ask: Ask) -> Reply:
 
 async def set_up(ask: Ask) -> SecretShown:
     house = ask.house
-    house.turnstile.limits.check(ask.actor.address)
-    user, secret = await house.db.write(entrance.set_up, house.keys, ask.body.ticket)
+    house.turnstile.limits.check(ask.actor.address, Kind.CODE)
+    digest = browsers.of(ask).digest
+    user, secret = await house.db.write(entrance.set_up, house.keys, ask.body.ticket, digest)
     return shown(secret, user.email)
 
 

@@ -15,7 +15,7 @@ from belvedere.rest.filters import escaped
 # Names of fields that must not be kept beside those of credentials: what hides inside of our own.
 _INNER_FIELDS = frozenset({"box", "sealed"})
 # Our own credentials, wherever in a text they stand.
-_CREDENTIAL = re.compile(r"bv[taselpf]_[A-Za-z0-9_\-.~]{32,}")
+_CREDENTIAL = re.compile(r"bv[taselpfb]_[A-Za-z0-9_\-.~]{32,}")
 
 MAX_PAGE = 1_000
 

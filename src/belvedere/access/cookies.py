@@ -1,9 +1,16 @@
-"""The cookie that carries a browser's session. Scripts on the page cannot read it."""
+"""The cookies of a browser: its session, and the mark by which it is known at the next sign-in.
+Scripts on the page cannot read them."""
 
 from collections.abc import Mapping
 
 # The prefix makes browsers refuse it without Secure, from a sub-domain, or for a narrower path.
 SECURE, PLAIN = "__Host-belvedere", "belvedere"
+SECURE_BROWSER, PLAIN_BROWSER = "__Host-belvedere-browser", "belvedere-browser"
+# As long as the session that it belongs to is kept after its end.
+BROWSER_LIFE_S = 37 * 86_400
+# Replies hold their headers in a mapping, which has room for one line of each spelling; HTTP does
+# not distinguish them.
+SECOND_SET_COOKIE = "Set-Cookie"
 
 
 def baked(token: str, *, secure: bool, life_s: int) -> str:
@@ -21,3 +28,13 @@ def token_in(cookies: Mapping[str, str], *, secure: bool) -> str | None:
     """The session token of a request. Over https the plain name does not count: anybody on the
     way could have set it."""
     return cookies.get(SECURE if secure else PLAIN) or None
+
+
+def baked_browser(token: str, *, secure: bool) -> str:
+    """Lax, not Strict: whoever comes back from a provider is known as well. It opens nothing."""
+    name, tail = (SECURE_BROWSER, "; Secure") if secure else (PLAIN_BROWSER, "")
+    return f"{name}={token}; Path=/; HttpOnly; SameSite=Lax; Max-Age={BROWSER_LIFE_S}{tail}"
+
+
+def browser_in(cookies: Mapping[str, str], *, secure: bool) -> str | None:
+    return cookies.get(SECURE_BROWSER if secure else PLAIN_BROWSER) or None

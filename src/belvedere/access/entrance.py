@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access import second_factors, sessions, tickets, users
+from belvedere.access import browsers, second_factors, sessions, tickets, users
 from belvedere.access.keys import Keys
 from belvedere.access.sessions import Session
 from belvedere.access.users import User
@@ -28,25 +28,33 @@ def sign_in(
     customer_name: str | None,
     address: str,
     agent: str,
+    browser: str = "",
 ) -> Entered:
     """For somebody whose password was right a moment ago, and still is."""
     # The row stays locked until the commit: a password change that runs beside this one either
     # refuses us here, or finds the new session and ends it.
     unchanged = tx.run(
-        "update users set login_at = ?, password_hash = ?"
-        " where id = ? and enabled = 1 and password_hash = ?",
-        tx.now,
+        "update users set password_hash = ? where id = ? and enabled = 1 and password_hash = ?",
         renewed or user.password_hash,
         user.id,
         user.password_hash,
     )
     if not unchanged:
         raise sessions.bad_login()
-    return enter(tx, keys, user.id, customer_name, address, agent)
+    entered = enter(tx, keys, user.id, customer_name, address, agent, browser)
+    # Last: a session that begins looks at whether there was an earlier sign-in.
+    tx.run("update users set login_at = ? where id = ?", tx.now, user.id)
+    return entered
 
 
 def enter(
-    tx: Tx, keys: Keys, user_id: str, customer_name: str | None, address: str, agent: str
+    tx: Tx,
+    keys: Keys,
+    user_id: str,
+    customer_name: str | None,
+    address: str,
+    agent: str,
+    browser: str = "",
 ) -> Entered:
     """In, unless a second factor is asked for."""
     place = sessions.choose(tx, user_id, customer_name)
@@ -55,22 +63,25 @@ def enter(
     elif place.needs_second_factor:
         asks = tickets.SETUP
     else:
-        return Entered(*sessions.begin(tx, keys, user_id, place.customer_name, address, agent))
-    ticket = tickets.make(tx, keys, user_id, place.customer_id, asks)
+        where = (place.customer_name, address, agent)
+        return Entered(*sessions.begin(tx, keys, user_id, *where, browser=browser))
+    ticket = tickets.make(tx, keys, user_id, place.customer_id, asks, browser)
     return Entered(asks=asks, ticket=ticket)
 
 
-def set_up(tx: Tx, keys: Keys, token: str) -> tuple[User, str]:
+def set_up(tx: Tx, keys: Keys, token: str, browser: str = "") -> tuple[User, str]:
     """The secret for somebody who must have a second factor and has none."""
-    ticket = tickets.find(tx, keys, token, tickets.SETUP)
+    ticket = tickets.find(tx, keys, token, tickets.SETUP, browser)
     user = users.find(tx, ticket.user_id)
     assert user is not None
     return user, second_factors.begin(tx, keys, user.id)
 
 
-def trade(tx: Tx, keys: Keys, token: str, code: str, address: str, agent: str) -> Entered | None:
+def trade(
+    tx: Tx, keys: Keys, token: str, code: str, address: str, agent: str, browser: str = ""
+) -> Entered | None:
     """Ticket and code for a session; None when the code is wrong, which stays counted."""
-    ticket = tickets.find(tx, keys, token)
+    ticket = tickets.find(tx, keys, token, browser=browser)
     # As in `sign_in`: a password change beside this one drops the ticket, or ends the session.
     users.hold(tx, ticket.user_id)
     tickets.count_try(tx, ticket)
@@ -79,10 +90,12 @@ def trade(tx: Tx, keys: Keys, token: str, code: str, address: str, agent: str) -
     if ticket.asks == tickets.SETUP:
         codes = second_factors.confirm(tx, keys, ticket.user_id, code)
     else:
-        method = second_factors.use(tx, keys, ticket.user_id, code)
+        is_known = browsers.is_known(tx, ticket.user_id, ticket.browser)
+        method = second_factors.use(tx, keys, ticket.user_id, code, is_known=is_known)
     if method is None or codes is None:
         return None
     tickets.use_up(tx, ticket)
     name: str = tx.value("select name from customers where id = ?", ticket.customer_id)
-    begun = sessions.begin(tx, keys, ticket.user_id, name, address, agent, method)
+    where = (name, address, agent, method)
+    begun = sessions.begin(tx, keys, ticket.user_id, *where, browser=ticket.browser)
     return Entered(*begun, recovery_codes=codes)

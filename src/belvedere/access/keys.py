@@ -18,7 +18,7 @@ from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
 
 INTEGRATION, AGENT, SESSION, ENROLMENT, LINK = "bvt_", "bva_", "bvs_", "bve_", "bvl_"
-PUBLIC, TICKET = "bvp_", "bvf_"
+PUBLIC, TICKET, BROWSER = "bvp_", "bvf_", "bvb_"
 SECRET_FILE = "secret.key"
 HASH, SEAL = b"belvedere hash 1", b"belvedere seal 1"
 _NONCE = 12

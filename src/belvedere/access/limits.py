@@ -1,18 +1,42 @@
-"""How often one may be wrong: per address a limit, per account a slower door. In memory only."""
+"""How often somebody may be wrong. Each kind of credential has a window of its own, in memory."""
 
-import ipaddress
 from collections import OrderedDict, deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from enum import StrEnum
 
-from belvedere.base.clock import MINUTE, SECOND, Clock, Millis
+from belvedere.access.failures import Failures
+from belvedere.access.networks import network
+from belvedere.base.clock import DAY, MINUTE, SECOND, Clock, Millis
 from belvedere.base.errors import TooMany
 
+# Wrong attempts of one kind from one network, or for one target where attempts have a target.
 WRONG_PER_MINUTE = 20
-# Wrong passwords of one account, from strangers, before the door gets slower for strangers.
+# Wrong secrets from one network over all targets.
+WRONG_SECRETS_PER_MINUTE = 100
+# Wrong passwords for one name before strangers wait.
 FREE_TRIES = 5
 SLOW_SPAN = 15 * MINUTE
 SLOWEST_S = 8.0
+# A secret that was right within this time is not refused because of other people's wrong ones.
+PROVEN_SPAN: Millis = DAY
 ROOM = 10_000
+
+
+class Kind(StrEnum):
+    """What was wrong. Attempts of one kind never count against another."""
+
+    PASSWORD = "password"
+    CODE = "second_factor"
+    LINK = "link"
+    SECRET = "secret"
+    AGENT = "agent"
+    PROVIDER = "provider"
+    SETUP = "setup"
+    RECOVERY = "recovery"
+
+
+# Attempts at one of many objects: counted for each object, and over all with a higher limit.
+_WITH_TARGET = (Kind.SECRET, Kind.AGENT)
 
 
 class Window:
@@ -26,8 +50,10 @@ class Window:
         times = self._times.setdefault(key, deque(maxlen=self.limit))
         self._times.move_to_end(key)
         times.append(self.clock())
-        if len(self._times) > self.room:
-            self._times.popitem(last=False)
+        # The first key is the one whose last time is the oldest.
+        oldest = next(iter(self._times))
+        if len(self._times) > self.room or self._times[oldest][-1] <= self.clock() - self.span:
+            del self._times[oldest]
 
     def count(self, key: Hashable) -> int:
         times = self._times.get(key)
@@ -45,48 +71,87 @@ class Window:
             return 0
         return self._times[key][0] + self.span - self.clock()
 
+    def drop(self, key: Hashable) -> None:
+        self._times.pop(key, None)
+
     def __len__(self) -> int:
         return len(self._times)
 
 
 class Limits:
-    """Wrong secrets and passwords, by address and by account."""
+    """Wrong attempts by kind and network, and by target where the kind has targets."""
 
     def __init__(self, clock: Clock, per_minute: int = WRONG_PER_MINUTE, room: int = ROOM) -> None:
-        self._addresses = Window(per_minute, MINUTE, clock, room)
-        self._accounts = Window(FREE_TRIES + 6, SLOW_SPAN, clock, room)
+        self.failures = Failures(clock)
+        self._windows = {kind: Window(per_minute, MINUTE, clock, room) for kind in Kind}
+        wide = per_minute * WRONG_SECRETS_PER_MINUTE // WRONG_PER_MINUTE
+        self._over_all = {kind: Window(wide, MINUTE, clock, room) for kind in _WITH_TARGET}
+        self._names = Window(FREE_TRIES + 6, SLOW_SPAN, clock, room)
         self._asked = Window(1, SLOW_SPAN, clock, room)
-        self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
-        self._room = room
+        self._proven = Window(1, PROVEN_SPAN, clock, room)
 
-    def check(self, address: str) -> None:
-        """Refuse an address that has been wrong too often within a minute."""
-        wait = self._addresses.wait(network(address))
+    def check(
+        self,
+        address: str,
+        kind: Kind = Kind.PASSWORD,
+        target: str = "",
+        *,
+        proof: str = "",
+        browser: str = "",
+    ) -> None:
+        """Refuse a network that was wrong too often within a minute.
+
+        `proof` is the digest of the secret in hand: one that was right lately always passes, so
+        that nobody can stop a caller by sending wrong secrets from the same network. `browser`
+        is one that the account's owner used before: it has a count of its own for the same
+        reason."""
+        if proof and self._proven.count(proof):
+            return
+        place = network(address)
+        wait = self._windows[kind].wait(_key(place, target, browser))
+        if kind in self._over_all:
+            wait = max(wait, self._over_all[kind].wait(place))
         if wait > 0:
+            self.failures.note(kind, place, refused=True)
             raise TooMany(
                 "Too many wrong passwords or secrets from this address; wait a moment.",
                 retry_after_s=-(-wait // SECOND),
             )
 
-    def wrong(self, address: str, account: str = "") -> None:
-        self._addresses.add(network(address))
-        if account:
-            self._accounts.add(account)
+    def wrong(
+        self,
+        address: str,
+        name: str = "",
+        kind: Kind = Kind.PASSWORD,
+        target: str = "",
+        *,
+        proof: str = "",
+        browser: str = "",
+        user_ids: Sequence[str] = (),
+        customer: str = "",
+    ) -> None:
+        """Count a wrong attempt. `name` is what was typed: a name counts alike whether or not
+        somebody has it. `user_ids` and `customer` are only for the audit."""
+        place = network(address)
+        self._windows[kind].add(_key(place, target, browser))
+        if kind in self._over_all:
+            self._over_all[kind].add(place)
+        if name:
+            self._names.add(name)
+        self._proven.drop(proof)
+        if kind is not Kind.RECOVERY:
+            for user_id in user_ids or ("",):
+                self.failures.note(kind, place, user_id, customer)
 
-    def right(self, address: str, account: str) -> None:
-        """From now on this address is no stranger to this account."""
-        key = (account, network(address))
-        self._known[key] = None
-        self._known.move_to_end(key)
-        if len(self._known) > self._room:
-            self._known.popitem(last=False)
+    def right(self, proof: str) -> None:
+        """This secret was right: for a while it passes whatever others try."""
+        self._proven.add(proof)
 
-    def slow_s(self, address: str, account: str) -> float:
+    def slow_s(self, name: str) -> float:
         """How long a stranger waits before the check. A delay, never a refusal: nobody can lock
-        somebody else out, and where the owner has signed in before there is no delay at all."""
-        if (account, network(address)) in self._known:
-            return 0.0
-        over = self._accounts.count(account) - FREE_TRIES
+        somebody else out. It depends only on what was typed, so it says nothing about who has
+        an account."""
+        over = self._names.count(name) - FREE_TRIES
         return 0.0 if over < 0 else min(SLOWEST_S, 0.25 * 2.0**over)
 
     def may_ask(self, account: str) -> bool:
@@ -104,14 +169,5 @@ def use_secret(uses: Window, key: Hashable) -> None:
     uses.add(key)
 
 
-def network(address: str) -> str:
-    """One IPv4 address, or one IPv6 network of 64 bits: what one customer of a provider holds."""
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if isinstance(found, ipaddress.IPv4Address):
-        return str(found)
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return str(ipaddress.ip_network((found, 64), strict=False))
+def _key(place: str, target: str, browser: str) -> tuple[str, str]:
+    return ("browser", browser) if browser else (place, target)

@@ -1,7 +1,7 @@
 """New passwords: changed by the person, or set through a one-time link."""
 
 from belvedere import events
-from belvedere.access import customers, links, roster, sessions, tickets, users
+from belvedere.access import browsers, customers, links, roster, sessions, tickets, users
 from belvedere.access.keys import Keys
 from belvedere.access.links import Link
 from belvedere.access.model import Actor
@@ -55,6 +55,7 @@ def change_password(tx: Tx, actor: Actor, seen: str, password_hash: str) -> None
     if not users.exchange_password(tx, actor.user_id, seen, password_hash):
         raise Unauthenticated("The password has just changed; sign in again.")
     sessions.kill(tx, actor.user_id, but=actor.credential_id)
+    browsers.forget(tx, actor.user_id, actor.credential_id)
     tickets.drop(tx, actor.user_id)
     links.drop_resets(tx, actor.user_id)
     _tell(tx, actor, actor.member_id, "change_password")
@@ -108,6 +109,7 @@ def _keep_inside(tx: Tx, user: User, member: Member) -> None:
 def _set(tx: Tx, user: User, password_hash: str, proof: str) -> None:
     users.set_password(tx, user.id, password_hash, proof)
     sessions.kill(tx, user.id)
+    browsers.forget(tx, user.id)
     tickets.drop(tx, user.id)
     links.drop_resets(tx, user.id)
 

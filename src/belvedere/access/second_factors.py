@@ -8,8 +8,9 @@ from belvedere.base.clock import MINUTE, SECOND, Millis
 from belvedere.base.errors import Conflict, TooMany
 from belvedere.db import Tx, columns
 
-# So many wrong codes within the span, from anywhere, and none is looked at until it is over. Only
-# who has the password gets so far; nobody else can lock the person out.
+# So many wrong codes within the span, from anywhere, and none is looked at until it is over. Codes
+# from browsers that the person used before are counted apart: whoever knows only the password
+# cannot keep the person out of those.
 WRONG_CODES, WRONG_SPAN = 10, 15 * MINUTE
 # By what somebody signed in.
 TOTP, RECOVERY = "totp", "recovery"
@@ -24,6 +25,8 @@ class SecondFactor(msgspec.Struct, frozen=True):
     wrong_codes: int
     wrong_since: int
     created_at: int
+    known_wrong_codes: int
+    known_wrong_since: int
 
 
 def find(tx: Tx, user_id: str) -> SecondFactor | None:
@@ -42,9 +45,9 @@ def begin(tx: Tx, keys: Keys, user_id: str) -> str:
         )
     secret = totp.new_secret()
     forget(tx, user_id)
-    made = SecondFactor(user_id, keys.seal(secret, _about(user_id)), None, 0, 0, 0, tx.now)
+    made = SecondFactor(user_id, keys.seal(secret, _about(user_id)), None, 0, 0, 0, tx.now, 0, 0)
     tx.run(
-        f"insert into second_factors ({columns(SecondFactor)}) values (?, ?, ?, ?, ?, ?, ?)",
+        f"insert into second_factors ({columns(SecondFactor)}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(made),
     )
     return secret
@@ -62,13 +65,13 @@ def confirm(tx: Tx, keys: Keys, user_id: str, code: str) -> list[str] | None:
     return recovery_codes.renew(tx, keys, user_id)
 
 
-def use(tx: Tx, keys: Keys, user_id: str, code: str) -> str | None:
+def use(tx: Tx, keys: Keys, user_id: str, code: str, *, is_known: bool = False) -> str | None:
     """By what the code counts, once; None when it does not. The caller must not raise then: the
     wrong code is to stay counted."""
     found = _row(tx, user_id, lock=True)
     if found is None or found.confirmed_at is None:
         raise tickets.gone()
-    return _count(tx, keys, found, code, with_recovery=True)
+    return _count(tx, keys, found, code, with_recovery=True, is_known=is_known)
 
 
 def forget(tx: Tx, user_id: str) -> None:
@@ -84,18 +87,29 @@ def missing() -> Conflict:
 
 
 def _count(
-    tx: Tx, keys: Keys, found: SecondFactor, code: str, *, with_recovery: bool
+    tx: Tx,
+    keys: Keys,
+    found: SecondFactor,
+    code: str,
+    *,
+    with_recovery: bool,
+    is_known: bool = False,
 ) -> str | None:
-    is_over = found.wrong_since <= tx.now - WRONG_SPAN
-    if found.wrong_codes >= WRONG_CODES and not is_over:
-        wait: Millis = found.wrong_since + WRONG_SPAN - tx.now
+    codes, since = found.wrong_codes, found.wrong_since
+    if is_known:
+        codes, since = found.known_wrong_codes, found.known_wrong_since
+    is_over = since <= tx.now - WRONG_SPAN
+    if codes >= WRONG_CODES and not is_over:
+        wait: Millis = since + WRONG_SPAN - tx.now
         raise TooMany("Too many wrong codes; wait.", retry_after_s=-(-wait // SECOND))
     method = _used(tx, keys, found, "".join(code.split()), with_recovery=with_recovery)
-    wrong = 0 if method else 1 if is_over else found.wrong_codes + 1
+    wrong = 0 if method else 1 if is_over else codes + 1
+    prefix = "known_" if is_known else ""
     tx.run(
-        "update second_factors set wrong_codes = ?, wrong_since = ? where user_id = ?",
+        f"update second_factors set {prefix}wrong_codes = ?, {prefix}wrong_since = ?"
+        " where user_id = ?",
         wrong,
-        tx.now if is_over else found.wrong_since,
+        tx.now if is_over else since,
         found.user_id,
     )
     return method

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from belvedere.access import audit
+from belvedere import events
+from belvedere.access import audit, browsers
 from belvedere.access.keys import SESSION, Keys, make_token
 from belvedere.access.model import Actor, Level
 from belvedere.base.clock import DAY, HOUR, Millis
@@ -31,6 +32,8 @@ class Session(msgspec.Struct, frozen=True):
     method: str
     # Through which provider; the session opens this organization only.
     provider_id: str | None
+    # Digest of the browser's mark; empty for programs.
+    browser: str
 
 
 class Membership(msgspec.Struct, frozen=True):
@@ -75,24 +78,28 @@ def begin(
     agent: str,
     method: str = PASSWORD,
     provider_id: str | None = None,
+    browser: str = "",
 ) -> tuple[Session, str]:
     """A session and its token, in the named organization, else the one used last."""
     place = choose(tx, user_id, customer_name, method)
+    agent = agent[:200]
+    is_familiar = browsers.is_familiar(tx, user_id, browser, address, agent)
     life = (tx.now, tx.now, tx.now + LIFE)
     session = Session(
         new_id(),
         user_id,
         place.customer_id,
         address,
-        agent[:200],
+        agent,
         *life,
         method,
         provider_id,
+        browser,
     )
     token = make_token(SESSION)
     tx.run(
         f"insert into sessions ({columns(Session)}, digest)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(session),
         keys.digest(token),
     )
@@ -108,6 +115,9 @@ def begin(
     )
     told = {"agent": session.agent, "method": method}
     audit.record(tx, actor, "session.begin", "session", session.id, None, told)
+    if not is_familiar:
+        about = {"session_id": session.id}
+        events.append(tx, place.customer_id, "member.new_sign_in", place.member_id, about)
     return session, token
 
 

@@ -22,26 +22,34 @@ class Ticket(msgspec.Struct, frozen=True):
     asks: str
     tries: int
     expires_at: int
+    # Digest of the browser that gave the password; empty for programs.
+    browser: str
 
 
-def make(tx: Tx, keys: Keys, user_id: str, customer_id: str, asks: str) -> str:
+def make(tx: Tx, keys: Keys, user_id: str, customer_id: str, asks: str, browser: str = "") -> str:
     """For this person in this organization. Old ones are swept away by the way."""
     tx.run("delete from tickets where expires_at <= ?", tx.now)
     token = make_token(TICKET)
-    ticket = Ticket(keys.digest(token), user_id, customer_id, asks, 0, tx.now + LIFE)
+    ticket = Ticket(keys.digest(token), user_id, customer_id, asks, 0, tx.now + LIFE, browser)
     tx.run(
-        f"insert into tickets ({columns(Ticket)}) values (?, ?, ?, ?, ?, ?)",
+        f"insert into tickets ({columns(Ticket)}) values (?, ?, ?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(ticket),
     )
     return token
 
 
-def find(tx: Tx, keys: Keys, token: str, asks: str | None = None) -> Ticket:
+def find(tx: Tx, keys: Keys, token: str, asks: str | None = None, browser: str = "") -> Ticket:
+    """One that a browser was given counts only in that browser."""
     sql = f"select {columns(Ticket)} from tickets where {_GOOD}"
     found = tx.one(Ticket, sql, keys.digest(token), tx.now, TRIES)
-    if found is None or asks not in (None, found.asks):
+    if found is None or asks not in (None, found.asks) or found.browser not in ("", browser):
         raise gone()
     return found
+
+
+def owner(tx: Tx, keys: Keys, token: str) -> str:
+    """Whose ticket it is; empty when it is gone."""
+    return tx.value("select user_id from tickets where digest = ?", keys.digest(token)) or ""
 
 
 def count_try(tx: Tx, ticket: Ticket) -> None:

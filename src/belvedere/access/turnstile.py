@@ -1,7 +1,7 @@
 """The one place where passwords are checked: on threads, two at a time, wrong ones counted."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 
 from belvedere.access import passwords
@@ -24,35 +24,50 @@ class Turnstile:
         self._gate = asyncio.Semaphore(AT_ONCE)
         self._waiting = 0
 
-    async def verify(self, address: str, account: str, kept: str | None, password: str) -> bool:
+    async def verify(
+        self, address: str, name: str, kept: str | None, password: str, user_id: str = ""
+    ) -> bool:
         """Whether the password is right; `kept` is None for an unknown user, and as slow."""
-        found = await self.which(address, account, [kept] if kept else [], password)
+        hashes, user_ids = [kept] if kept else [], [user_id] if user_id else []
+        found = await self.which(address, name, hashes, password, user_ids=user_ids)
         return found is not None
 
     async def which(
-        self, address: str, account: str, hashes: Sequence[str], password: str
+        self,
+        address: str,
+        name: str,
+        hashes: Sequence[str],
+        password: str,
+        *,
+        checks: int = 1,
+        browser: str = "",
+        user_ids: Sequence[str] = (),
+        customer: str = "",
     ) -> str | None:
-        """The hash that the password is right for: an address may have several accounts. Without
-        any it takes as long as with one."""
-        self.limits.check(address)
-        delay_s = self.limits.slow_s(address, account)
+        """The hash that the password is right for: an address may have several accounts. At least
+        `checks` hashes are compared, whether there are accounts or not.
+
+        `browser` is one that the owner of the account used before: it neither waits nor shares
+        the limit of its address."""
+        self.limits.check(address, browser=browser)
+        delay_s = 0.0 if browser else self.limits.slow_s(name)
         if delay_s:
             await self._sleep(delay_s)
         async with self._turn():
             # Again, now that it is our turn: a hundred guesses at once all passed the first look.
-            self.limits.check(address)
-            found = await asyncio.to_thread(_matching, hashes, password)
-            if found is not None:
-                self.limits.right(address, account)
-            else:
-                self.limits.wrong(address, account)
+            self.limits.check(address, browser=browser)
+            found = await asyncio.to_thread(_matching, hashes, password, checks)
+            if found is None:
+                self.limits.wrong(
+                    address, name, browser=browser, user_ids=user_ids, customer=customer
+                )
         return found
 
-    async def digest(self, password: str) -> str:
-        """The form in which a new password is kept; Invalid when it is a bad one."""
-        passwords.check(password)
+    async def digest(self, password: str, about: Iterable[str] = ()) -> str:
+        """The form in which a new password is kept; Invalid when it is a bad one. `about` are
+        names of the person and of the organization, which are no passwords."""
         async with self._turn():
-            return await asyncio.to_thread(passwords.digest, password)
+            return await asyncio.to_thread(passwords.new_digest, password, tuple(about))
 
     async def renewed(self, kept: str | None, password: str) -> str | None:
         """A right password hashed anew when its hash is of an older make."""
@@ -73,7 +88,8 @@ class Turnstile:
             self._waiting -= 1
 
 
-def _matching(hashes: Sequence[str], password: str) -> str | None:
-    if not hashes:
-        passwords.matches(None, password)
-    return next((kept for kept in hashes if passwords.matches(kept, password)), None)
+def _matching(hashes: Sequence[str], password: str, checks: int) -> str | None:
+    """All are compared, also behind the right one: the time says nothing about the accounts."""
+    padding = [None] * max(checks - len(hashes), 0 if hashes else 1)
+    right = [kept for kept in (*hashes, *padding) if passwords.matches(kept, password)]
+    return right[0] if right else None

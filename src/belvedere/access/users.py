@@ -32,23 +32,41 @@ def find(tx: Tx, user_id: str) -> User | None:
     return tx.one(User, f"select {columns(User)} from users where id = ?", user_id)
 
 
+def name_key(identifier: str) -> str | None:
+    """What e-mails and user names are compared by; None for what cannot be either."""
+    text = identifier.strip().lower()
+    return text if len(text) <= MAX_IDENTIFIER and text.isprintable() else None
+
+
 def named(tx: Tx, identifier: str, customer_name: str | None = None) -> list[User]:
     """The accounts with this e-mail or user name, the person's own first. With the name of an
     organization only those of its members, if there are any."""
-    text = identifier.strip().lower()
-    if len(text) > MAX_IDENTIFIER or not text.isprintable():
+    text = name_key(identifier)
+    if text is None:
         return []
-    found = tx.all(
-        User,
-        f"select {columns(User)} from users where (email = ? or username = ?) and (scope = ''"
+    # One statement, whoever is found: the time must not tell names apart.
+    rows = tx.rows(
+        f"select {columns(User)}, case when exists (select 1 from members m"
+        " join customers c on c.id = m.customer_id"
+        " where m.user_id = users.id and c.name_key = ?) then 1 else 0 end"
+        " from users where (email = ? or username = ?) and (scope = ''"
         " or exists (select 1 from members m where m.user_id = users.id))"
         " order by scope, id limit ?",
+        names.organization_key(customer_name or "") or "",
         text,
         text,
         MAX_ACCOUNTS,
     )
-    inside = [user for user in found if _is_member(tx, user.id, customer_name)]
-    return inside or found
+    inside = [User(*row[:-1]) for row in rows if row[-1]]
+    return inside or [User(*row[:-1]) for row in rows]
+
+
+def most_accounts(tx: Tx) -> int:
+    """How many accounts with a password any name has: so many hashes are compared at each
+    sign-in, so that the time does not show how many accounts a name has."""
+    most = "select max(n) from (select count(*) as n from users where password_hash is not null"
+    found = [tx.value(f"{most} group by {name}) as counted") for name in ("email", "username")]
+    return min(max(1, *(one or 0 for one in found)), MAX_ACCOUNTS)
 
 
 def by_identifier(tx: Tx, identifier: str) -> User | None:
@@ -100,18 +118,6 @@ def _is_taken(tx: Tx, username: str, scope: str, but: str = "") -> bool:
         scope,
     )
     return found is not None
-
-
-def _is_member(tx: Tx, user_id: str, customer_name: str | None) -> bool:
-    key = names.organization_key(customer_name or "")
-    return key is not None and bool(
-        tx.row(
-            "select 1 from members m join customers c on c.id = m.customer_id"
-            " where m.user_id = ? and c.name_key = ?",
-            user_id,
-            key,
-        )
-    )
 
 
 def move(tx: Tx, user: User, scope: str, proof: str = "") -> None:

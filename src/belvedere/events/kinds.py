@@ -18,6 +18,7 @@ KINDS = {
     "member.second_factor_off": "A member's second factor was disabled, or reset by an admin.",
     "member.recovery_codes_renewed": "A member has new recovery codes.",
     "member.recovery_asked": "A member forgot the password and asks for a link.",
+    "member.new_sign_in": "A member signed in from a browser or network that was not seen before.",
     "provider.created": "Members can sign in at one more provider.",
     "provider.changed": "Something of a provider changed.",
     "provider.deleted": "A provider was deleted; sessions through it ended.",

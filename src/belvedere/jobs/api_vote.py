@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from belvedere.access import links
+from belvedere.access.limits import Kind
 from belvedere.jobs import vote_links, vote_page
 from belvedere.jobs.vote_links import Asked
 from belvedere.rest.route import Ask, Reply, Route
@@ -15,13 +16,13 @@ HTML = "text/html"
 
 
 async def show(ask: Ask) -> Reply:
-    ask.house.limits.check(ask.actor.address)
+    ask.house.limits.check(ask.actor.address, Kind.LINK)
     found = await ask.house.db.read(vote_links.look, ask.house.keys, ask.path["link"])
     return _page(ask, found, vote_page.question)
 
 
 async def decide(ask: Ask) -> Reply:
-    ask.house.limits.check(ask.actor.address)
+    ask.house.limits.check(ask.actor.address, Kind.LINK)
     whose = (ask.house.keys, ask.path["link"], ask.actor.address)
     return _page(ask, await ask.house.db.write(vote_links.use, *whose), vote_page.answer)
 
@@ -29,7 +30,7 @@ async def decide(ask: Ask) -> Reply:
 def _page(ask: Ask, asked: Asked | None, page: Callable[[Asked], str]) -> Reply:
     if asked is None:
         # Like a wrong secret: who guesses is held up.
-        ask.house.limits.wrong(ask.actor.address)
+        ask.house.limits.wrong(ask.actor.address, kind=Kind.LINK)
         raise links.gone()
     return Reply(page(asked), headers=vote_page.HEADERS, media_type=f"{HTML}; charset=utf-8")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.limits import use_secret
+from belvedere.access.limits import Kind, use_secret
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.jobs import log as joblog
@@ -21,6 +21,8 @@ from belvedere.rest.route import Ask, Reply
 
 # result.log in a record holds this much of the end.
 LOG_IN_RECORD = 256 * 1024
+# As much of a task's id is kept while wrong secrets for it are counted.
+MAX_TARGET = 64
 QUERY = (
     ("task_arguments[]", "one argument; repeat it for more"),
     ("wait_result", "true: answer when the job is over, 202 when it takes longer"),
@@ -50,16 +52,20 @@ async def by_secret(
 ) -> Reply:
     """Run as nobody in particular; `run` raises Forbidden where the secret does not fit."""
     limits, address = ask.house.limits, ask.actor.address
-    limits.check(address)
+    proof = ask.house.keys.digest(ask.path["secret"])
+    target = ask.path.get("id") or str(ask.first("task") or "")[:MAX_TARGET]
+    limits.check(address, Kind.SECRET, target, proof=proof)
     # A right secret is limited only by the setting; a flood must not drown the others.
-    use_secret(ask.house.secret_uses, ask.house.keys.digest(ask.path["secret"]))
+    use_secret(ask.house.secret_uses, proof)
     found = await ask.house.db.glance(customer, ask.customer)
     customer_id, name = found or ("", "")
     try:
-        return await run(Actor(customer_id, name, Level.ANONYMOUS, "secret", address=address))
+        reply = await run(Actor(customer_id, name, Level.ANONYMOUS, "secret", address=address))
     except Forbidden:
-        limits.wrong(address)
+        limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof, customer=name)
         raise
+    limits.right(proof)
+    return reply
 
 
 def replayed(is_replayed: bool) -> dict[str, str]:

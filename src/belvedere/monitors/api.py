@@ -3,6 +3,7 @@
 import msgspec
 
 from belvedere.access.api_acl import acl_routes
+from belvedere.access.limits import Kind
 from belvedere.base.clock import Millis, parse_iso
 from belvedere.base.errors import Fault, Forbidden, TooMany
 from belvedere.monitors import history, push, report, service, store, turns
@@ -155,15 +156,19 @@ async def take_report(ask: Ask) -> MonitorRecord:
 async def push_state(ask: Ask) -> Pushed:
     body = ask.body or PushBody()
     said = (body.state or ask.first("state") or "", body.message or ask.first("message") or "")
-    ask.house.limits.check(ask.actor.address)
+    limits, address, target = ask.house.limits, ask.actor.address, ask.path["id"]
+    proof = ask.house.keys.digest(ask.path["secret"])
+    limits.check(address, Kind.SECRET, target, proof=proof)
     _check_rate(ask)
     try:
-        return await ask.house.db.write(  # type: ignore[no-any-return]
+        pushed: Pushed = await ask.house.db.write(
             push.push, ask.house.keys, ask.customer, ask.path["id"], ask.path["secret"], said
         )
     except Forbidden:
-        ask.house.limits.wrong(ask.actor.address)
+        limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof)
         raise
+    limits.right(proof)
+    return pushed
 
 
 def _check_rate(ask: Ask) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from belvedere.access.api_session import agent_of, baked, is_secure
+from belvedere.access.limits import Kind
 from belvedere.base.clock import SECOND
 from belvedere.base.errors import Forbidden, Refused
 from belvedere.providers import idtoken, issuer, joining, model, service, store, trips
@@ -50,7 +51,7 @@ async def begin(ask: Ask) -> Reply:
 
 async def callback(ask: Ask) -> Reply:
     house, address = ask.house, ask.actor.address
-    house.turnstile.limits.check(address)
+    house.turnstile.limits.check(address, Kind.PROVIDER)
     trip, row = await house.db.write(
         trips.come_back, house.keys, _cookie(ask), ask.first("state") or ""
     )
@@ -98,7 +99,7 @@ def for_people(handler: Callable[[Ask], Awaitable[Reply]]) -> Callable[[Ask], Aw
             return await handler(ask)
         except Refused as refusal:
             if isinstance(refusal, Forbidden):
-                ask.house.turnstile.limits.wrong(ask.actor.address)
+                ask.house.turnstile.limits.wrong(ask.actor.address, kind=Kind.PROVIDER)
             return _to(_seen_from_callback(f"/ui/login?problem={refusal.code}"))
 
     return guided

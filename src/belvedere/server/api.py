@@ -25,6 +25,8 @@ class Ready(msgspec.Struct):
     status: str
     database: str
     agents: int
+    # What an operator should look at; the console and `doctor` say more.
+    warnings: list[str] = []
 
 
 async def health(ask: Ask) -> Health:
@@ -37,7 +39,8 @@ async def ready(ask: Ask) -> Ready:
         raise Unauthenticated("This server does not tell strangers whether it is ready.")
     # Strangers may ask as often as they like: they all share one write.
     await ask.house.db.join(_touch, None)
-    return Ready("ok", ask.house.db.sql.engine, len(ask.house.links))
+    warnings = ["undeclared_proxy"] if ask.house.proxies.undeclared() else []
+    return Ready("ok", ask.house.db.sql.engine, len(ask.house.links), warnings)
 
 
 def _touch(tx: Tx, callers: list[None]) -> list[None]:

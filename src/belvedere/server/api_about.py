@@ -7,6 +7,7 @@ from importlib import metadata
 import msgspec
 
 from belvedere import __version__
+from belvedere.access.model import Level
 from belvedere.base.clock import SECOND, iso
 from belvedere.db import Tx
 from belvedere.rest.route import Ask, Route
@@ -29,6 +30,8 @@ class About(msgspec.Struct):
     time: str
     agents: int
     licences: list[Library]
+    # Peers that sent forwarded headers within a week and are not in --proxies; only for admins.
+    undeclared_proxies: list[str]
 
 
 async def about(ask: Ask) -> About:
@@ -43,6 +46,7 @@ async def about(ask: Ask) -> About:
         iso(now),
         len(house.links),
         list(_libraries()),
+        house.proxies.undeclared() if ask.actor.level.reaches(Level.ADMIN) else [],
     )
 
 

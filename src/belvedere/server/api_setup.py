@@ -3,6 +3,7 @@
 import msgspec
 
 from belvedere.access.api_session import LoginAnswer, agent_of, answered
+from belvedere.access.limits import Kind
 from belvedere.base.errors import Forbidden
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.server import first_start, setting_up
@@ -22,13 +23,14 @@ async def look(ask: Ask) -> SetUpNeeded:
 async def set_up(ask: Ask) -> Reply:
     house, body, address = ask.house, ask.body, ask.actor.address
     limits = house.turnstile.limits
-    limits.check(address)
+    limits.check(address, Kind.SETUP)
     try:
         await house.db.read(setting_up.check, house.keys, body.code)
     except Forbidden:
-        limits.wrong(address)
+        limits.wrong(address, kind=Kind.SETUP)
         raise
-    kept = await house.turnstile.digest(body.password)
+    about = (body.email, body.organization)
+    kept = await house.turnstile.digest(body.password, about)
     entered = await house.db.write(setting_up.set_up, house, body, kept, address, agent_of(ask))
     done = answered(ask, entered)
     done.status = 201

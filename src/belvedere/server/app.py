@@ -8,12 +8,14 @@ from typing import Any
 
 import msgspec
 
+from belvedere.access import cookies
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Invalid, Refused, Unauthenticated
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.server import auth, body, errors, whole
 from belvedere.server.house import House
 from belvedere.server.outflow import stream_out
+from belvedere.server.proxies import FORWARDED
 from belvedere.server.table import Match, Table
 
 log = logging.getLogger("belvedere.access")
@@ -29,6 +31,8 @@ MANNERS = {
 }
 # What a page of another origin may read beside the body.
 EXPOSED = b"x-request-id, link, x-total-count, idempotency-replayed, content-range, retry-after"
+# A second cookie: the mapping has room for one line of each spelling.
+SPELLED = frozenset({cookies.SECOND_SET_COOKIE})
 # Answers without a body.
 EMPTY = frozenset({204, 304})
 SLOW_S = 2.0
@@ -44,9 +48,7 @@ class App:
         self._origins = frozenset(
             origin.strip().encode() for origin in house.settings.origins.split(",") if origin
         )
-        self._proxies = frozenset(
-            proxy.strip() for proxy in house.settings.proxies.split(",") if proxy
-        )
+        self._proxies = house.proxies
         self._number = itertools.count(1)
         self._mark = secrets.token_hex(4)
 
@@ -60,8 +62,7 @@ class App:
         began = time.perf_counter()
         request_id = f"{self._mark}{next(self._number):08x}"
         headers = dict(scope["headers"])
-        if self._proxies:
-            self._believe_proxy(scope, headers)
+        self._believe_proxy(scope, headers)
         template = "-"
         try:
             if scope["method"] == "OPTIONS":
@@ -124,16 +125,17 @@ class App:
 
     def address(self, scope: Any, headers: dict[bytes, bytes]) -> str:
         """Who calls: the peer, or what a proxy that we trust says of it."""
-        peer = scope["client"][0] if scope.get("client") else "local"
-        if peer in self._proxies:
-            last = headers.get(b"x-forwarded-for", b"").rpartition(b",")[2]
-            return last.decode("latin-1").strip() or peer
+        peer: str = scope["client"][0] if scope.get("client") else "local"
+        if self._proxies.trusts(peer):
+            return self._proxies.client(peer, scope["headers"])
+        if any(name in headers for name in FORWARDED):
+            self._proxies.note(peer)
         return peer
 
     def _believe_proxy(self, scope: Any, headers: dict[bytes, bytes]) -> None:
         """Behind a proxy that we trust, the scheme is what the browser used."""
         told = headers.get(b"x-forwarded-proto")
-        if told in (b"http", b"https") and (scope.get("client") or ("",))[0] in self._proxies:
+        if told in (b"http", b"https") and self._proxies.trusts((scope.get("client") or ("",))[0]):
             scope["scheme"] = told.decode()
 
     def _preflight(self, scope: Any) -> Reply:
@@ -174,7 +176,7 @@ class App:
     def _head(self, reply: Reply, asked: dict[bytes, bytes], request_id: str) -> dict[bytes, bytes]:
         head = {**MANNERS, b"x-request-id": request_id.encode()}
         for name, value in reply.headers.items():
-            head[name.lower().encode()] = value.encode()
+            head[name.encode() if name in SPELLED else name.lower().encode()] = value.encode()
         head[b"content-type"] = reply.media_type.encode()
         origin = asked.get(b"origin")
         if origin is not None and origin in self._origins:

@@ -22,6 +22,7 @@ from belvedere.server.feed import Feed
 from belvedere.server.house import House
 from belvedere.server.links import Links
 from belvedere.server.original.api import poll
+from belvedere.server.proxies import Proxies
 from belvedere.server.settings import Settings
 from belvedere.server.table import Table
 from belvedere.statuspages.recent import Recent
@@ -66,6 +67,7 @@ def furnish(
     db.write_now(commands.keep_source)
     hub, limits = Hub(), Limits(clock)
     house = House(settings, db, logs, keys, hub, limits, Turnstile(limits), clock, clock())
+    house.proxies = Proxies(settings.proxies, clock)
     house.secret_uses = Window(settings.secret_rate, SECOND, clock)
     house.status_pages = Recent(clock)
     house.couriers = Couriers(settings.inner_networks, settings.mail)
@@ -75,8 +77,8 @@ def furnish(
     house.links = Links(settings.base_url, keys)
     house.feed = Feed(db, hub)
     house.credentials = Credentials(db, keys)
-    proxies = [proxy.strip() for proxy in settings.proxies.split(",") if proxy]
-    house.connections = Connections(settings.connections_per_address, room(), proxies)
+    per_address = settings.connections_per_address
+    house.connections = Connections(per_address, room(), is_proxy=house.proxies.covers)
     hub.listen("access", house.credentials.forget)
     db.closing = house.links.close_transaction
     db.on_rung = hub.ring

@@ -9,10 +9,11 @@ address can use `key_of` for the address and `Connections.limit_of` for the prox
 import heapq
 import logging
 import resource
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Protocol
 
-from belvedere.access.limits import network
+from belvedere.access.networks import network
 
 log = logging.getLogger("belvedere.connections")
 
@@ -69,11 +70,18 @@ def key_of(address: str) -> str:
 class Connections:
     """The registry. `total` is the number of connections of both kinds, HTTP and WebSocket."""
 
-    def __init__(self, per_address: int, room: int, proxies: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        per_address: int,
+        room: int,
+        proxies: Iterable[str] = (),
+        is_proxy: Callable[[str], bool] = lambda key: False,
+    ) -> None:
         self.room = room
         # One address must not be able to take every descriptor.
         self.per_address = min(per_address, max(1, room // 2))
         self._proxies = frozenset(map(key_of, proxies))
+        self._is_proxy = lru_cache(maxsize=1_024)(is_proxy)
         self._by_address: dict[str, dict[Connection, None]] = {}
         self.closed = 0
 
@@ -82,7 +90,8 @@ class Connections:
 
     def limit_of(self, key: str) -> int:
         """Behind a declared proxy are many people: only the total counts for it."""
-        return self.room if key in self._proxies else self.per_address
+        is_proxy = key in self._proxies or self._is_proxy(key)
+        return self.room if is_proxy else self.per_address
 
     def enter(self, connection: Connection, total: int) -> bool:
         """Register it; False when there is no room even after idle connections were closed."""

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from belvedere.access.limits import Window, network
+from belvedere.access.limits import Window
+from belvedere.access.networks import network
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.base.errors import TooMany
 

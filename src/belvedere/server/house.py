@@ -14,6 +14,7 @@ from belvedere.events.hub import Hub
 from belvedere.notifications.couriers import Couriers
 from belvedere.schedules.targets import Targets
 from belvedere.server.handshakes import Handshakes
+from belvedere.server.proxies import Proxies
 from belvedere.server.scheduled import TARGETS
 from belvedere.server.settings import Settings
 from belvedere.statuspages.recent import Recent
@@ -50,6 +51,8 @@ class House:
     handshakes: Handshakes = field(default_factory=Handshakes)
     # Set when the server goes: endless streams end.
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    # Whose forwarded headers count, and who sends some without being declared.
+    proxies: Proxies = field(init=False)
     # What strangers were shown a moment ago.
     status_pages: Recent = field(init=False)
     # Requests per secret key within a second.

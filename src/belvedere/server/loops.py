@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from belvedere import access, hosts
+from belvedere.access import failures
 from belvedere.db import Tx
 from belvedere.indicators import aging
 from belvedere.indicators.store import any_going_stale
@@ -80,6 +81,20 @@ async def note_uses(house: House) -> None:
     used = house.credentials.take_used()
     if used:
         await house.db.write(access.touch, used)
+
+
+async def note_failures(house: House) -> None:
+    """Failed sign-ins of the last minute, gathered, into the log and the audit."""
+    found = house.limits.failures.take()
+    if found:
+        failures.report(found)
+        await house.db.write(failures.write, found)
+
+
+async def note_proxies(house: House) -> None:
+    """Peers that send forwarded headers without being declared, for `doctor` and the next start."""
+    if house.proxies.undeclared():
+        await house.db.write(house.proxies.keep)
 
 
 async def mark_silent(house: House) -> None:
@@ -237,6 +252,8 @@ LOOPS = (
     Loop("settle orders in doubt", 2.0, settle_doubts),
     Loop("note what agents were seen", 5.0, note_seen),
     Loop("note uses of credentials", 60.0, note_uses),
+    Loop("write failed sign-ins to the audit", 60.0, note_failures),
+    Loop("note undeclared proxies", 60.0, note_proxies, 60.0),
     Loop("mark silent hosts and their jobs", 5.0, mark_silent, TERM_S - SILENT_S),
     Loop("give up overdue jobs as lost", 5.0, lose_overdue, TERM_S),
     Loop("expire what waited too long", 5.0, expire),

@@ -50,6 +50,7 @@ def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
         house = build(settings)
         # Before the set-up: what cannot be served must not swallow the password that is told once.
         _check_tls(settings)
+        _warn_of_proxies(house)
         listening = _listen(settings)
         welcome = first_start.set_up(house) if must_set_up else None
         _offer_set_up(house)
@@ -57,6 +58,17 @@ def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
     except Refused as refusal:
         print(f"belvedere: {refusal.message}", file=sys.stderr)
         return 3
+
+
+def _warn_of_proxies(house: House) -> None:
+    """What earlier starts saw."""
+    house.db.write_now(house.proxies.keep)
+    for peer in house.proxies.undeclared():
+        log.warning(
+            "forwarded headers came from an undeclared proxy; if it is your proxy, add it to"
+            " --proxies peer=%s",
+            peer,
+        )
 
 
 def _offer_set_up(house: House) -> None:

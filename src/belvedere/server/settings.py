@@ -36,7 +36,10 @@ class Settings:
         "64 hex digits, or the text of a secret.key; empty: secret.key in the data folder",
     )
     proxies: str = _setting(
-        "", "BELVEDERE_PROXIES", "addresses whose X-Forwarded-For counts, separated by commas"
+        "",
+        "BELVEDERE_PROXIES",
+        "addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For counts, separated by"
+        " commas",
     )
     origins: str = _setting(
         "", "BELVEDERE_ORIGINS", "origins that browsers may call from (CORS), separated by commas"

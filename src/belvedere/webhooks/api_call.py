@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from belvedere.access import customers
-from belvedere.access.limits import use_secret
+from belvedere.access.limits import Kind, use_secret
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.db import Tx
@@ -41,14 +41,19 @@ async def _from_outside(ask: Ask, door: Door, use: str, secret: str = "") -> Rep
     if ask.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
     limits, address = ask.house.limits, ask.actor.address
-    limits.check(address)
+    target, proof = ask.path["id"], ask.house.keys.digest(secret) if secret else ""
+    limits.check(address, Kind.SECRET, target, proof=proof)
     use_secret(ask.house.secret_uses, use)
     actor = await ask.house.db.glance(_caller, ask.customer, address)
     try:
-        return await _answer(ask, _call(ask, actor, door, secret))
+        reply = await _answer(ask, _call(ask, actor, door, secret))
     except Forbidden:
-        limits.wrong(address)
+        customer = actor.customer_name
+        limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof, customer=customer)
         raise
+    if proof:
+        limits.right(proof)
+    return reply
 
 
 def _caller(tx: Tx, customer_name: str, address: str) -> Actor:

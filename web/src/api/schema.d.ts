@@ -4719,6 +4719,7 @@ export interface components {
             python: string;
             schema: string;
             time: string;
+            undeclared_proxies: string[];
             uptime_s: number;
             version: string;
         };
@@ -6621,6 +6622,8 @@ export interface components {
             agents: number;
             database: string;
             status: string;
+            /** @default [] */
+            warnings: string[];
         };
         /**
          * RecipeBody

@@ -26,6 +26,7 @@ CHECKS = (
     Check("purging", data.strays),
     Check("reactions", data.parked),
     Check("hosts", place.hosts),
+    Check("proxies", place.undeclared_proxies),
 )
 
 

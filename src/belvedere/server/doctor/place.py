@@ -11,7 +11,7 @@ from belvedere.access.keys import SECRET_FILE
 from belvedere.base.clock import MINUTE, SECOND, iso, parse_iso
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
-from belvedere.server import operator
+from belvedere.server import operator, proxies
 from belvedere.server.doctor.model import Finding, Patient, notice, ok, problem
 
 SCARCE = 1 << 30
@@ -167,3 +167,16 @@ def _silent_hosts(tx: Tx) -> list[tuple[str, str, int | None]]:
             " and (h.connected_at is null or h.gone_at is not null) order by h.id"
         )
     ]
+
+
+def undeclared_proxies(patient: Patient) -> Iterable[Finding]:
+    """Behind a proxy that is not declared, everybody shares one address and one limit."""
+    peers = patient.db.look(proxies.kept, proxies.networks(patient.settings.proxies))
+    for peer in peers:
+        yield notice(
+            "proxies",
+            f"Requests from {peer} carry forwarded headers, but it is not a declared proxy.",
+            f"If it is your proxy, add {peer} to --proxies (BELVEDERE_PROXIES).",
+        )
+    if not peers:
+        yield ok("proxies", "No undeclared proxy was seen within a week.")

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access.api_session import basic
+from belvedere.access.limits import Kind
 from belvedere.access.model import Actor
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
@@ -26,6 +27,8 @@ from belvedere.server.original.workers import Config
 # How often it shall say that it is there; it does so every ten seconds whatever is said here.
 LOOPTIME = 30_000
 MOST_OF_A_TASK = 10
+# As much of a client's id is kept while its wrong secrets are counted.
+MAX_CLIENT_ID = 64
 FINE = "ok"
 
 
@@ -50,13 +53,15 @@ class Psaux(msgspec.Struct):
 async def sign_in(ask: Ask) -> str:
     """The token itself, a bare JSON string: an object would break that agent."""
     house, address = ask.house, ask.actor.address
-    house.limits.check(address)
+    client_id, secret = basic(ask) or ("", "")
+    target, proof = client_id[:MAX_CLIENT_ID], house.keys.digest(f"agent {client_id} {secret}")
+    house.limits.check(address, Kind.AGENT, target, proof=proof)
     try:
-        client_id, secret = basic(ask) or ("", "")
         token: str = await house.db.write(original.sign_in, house.keys, client_id, secret)
     except Unauthenticated:
-        house.limits.wrong(address)
+        house.limits.wrong(address, kind=Kind.AGENT, target=target, proof=proof)
         raise
+    house.limits.right(proof)
     return token
 
 

@@ -1,4 +1,4 @@
-import { Anchor, Group, Stack, Table } from '@mantine/core'
+import { Alert, Anchor, Group, Stack, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, ok, ROOT } from '../../api/client'
 import { dateTime, duration } from '../../lib/format'
@@ -14,6 +14,11 @@ export function About() {
     <Loaded query={about}>
       {(it) => (
         <Stack gap="md">
+          {it.undeclared_proxies.length > 0 ? (
+            <Alert color="yellow" title={t.proxies}>
+              {t.proxiesBody} {it.undeclared_proxies.join(', ')}
+            </Alert>
+          ) : null}
           <Section title="Belvedere" padded>
             <Table withRowBorders={false} variant="vertical" layout="fixed">
               <Table.Tbody>

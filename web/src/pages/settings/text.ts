@@ -124,6 +124,9 @@ export const useText = catalogue(
     uptime: 'Runs for',
     serverTime: 'Server’s time',
     agents: 'Agents connected',
+    proxies: 'Undeclared proxies',
+    proxiesBody:
+      'Requests from these addresses carry forwarded headers, but are not declared as proxies, so all their callers share one limit for wrong passwords. If an address is your proxy, add it to --proxies (BELVEDERE_PROXIES):',
     licences: 'Made with',
     docs: 'The interface, to read',
     openapi: 'OpenAPI document',
@@ -264,6 +267,9 @@ export const useText = catalogue(
     uptime: 'En marcha desde hace',
     serverTime: 'Hora del servidor',
     agents: 'Agentes conectados',
+    proxies: 'Proxies sin declarar',
+    proxiesBody:
+      'Las solicitudes desde estas direcciones llevan cabeceras de reenvío, pero no están declaradas como proxies, así que todos sus usuarios comparten un límite de contraseñas erróneas. Si una dirección es tu proxy, añádela a --proxies (BELVEDERE_PROXIES):',
     licences: 'Hecho con',
     docs: 'La interfaz, para leer',
     openapi: 'Documento OpenAPI',

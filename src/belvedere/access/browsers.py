@@ -1,0 +1,121 @@
+"""Browsers that a person signed in with before. Their cookie opens nothing: it only keeps the owner
+of an account out of the limits that other people's wrong passwords run into."""
+
+import msgspec
+
+from belvedere.access import cookies, users
+from belvedere.access.keys import BROWSER, Keys, make_token
+from belvedere.access.networks import network
+from belvedere.access.users import User
+from belvedere.base.clock import HOUR
+from belvedere.db import Tx
+from belvedere.rest.route import Ask
+
+# Earlier sign-ins that a new one is compared with.
+MAX_COMPARED = 100
+# A person is told of so many within an hour: more would only fill the mailbox.
+MAX_TOLD_PER_HOUR = 20
+MAX_COOKIE = 100
+
+
+class Browser(msgspec.Struct, frozen=True):
+    """The browser of a request: its cookie, and how the database knows it."""
+
+    token: str = ""
+    digest: str = ""
+
+
+# Programs, and pages of other sites, have none.
+NO_BROWSER = Browser()
+
+
+def of(ask: Ask) -> Browser:
+    """The browser as its cookie names it."""
+    found = cookies.browser_in(ask.request.cookies, secure=ask.request.url.scheme == "https")
+    if found is None or len(found) > MAX_COOKIE:
+        return NO_BROWSER
+    return Browser(found, ask.house.keys.digest(found))
+
+
+def marked(ask: Ask, seen: Browser) -> Browser:
+    """The browser to remember from now on: a new one unless the person used it before. What
+    somebody else may have planted in the browser is not taken over."""
+    if seen.token:
+        return seen
+    return made(ask.house.keys) if is_own_page(ask) else NO_BROWSER
+
+
+def made(keys: Keys) -> Browser:
+    token = make_token(BROWSER)
+    return Browser(token, keys.digest(token))
+
+
+def is_own_page(ask: Ask) -> bool:
+    """Whether the console in a browser sends this: only there cookies come back."""
+    site = ask.header(b"sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    origin = ask.header(b"origin")
+    return origin is not None and origin.partition("://")[2] == ask.header(b"host")
+
+
+class Named(msgspec.Struct, frozen=True):
+    """What a sign-in needs to know about the name that was typed."""
+
+    users: list[User]
+    # Whether the browser was used by one of them before.
+    is_known: bool
+    # How many hashes are compared for any name, so that the time does not tell names apart.
+    checks: int
+
+
+def named(tx: Tx, identifier: str, customer_name: str | None, digest: str) -> Named:
+    """The same statements run whether or not somebody has this name."""
+    text = users.name_key(identifier) or ""
+    known = tx.row(
+        "select 1 from sessions s join users u on u.id = s.user_id where s.browser = ?"
+        " and s.browser <> '' and (u.email = ? or u.username = ?) limit 1",
+        digest,
+        text,
+        text,
+    )
+    found = users.named(tx, identifier, customer_name)
+    return Named(found, known is not None, users.most_accounts(tx))
+
+
+def is_known(tx: Tx, user_id: str, digest: str) -> bool:
+    """Whether the person signed in with this browser before, and as long as sessions are kept."""
+    found = tx.row(
+        "select 1 from sessions where user_id = ? and browser = ? and browser <> '' limit 1",
+        user_id,
+        digest,
+    )
+    return found is not None
+
+
+def is_familiar(tx: Tx, user_id: str, digest: str, address: str, agent: str) -> bool:
+    """Whether the person signed in from there before; the very first time is familiar."""
+    if is_known(tx, user_id, digest):
+        return True
+    rows = tx.rows(
+        "select address, agent, created_at from sessions where user_id = ?"
+        " order by id desc limit ?",
+        user_id,
+        MAX_COMPARED,
+    )
+    if not rows:
+        return tx.value("select login_at from users where id = ?", user_id) is None
+    if sum(at > tx.now - HOUR for _, _, at in rows) >= MAX_TOLD_PER_HOUR:
+        return True
+    here = (network(address), agent)
+    return any((network(there), other) == here for there, other, _ in rows)
+
+
+def forget(tx: Tx, user_id: str, but_session: str = "") -> None:
+    """After a new password no browser is known any more, except the one that set it."""
+    tx.run(
+        "update sessions set browser = '' where user_id = ? and browser <> ''"
+        " and browser <> coalesce((select s.browser from sessions s where s.id = ?), '')",
+        user_id,
+        but_session,
+    )

@@ -1,0 +1,104 @@
+"""Wrong attempts, gathered until they are written to the log and the audit: never what was typed.
+
+One line per minute for each kind, network and account, however many attempts there were."""
+
+import logging
+
+import msgspec
+
+from belvedere.access import audit, customers
+from belvedere.access.model import Actor, Level
+from belvedere.base.clock import Clock, Millis
+from belvedere.db import Tx
+
+# Between two calls of `take` so many are told apart; the rest is counted together.
+MAX_FAILURES = 100
+# A person may belong to many organizations; so many of them get an audit row for each line.
+MAX_ORGANIZATIONS = 20
+MANY = "many"
+log = logging.getLogger("belvedere.sign_in")
+
+
+class Failure(msgspec.Struct):
+    """Wrong attempts of one kind, from one network, for one account."""
+
+    kind: str
+    network: str
+    # Empty where nobody has the name that was typed.
+    user_id: str
+    # The organization that the caller named, if any.
+    customer: str
+    first_at: Millis
+    wrong: int = 0
+    # Attempts that were not looked at, because there were too many wrong ones before.
+    refused: int = 0
+
+
+class Failures:
+    """What was wrong since the last `take`, in bounded memory."""
+
+    def __init__(self, clock: Clock, room: int = MAX_FAILURES) -> None:
+        self._clock, self._room = clock, room
+        self._found: dict[tuple[str, str, str, str], Failure] = {}
+
+    def note(
+        self,
+        kind: str,
+        network: str,
+        user_id: str = "",
+        customer: str = "",
+        *,
+        refused: bool = False,
+    ) -> None:
+        key = (kind, network, user_id, customer)
+        if key not in self._found and len(self._found) >= self._room:
+            key = (kind, MANY, "", "")
+        is_new = key not in self._found
+        found = self._found.setdefault(key, Failure(*key, self._clock()))
+        found.refused += refused
+        found.wrong += not refused
+        if is_new:
+            # At once, for those who follow the log; the count comes with the audit.
+            log.warning("authentication failed kind=%s address=%s user=%s", *key[:3])
+
+    def take(self) -> list[Failure]:
+        found, self._found = list(self._found.values()), {}
+        return found
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def write(tx: Tx, found: list[Failure]) -> None:
+    """One audit row for each organization that a failure concerns."""
+    for failure in found:
+        for customer_id, member_id in _places(tx, failure):
+            actor = Actor(customer_id, "", Level.ANONYMOUS, "anonymous", address=failure.network)
+            after = {"kind": failure.kind, "wrong": failure.wrong, "refused": failure.refused}
+            audit.record(tx, actor, "sign_in.failed", "member", member_id, None, after)
+
+
+def _places(tx: Tx, failure: Failure) -> list[tuple[str, str]]:
+    """Organizations and the member in each; without a known account the one that was named, or
+    the only one that there is."""
+    if failure.user_id:
+        return tx.rows(
+            "select customer_id, id from members where user_id = ? order by id limit ?",
+            failure.user_id,
+            MAX_ORGANIZATIONS,
+        )
+    if failure.customer:
+        named = customers.by_name(tx, failure.customer)
+        return [] if named is None else [(named.id, "")]
+    only = tx.rows("select id from customers order by id limit 2")
+    return [(only[0][0], "")] if len(only) == 1 else []
+
+
+def report(found: list[Failure]) -> None:
+    """The log line of each that had more than the one attempt of the first line."""
+    for one in found:
+        if one.wrong + one.refused > 1:
+            log.warning(
+                "authentication failed repeatedly kind=%s address=%s user=%s wrong=%d refused=%d",
+                *(one.kind, one.network, one.user_id, one.wrong, one.refused),
+            )

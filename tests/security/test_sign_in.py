@@ -1,0 +1,391 @@
+"""Attacks on sign-in: locking others out, guessing, finding out who has an account."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from belvedere.access import failures, passwords
+from belvedere.access.limits import WRONG_PER_MINUTE
+from belvedere.server import loops, proxies
+from belvedere.server.proxies import MAX_PEERS, Proxies
+from cast import PASSWORD
+from contract.client import Client
+from contract.world import World
+from handclock import HandClock
+from security.browsing import LOGIN, TestBrowser
+
+PROXY = "192.0.2.50"
+
+
+async def guess(client: Client, name: str = "uma", times: int = WRONG_PER_MINUTE) -> None:
+    for _ in range(times):
+        answer = await client.post(LOGIN, {"email": name, "password": "wrong"})
+        assert answer.status in (401, 429)
+
+
+# Locking out
+
+
+async def test_wrong_passwords_do_not_lock_secrets_links_or_agents(
+    world: World, stranger: Client, ada: Client, quick_passwords: None
+) -> None:
+    task = await world.task()
+    secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
+    await guess(stranger, times=WRONG_PER_MINUTE + 1)
+    assert (await stranger.post(LOGIN, {"email": "vic", "password": PASSWORD})).status == 429
+    run = await stranger.post(f"/job/secret/{secret}?customer=acme&task={task}")
+    assert run.status == 200
+    assert (await stranger.post("/api/auth/link", {"token": "bvl_x"})).status == 404
+    assert (await stranger.post("/token", headers={"authorization": "Basic eDp5"})).status == 401
+
+
+async def test_wrong_secrets_do_not_lock_sign_in(
+    stranger: Client, quick_passwords: None, clock: HandClock
+) -> None:
+    for n in range(101):
+        task = f"{n:024x}"
+        await stranger.post(f"/job/secret/{'0' * 64}?customer=acme&task={task}")
+    wrong = await stranger.post(f"/job/secret/{'0' * 64}?customer=acme&task={'f' * 24}")
+    assert wrong.status == 429
+    assert (await stranger.post(LOGIN, {"email": "vic", "password": PASSWORD})).status == 200
+
+
+async def test_a_known_browser_signs_in_while_its_address_is_locked(
+    world: World, stranger: Client, quick_passwords: None, clock: HandClock
+) -> None:
+    """Behind an undeclared proxy everybody has one address."""
+    browser = TestBrowser(world, PROXY)
+    assert (await browser.sign_in()).status == 200
+    assert (await browser.ask("POST", "/api/session/logout")).status == 200
+    await guess(stranger, "uma", WRONG_PER_MINUTE + 1)
+    assert (await TestBrowser(world, PROXY).sign_in()).status == 429
+    assert (await browser.sign_in()).status == 200
+    # It opens only the limit of its own account.
+    assert (await browser.sign_in("max")).status == 429
+
+
+async def test_a_known_browser_has_a_limit_of_its_own(
+    world: World, quick_passwords: None, clock: HandClock
+) -> None:
+    browser = TestBrowser(world, PROXY)
+    await browser.sign_in()
+    for _ in range(WRONG_PER_MINUTE):
+        assert (await browser.sign_in(password="wrong")).status == 401
+    assert (await browser.sign_in()).status == 429
+
+
+async def test_a_planted_browser_mark_is_not_taken_over(
+    world: World, quick_passwords: None
+) -> None:
+    planted = "bvb_" + "x" * 43
+    browser = TestBrowser(world, cookies={"belvedere-browser": planted})
+    await browser.sign_in()
+    assert browser.cookies["belvedere-browser"].startswith("bvb_")
+    assert browser.cookies["belvedere-browser"] != planted
+
+
+async def test_a_new_password_makes_other_browsers_unknown(
+    world: World, stranger: Client, quick_passwords: None
+) -> None:
+    browser, other = TestBrowser(world, PROXY), TestBrowser(world, PROXY)
+    await browser.sign_in()
+    await other.sign_in()
+    body = {"current": PASSWORD, "password": "maple-heron-cello"}
+    assert (await browser.ask("POST", "/api/auth/password/change", body)).status == 200
+    await guess(stranger, "uma", WRONG_PER_MINUTE + 1)
+    assert (await other.sign_in()).status == 429
+    assert (await browser.sign_in()).status == 200
+
+
+async def test_a_program_gets_no_browser_mark(stranger: Client, quick_passwords: None) -> None:
+    answer = await stranger.post(LOGIN, {"email": "uma", "password": PASSWORD})
+    assert "Set-Cookie" not in answer.headers
+
+
+async def test_the_browser_mark_opens_nothing(
+    world: World, stranger: Client, quick_passwords: None
+) -> None:
+    browser = TestBrowser(world, scheme="https")
+    await browser.sign_in()
+    mark = browser.cookies["__Host-belvedere-browser"]
+    for headers in (
+        {"cookie": f"__Host-belvedere={mark}"},
+        {"authorization": f"Bearer {mark}"},
+        {"cookie": f"__Host-belvedere-browser={mark}"},
+    ):
+        answer = await world.client(scheme="https").get("/api/session/profile", headers=headers)
+        assert answer.status == 401
+
+
+# Proxies
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "address"),
+    [
+        (["198.51.100.7"], "198.51.100.7"),
+        (["203.0.113.9, 198.51.100.7"], "198.51.100.7"),
+        (["203.0.113.9, 198.51.100.7, 10.1.2.3"], "198.51.100.7"),
+        (["203.0.113.9", "198.51.100.7, 10.1.2.3"], "198.51.100.7"),
+        (["198.51.100.7:4711"], "198.51.100.7"),
+        (["[2001:db8::1]:4711"], "2001:db8::1"),
+        (["::ffff:198.51.100.7"], "198.51.100.7"),
+        (["10.1.2.3, 10.1.2.4"], "10.1.2.3"),
+        (["203.0.113.9, unknown, 10.1.2.3"], "10.1.2.3"),
+        (["<script>"], "10.0.0.1"),
+        ([""], "10.0.0.1"),
+        ([], "10.0.0.1"),
+    ],
+)
+def test_the_caller_is_the_last_hop_that_is_no_proxy(forwarded: list[str], address: str) -> None:
+    known = Proxies("10.0.0.1, 10.1.0.0/16, a-name, fd00::/8", HandClock())
+    headers = [(b"x-forwarded-for", text.encode()) for text in forwarded]
+    assert known.trusts("10.0.0.1") and known.trusts("::ffff:10.1.9.9")
+    assert not known.trusts("10.0.0.2")
+    assert known.client("10.0.0.1", headers) == address
+
+
+@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "x-real-ip"])
+async def test_an_undeclared_proxy_is_reported(
+    world: World, ada: Client, vic: Client, header: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert (await ada.get("/-/ready")).json["warnings"] == []
+    behind = world.client(address="203.0.113.1", headers={header: "198.51.100.7"})
+    for _ in range(3):
+        assert (await behind.get("/-/health")).status == 200
+    assert caplog.text.count("peer=203.0.113.1") == 1
+    assert (await ada.get("/api/about")).json["undeclared_proxies"] == ["203.0.113.1"]
+    assert (await vic.get("/api/about")).json["undeclared_proxies"] == []
+    assert (await ada.get("/-/ready")).json["warnings"] == ["undeclared_proxy"]
+
+
+async def test_a_declared_proxy_is_not_reported(world: World, ada: Client) -> None:
+    behind = world.client(address="10.0.0.1", headers={"x-forwarded-for": "198.51.100.7"})
+    await behind.get("/-/health")
+    assert (await ada.get("/api/about")).json["undeclared_proxies"] == []
+
+
+def test_undeclared_proxies_take_bounded_memory_and_log_lines(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = HandClock()
+    known = Proxies("", clock)
+    for n in range(1_000):
+        known.note(f"203.0.113.{n}")
+    assert len(known.undeclared()) == MAX_PEERS
+    assert len(caplog.records) == MAX_PEERS
+    clock.move(3_601)
+    known.note("203.0.113.1")
+    assert len(caplog.records) == MAX_PEERS + 1
+    clock.move(8 * 86_400)
+    assert known.undeclared() == []
+
+
+async def test_doctor_and_the_next_start_know_of_undeclared_proxies(
+    world: World, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    house = world.house
+    behind = world.client(address="203.0.113.1", headers={"x-real-ip": "198.51.100.7"})
+    await behind.get("/-/health")
+    await loops.note_proxies(house)
+    found = await house.db.read(proxies.kept, ())
+    assert list(found) == ["203.0.113.1"]
+    started = Proxies("", house.clock)
+    await house.db.write(started.keep)
+    assert started.undeclared() == ["203.0.113.1"]
+    declared = Proxies("203.0.113.0/24", house.clock)
+    await house.db.write(declared.keep)
+    assert declared.undeclared() == []
+
+
+# Finding out who has an account
+
+
+@pytest.fixture
+def work(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+    """What a request costs: hash checks, delays and database statements."""
+    done: list[str] = []
+    matches = passwords.matches
+
+    def counted(kept: str | None, password: str) -> bool:
+        done.append("hash")
+        return matches(None, password)
+
+    async def sleep(seconds: float) -> None:
+        done.append(f"sleep {seconds}")
+
+    monkeypatch.setattr(passwords, "matches", counted)
+    monkeypatch.setattr(world.house.turnstile, "_sleep", sleep)
+    read, write = world.house.db.read, world.house.db.write
+
+    async def counted_read(verb: Any, *a: Any, **k: Any) -> Any:
+        return await read(_counting(verb, done), *a, **k)
+
+    async def counted_write(verb: Any, *a: Any, **k: Any) -> Any:
+        return await write(_counting(verb, done), *a, **k)
+
+    monkeypatch.setattr(world.house.db, "read", counted_read)
+    monkeypatch.setattr(world.house.db, "write", counted_write)
+
+    def take() -> list[str]:
+        taken = list(done)
+        done.clear()
+        return taken
+
+    return take
+
+
+def _counting(verb: Any, done: list[str]) -> Any:
+    def counted(tx: Any, *a: Any, **k: Any) -> Any:
+        return verb(_CountingTx(tx, done), *a, **k)
+
+    return counted
+
+
+class _CountingTx:
+    """Notes the text of every statement."""
+
+    def __init__(self, tx: Any, done: list[str]) -> None:
+        self._tx, self._done = tx, done
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._tx, name)
+        if name not in ("rows", "row", "run", "all", "one", "value"):
+            return found
+
+        def noted(*a: Any, **k: Any) -> Any:
+            self._done.append(next(text for text in a if isinstance(text, str)))
+            return found(*a, **k)
+
+        return noted
+
+
+STATES = {
+    "no password": "update users set password_hash = null where id = ?",
+    "disabled": "update users set enabled = 0 where id = ?",
+    "member disabled": "update members set enabled = 0 where user_id = ?",
+    "invited": "update members set invited_at = 1 where user_id = ?",
+    "provider only": "update customers set providers_only = 1 where id <> ?",
+}
+
+
+@pytest.mark.parametrize("state", ["ordinary", *STATES])
+async def test_a_wrong_password_costs_the_same_whoever_is_named(
+    world: World, work: Callable[[], list[str]], state: str, clock: HandClock
+) -> None:
+    """From the first attempt to far beyond those after which attempts are delayed."""
+    # From where uma has signed in before: an account must not answer faster there.
+    client = world.client(address=world.cast.uma.address)
+    if state in STATES:
+        await world.house.db.write(lambda tx: tx.run(STATES[state], world.cast.uma.user_id))
+    work()
+    for _ in range(12):
+        seen = []
+        for name in ("uma@acme.test", "uma", "nobody@acme.test", "nobody"):
+            answer = await client.post(LOGIN, {"email": name, "password": "wrong"})
+            seen.append((answer.status, {**answer.json, "request_id": ""}, work()))
+        assert all(one == seen[0] for one in seen), seen
+        assert seen[0][0] == 401 and "hash" in seen[0][2]
+        clock.move(13)
+
+
+async def test_a_name_with_several_accounts_costs_the_same(
+    world: World, stranger: Client, work: Callable[[], list[str]]
+) -> None:
+    """Accounts of one organization may share an address with accounts of another."""
+
+    def copied(tx: Any) -> None:
+        tx.run(
+            "insert into users (id, email, username, password_hash, scope, created_at, updated_at)"
+            " select ?, email, username, password_hash, ?, 1, 1 from users where id = ?",
+            *("f" * 24, world.cast.globex.id, world.cast.uma.user_id),
+        )
+        tx.run(
+            "insert into members (id, customer_id, user_id, level, created_at, updated_at)"
+            " values (?, ?, ?, 'viewer', 1, 1)",
+            *("e" * 24, world.cast.globex.id, "f" * 24),
+        )
+
+    await world.house.db.write(copied)
+    work()
+    for customer in ({}, {"customer": "acme"}, {"customer": "globex"}, {"customer": "none"}):
+        seen = []
+        for name in ("uma@acme.test", "vic@acme.test", "nobody@acme.test"):
+            await stranger.post(LOGIN, {"email": name, "password": "wrong", **customer})
+            seen.append(work())
+        assert seen[0] == seen[1] == seen[2]
+        assert seen[0].count("hash") == 2
+
+
+async def test_names_of_one_account_do_not_show_that_they_belong_together(
+    stranger: Client, work: Callable[[], list[str]]
+) -> None:
+    await guess(stranger, "uma@acme.test", 8)
+    work()
+    await guess(stranger, "uma", 1)
+    assert not [one for one in work() if one.startswith("sleep")]
+
+
+# Failed sign-ins are recorded
+
+
+async def audited(world: World) -> list[Any]:
+    await loops.note_failures(world.house)
+    rows: list[Any] = (await world.client("ada").get("/api/audit?action=sign_in.failed")).json
+    return rows
+
+
+async def test_failed_sign_ins_are_audited_together_per_minute(
+    world: World, stranger: Client, quick_passwords: None
+) -> None:
+    await guess(stranger, "uma", 7)
+    (row,) = await audited(world)
+    assert row["address"] == stranger.address
+    assert (row["object"], row["object_id"]) == ("member", world.cast.uma.member_id)
+    assert row["after"] == {"kind": "password", "wrong": 7, "refused": 0}
+    assert len(await audited(world)) == 1
+
+
+async def test_what_was_typed_reaches_neither_the_log_nor_the_audit(
+    world: World, stranger: Client, quick_passwords: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """People type passwords into the field of the name."""
+    caplog.set_level(logging.INFO)
+    body = {"email": "hunter2-in-wrong-field", "password": "hunter2-typed", "customer": "acme"}
+    assert (await stranger.post(LOGIN, body)).status == 401
+    (row,) = await audited(world)
+    assert row["object_id"] == "" and row["after"]["wrong"] == 1
+    assert "hunter2" not in str(row)
+    lines = [record.getMessage() for record in caplog.records if "failed" in record.getMessage()]
+    assert f"address={stranger.address}" in lines[0]
+    assert "hunter2" not in caplog.text
+
+
+async def test_failures_of_one_organization_are_not_shown_to_another(
+    world: World, stranger: Client, eve: Client, quick_passwords: None
+) -> None:
+    await guess(stranger, "uma", 3)
+    await loops.note_failures(world.house)
+    assert (await eve.get("/api/audit?action=sign_in.failed")).json == []
+
+
+def test_an_attacker_cannot_fill_the_audit(caplog: pytest.LogCaptureFixture) -> None:
+    found = failures.Failures(HandClock())
+    for n in range(10_000):
+        found.note("password", f"address {n}", f"user {n % 7}")
+    taken = found.take()
+    assert len(taken) == failures.MAX_FAILURES + 1
+    assert sum(one.wrong for one in taken) == 10_000
+    assert len(caplog.records) == failures.MAX_FAILURES + 1
+
+
+@pytest.mark.parametrize("times", [WRONG_PER_MINUTE + 5])
+async def test_refused_attempts_are_counted_too(
+    world: World, stranger: Client, quick_passwords: None, times: int, clock: HandClock
+) -> None:
+    for _ in range(times):
+        await stranger.post(LOGIN, {"email": "x", "password": "wrong", "customer": "acme"})
+    found = world.house.limits.failures.take()
+    assert (sum(one.wrong for one in found), sum(one.refused for one in found)) == (20, 5)
