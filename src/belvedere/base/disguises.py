@@ -65,7 +65,7 @@ _HTML = tuple(
     for single in ("'", "&#39;", "&#x27;", "&#039;", "&apos;")
 )
 # JSON as Go and Rails write it, and Gson.
-_JSON = (
+_JSON: tuple[dict[int, str], ...] = (
     {},
     str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"}),
     str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "'": "\\u0027", "=": "\\u003d"}),
