@@ -15,6 +15,9 @@ _USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _TAG = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}:[^\s,]{1,64}")
 
 MAX_TAGS = 64
+MAX_PERSON = 128
+# Of an e-mail address: what the pattern allows. A longer one is not normalized at all.
+MAX_EMAIL = 64 + 1 + 189
 
 
 def organization(text: str, reserved: frozenset[str]) -> str:
@@ -40,7 +43,7 @@ def email(text: str) -> str:
     """In lower case. Letters that only look like others (a Kelvin sign for a K) are refused: lower
     case or a mail server would make another person's address of them."""
     found = text.strip()
-    is_plain = found == unicodedata.normalize("NFKC", found)
+    is_plain = len(found) <= MAX_EMAIL and found == unicodedata.normalize("NFKC", found)
     found = found.lower()
     if not is_plain or not _EMAIL.fullmatch(found) or not found.isprintable():
         raise _bad("email", "Give one e-mail address, such as ada@example.com.")
@@ -66,8 +69,9 @@ def username_from(address: str) -> str:
 
 def person(text: str) -> str:
     """A person's or a token's name: one line of printable text."""
-    found = unicodedata.normalize("NFC", text).strip()
-    if len(found) > 128 or not found.isprintable():
+    # Cut first: normalization takes quadratic time, and makes at most one character of four.
+    found = unicodedata.normalize("NFC", text[: 4 * MAX_PERSON + 1]).strip()
+    if max(len(found), len(text) // 4) > MAX_PERSON or not found.isprintable():
         raise _bad("name", "A name is one line of at most 128 characters.")
     return found
 

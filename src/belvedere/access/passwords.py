@@ -13,6 +13,8 @@ MIN_LENGTH, MAX_LENGTH = 12, 128
 # A shorter name is part of too many good passwords.
 MIN_NAME = 3
 _AROUND = "0123456789 !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+# Before it is normalized, which makes at most one character of four.
+MAX_RAW = 4 * MAX_LENGTH
 _MEMORY_KIB, _ROUNDS, _LANES = 19_456, 2, 1
 
 # A hash of nobody's password: checking against it costs what a real check costs.
@@ -56,7 +58,7 @@ def check(password: str, about: Iterable[str] = ()) -> None:
     text = _normal(password)
     if len(text) < MIN_LENGTH:
         raise _bad(f"A password has at least {MIN_LENGTH} characters.")
-    if len(text) > MAX_LENGTH:
+    if _is_too_long(password, text):
         raise _bad(f"A password has at most {MAX_LENGTH} characters.")
     folded = text.casefold()
     if _is_name(folded, about):
@@ -80,7 +82,7 @@ def matches(kept: str | None, password: str) -> bool:
     """Takes the same time when there is no such user or no password."""
     text = _normal(password)
     # A megabyte of password would be a megabyte of work.
-    is_candidate = kept is not None and len(text) <= MAX_LENGTH
+    is_candidate = kept is not None and not _is_too_long(password, text)
     try:
         _hasher().verify(kept if is_candidate and kept else _DUMMY, text[:MAX_LENGTH])
     except (VerificationError, InvalidHashError):
@@ -94,8 +96,14 @@ def is_dated(kept: str) -> bool:
 
 
 def _normal(password: str) -> str:
-    # The same letters typed on another keyboard must give the same bytes.
-    return unicodedata.normalize("NFKC", password.encode("utf-8", "replace").decode())
+    # The same letters typed on another keyboard must give the same bytes. Cut first: normalization
+    # takes quadratic time, and no other thread runs meanwhile.
+    text = password[: MAX_RAW + 1].encode("utf-8", "replace").decode()
+    return unicodedata.normalize("NFKC", text)
+
+
+def _is_too_long(password: str, text: str) -> bool:
+    return len(password) > MAX_RAW or len(text) > MAX_LENGTH
 
 
 def _is_common(text: str) -> bool:

@@ -82,7 +82,10 @@ class ProviderBody(msgspec.Struct, forbid_unknown_fields=True):
 
 def issuer(text: str) -> str:
     found = words.line("issuer", text, most=MAX_URL, least=8)
-    parts = urlsplit(found)
+    try:
+        parts = urlsplit(found)
+    except ValueError:
+        raise words.bad("issuer", "This is no address.") from None
     is_plain = not (parts.query or parts.fragment or parts.username or parts.password)
     if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
         raise words.bad("issuer", "Give the issuer's address, such as https://id.example.com.")

@@ -1,6 +1,5 @@
 """multipart/form-data: one file and a few plain fields."""
 
-import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -8,6 +7,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from belvedere.base.errors import BadMediaType, Fault, Invalid, TooLarge
+from belvedere.base.normal import TooManyMarks, normalized
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -16,6 +16,8 @@ MEDIA_TYPE = "multipart/form-data"
 MAX_PARTS = 32
 MAX_FIELD = 64 * 1024
 MAX_NAME = 255
+# With the folders that some browsers send before it.
+MAX_PATH = 4_096
 MAX_BOUNDARY = 70
 # Of a content type or a content disposition.
 MAX_PARAMETERS = 16
@@ -55,7 +57,12 @@ def read(content_type: str, raw: bytes) -> Upload:
 
 def clean_name(name: str) -> str:
     """A file's bare name: no folders, nothing that a terminal or a file system would obey."""
-    bare = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
+    if len(name) > MAX_PATH:
+        raise _bad("filename", f"The file's name is longer than {MAX_NAME} bytes.")
+    try:
+        bare = normalized("NFC", name).replace("\\", "/").rpartition("/")[2]
+    except TooManyMarks as fault:
+        raise _bad("filename", f"The file's name has {fault}.") from None
     kept = "".join(c for c in bare if c.isprintable() and not "\ud800" <= c <= "\udfff").strip()
     if kept in ("", ".", ".."):
         raise _bad("filename", "The file has no name that can be used.")

@@ -1,14 +1,16 @@
 """Texts that people give in bodies: names, descriptions, tags. Refused by the field's name."""
 
-import unicodedata
 from collections.abc import Sequence
 
 from belvedere.base.errors import Fault, Invalid
+from belvedere.base.normal import TooManyMarks, normalized
 
 MAX_LINE = 256
 MAX_PROSE = 64 * 1024
 MAX_TAGS = 64
 MAX_TAG = 64
+# Characters that normalization can make one of.
+COMPOSED = 4
 
 
 def bad(field: str, message: str) -> Invalid:
@@ -17,7 +19,12 @@ def bad(field: str, message: str) -> Invalid:
 
 def line(field: str, text: str, *, most: int = MAX_LINE, least: int = 0) -> str:
     """One line of printable text without blanks around it."""
-    found = unicodedata.normalize("NFC", text).strip()
+    if len(text) > COMPOSED * most + MAX_LINE:
+        raise bad(field, f"Give {least} to {most} characters.")
+    try:
+        found = normalized("NFC", text).strip()
+    except TooManyMarks as fault:
+        raise bad(field, f"The text has {fault}.") from None
     if not found.isprintable():
         raise bad(field, "Give one line of printable text.")
     if not least <= len(found) <= most:

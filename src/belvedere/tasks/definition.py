@@ -133,12 +133,15 @@ def _scraper(spec: TaskSpec) -> Faults:
 
 
 def _is_address(url: str) -> bool:
+    # First of all: urlsplit normalizes what is beyond ASCII, which takes long for a long text.
+    if len(url) > 2_048:
+        return False
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018  (reading it checks it)
     except ValueError:
         return False
-    is_plain = url.isprintable() and " " not in url and len(url) <= 2_048
+    is_plain = url.isprintable() and " " not in url
     return is_plain and parts.scheme in ("http", "https") and bool(parts.hostname)
 
 

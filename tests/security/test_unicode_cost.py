@@ -1,0 +1,96 @@
+"""Attacks with marks: normalizing a letter with a million marks takes a quarter of an hour.
+
+`unicodedata.normalize` takes time with the square of the marks in a row and no other thread runs
+meanwhile. What it is given is counted here, not timed.
+"""
+
+import unicodedata
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any
+
+import pytest
+
+from belvedere.access import names, passwords
+from belvedere.base.errors import Invalid
+from belvedere.base.normal import MAX_MARKS, TooManyMarks, normalized
+from belvedere.monitors import kinds as monitors
+from belvedere.monitors.configs import Scraper
+from belvedere.notifications import posting
+from belvedere.providers import model as providers
+from belvedere.rest import words
+from belvedere.rest.multipart import clean_name
+from belvedere.tasks import definition
+from contract.client import Client
+
+MARKS = "\u0323\u0301" * 250_000
+# Of four kilobytes of marks, which is what the longest address may have.
+MOST = 4_096**2
+
+
+@pytest.fixture
+def cost(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Steps that the calls of `normalize` take; none is really made for a long text."""
+    steps = 0
+    real = unicodedata.normalize
+
+    def normalize(form: str, text: str) -> str:
+        nonlocal steps
+        marks = groupby(text, key=lambda letter: unicodedata.combining(letter) > 0)
+        steps += sum(len(list(run)) ** 2 for is_mark, run in marks if is_mark)
+        return real(form, text) if len(text) < 10_000 else text  # type: ignore[arg-type]
+
+    monkeypatch.setattr(unicodedata, "normalize", normalize)
+    return lambda: steps
+
+
+CALLS: list[Callable[[str], Any]] = [
+    lambda text: words.line("name", text),
+    lambda text: words.line("url", text, most=4_096),
+    lambda text: words.tags("tags", [text] * words.MAX_TAGS),
+    clean_name,
+    lambda text: clean_name(f"/home/{text}/a.txt"),
+    names.person,
+    lambda text: names.email(f"a{text}@acme.test"),
+    lambda text: passwords.check(f"a long password{text}"),
+    lambda text: passwords.matches(None, text),
+    lambda text: definition._is_address(f"http://a{text}/"),
+    lambda text: list(monitors._scraper(Scraper(url=f"http://a{text}/"))),
+    lambda text: posting.check(f"http://a{text}/"),
+    lambda text: providers.issuer(f"http://a{text}/"),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_text_of_marks_is_refused_before_it_is_normalized(
+    call: Callable[[str], Any], cost: Callable[[], int]
+) -> None:
+    for text in (MARKS, MARKS[:2_000], MARKS[:400]):
+        try:
+            call(text)
+        except Invalid as refusal:
+            assert len(refusal.message) < 1_000
+    assert cost() <= MOST
+
+
+async def test_nobody_blocks_the_server_by_signing_in(
+    stranger: Client, cost: Callable[[], int]
+) -> None:
+    for field in ("email", "username", "identifier", "password"):
+        body = {"email": "uma@acme.test", "password": "wrong", field: f"a{MARKS[:100_000]}"}
+        assert (await stranger.post("/api/auth/login", body)).status in (400, 401, 413)
+    assert cost() <= MOST
+
+
+def test_text_of_every_language_is_normalized() -> None:
+    for text in ("", "abc", "Muñoz", "Muñoz", "Tiếng Việt", "한글", "a" + "\u0301" * MAX_MARKS):
+        assert normalized("NFC", text) == unicodedata.normalize("NFC", text)
+    with pytest.raises(TooManyMarks):
+        normalized("NFC", "a" + "\u0301" * (MAX_MARKS + 1))
+
+
+def test_a_long_password_of_composed_letters_still_fits() -> None:
+    """128 letters that were typed as a letter and a mark each."""
+    passwords.check("".join(f"{letter}\u0301" for letter in "aeiouyc" * 18))
+    with pytest.raises(Invalid, match="at most 128"):
+        passwords.check("x" * 513)
