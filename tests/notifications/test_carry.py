@@ -173,14 +173,14 @@ async def test_an_address_is_known_without_a_call() -> None:
     }
     async with couriers(networks="") as made:
         for url, service in known.items():
-            found = await made.check(url)
+            found = await made.of("").check(url)
             assert (found.service, found.is_done) == (service, True)
 
 
 async def test_what_is_no_address_is_said() -> None:
     async with couriers() as made:
         for url in NO_ADDRESSES:
-            found = await made.check(url)
+            found = await made.of("").check(url)
             assert found.fault and not found.service, url
 
 

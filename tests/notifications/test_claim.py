@@ -7,11 +7,11 @@ import pytest
 from belvedere.access import customers
 from belvedere.base.clock import DAY, SECOND
 from belvedere.db import Database
-from belvedere.notifications import messages, outbox, service
+from belvedere.notifications import messages, service
 from belvedere.notifications.given import ChannelBody
 from belvedere.notifications.model import MAX_NOTICES, PAUSES
 from handclock import HandClock
-from notifications.conftest import LEASE_S, Desk
+from notifications.conftest import LEASE_S, Desk, claim
 
 
 def test_it_works(desk: Desk, clock: HandClock) -> None:
@@ -161,6 +161,6 @@ def test_of_several_servers_one_sends(desk: Desk, db: Database) -> None:
     desk.rule(*(desk.channel(f"c{n}") for n in range(20)))
     desk.tell("x fails")
     with ThreadPoolExecutor(8) as pool:
-        taken = list(pool.map(lambda _: db.write_now(outbox.claim, 3), range(40)))
+        taken = list(pool.map(lambda _: claim(db, 3), range(40)))
     claimed = [one.id for several in taken for one in several]
     assert sorted(claimed) == [one.id for one in desk.messages()]

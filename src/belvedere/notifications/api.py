@@ -44,7 +44,9 @@ async def change_channel(ask: Ask) -> ChannelRecord:
 
 
 async def _checked(ask: Ask, url: str) -> Outcome:
-    checked: Outcome = await ask.house.couriers.check(words.prose("url", url, most=4_096))
+    checked: Outcome = await ask.house.couriers.of(ask.actor.customer_id).check(
+        words.prose("url", url, most=4_096)
+    )
     if checked.fault:
         raise words.bad("url", checked.fault)
     return checked

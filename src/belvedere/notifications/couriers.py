@@ -4,15 +4,17 @@ import asyncio
 import contextlib
 import os
 import sys
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
 import msgspec
 
 from belvedere.base import inner
 from belvedere.base.errors import Invalid
+from belvedere.notifications.lanes import Kind, Lane, LaneFull
+from belvedere.notifications.outbox import Room
 from belvedere.notifications.parcel import MAX_LINE, Outcome, Parcel
 
-MOST = 4
 # A receiver that takes longer is given up, and the courier with it.
 LIMIT_S = 30.0
 IDLE_S = 60.0
@@ -46,16 +48,21 @@ class Courier:
 @dataclass(slots=True)
 class Couriers:
     """A few at most; each carries one message at a time. `networks` are inner ones that may be
-    called, `mail` is the address of the operator's mail server."""
+    called, `mail` is the address of the operator's mail server. Each lane has its own."""
 
     networks: str = ""
     mail: str = ""
     limit_s: float = LIMIT_S
     _idle: list[Courier] = field(default_factory=list)
     out: set[Courier] = field(default_factory=set)
-    _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST))
+    _lanes: dict[Kind, Lane] = field(default_factory=lambda: {kind: Lane(kind) for kind in Kind})
     # Messages on their way, held so that nobody else ends them.
     tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
+    # The messages of the outbox among them, by lane and organization.
+    rooms: dict[Kind, Room] = field(
+        default_factory=lambda: {kind: Room(kind) for kind in (Kind.MAIL, Kind.CHANNEL)}
+    )
+    claiming: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         try:
@@ -65,38 +72,42 @@ class Couriers:
         if self.mail and not self.mail.startswith(("mailto://", "mailtos://")):
             raise Invalid("BELVEDERE_MAIL takes an address such as mailtos://user:password@host.")
 
-    @property
-    def free(self) -> int:
-        """How many messages more can be carried at once."""
-        return max(0, MOST - len(self.tasks))
-
-    async def check(self, url: str) -> Outcome:
-        """Whether a channel can have this address, and what it is."""
-        return await self.carry(Parcel(url=url, only_check=True))
+    def of(self, customer_id: str) -> "Outgoing":
+        """The same, on behalf of one organization."""
+        return Outgoing(self, customer_id)
 
     async def carry(self, parcel: Parcel) -> Outcome:
-        """Send it, or say why not; never longer than the limit."""
+        """Send it, or say why not. Waiting for a place and sending have a deadline each."""
         parcel.networks = self.networks
-        async with self._places:
-            courier = await self._take()
-            self.out.add(courier)
-            try:
+        try:
+            async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self.limit_s):
-                    outcome = await courier.carry(parcel)
-            except TimeoutError:
-                await courier.end()
-                return Outcome(f"The receiver took longer than {self.limit_s:g} s.")
-            except OSError:
-                await courier.end()
-                return Outcome("The courier died on its way.")
-            except BaseException:
-                # A parcel that was left half-way must not be taken for the next one's.
-                await courier.end()
-                raise
-            finally:
-                self.out.discard(courier)
-            self._rest(courier)
-            return outcome
+                    place = self._lanes[_kind(parcel)].place(parcel.customer_id)
+                    await stack.enter_async_context(place)
+                return await self._carry(parcel)
+        except (LaneFull, TimeoutError):
+            return Outcome("Too many calls of this organization are under way; try again later.")
+
+    async def _carry(self, parcel: Parcel) -> Outcome:
+        courier = await self._take()
+        self.out.add(courier)
+        try:
+            async with asyncio.timeout(self.limit_s):
+                outcome = await courier.carry(parcel)
+        except TimeoutError:
+            await courier.end()
+            return Outcome(f"The receiver took longer than {self.limit_s:g} s.")
+        except OSError:
+            await courier.end()
+            return Outcome("The courier died on its way.")
+        except BaseException:
+            # A parcel that was left half-way must not be taken for the next one's.
+            await courier.end()
+            raise
+        finally:
+            self.out.discard(courier)
+        self._rest(courier)
+        return outcome
 
     async def close(self) -> None:
         for task in tuple(self.tasks):
@@ -130,6 +141,31 @@ class Couriers:
             # It goes when its input ends, as it does when the server dies.
             assert courier.process.stdin is not None
             courier.process.stdin.close()
+
+
+@dataclass(slots=True)
+class Outgoing:
+    """The couriers, on behalf of one organization."""
+
+    couriers: Couriers
+    customer_id: str
+
+    async def carry(self, parcel: Parcel) -> Outcome:
+        parcel.customer_id = self.customer_id
+        return await self.couriers.carry(parcel)
+
+    async def check(self, url: str) -> Outcome:
+        """Whether a channel can have this address, and what it is."""
+        return await self.carry(Parcel(url=url, only_check=True))
+
+
+def _kind(parcel: Parcel) -> Kind:
+    if parcel.only_check:
+        return Kind.CHECK
+    if parcel.method:
+        # Questions to providers: somebody waits for them to sign in.
+        return Kind.SIGN_IN
+    return Kind.MAIL if parcel.is_operators else Kind.CHANNEL
 
 
 async def _start() -> asyncio.subprocess.Process:

@@ -4,12 +4,19 @@ A server claims a message for a while and reports what came of it; one that dies
 it to the next. So a receiver gets each message at least once, always under the same id.
 """
 
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
 import msgspec
 
 from belvedere import events
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.db import Tx
 from belvedere.notifications import messages
+from belvedere.notifications.lanes import Kind
 from belvedere.notifications.messages import ROW, Message, Try, encode
 from belvedere.notifications.model import (
     MAX_NOTICES,
@@ -24,12 +31,18 @@ from belvedere.notifications.parcel import Outcome
 # Longer than any try can take.
 LEASE: Millis = 2 * MINUTE
 MAX_TRIES_KEPT = 20
+# Messages of one rule to one channel that wait; further notices are only counted in the newest.
+MAX_WAITING = 500
 WAITING, SENT, DEAD = MessageState.WAITING, MessageState.SENT, MessageState.DEAD
 
 
 def gather(tx: Tx, rule: Rule, channel_id: str, notice: Notice, after: Millis, due: Millis) -> None:
     """Add it to a message of this rule that goes out between the two moments, or begin one."""
     open_one = _gathering(tx, rule, channel_id, max(after, tx.now), due)
+    if open_one is None and _is_full(tx, rule, channel_id):
+        # Counted, not kept: a receiver that takes nothing must not fill the database.
+        _count_more(tx, rule, channel_id)
+        return
     if open_one is None:
         whose = {"rule_id": rule.id, "channel_id": channel_id}
         messages.insert(tx, rule.customer_id, [notice], due_at=due, **whose)
@@ -45,6 +58,26 @@ def gather(tx: Tx, rule: Rule, channel_id: str, notice: Notice, after: Millis, d
         open_one.more,
         max(Severity(open_one.severity), notice.severity, key=lambda one: one.rank).value,
         open_one.id,
+    )
+
+
+def _is_full(tx: Tx, rule: Rule, channel_id: str) -> bool:
+    waiting = tx.value(
+        "select count(*) from (select 1 from messages where rule_id = ? and channel_id = ?"
+        " and state = 'waiting' limit ?) q",
+        rule.id,
+        channel_id,
+        MAX_WAITING,
+    )
+    return bool(waiting >= MAX_WAITING)
+
+
+def _count_more(tx: Tx, rule: Rule, channel_id: str) -> None:
+    tx.run(
+        "update messages set more = more + 1 where id = (select max(id) from messages"
+        " where rule_id = ? and channel_id = ? and state = 'waiting')",
+        rule.id,
+        channel_id,
     )
 
 
@@ -74,22 +107,92 @@ _DUE = (
 )
 
 
+# Mails of the installation have no channel.
+_LANE = {Kind.MAIL: "m.channel_id is null", Kind.CHANNEL: "m.channel_id is not null"}
+
+
 def any_due(tx: Tx) -> bool:
     now = tx.now
     return tx.row(f"select 1 from messages m where {_DUE} limit 1", now, now, now) is not None
 
 
-def claim(tx: Tx, most: int) -> list[Message]:
-    """Take the next, one for each receiver; nobody else has them until the lease is over."""
+@dataclass(slots=True)
+class Room:
+    """What this server sends now of one lane, and how much more it may claim."""
+
+    kind: Kind
+    sending: Counter[str] = field(default_factory=Counter)
+    # The organization that was served last: the next turn begins behind it.
+    last: str = ""
+
+    @property
+    def free(self) -> int:
+        return max(0, self.kind.places - self.sending.total())
+
+    def share_of(self, customer_id: str) -> int:
+        return max(0, self.kind.share - self.sending[customer_id])
+
+    def begin(self, customer_id: str) -> None:
+        self.sending[customer_id] += 1
+        self.last = customer_id
+
+    def end(self, customer_id: str) -> None:
+        self.sending[customer_id] -= 1
+
+
+def claim_fairly(tx: Tx, rooms: Sequence[Room]) -> list[list[Message]]:
+    """For each room what comes next: organizations take turns, and none has more than its share.
+    Nobody else has these messages until the lease is over."""
+    return [[hold(tx, message) for message in _turns(tx, room)] for room in rooms]
+
+
+def _turns(tx: Tx, room: Room) -> list[Message]:
+    """One of each organization, then the second of each, as many as there are places."""
+    queues: list[list[Message]] = []
+    for customer_id in _organizations(tx, room):
+        most = min(room.share_of(customer_id), room.free)
+        if most and (found := _of_organization(tx, room.kind, customer_id, most)):
+            queues.append(found)
+        if len(queues) == room.free:
+            break
+    turns = [one for turn in zip_longest(*queues) for one in turn if one is not None]
+    return turns[: room.free]
+
+
+def _organizations(tx: Tx, room: Room) -> list[str]:
+    """Those with something due, beginning behind the one that was served last."""
+    rows = tx.rows(
+        "select o.id from customers o where o.enabled = 1 and exists (select 1 from messages m"
+        f" where m.customer_id = o.id and m.state = 'waiting' and {_LANE[room.kind]}"
+        " and m.due_at <= ?) order by o.id",
+        tx.now,
+    )
+    found = [customer_id for (customer_id,) in rows]
+    start = bisect_right(found, room.last)
+    return found[start:] + found[:start]
+
+
+def _of_organization(tx: Tx, kind: Kind, customer_id: str, most: int) -> list[Message]:
+    """The next, one for each receiver."""
     now = tx.now
     found = tx.all(
         Message,
-        f"select {ROW} from messages m where {_DUE} order by due_at, id limit ?"
-        f"{tx.sql.skip_locked}",
-        *(now, now, now, most),
+        f"select {ROW} from messages m where m.customer_id = ? and {_LANE[kind]} and {_DUE}"
+        f" order by due_at, id limit ?{tx.sql.skip_locked}",
+        *(customer_id, now, now, now, most),
     )
     first = {message.channel_id or message.id: message for message in reversed(found)}
-    return [hold(tx, message) for message in reversed(list(first.values()))]
+    return list(reversed(list(first.values())))
+
+
+def waiting_mails(tx: Tx, customer_id: str) -> int:
+    return int(
+        tx.value(
+            "select count(*) from messages where customer_id = ? and state = 'waiting'"
+            " and channel_id is null",
+            customer_id,
+        )
+    )
 
 
 def hold(tx: Tx, message: Message) -> Message:

@@ -9,6 +9,8 @@ class Parcel(msgspec.Struct, omit_defaults=True):
     """A text for one receiver, or only a question whether its address can be one."""
 
     url: str
+    # On behalf of which organization it is sent: each has its share of what goes out at once.
+    customer_id: str = ""
     title: str = ""
     body: str = ""
     severity: str = "LOW"

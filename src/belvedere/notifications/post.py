@@ -8,7 +8,7 @@ import msgspec
 
 from belvedere.access import customers, secret_keys
 from belvedere.access.keys import Keys
-from belvedere.base.clock import SECOND
+from belvedere.base.clock import HOUR, SECOND
 from belvedere.base.errors import Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
@@ -16,9 +16,15 @@ from belvedere.notifications import messages, outbox, service, store, wording
 from belvedere.notifications.couriers import Couriers
 from belvedere.notifications.messages import Message
 from belvedere.notifications.model import WEBHOOK, ChannelRow
+from belvedere.notifications.outbox import Room
 from belvedere.notifications.parcel import Outcome, Parcel
 
 log = logging.getLogger("belvedere.notifications")
+
+# Mails of one organization that wait; what is more is only in people's inboxes.
+MAX_WAITING_MAILS = 500
+# What was due so much earlier is claimed first.
+ACCOUNT_LEAD = HOUR
 
 
 class Letter(msgspec.Struct):
@@ -29,18 +35,29 @@ class Letter(msgspec.Struct):
 
 
 async def send_due(db: Database, keys: Keys, couriers: Couriers) -> None:
-    """Start as many as there are couriers free; they end in their own time."""
-    if not couriers.free or not await db.read(outbox.any_due):
-        return
-    for message in await db.write(outbox.claim, couriers.free):
-        task = asyncio.create_task(_send(db, keys, couriers, message))
-        couriers.tasks.add(task)
-        task.add_done_callback(couriers.tasks.discard)
+    """Start as many as there are places free; they end in their own time."""
+    async with couriers.claiming:
+        rooms = [room for room in couriers.rooms.values() if room.free]
+        if not rooms or not await db.read(outbox.any_due):
+            return
+        for room, found in zip(rooms, await db.write(outbox.claim_fairly, rooms), strict=True):
+            for message in found:
+                _begin(db, keys, couriers, room, message)
 
 
-async def _send(db: Database, keys: Keys, couriers: Couriers, message: Message) -> None:
+def _begin(db: Database, keys: Keys, couriers: Couriers, room: Room, message: Message) -> None:
+    room.begin(message.customer_id)
+    task = asyncio.create_task(_send(db, keys, couriers, room, message))
+    couriers.tasks.add(task)
+    task.add_done_callback(couriers.tasks.discard)
+
+
+async def _send(db: Database, keys: Keys, couriers: Couriers, room: Room, message: Message) -> None:
     try:
-        await send(db, keys, couriers, message)
+        try:
+            await send(db, keys, couriers, message)
+        finally:
+            room.end(message.customer_id)
         # The next for the same receiver need not wait for the next look.
         await send_due(db, keys, couriers)
     except Exception:
@@ -56,7 +73,7 @@ async def send(db: Database, keys: Keys, couriers: Couriers, message: Message) -
     except Refused as refusal:
         outcome = Outcome(refusal.message, for_good=True)
     else:
-        outcome = await couriers.carry(parcel)
+        outcome = await couriers.of(message.customer_id).carry(parcel)
     settled = await db.write(outbox.settle, message, outcome, random.random())
     return message if settled is None else settled
 
@@ -98,10 +115,30 @@ def _mail(keys: Keys, mail: str, message: Message) -> Parcel:
     )
 
 
-def write_mail(tx: Tx, keys: Keys, customer_id: str, recipient: str, letter: Letter) -> Message:
-    """A mail by the installation; its text may hold a link, so it waits sealed."""
+def write_mail(
+    tx: Tx,
+    keys: Keys,
+    customer_id: str,
+    recipient: str,
+    letter: Letter,
+    *,
+    is_account: bool = False,
+) -> Message | None:
+    """A mail by the installation; its text may hold a link, so it waits sealed. Invitations and new
+    passwords (`is_account`) go before the other mails of the organization and are never dropped;
+    of the others only so many wait."""
+    if not is_account and outbox.waiting_mails(tx, customer_id) >= MAX_WAITING_MAILS:
+        return None
     message_id = new_id()
+    due_at = tx.now - ACCOUNT_LEAD if is_account else tx.now
     box = keys.seal(msgspec.json.encode(letter).decode(), f"message/{message_id}")
     return messages.insert(
-        tx, customer_id, [], title=letter.title, recipient=recipient, box=box, message_id=message_id
+        tx,
+        customer_id,
+        [],
+        title=letter.title,
+        recipient=recipient,
+        box=box,
+        due_at=due_at,
+        message_id=message_id,
     )

@@ -40,7 +40,9 @@ async def show(ask: Ask) -> ProviderRecord:
 
 
 async def create(ask: Ask) -> Reply:
-    where = await issuer.look_up(ask.house.couriers, service.required(ask.body))
+    where = await issuer.look_up(
+        ask.house.couriers.of(ask.actor.customer_id), service.required(ask.body)
+    )
     row = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body, where)
     return Reply(record(ask, row), 201)
 
@@ -50,7 +52,7 @@ async def change(ask: Ask) -> ProviderRecord:
     row = await house.db.read(service.show, ask.actor, ask.path["id"])
     # Looked up with every change: so saving it again is what helps when the issuer has moved.
     wanted = row.issuer if body.issuer is None else model.issuer(body.issuer)
-    where = await issuer.look_up(house.couriers, wanted)
+    where = await issuer.look_up(house.couriers.of(ask.actor.customer_id), wanted)
     changed = await house.db.write(
         service.change, house.keys, ask.actor, row.id, body, where, ask.if_match
     )

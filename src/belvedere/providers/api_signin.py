@@ -65,17 +65,18 @@ async def callback(ask: Ask) -> Reply:
 async def _claims(ask: Ask, trip: Trip, row: ProviderRow) -> Claims:
     """What the provider says of the person who came back."""
     house, where = ask.house, row.where
+    outgoing = house.couriers.of(row.customer_id)
     code = ask.first("code")
     # A provider that names itself must be the one to which the person was sent.
     if code is None or ask.first("error") or ask.first("iss") not in (None, where.issuer):
         raise Forbidden("The provider did not sign you in.", code="provider_refused")
     secret = house.keys.unseal(row.box, row.about) if row.box else ""
     given = await issuer.redeem(
-        house.couriers, where, Client(row.client_id, secret), code, trip.redirect_uri, trip.verifier
+        outgoing, where, Client(row.client_id, secret), code, trip.redirect_uri, trip.verifier
     )
     claims = idtoken.verify(
         given.id_token,
-        await issuer.key_set(house.couriers, where),
+        await issuer.key_set(outgoing, where),
         issuer=where.issuer,
         client_id=row.client_id,
         nonce=trip.nonce,
@@ -83,7 +84,7 @@ async def _claims(ask: Ask, trip: Trip, row: ProviderRow) -> Claims:
     )
     if "email" in claims or not (where.userinfo and given.access_token):
         return claims
-    more = await issuer.more_of(house.couriers, where, given.access_token)
+    more = await issuer.more_of(outgoing, where, given.access_token)
     if more.get("sub") != claims["sub"]:
         raise idtoken.bad("the provider tells of somebody else")
     # What is signed wins.

@@ -54,7 +54,8 @@ def _invitation(tx: Tx, house: House, event: Event) -> None:
     name = customers.find(tx, event.customer_id).name
     body = _INVITATION.format(customer=name, link=_link(house, token))
     letter = Letter(f"Invitation to {name}", body)
-    post.write_mail(tx, house.keys, event.customer_id, member.email, letter)
+    whose_mail = (event.customer_id, member.email)
+    post.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
 
 
 def _recovery(tx: Tx, house: House, event: Event) -> None:
@@ -68,7 +69,8 @@ def _recovery(tx: Tx, house: House, event: Event) -> None:
     by = customers.operator(customers.find(tx, event.customer_id))
     roster.tell(tx, by, "link", "link_made", member.id, None, {"kind": links.RESET})
     letter = Letter("A new password for Belvedere", _RESET.format(link=_link(house, token)))
-    post.write_mail(tx, house.keys, event.customer_id, member.email, letter)
+    whose_mail = (event.customer_id, member.email)
+    post.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
 
 
 def _of_job(tx: Tx, house: House, event: Event) -> None:

@@ -1,0 +1,270 @@
+"""Attacks of one organization on the others: whoever sends slowly, or much, only delays itself."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+from typing import Any
+
+import pytest
+
+from belvedere.access import Actor, Keys
+from belvedere.db import Database, Tx
+from belvedere.notifications import outbox, post, service, store, telling
+from belvedere.notifications.couriers import Couriers
+from belvedere.notifications.given import ChannelBody, RuleBody
+from belvedere.notifications.lanes import Kind, Lane, LaneFull
+from belvedere.notifications.model import Notice, Severity, Told
+from belvedere.notifications.outbox import Room
+from belvedere.notifications.parcel import Outcome, Parcel
+from belvedere.notifications.post import Letter
+from cast import Cast
+from notifications.sinks import LOOPBACK, Sink, http_sink
+
+PATIENCE_S = 30.0
+
+
+@dataclass
+class Holding:
+    """A receiver that goes on answering, slowly, until the end of the test: no timeout of a single
+    read ends the call."""
+
+    url: str
+    got: int = 0
+
+
+@contextmanager
+def holding_sink() -> Iterator[Holding]:
+    over = threading.Event()
+
+    class Handler(StreamRequestHandler):
+        def handle(self) -> None:
+            self.rfile.readline()
+            sink.got += 1
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            while not over.wait(2.0):
+                self.wfile.write(b"X-More: follows\r\n")
+
+    class Server(ThreadingTCPServer):
+        daemon_threads = True
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """The courier was killed while it waited."""
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        sink = Holding(f"http://127.0.0.1:{server.server_address[1]}/hook")
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield sink
+        over.set()
+        server.shutdown()
+        thread.join()
+
+
+@asynccontextmanager
+async def couriers() -> AsyncIterator[Couriers]:
+    made = Couriers(LOOPBACK, limit_s=150)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def came(event: threading.Event) -> bool:
+    return await asyncio.to_thread(event.wait, PATIENCE_S)
+
+
+async def until(test: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not test():
+            await asyncio.sleep(0.01)
+
+
+def channels(db: Database, keys: Keys, actor: Actor, url: str, count: int) -> None:
+    """So many channels of the organization to this address, and a rule that uses them all."""
+    ids = []
+    for n in range(count):
+        body = ChannelBody(name=f"channel {n}", url=f"{url}?{n}")
+        checked = Outcome(service="Webhook", scheme="http")
+        ids.append(db.write_now(service.create_channel, keys, actor, body, checked).id)
+    db.write_now(service.create_rule, actor, RuleBody(name="all", channels=ids, group=0))
+
+
+def tell(db: Database, actor: Actor, *titles: str) -> None:
+    """Each title is a message to each channel."""
+
+    def write(tx: Tx) -> None:
+        notices = [
+            Notice("monitor.failure", "monitor", "a" * 24, title, tx.now, Severity.HIGH)
+            for title in titles
+        ]
+        told = [Told(actor.customer_id, one, is_alert=True) for one in notices]
+        telling.tell(tx, told, store.live_rules(tx, [actor.customer_id]))
+
+    db.write_now(write)
+
+
+async def test_a_slow_receiver_delays_no_other_organization(
+    db: Database, keys: Keys, cast: Cast
+) -> None:
+    """Eight receivers of acme never answer; globex gets its message meanwhile."""
+    with holding_sink() as slow, http_sink() as quick:
+        channels(db, keys, cast.ada, slow.url, 8)
+        channels(db, keys, cast.eve, quick.url, 1)
+        tell(db, cast.ada, "first", "second")
+        tell(db, cast.eve, "of globex")
+        async with couriers() as made:
+            await post.send_due(db, keys, made)
+            assert await came(quick.came)
+            await until(lambda: slow.got == Kind.CHANNEL.share)
+
+
+async def test_sign_in_does_not_wait_for_notifications(
+    db: Database, keys: Keys, cast: Cast
+) -> None:
+    """Both organizations use up all places for channels; their own sign-in goes on, too."""
+    with holding_sink() as slow, http_sink() as provider:
+        for actor in (cast.ada, cast.eve):
+            channels(db, keys, actor, slow.url, 4)
+            tell(db, actor, "x fails")
+        async with couriers() as made:
+            await post.send_due(db, keys, made)
+            await until(lambda: slow.got == Kind.CHANNEL.places)
+            for actor in (cast.ada, cast.eve):
+                asked = Parcel(url=provider.url, method="GET")
+                outcome = await made.of(actor.customer_id).carry(asked)
+                assert (outcome.status, outcome.fault) == (200, "")
+
+
+async def test_a_slow_provider_delays_no_other_organizations_sign_in(cast: Cast) -> None:
+    with holding_sink() as slow, http_sink() as quick:
+        async with couriers() as made:
+            held = [_ask(made, cast.ada, slow) for _ in range(10)]
+            await until(lambda: slow.got == Kind.SIGN_IN.share)
+            assert (await _ask(made, cast.eve, quick)).status == 200
+            for task in held:
+                task.cancel()
+            await asyncio.gather(*held, return_exceptions=True)
+
+
+def _ask(made: Couriers, actor: Actor, sink: Holding | Sink) -> "asyncio.Task[Outcome]":
+    parcel = Parcel(url=sink.url, method="GET")
+    return asyncio.create_task(made.of(actor.customer_id).carry(parcel))
+
+
+async def test_places_that_become_free_go_round_the_organizations() -> None:
+    lane, order = Lane(Kind.CHANNEL), []
+    go_on: dict[str, asyncio.Event] = {}
+
+    async def call(name: str) -> None:
+        go_on[name] = asyncio.Event()
+        async with lane.place(name[0]):
+            order.append(name)
+            await go_on[name].wait()
+
+    names = ["a1", "a2", "a3", "a4", "b1", "b2", "b3", "c1", "d1"]
+    tasks = [asyncio.create_task(call(name)) for name in names]
+    await asyncio.sleep(0)
+    assert order == ["a1", "a2", "b1", "b2"]
+    for n in range(5):
+        go_on[order[n]].set()
+        await until(lambda n=n: len(order) == 5 + n)  # type: ignore[misc]
+    # b has its share when a2 ends, so c is next; d does not wait for the second call of a.
+    assert order[4:] == ["a3", "c1", "b3", "d1", "a4"]
+    for event in go_on.values():
+        event.set()
+    await asyncio.gather(*tasks)
+    assert not lane.running
+
+
+async def test_a_lane_lets_only_so_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    lane = Lane(Kind.CHECK)
+    async with lane.place("a"):
+        held = [asyncio.create_task(_pass(lane, "a")) for _ in range(Kind.CHECK.queue)]
+        await asyncio.sleep(0)
+        with pytest.raises(LaneFull):
+            await _pass(lane, "a")
+        # Another organization passes.
+        await _pass(lane, "b")
+        held.pop().cancel()
+    await asyncio.gather(*held)
+    assert not lane.running
+
+
+async def _pass(lane: Lane, customer_id: str) -> None:
+    async with lane.place(customer_id):
+        pass
+
+
+def test_the_outbox_is_claimed_in_turns(db: Database, keys: Keys, cast: Cast) -> None:
+    """acme has eighty messages that are due and were first; globex has one."""
+    channels(db, keys, cast.ada, "http://127.0.0.1/hook", 8)
+    channels(db, keys, cast.eve, "http://127.0.0.1/hook", 1)
+    tell(db, cast.ada, *(f"event {n}" for n in range(10)))
+    tell(db, cast.eve, "of globex")
+    room = Room(Kind.CHANNEL)
+    taken = [one.customer_id for one in db.write_now(outbox.claim_fairly, [room])[0]]
+    assert sorted(taken) == sorted([cast.acme.id] * 2 + [cast.globex.id])
+    for customer_id in taken:
+        room.begin(customer_id)
+    # acme has its share: it gets nothing more while those two are under way.
+    assert db.write_now(outbox.claim_fairly, [room]) == [[]]
+    room.end(cast.acme.id)
+    assert [one.customer_id for one in db.write_now(outbox.claim_fairly, [room])[0]] == [
+        cast.acme.id
+    ]
+
+
+def test_the_turn_begins_behind_who_was_served_last(db: Database, keys: Keys, cast: Cast) -> None:
+    for actor in (cast.ada, cast.eve):
+        channels(db, keys, actor, "http://127.0.0.1/hook", 4)
+        tell(db, actor, "x fails")
+    room = Room(Kind.CHANNEL)
+    room.sending["somebody else"] = Kind.CHANNEL.places - 1
+    served = []
+    for _ in range(4):
+        (message,) = db.write_now(outbox.claim_fairly, [room])[0]
+        served.append(message.customer_id)
+        room.last = message.customer_id
+    assert served == [cast.acme.id, cast.globex.id] * 2
+
+
+def test_account_mails_go_before_the_other_mails_of_the_organization(
+    db: Database, keys: Keys, cast: Cast
+) -> None:
+    letters = [("approve", False), ("approve", False), ("reset", True)]
+    for title, is_account in letters:
+        letter = Letter(title, "text")
+        write_mail = partial(post.write_mail, is_account=is_account)
+        db.write_now(write_mail, keys, cast.acme.id, "uma@acme.test", letter)
+    (found,) = db.write_now(outbox.claim_fairly, [Room(Kind.MAIL)])
+    assert [one.title for one in found] == ["reset"]
+
+
+def test_only_so_many_mails_of_an_organization_wait(
+    db: Database, keys: Keys, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(post, "MAX_WAITING_MAILS", 3)
+    letter = Letter("approve", "text")
+    for _ in range(5):
+        db.write_now(post.write_mail, keys, cast.acme.id, "uma@acme.test", letter)
+    assert db.write_now(outbox.waiting_mails, cast.acme.id) == 3
+    # A new password is not among those that are dropped, and globex may still write.
+    write_account_mail = partial(post.write_mail, is_account=True)
+    db.write_now(write_account_mail, keys, cast.acme.id, "uma@acme.test", letter)
+    db.write_now(post.write_mail, keys, cast.globex.id, "eve@globex.test", letter)
+    assert db.write_now(outbox.waiting_mails, cast.acme.id) == 4
+    assert db.write_now(outbox.waiting_mails, cast.globex.id) == 1
+
+
+def test_only_so_many_messages_of_a_rule_wait(
+    db: Database, keys: Keys, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "MAX_WAITING", 3)
+    channels(db, keys, cast.ada, "http://127.0.0.1/hook", 1)
+    tell(db, cast.ada, *(f"event {n}" for n in range(10)))
+    rows = db.write_now(lambda tx: tx.rows("select more from messages order by id"))
+    assert [more for (more,) in rows] == [0, 0, 7]
