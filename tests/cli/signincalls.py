@@ -25,6 +25,11 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
     ("provider list", ("GET", "/api/provider", {}, None), "must be invited"),
     ("provider disable Google", ("PATCH", PROVIDER, {}, {"enabled": False}), "Nobody comes in"),
     ("provider enable Google", ("PATCH", PROVIDER, {}, {"enabled": True}), "lets members in"),
+    (
+        "provider switch-callback Google",
+        ("PATCH", PROVIDER, {}, {"callback": "own"}),
+        "/-/oidc/callback",
+    ),
     ("provider remove Google", ("DELETE", PROVIDER, {}, None), "Google is removed"),
 ]
 ANSWERS: tuple[tuple[str, str, Any], ...] = (

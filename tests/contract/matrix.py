@@ -76,6 +76,9 @@ def expected(route: Route, principal: Principal, which: Which) -> str:
     if route.path == "/token":
         # Nobody has a client id and secret here.
         return "401"
+    if route.path == "/-/oidc/{id}/callback":
+        # A browser is led to the sign-in page, which says why.
+        return OK
     if is_by_link(route):
         return OK if which in (Which.OWN, Which.OTHER) else "404"
     if route.level == Level.ANONYMOUS:

@@ -41,7 +41,7 @@ async def test_it_works(world: World, one: Traveller, at: Provider) -> None:
     url = await one.begin(provider_id, "/ui/acme/jobs?state=failure")
     asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     assert url.startswith(f"{at.issuer}/authorize?")
-    assert asked["redirect_uri"] == "http://belvedere.test/-/oidc/callback"
+    assert asked["redirect_uri"] == f"http://belvedere.test/-/oidc/{provider_id}/callback"
     assert (asked["response_type"], asked["scope"]) == ("code", "openid email profile")
     assert asked["code_challenge_method"] == "S256"
     assert await one.back(one.authorize(url)) == "/ui/acme/jobs?state=failure"
@@ -77,7 +77,7 @@ async def test_a_proxy_may_put_something_before_our_paths(
     provider_id = await add(world)
     one = Traveller(stranger, at, prefix="/ops")
     back = one.authorize(await one.begin(provider_id, to))
-    assert back.startswith("http://tools.test/ops/-/oidc/callback?")
+    assert back.startswith(f"http://tools.test/ops/-/oidc/{provider_id}/callback?")
     assert await one.back(back) == "/ops/ui/acme/jobs?state=failure"
     assert await one.back(back) == "/ops/ui/login?problem=bad_state"
     elsewhere = one.authorize(await one.begin(provider_id, "/ops//evil.test/ui/"))

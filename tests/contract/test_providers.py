@@ -28,7 +28,8 @@ async def test_it_works(world: World, at: Provider, olga: Client, ada: Client) -
     assert made.status == 201
     shown = made.json
     assert (shown["issuer"], shown["has_client_secret"]) == (ISSUER, True)
-    assert shown["callback"] == "http://belvedere.test/-/oidc/callback"
+    assert shown["callback"] == f"http://belvedere.test/-/oidc/{shown['id']}/callback"
+    assert (shown["callback_kind"], shown["own_callback"]) == ("own", shown["callback"])
     assert (shown["domains"], shown["scopes"]) == (["acme.test"], ["openid", "email"])
     assert (shown["level"], shown["enabled"], shown["version"]) == ("", True, 1)
     assert at.client_secret not in made.text

@@ -109,7 +109,7 @@ def test_it_works(inside: World) -> None:
         ada = Browser()
         end = ada.go(f"{inside.url}{door['begin']}?to=/ui/{CUSTOMER}/jobs")
         assert end == f"{inside.url}/ui/{CUSTOMER}/jobs"
-        assert ada.been == [door["begin"], "/realm/authorize", "/-/oidc/callback"]
+        assert ada.been == [door["begin"], "/realm/authorize", f"/-/oidc/{made['id']}/callback"]
         token = ada.cookies[urlsplit(inside.url).netloc]["belvedere"]
         with inside.client(token) as client:
             who = client.get("/api/session/profile")

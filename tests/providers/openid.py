@@ -76,6 +76,13 @@ class Provider:
     claims: Json = field(default_factory=dict)
     has_userinfo: bool = False
     proofs: tuple[str, ...] = ("client_secret_basic", "client_secret_post")
+    # RFC 9207: whether discovery says that it names itself, and whether it does.
+    advertises_iss: bool = False
+    sends_iss: bool = True
+    # The redirect addresses that are registered; empty: any.
+    registered: tuple[str, ...] = ()
+    # Set by a malicious one: where people are really sent.
+    authorization: str = ""
     signer: Signer = field(default_factory=lambda: Signer("k1"))
     now: Callable[[], float] = time.time
     # Made for what is asked with a code, which is good for one exchange.
@@ -104,14 +111,16 @@ class Provider:
         return Answer(404)
 
     def discovery(self) -> Json:
-        told = {
+        told: Json = {
             "issuer": self.issuer,
-            "authorization_endpoint": f"{self.issuer}/authorize",
+            "authorization_endpoint": self.authorization or f"{self.issuer}/authorize",
             "token_endpoint": f"{self.issuer}/token",
             "jwks_uri": f"{self.issuer}/keys",
             "token_endpoint_auth_methods_supported": list(self.proofs),
             "code_challenge_methods_supported": ["S256"],
         }
+        if self.advertises_iss:
+            told["authorization_response_iss_parameter_supported"] = True
         return {**told, "userinfo_endpoint": f"{self.issuer}/userinfo"}
 
     def authorize(self, asked: dict[str, str]) -> Answer:
@@ -126,9 +135,12 @@ class Provider:
         has_scope = "openid" in asked.get("scope", "").split()
         if not (is_whole and is_for_us and has_scope) or asked["code_challenge_method"] != "S256":
             return Answer(400, {"error": "invalid_request"})
+        if self.registered and asked["redirect_uri"] not in self.registered:
+            return Answer(400, {"error": "invalid_request"})
         code = secrets.token_urlsafe(16)
         self.codes[code] = {**asked, "person": dict(self.person)}
-        back = urlencode({"code": code, "state": asked["state"], "iss": self.issuer})
+        named = {"iss": self.issuer} if self.sends_iss else {}
+        back = urlencode({"code": code, "state": asked["state"], **named})
         return Answer(302, location=f"{asked['redirect_uri']}?{back}")
 
     def exchange(self, form: dict[str, str], headers: dict[str, str]) -> Answer:

@@ -35,6 +35,10 @@ def enable(args: Args) -> Any:
     return _change(args, {"enabled": True})
 
 
+def switch(args: Args) -> Any:
+    return _change(args, {"callback": "own"})
+
+
 def remove(args: Args) -> Any:
     client = connect(args)
     found = find.named("provider", client.get(PATH), args.provider)
@@ -49,7 +53,7 @@ def _change(args: Args, body: dict[str, Any]) -> Any:
 
 def show_providers(providers: Any) -> None:
     show.table(
-        ("id", "name*", "issuer*", "newcomers", "domains*", "state"),
+        ("id", "name*", "issuer*", "newcomers", "domains*", "callback", "state"),
         (
             (
                 each["id"],
@@ -57,6 +61,7 @@ def show_providers(providers: Any) -> None:
                 each["issuer"],
                 each["level"] or "must be invited",
                 each["domains"],
+                each.get("callback_kind", "shared"),
                 "enabled" if each["enabled"] else "disabled",
             )
             for each in providers
@@ -68,6 +73,11 @@ def show_providers(providers: Any) -> None:
 def show_added(provider: Any) -> None:
     """The address alone on stdout: it is what must be entered at the provider."""
     show.note(f"{provider['name']} is added; allow it to send people back to this address:")
+    print(provider["callback"])
+
+
+def show_switched(provider: Any) -> None:
+    show.note(f"{provider['name']} sends people back to its own address from now on:")
     print(provider["callback"])
 
 
@@ -111,6 +121,15 @@ VERBS = (
         "Use a provider again.",
         "belvedere provider enable Google",
         _say("{} lets members in."),
+        options=(PROVIDER,),
+    ),
+    Verb(
+        "switch-callback",
+        switch,
+        "Let an older provider send people back to its own address. Register that address at the"
+        " provider first.",
+        "belvedere provider switch-callback Google",
+        show_switched,
         options=(PROVIDER,),
     ),
     Verb(

@@ -5,9 +5,8 @@ from functools import partial
 import msgspec
 
 from belvedere.base.clock import iso
-from belvedere.providers import api_signin, issuer, model, service
+from belvedere.providers import api_signin, issuer, model, service, trips
 from belvedere.providers.model import ProviderBody, ProviderRow
-from belvedere.providers.trips import CALLBACK
 from belvedere.rest.route import Ask, Reply, Route
 
 
@@ -23,11 +22,15 @@ class ProviderRecord(msgspec.Struct):
     level_claim: str
     level_map: dict[str, str]
     enabled: bool
-    # What the provider must know us by.
+    # The address to register at the provider.
     callback: str
     version: int
     creation_date: str
     last_update: str
+    # `own`, or `shared` with other providers that were added before each had its own.
+    callback_kind: str
+    # What `callback` is once `callback_kind` is `own`.
+    own_callback: str
 
 
 async def listing(ask: Ask) -> list[ProviderRecord]:
@@ -76,10 +79,12 @@ def record(ask: Ask, row: ProviderRow) -> ProviderRecord:
         row.level_claim,
         msgspec.json.decode(row.level_map),
         bool(row.enabled),
-        api_signin.base_url(ask) + CALLBACK,
+        api_signin.base_url(ask) + trips.callback(row),
         row.version,
         iso(row.created_at),
         iso(row.updated_at),
+        model.SHARED if row.is_shared else model.OWN,
+        api_signin.base_url(ask) + trips.OWN_CALLBACK.format(id=row.id),
     )
 
 

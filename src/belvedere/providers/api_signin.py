@@ -15,7 +15,7 @@ from belvedere.providers import idtoken, issuer, joining, model, service, store,
 from belvedere.providers.idtoken import Claims
 from belvedere.providers.issuer import Client
 from belvedere.providers.model import ProviderRow
-from belvedere.providers.trips import CALLBACK, Trip
+from belvedere.providers.trips import Trip
 from belvedere.rest.route import Ask, Reply, Route
 
 
@@ -44,7 +44,7 @@ async def begin(ask: Ask) -> Reply:
     base = base_url(ask)
     # The console says where it is as the browser sees it, with what a proxy put before our paths.
     target = model.target((ask.first("to") or "").removeprefix(urlsplit(base).path))
-    trip = trips.leave(row.id, base, target, house.clock())
+    trip = trips.leave(row, base, target, house.clock())
     cookie = trips.baked(house.keys, trip, secure=is_secure(ask))
     return _to(trips.address(trip, row), {"set-cookie": cookie})
 
@@ -52,14 +52,21 @@ async def begin(ask: Ask) -> Reply:
 async def callback(ask: Ask) -> Reply:
     house, address = ask.house, ask.actor.address
     house.turnstile.limits.check(address, Kind.PROVIDER)
+    # A parameter that comes twice is read by one as the first and by another as the last.
+    if any(len(ask.query.get(name, ())) > 1 for name in ("code", "state", "iss", "error")):
+        raise trips.bad_state()
     trip, row = await house.db.write(
-        trips.come_back, house.keys, _cookie(ask), ask.first("state") or ""
+        trips.come_back,
+        house.keys,
+        _cookie(ask),
+        ask.first("state") or "",
+        ask.path.get("id", ""),
     )
     claims = await _claims(ask, trip, row)
     session, token = await house.db.write(
         joining.enter, house.keys, row, claims, address, agent_of(ask)
     )
-    return _to(_seen_from_callback(trip.target), {"set-cookie": baked(ask, session, token)})
+    return _to(_seen_from_callback(ask, trip.target), {"set-cookie": baked(ask, session, token)})
 
 
 async def _claims(ask: Ask, trip: Trip, row: ProviderRow) -> Claims:
@@ -67,9 +74,9 @@ async def _claims(ask: Ask, trip: Trip, row: ProviderRow) -> Claims:
     house, where = ask.house, row.where
     outgoing = house.couriers.of(row.customer_id)
     code = ask.first("code")
-    # A provider that names itself must be the one to which the person was sent.
-    if code is None or ask.first("error") or ask.first("iss") not in (None, where.issuer):
+    if code is None or ask.first("error"):
         raise Forbidden("The provider did not sign you in.", code="provider_refused")
+    await _check_issuer(ask, row)
     secret = house.keys.unseal(row.box, row.about) if row.box else ""
     given = await issuer.redeem(
         outgoing, where, Client(row.client_id, secret), code, trip.redirect_uri, trip.verifier
@@ -91,6 +98,27 @@ async def _claims(ask: Ask, trip: Trip, row: ProviderRow) -> Claims:
     return {**more, **claims}
 
 
+async def _check_issuer(ask: Ask, row: ProviderRow) -> None:
+    """Whether the response is of the provider to which the person was sent (RFC 9207). A code of
+    another one must not be shown to this one, which could use it there."""
+    house, named = ask.house, ask.first("iss")
+    if named is not None:
+        if named != row.where.issuer:
+            raise Forbidden("Another provider sent you back.", code="provider_refused")
+        return
+    where = row.where
+    if where.names_itself is None:
+        where = await issuer.look_up(house.couriers, row.issuer)
+    if where.names_itself:
+        raise Forbidden("The provider did not say who it is (iss).", code="provider_refused")
+    if row.is_shared and await house.db.read(store.shares_with_strangers, row):
+        raise Forbidden(
+            "The provider does not say who it is (iss) and shares its callback with others; the"
+            " owner registers its own callback and switches to it.",
+            code="callback_shared",
+        )
+
+
 def for_people(handler: Callable[[Ask], Awaitable[Reply]]) -> Callable[[Ask], Awaitable[Reply]]:
     """A browser stands here, not a program: a refusal leads back to the sign-in page, with its
     word. Who is refused too often is held up like one who guesses passwords."""
@@ -101,7 +129,7 @@ def for_people(handler: Callable[[Ask], Awaitable[Reply]]) -> Callable[[Ask], Aw
         except Refused as refusal:
             if isinstance(refusal, Forbidden):
                 ask.house.turnstile.limits.wrong(ask.actor.address, kind=Kind.PROVIDER)
-            return _to(_seen_from_callback(f"/ui/login?problem={refusal.code}"))
+            return _to(_seen_from_callback(ask, f"/ui/login?problem={refusal.code}"))
 
     return guided
 
@@ -116,10 +144,10 @@ def _cookie(ask: Ask) -> str:
     return str(ask.request.cookies.get(name, ""))
 
 
-def _seen_from_callback(path: str) -> str:
+def _seen_from_callback(ask: Ask, path: str) -> str:
     """Relative: a proxy may have put something before our paths, and may change addresses that it
     takes for its own."""
-    return "../.." + path
+    return ("../../.." if "id" in ask.path else "../..") + path
 
 
 def _to(location: str, more: dict[str, str] | None = None) -> Reply:
@@ -146,13 +174,19 @@ ROUTES: tuple[Route, ...] = (
         statuses=(302,),
         query=(("to", "a page under /ui/ for afterwards"),),
     ),
-    _door(
-        "GET",
-        CALLBACK,
-        handler=for_people(callback),
-        summary="Come back from a provider, signed in",
-        answer=bytes,
-        statuses=(302,),
-        query=(("code", "from the provider"), ("state", "from the provider")),
+    *(
+        _door(
+            "GET",
+            path,
+            handler=for_people(callback),
+            summary=summary,
+            answer=bytes,
+            statuses=(302,),
+            query=tuple((name, "from the provider") for name in ("code", "state", "iss")),
+        )
+        for path, summary in (
+            (trips.OWN_CALLBACK, "Come back from a provider, signed in"),
+            (trips.SHARED_CALLBACK, "The same for providers that share one callback"),
+        )
     ),
 )

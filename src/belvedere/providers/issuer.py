@@ -48,6 +48,7 @@ async def look_up(carrier: Carrier, issuer: str) -> Endpoints:
         _address(said, "jwks_uri", issuer),
         _address(said, "userinfo_endpoint", issuer) if "userinfo_endpoint" in said else "",
         "client_secret_basic" if is_basic else "client_secret_post",
+        said.get("authorization_response_iss_parameter_supported") is True,
     )
 
 

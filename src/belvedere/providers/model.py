@@ -17,6 +17,9 @@ _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,128}")
 _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,62}\.)*[a-z0-9-]{1,63}")
 _TARGET = re.compile(r"/ui/[A-Za-z0-9._~%!$&'()*+,;=:@/?-]*")
 HOME = "/ui/"
+# The callback of older providers, of those that have left it, and of all others. Who has left it
+# may still have it registered at the provider.
+SHARED, SWITCHED, OWN = "shared", "switched", "own"
 
 
 class Endpoints(msgspec.Struct, frozen=True):
@@ -29,6 +32,8 @@ class Endpoints(msgspec.Struct, frozen=True):
     userinfo: str = ""
     # How we show our secret: client_secret_basic or client_secret_post.
     proof: str = "client_secret_basic"
+    # Whether it says `iss` when it sends people back (RFC 9207); None: saved before this was asked.
+    names_itself: bool | None = None
 
 
 class ProviderRow(msgspec.Struct):
@@ -51,6 +56,12 @@ class ProviderRow(msgspec.Struct):
     version: int
     created_at: int
     updated_at: int
+    # Where it sends people back to.
+    callback: str = OWN
+
+    @property
+    def is_shared(self) -> bool:
+        return self.callback == SHARED
 
     @property
     def about(self) -> str:
@@ -78,6 +89,8 @@ class ProviderBody(msgspec.Struct, forbid_unknown_fields=True):
     level_claim: str | None = None
     level_map: dict[str, str] | None = None
     enabled: bool | None = None
+    # `own`: an address of this provider alone; `shared`: the one of all older providers.
+    callback: str | None = None
 
 
 def issuer(text: str) -> str:
@@ -131,6 +144,15 @@ def level_of(row: ProviderRow, claims: dict[str, Any]) -> Level | None:
     if levels:
         return max(levels, key=LADDER.index)
     return Level(row.level) if row.level else None
+
+
+def callback(text: str, before: str) -> str:
+    """Nobody begins to use the shared address: who sends people there is not certain."""
+    if text == OWN:
+        return OWN if before == OWN else SWITCHED
+    if text != before:
+        raise words.bad("callback", f"Give {OWN}; {SHARED} is only for providers that use it.")
+    return text
 
 
 def target(text: str) -> str:

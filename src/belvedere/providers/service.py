@@ -137,6 +137,8 @@ def _fill(keys: Keys, row: ProviderRow, body: ProviderBody, where: Endpoints) ->
         row.level_map = _json(model.level_map(body.level_map))
     if body.enabled is not None:
         row.enabled = int(body.enabled)
+    if body.callback is not None:
+        row.callback = model.callback(body.callback, row.callback)
 
 
 def _json(value: Any) -> str:
@@ -149,7 +151,7 @@ def _audited(row: ProviderRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in _TOLD} | lists
 
 
-_TOLD = ("name", "issuer", "client_id", "level", "level_claim", "enabled", "version")
+_TOLD = ("name", "issuer", "client_id", "level", "level_claim", "enabled", "callback", "version")
 _LISTS = ("scopes", "domains", "level_map")
 
 

@@ -4,7 +4,7 @@ import msgspec
 
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
-from belvedere.providers.model import ProviderRow
+from belvedere.providers.model import OWN, ProviderRow
 
 _ROW = columns(ProviderRow)
 
@@ -35,6 +35,18 @@ def open_door(tx: Tx, provider_id: str) -> ProviderRow:
     return found
 
 
+def shares_with_strangers(tx: Tx, row: ProviderRow) -> bool:
+    """Whether another issuer, of another organization, may send people to the shared callback."""
+    found = tx.row(
+        "select 1 from providers where callback <> ? and enabled = 1 and customer_id <> ?"
+        " and issuer <> ? limit 1",
+        OWN,
+        row.customer_id,
+        row.issuer,
+    )
+    return found is not None
+
+
 def insert(tx: Tx, row: ProviderRow) -> None:
     marks = ", ".join("?" for _ in ProviderRow.__struct_fields__)
     tx.run(f"insert into providers ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
@@ -44,9 +56,10 @@ def save(tx: Tx, row: ProviderRow) -> None:
     tx.run(
         "update providers set name = ?, issuer = ?, client_id = ?, box = ?, scopes = ?,"
         " domains = ?, level = ?, level_claim = ?, level_map = ?, enabled = ?, endpoints = ?,"
-        " version = ?, updated_at = ? where id = ? and customer_id = ?",
+        " version = ?, updated_at = ?, callback = ? where id = ? and customer_id = ?",
         *msgspec.structs.astuple(row)[2:14],
         row.updated_at,
+        row.callback,
         row.id,
         row.customer_id,
     )

@@ -22,7 +22,8 @@ from belvedere.providers.model import ProviderRow
 
 LIFE: Millis = 10 * MINUTE
 SECURE, PLAIN = "__Host-belvedere-oidc", "belvedere-oidc"
-CALLBACK = "/-/oidc/callback"
+SHARED_CALLBACK = "/-/oidc/callback"
+OWN_CALLBACK = "/-/oidc/{id}/callback"
 _ABOUT = "sign-in at a provider"
 
 
@@ -36,10 +37,16 @@ class Trip(msgspec.Struct, frozen=True):
     expires_at: int
 
 
-def leave(provider_id: str, base_url: str, target: str, now: Millis) -> Trip:
+def callback(row: ProviderRow) -> str:
+    """Where the provider sends people back to: one address for each, so that what comes back says
+    by itself which provider sent it."""
+    return SHARED_CALLBACK if row.is_shared else OWN_CALLBACK.format(id=row.id)
+
+
+def leave(row: ProviderRow, base_url: str, target: str, now: Millis) -> Trip:
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-    uri = base_url.rstrip("/") + CALLBACK
-    return Trip(provider_id, state, nonce, verifier, uri, target, now + LIFE)
+    uri = base_url.rstrip("/") + callback(row)
+    return Trip(row.id, state, nonce, verifier, uri, target, now + LIFE)
 
 
 def address(trip: Trip, row: ProviderRow) -> str:
@@ -68,12 +75,17 @@ def baked(keys: Keys, trip: Trip, *, secure: bool) -> str:
     return f"{name}={sealed}; Path=/; HttpOnly; SameSite=Lax; Max-Age={life_s}{tail}"
 
 
-def come_back(tx: Tx, keys: Keys, cookie: str, state: str) -> tuple[Trip, ProviderRow]:
-    """Whoever left from this browser, in time, and for the first time."""
+def come_back(
+    tx: Tx, keys: Keys, cookie: str, state: str, provider_id: str
+) -> tuple[Trip, ProviderRow]:
+    """Whoever left from this browser, in time, for the first time, and comes to the callback of the
+    provider to which they were sent. `provider_id` is empty at the shared one."""
     trip = _opened(keys, cookie)
     if not hmac.compare_digest(trip.state.encode(), state.encode()) or trip.expires_at <= tx.now:
         raise bad_state()
     row = store.open_door(tx, trip.provider_id)
+    if provider_id != ("" if row.is_shared else row.id):
+        raise bad_state()
     if not store.use_state(tx, keys.digest(trip.state), trip.expires_at):
         raise bad_state()
     return trip, row

@@ -316,7 +316,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Come back from a provider, signed in
+         * The same for providers that share one callback
          * @description Level: anonymous.
          */
         get: operations["get_oidc_callback"];
@@ -340,6 +340,26 @@ export interface paths {
          * @description Level: anonymous.
          */
         get: operations["get_oidc_id_begin"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/oidc/{id}/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Come back from a provider, signed in
+         * @description Level: anonymous.
+         */
+        get: operations["get_oidc_id_callback"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6499,6 +6519,8 @@ export interface components {
          */
         ProviderBody: {
             /** @default null */
+            callback?: string | null;
+            /** @default null */
             client_id?: string | null;
             /** @default null */
             client_secret?: string | null;
@@ -6524,6 +6546,7 @@ export interface components {
         /** ProviderRecord */
         ProviderRecord: {
             callback: string;
+            callback_kind: string;
             client_id: string;
             creation_date: string;
             domains: string[];
@@ -6538,6 +6561,7 @@ export interface components {
                 [key: string]: string;
             };
             name: string;
+            own_callback: string;
             scopes: string[];
             version: number;
         };
@@ -8366,6 +8390,8 @@ export interface operations {
                 code?: string;
                 /** @description from the provider */
                 state?: string;
+                /** @description from the provider */
+                iss?: string;
             };
             header?: never;
             path?: never;
@@ -8407,6 +8433,53 @@ export interface operations {
             query?: {
                 /** @description a page under /ui/ for afterwards */
                 to?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description It is elsewhere. */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_oidc_id_callback: {
+        parameters: {
+            query?: {
+                /** @description from the provider */
+                code?: string;
+                /** @description from the provider */
+                state?: string;
+                /** @description from the provider */
+                iss?: string;
             };
             header?: never;
             path: {

@@ -52,6 +52,9 @@ export const useText = catalogue(
       provider_not_found: 'That provider is gone.',
       provider_unreachable: 'The provider cannot be reached. Try again, or use your password.',
       provider_refused: 'The provider did not let you in.',
+      callback_shared:
+        'The provider does not say who it is. The owner has to switch it to its own redirect address.',
+      bad_email: 'The provider sent an e-mail address that cannot be used.',
       bad_state: 'The sign-in took too long or began in another window. Try again.',
       bad_id_token: 'The provider sent something that cannot be trusted. Tell your admin.',
       email_unverified: 'The provider has not verified your e-mail address.',
@@ -122,6 +125,9 @@ export const useText = catalogue(
       provider_unreachable:
         'No se puede contactar con el proveedor. Inténtalo de nuevo o usa tu contraseña.',
       provider_refused: 'El proveedor no te dejó entrar.',
+      callback_shared:
+        'El proveedor no dice quién es. El propietario tiene que cambiarlo a su propia dirección de retorno.',
+      bad_email: 'El proveedor envió un correo que no se puede usar.',
       bad_state: 'El acceso tardó demasiado o empezó en otra ventana. Inténtalo de nuevo.',
       bad_id_token:
         'El proveedor envió algo en lo que no se puede confiar. Avisa a tu administrador.',

@@ -61,7 +61,9 @@ export function Providers() {
       </Loaded>
       {editing ? (
         <ProviderDialog
+          key={editing === 'new' ? 'new' : editing.id}
           provider={editing === 'new' ? null : editing}
+          onMade={setEditing}
           onClose={() => setEditing(null)}
         />
       ) : null}
@@ -107,7 +109,15 @@ function ProviderRow({
   )
 }
 
-function ProviderDialog({ provider, onClose }: { provider: Provider | null; onClose: () => void }) {
+function ProviderDialog({
+  provider,
+  onMade,
+  onClose,
+}: {
+  provider: Provider | null
+  onMade: (made: Provider) => void
+  onClose: () => void
+}) {
   const t = useText()
   const w = useWords()
   const client = useQueryClient()
@@ -120,19 +130,26 @@ function ProviderDialog({ provider, onClose }: { provider: Provider | null; onCl
     level: provider?.level ?? '',
     enabled: provider?.enabled ?? true,
   })
+  const [isSwitching, setSwitching] = useState(false)
   const set = (change: Partial<typeof it>) => setIt({ ...it, ...change })
   const save = useMutation({
     mutationFn: () => {
       const { client_secret, ...rest } = it
-      const body = client_secret ? it : rest
+      const body = {
+        ...rest,
+        ...(client_secret ? { client_secret } : {}),
+        ...(isSwitching ? { callback: 'own' } : {}),
+      }
       return provider
         ? ok(api.PATCH('/api/provider/{id}', { params: { path: { id: provider.id } }, body }))
         : ok(api.POST('/api/provider', { body }))
     },
     onError: failed,
-    onSuccess: () => {
+    onSuccess: (saved) => {
       void client.invalidateQueries({ queryKey: KEY })
-      onClose()
+      // Its callback is known only now, and must be registered at the provider.
+      if (provider) onClose()
+      else onMade(saved)
     },
   })
   const faults = byField(save.error)
@@ -185,6 +202,18 @@ function ProviderDialog({ provider, onClose }: { provider: Provider | null; onCl
         <div>
           <Text size="sm">{t.callback}</Text>
           <CopyField value={provider.callback} label={t.callback} />
+        </div>
+      ) : null}
+      {provider?.callback_kind === 'shared' ? (
+        <div>
+          <Text size="sm">{t.sharedCallback}</Text>
+          <CopyField value={provider.own_callback} label={t.ownCallback} />
+          <Switch
+            mt="xs"
+            label={t.switchCallback}
+            checked={isSwitching}
+            onChange={(event) => setSwitching(event.currentTarget.checked)}
+          />
         </div>
       ) : null}
     </FormDialog>

@@ -114,6 +114,10 @@ export const useText = catalogue(
     firstLevel: 'New people come in as',
     mustInvite: 'nobody: they must be invited',
     callback: 'Enter this at the provider as the redirect address',
+    sharedCallback:
+      'This provider still uses an address that it shares with others. Enter its own address at the provider, then switch:',
+    ownCallback: 'Own redirect address',
+    switchCallback: 'Use the own address from now on',
     enabled: 'Enabled',
     noProviders: 'Passwords only',
     noProvidersBody:
@@ -257,6 +261,10 @@ export const useText = catalogue(
     firstLevel: 'La gente nueva entra como',
     mustInvite: 'nadie: hay que invitarla',
     callback: 'Ponlo en el proveedor como dirección de retorno',
+    sharedCallback:
+      'Este proveedor todavía usa una dirección que comparte con otros. Pon su propia dirección en el proveedor y cambia después:',
+    ownCallback: 'Dirección de retorno propia',
+    switchCallback: 'Usar la dirección propia desde ahora',
     enabled: 'Activo',
     noProviders: 'Solo contraseñas',
     noProvidersBody:
