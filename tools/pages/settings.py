@@ -14,6 +14,7 @@ secret has no option, because everybody on the machine can read a command line.
 """
 ELSEWHERE = (
     (TOKEN_VARIABLE, "agent: the enrolment token, for the first start"),
+    ("BELVEDERE_PRIVATE_FD", "set by the programs themselves: where they read their secrets from"),
     ("BELVEDERE_SERVER", "command line: the server's address"),
     ("BELVEDERE_TOKEN", "command line: the credential"),
     ("BELVEDERE_CUSTOMER", "command line: the organization"),

@@ -153,7 +153,8 @@ class Keeper:
         if not CHECK.issubset(message):
             complain(f"A check without {sorted(CHECK.difference(message))}; dropped.")
             return []
-        more = {"env": {}, "grace_ms": 0, "daemonize": False, "os_user": "", "blobs": []}
+        more = {"env": {}, "grace_ms": 0, "daemonize": False, "blobs": []}
+        more["os_user"] = message.get("os_user", "")
         return self._scripts.start({**message, **more, "fence": -message["number"]})
 
     def _state(self) -> Message:

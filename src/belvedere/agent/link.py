@@ -90,7 +90,7 @@ class Link:
         self._dial = dial
         self._cache = Cache(folder.cache)
         self._failures = 0
-        self._scripts = ScriptChecks(self._cache)
+        self._scripts = ScriptChecks(self._cache, settings.scripts_user)
         self._samples = Buffer(journal=SampleLog(folder.samples))
         self._lookout = lookout(self._samples, self._scripts)
         self._keeper: Attachment | None = None
@@ -162,7 +162,13 @@ class Link:
     def _session(self, keeper: Attachment) -> Session:
         folder = self._folder
         return Session(
-            keeper, self._cache, folder.spool, self._lookout, self._samples, folder.files
+            keeper,
+            self._cache,
+            folder.spool,
+            self._lookout,
+            self._samples,
+            folder.files,
+            self._settings.scripts_user,
         )
 
     async def _talk(self, socket: Connection, keeper: Attachment, session: Session) -> None:
@@ -172,6 +178,7 @@ class Link:
         keeper.flush()
         async with asyncio.timeout(HANDSHAKE_S):
             state = await _unless_lost(session.state, keeper)
+        self._scripts.keeper_version = state.get("version", 1)
         if _is_outdated(state):
             log.info("The keeper is of version %s; a new one takes over.", state["build"])
             keeper.say({"do": "retire"})

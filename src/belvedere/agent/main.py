@@ -15,8 +15,8 @@ from belvedere.agent.enrol import CannotEnrol, Credential, Unreachable
 from belvedere.agent.folder import Folder
 from belvedere.agent.link import Link, by_network
 from belvedere.agent.lookout import AT_ONCE
-from belvedere.agent.settings import Settings, parse
-from belvedere.base import log_lines
+from belvedere.agent.settings import TOKEN_VARIABLE, Settings, parse
+from belvedere.base import log_lines, private_environment
 
 log = logging.getLogger("belvedere.agent")
 RETRY_ENROLMENT_S = 3.0
@@ -24,11 +24,14 @@ RETRY_ENROLMENT_S = 3.0
 
 def main(argv: Sequence[str] | None = None) -> int:
     log_lines.configure(form=log_lines.SHORT)
+    if argv is None:
+        private_environment.hide([TOKEN_VARIABLE])
     return do(parse(sys.argv[1:] if argv is None else argv, os.environ))
 
 
 def do(settings: Settings) -> int:
     """Run here, or become a service of this machine."""
+    private_environment.forget([TOKEN_VARIABLE])
     if settings.action == "run":
         return run(settings)
     from belvedere.agent.install import install

@@ -23,6 +23,8 @@ log = logging.getLogger("belvedere.agent")
 # A process that nobody speaks to any more has this long to go by itself.
 PATIENCE_S = 1.0
 BACK_OFF_S = (0.5, 1.0, 2.0, 5.0, 10.0)
+# Nothing else of the server's environment, which may hold secrets of any name.
+PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
 # One that lived for so long was a good one.
 SOUND_S = 60.0
 
@@ -115,7 +117,7 @@ class Outpost:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None,
-            env={k: v for k, v in os.environ.items() if not k.startswith("BELVEDERE_")},
+            env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
             # Ctrl-C in a terminal is for the server.
             start_new_session=True,
         )

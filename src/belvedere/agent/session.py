@@ -68,9 +68,10 @@ class Session:
         lookout: Watching,
         samples: Buffer,
         files: str = "",
+        scripts_user: str = "",
     ) -> None:
         self._keeper = keeper
-        self._supply = Supply(keeper, cache, self._say)
+        self._supply = Supply(keeper, cache, self._say, scripts_user)
         self._streams = Streams(spool, files)
         self._lookout = lookout
         self._samples = samples

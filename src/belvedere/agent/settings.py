@@ -23,6 +23,8 @@ class Settings:
     tls_ca: str = ""
     action: str = "run"
     units: str = ""
+    # Every script runs as this user, whatever its task says; empty: as its task says.
+    scripts_user: str = ""
 
 
 def default_state() -> str:

@@ -11,7 +11,14 @@ from belvedere.protocol import Order, Want, unpack_blob
 
 
 class Supply:
-    def __init__(self, keeper: Attachment, cache: Cache, say: Callable[[Want], None]) -> None:
+    def __init__(
+        self,
+        keeper: Attachment,
+        cache: Cache,
+        say: Callable[[Want], None],
+        scripts_user: str = "",
+    ) -> None:
+        self._scripts_user = scripts_user
         self._keeper = keeper
         self._cache = cache
         self._say = say
@@ -23,6 +30,11 @@ class Supply:
         if order.masks and not self.can_mask:
             text = "The agent was just upgraded; it takes scripts with secrets once others ended."
             self._refuse(order, {"ending": "error", "reason": "keeper_outdated", "message": text})
+        elif self._scripts_user and order.os_user not in ("", self._scripts_user):
+            text = f"Scripts here run as {self._scripts_user!r} only, not as {order.os_user!r}."
+            self._refuse(
+                order, {"ending": "error", "reason": "no_right_to_run_as", "message": text}
+            )
         elif not self._hand_over(order):
             self._waiting[order.fence] = order
             self._fetch(order)
@@ -51,7 +63,7 @@ class Supply:
                 "timeout_ms": order.timeout_ms,
                 "grace_ms": order.grace_ms,
                 "daemonize": order.daemonize,
-                "os_user": order.os_user,
+                "os_user": self._scripts_user or order.os_user,
                 "masks": order.masks,
                 "script": script,
                 "blobs": blobs,

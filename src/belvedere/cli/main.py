@@ -71,11 +71,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(overview())
         return 0 if words else 2
     noun = next((each for each in NOUNS if each.name == words[0]), None)
+    if argv is None and words[0] in ("up", "server", "agent"):
+        _hide_secrets(words[0])
     from belvedere.cli import call
 
     if noun is None:
         return call.complain(call.unknown("command", words[0], [each.name for each in NOUNS]), 2)
     return call.guarded(lambda: call.perform(noun.name, module_of(noun), words[1:]))
+
+
+def _hide_secrets(name: str) -> None:
+    """Of the programs that go on running, before anything else is loaded: they may start again."""
+    from belvedere.base import private_environment
+
+    if name == "agent":
+        from belvedere.agent.settings import TOKEN_VARIABLE
+
+        private_environment.hide([TOKEN_VARIABLE])
+        return
+    from belvedere.server.settings import SECRETS
+
+    private_environment.hide(SECRETS)
 
 
 def module_of(noun: Noun) -> ModuleType:

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from belvedere.base import private_environment
 from belvedere.cli.verb import Args, Option, Stop, Verb, option
 from belvedere.server import settings
 
@@ -18,6 +19,7 @@ METAVARS = {
     "origins": "LIST",
     "inner_networks": "LIST",
     "log_level": "LEVEL",
+    "scripts_user": "USER",
 }
 
 
@@ -35,6 +37,7 @@ def serve(args: Args) -> int:
 
 def _settings(args: Args) -> settings.Settings:
     found = settings.load(vars(args))
+    private_environment.forget(settings.SECRETS)
     # Only the name of the file helps; the TLS library does not tell it.
     for name in ("tls_cert", "tls_key"):
         path = getattr(found, name)
@@ -64,7 +67,7 @@ VERBS = (
         "Start a server with one local agent, SQLite in the data folder. The first start makes an "
         "organization, its owner and a demo of everything, and prints the password once.",
         "belvedere up --data ./data --port 8420",
-        options=_options("data", *LISTEN, "agent", "demo", *TUNE),
+        options=_options("data", *LISTEN, "agent", "scripts_user", "demo", *TUNE),
         status=lambda _, answer: int(answer),
         is_remote=False,
         has_json=False,

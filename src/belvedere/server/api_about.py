@@ -11,6 +11,7 @@ from belvedere.access.model import Level
 from belvedere.base.clock import SECOND, iso
 from belvedere.db import Tx
 from belvedere.rest.route import Ask, Route
+from belvedere.server import scripts_user
 
 
 class Library(msgspec.Struct):
@@ -20,7 +21,9 @@ class Library(msgspec.Struct):
 
 
 class About(msgspec.Struct):
-    """`schema`: the last step of the database's schema. `agents`: connected to this very server."""
+    """`schema`: the last step of the database's schema. `agents`: connected to this very server.
+    `scripts_as_server`: scripts of the local agent run as the server's own user, so that an admin's
+    script can read everything that the server can."""
 
     version: str
     engine: str
@@ -29,6 +32,7 @@ class About(msgspec.Struct):
     uptime_s: int
     time: str
     agents: int
+    scripts_as_server: bool
     licences: list[Library]
     # Peers that sent forwarded headers within a week and are not in --proxies; only for admins.
     undeclared_proxies: list[str]
@@ -37,22 +41,24 @@ class About(msgspec.Struct):
 async def about(ask: Ask) -> About:
     house = ask.house
     now = house.clock()
+    schema, shares = await house.db.read(_facts)
     return About(
         __version__,
         house.db.sql.engine,
-        await house.db.read(_schema),
+        schema,
         platform.python_version(),
         max(0, now - house.started_at) // SECOND,
         iso(now),
         len(house.links),
+        shares,
         list(_libraries()),
         house.proxies.undeclared() if ask.actor.level.reaches(Level.ADMIN) else [],
     )
 
 
-def _schema(tx: Tx) -> str:
+def _facts(tx: Tx) -> tuple[str, bool]:
     last = tx.value("select max(name) from migrations where name like 'migrations/%'")
-    return str(last).removeprefix("migrations/")
+    return str(last).removeprefix("migrations/"), scripts_user.shares(tx)
 
 
 @cache

@@ -58,7 +58,10 @@ async def keep_running(app: App) -> None:
 async def _run(app: App) -> None:
     house = app.house
     settings = Settings(
-        house.settings.base_url, str(state_folder(house)), hostname=socket.gethostname()
+        house.settings.base_url,
+        str(state_folder(house)),
+        hostname=socket.gethostname(),
+        scripts_user=house.settings.scripts_user,
     )
     state = folder.prepare(settings.state)
     held = folder.lock(state, "agent")

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import socket as sockets
 import ssl
@@ -15,7 +16,7 @@ import uvicorn
 
 from belvedere.base import log_lines
 from belvedere.base.errors import Refused
-from belvedere.server import first_start, loops, operator, reactions, setting_up
+from belvedere.server import first_start, loops, operator, reactions, scripts_user, setting_up
 from belvedere.server.app import App
 from belvedere.server.build import build, connect_doorbell
 from belvedere.server.connections import raise_nofile
@@ -47,12 +48,15 @@ def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     raise_nofile()
     try:
+        if with_agent:
+            scripts_user.check(settings)
         house = build(settings)
         # Before the set-up: what cannot be served must not swallow the password that is told once.
         _check_tls(settings)
         _warn_of_proxies(house)
         listening = _listen(settings)
         welcome = first_start.set_up(house) if must_set_up else None
+        _settle_scripts_user(house, with_agent=with_agent)
         _offer_set_up(house)
         return _loop()(_serve(house, listening, welcome, with_agent=with_agent))
     except Refused as refusal:
@@ -69,6 +73,15 @@ def _warn_of_proxies(house: House) -> None:
             " --proxies peer=%s",
             peer,
         )
+
+
+def _settle_scripts_user(house: House, *, with_agent: bool) -> None:
+    name = house.settings.scripts_user
+    house.db.write_now(scripts_user.note, with_agent and not name)
+    if with_agent and name:
+        # What is made from now on is nobody else's: others can walk through the data folder.
+        os.umask(0o077)
+        scripts_user.open_way(house.settings.folder)
 
 
 def _offer_set_up(house: House) -> None:

@@ -19,7 +19,7 @@ from belvedere.access import customers, passwords, recovery, securing
 from belvedere.base.errors import Invalid, NotFound, Refused
 from belvedere.base.unix import short_path
 from belvedere.db import Tx
-from belvedere.server import errors, resealing
+from belvedere.server import errors, resealing, scripts_user
 from belvedere.server.build import build
 from belvedere.server.house import House
 from belvedere.server.settings import Settings
@@ -29,6 +29,7 @@ LARGEST = 64 * 1024
 
 
 def _create_organization(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+    scripts_user.check_another_organization(tx)
     made = customers.create_organization(
         tx,
         house.keys,

@@ -13,8 +13,9 @@ def default_data() -> Path:
     return Path(base) / "belvedere"
 
 
-def _setting(default: Any, env: str, about: str) -> Any:
-    return field(default=default, metadata={"env": env, "about": about})
+def _setting(default: Any, env: str, about: str, *, is_secret: bool = False) -> Any:
+    told = {"env": env, "about": about, "is_secret": is_secret}
+    return field(default=default, metadata=told)
 
 
 @dataclass(slots=True)
@@ -23,7 +24,10 @@ class Settings:
 
     data: str = _setting("", "BELVEDERE_DATA", "folder of the database, keys and sockets")
     database: str = _setting(
-        "", "BELVEDERE_DATABASE", "postgresql:// address; empty: SQLite in the data folder"
+        "",
+        "BELVEDERE_DATABASE",
+        "postgresql:// address; empty: SQLite in the data folder",
+        is_secret=True,
     )
     host: str = _setting("127.0.0.1", "BELVEDERE_HOST", "address to listen on")
     port: int = _setting(8420, "BELVEDERE_PORT", "port to listen on")
@@ -34,6 +38,7 @@ class Settings:
         "",
         "BELVEDERE_SECRET_KEY",
         "64 hex digits, or the text of a secret.key; empty: secret.key in the data folder",
+        is_secret=True,
     )
     proxies: str = _setting(
         "",
@@ -64,19 +69,32 @@ class Settings:
         "",
         "BELVEDERE_MAIL",
         "mailtos://user:password@host?from=address; sends invitations and links for new passwords",
+        is_secret=True,
     )
     log_level: str = _setting("info", "BELVEDERE_LOG_LEVEL", "debug, info, warning or error")
     agent: bool = _setting(True, "BELVEDERE_AGENT", "`up` starts a local agent")
+    scripts_user: str = _setting(
+        "",
+        "BELVEDERE_SCRIPTS_USER",
+        "user that scripts of the local agent of `up` run as; needs root; empty: the server's own"
+        " user, and then `up` serves one organization only",
+    )
     demo: bool = _setting(True, "BELVEDERE_DEMO", "the first start makes samples of everything")
     customer: str = _setting("main", "BELVEDERE_CUSTOMER", "first start: organization name")
     admin_email: str = _setting(
         "admin@localhost", "BELVEDERE_ADMIN_EMAIL", "first start: e-mail of the owner"
     )
     admin_password: str = _setting(
-        "", "BELVEDERE_ADMIN_PASSWORD", "first start: password of the owner; empty: a random one"
+        "",
+        "BELVEDERE_ADMIN_PASSWORD",
+        "first start: password of the owner; empty: a random one",
+        is_secret=True,
     )
     access_token: str = _setting(
-        "", "BELVEDERE_ACCESS_TOKEN", "first start: bvt_ and at least 32 characters"
+        "",
+        "BELVEDERE_ACCESS_TOKEN",
+        "first start: bvt_ and at least 32 characters",
+        is_secret=True,
     )
 
     @property
@@ -99,6 +117,9 @@ TABLE = tuple(
     (item.name, item.metadata["env"], item.default, item.metadata["about"])
     for item in fields(Settings)
 )
+
+# Variables that no other process may see, and that a server keeps in no environment.
+SECRETS = tuple(item.metadata["env"] for item in fields(Settings) if item.metadata["is_secret"])
 
 
 def load(options: dict[str, Any], environ: dict[str, str] | None = None) -> Settings:

@@ -4731,6 +4731,8 @@ export interface components {
         /**
          * About
          * @description `schema`: the last step of the database's schema. `agents`: connected to this very server.
+         *         `scripts_as_server`: scripts of the local agent run as the server's own user, so that an admin's
+         *         script can read everything that the server can.
          */
         About: {
             agents: number;
@@ -4738,6 +4740,7 @@ export interface components {
             licences: components["schemas"]["Library"][];
             python: string;
             schema: string;
+            scripts_as_server: boolean;
             time: string;
             undeclared_proxies: string[];
             uptime_s: number;

@@ -37,6 +37,9 @@ export const useWords = catalogue(
     cannotUndo: 'This cannot be undone.',
     stale: 'Somebody else changed this meanwhile. Load it again, then make your change.',
     reload: 'Load again',
+    scriptsAsServer: 'Scripts run as the server’s own user',
+    scriptsAsServerBody:
+      'A script of an admin can read the server’s key and all of its data. Start belvedere up as root with --scripts-user, or with --no-agent and agents on other machines. Until then there can be only one organization.',
     unsaved: 'Leave without saving?',
     unsavedBody: 'Your changes on this page are not saved.',
     leave: 'Leave',
@@ -78,6 +81,9 @@ export const useWords = catalogue(
     cannotUndo: 'No se puede deshacer.',
     stale: 'Otra persona lo cambió entretanto. Vuelve a cargarlo y haz tu cambio.',
     reload: 'Cargar de nuevo',
+    scriptsAsServer: 'Los scripts se ejecutan con el usuario del servidor',
+    scriptsAsServerBody:
+      'Un script de un administrador puede leer la clave del servidor y todos sus datos. Inicia belvedere up como root con --scripts-user, o con --no-agent y agentes en otras máquinas. Hasta entonces solo puede haber una organización.',
     unsaved: '¿Salir sin guardar?',
     unsavedBody: 'Los cambios de esta página no están guardados.',
     leave: 'Salir',

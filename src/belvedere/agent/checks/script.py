@@ -1,7 +1,8 @@
 """A script of a person, run as a check: its exit code and its last line say how it went.
 
 The keeper runs it, like the scripts of jobs: with every descendant in its hand, ended at its
-deadline, and when the agent is gone. It has the agent's rights.
+deadline, and when the agent is gone. It has the agent's rights, or those of the one user that every
+script of this agent runs as.
 """
 
 import asyncio
@@ -19,14 +20,20 @@ from belvedere.agent.staging import basename
 GOOD = frozenset({"success", "normal", "ok"})
 BAD = frozenset({"failure", "fail", "error"})
 
+# The version of the keeper from which on checks can have another user.
+RUNS_AS_OTHERS = 4
+
 Report = dict[str, Any]
 
 
 class ScriptChecks:
     """Hands scripts to the keeper, whichever it is by now, and waits for their ends."""
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, scripts_user: str = "") -> None:
         self._cache = cache
+        self._scripts_user = scripts_user
+        # Of the keeper's protocol; an older one would run a check with the agent's rights.
+        self.keeper_version = 0
         self._keeper: Attachment | None = None
         self._ends: dict[int, asyncio.Future[Report]] = {}
         # Another process has other numbers: the keeper may still be busy with those of the last.
@@ -59,6 +66,8 @@ class ScriptChecks:
         keeper = self._keeper
         if keeper is None or keeper.lost.is_set():
             raise OSError("there is no keeper yet")
+        if self._scripts_user and self.keeper_version < RUNS_AS_OTHERS:
+            raise OSError("the keeper is of an older version; it goes when its scripts have ended")
         number = next(self._numbers)
         end: asyncio.Future[Report] = asyncio.get_running_loop().create_future()
         self._ends[number] = end
@@ -84,6 +93,7 @@ class ScriptChecks:
             "runas": config["runas"],
             "arguments": config["script_arguments"],
             "timeout_ms": config["timeout"],
+            "os_user": self._scripts_user,
         }
 
 

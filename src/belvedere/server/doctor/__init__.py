@@ -13,6 +13,7 @@ from belvedere.server.settings import Settings
 CHECKS = (
     Check("server", place.server),
     Check("permissions", place.permissions),
+    Check("scripts", place.scripts),
     Check("key", place.key),
     Check("disk", place.disk),
     Check("library", place.sqlite_library, "sqlite"),

@@ -11,8 +11,9 @@ from belvedere.access.keys import SECRET_FILE
 from belvedere.base.clock import MINUTE, SECOND, iso, parse_iso
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
-from belvedere.server import operator, proxies
+from belvedere.server import operator, proxies, scripts_user
 from belvedere.server.doctor.model import Finding, Patient, notice, ok, problem
+from belvedere.server.scripts_user import ADVICE
 
 SCARCE = 1 << 30
 # Older ones can lose committed data when the write-ahead log is reset at a bad moment.
@@ -32,7 +33,7 @@ def server(patient: Patient) -> Iterable[Finding]:
 def permissions(patient: Patient) -> Iterable[Finding]:
     """Nobody else on this machine may read the data."""
     folder = patient.settings.folder
-    open_ones = [path for path in (folder, *folder.glob("*.db*")) if _is_open(path)]
+    open_ones = [path for path in (folder, *_files(folder)) if _is_open(path)]
     for path in open_ones:
         mode = "700" if path.is_dir() else "600"
         yield problem(
@@ -42,8 +43,29 @@ def permissions(patient: Patient) -> Iterable[Finding]:
         yield ok("permissions", f"Only its owner can look into {folder}.")
 
 
+def _files(folder: Path) -> list[Path]:
+    kept = (*folder.glob("*.db*"), folder / SECRET_FILE, folder / operator.SOCKET)
+    return sorted(path for path in kept if path.exists())
+
+
 def _is_open(path: Path) -> bool:
-    return path.exists() and bool(path.stat().st_mode & 0o077)
+    """Scripts of another user must be able to walk through the folder, which shows nothing."""
+    closed = 0o066 if path.is_dir() else 0o077
+    return path.exists() and bool(path.stat().st_mode & closed)
+
+
+def scripts(patient: Patient) -> Iterable[Finding]:
+    shares, count = patient.db.look(
+        lambda tx: (scripts_user.shares(tx), scripts_user.organizations(tx))
+    )
+    if not shares:
+        yield ok("scripts", "No script runs as the server's own user through `belvedere up`.")
+        return
+    text = "Scripts run as the server's own user, so an admin's script can read the key and"
+    if count > 1:
+        yield problem("scripts", f"{text} the data of all {count} organizations.", ADVICE)
+    else:
+        yield notice("scripts", f"{text} the database.", ADVICE)
 
 
 def key(patient: Patient) -> Iterable[Finding]:

@@ -14,6 +14,7 @@ import { Empty } from '../../ui/Empty'
 import { Go, useGo } from '../../ui/Go'
 import { Loaded } from '../../ui/Loaded'
 import { More } from '../../ui/More'
+import { ScriptsAsServer } from '../../ui/ScriptsAsServer'
 import { HostRow } from './HostRow'
 import { hostsRoute } from './routes'
 import { useText } from './text'
@@ -49,21 +50,24 @@ export function HostsPage() {
   const isNone = query.data && rows.length === 0 && !query.isPlaceholderData
   if (isNone && !isFiltered) return <First />
   return (
-    <Paper withBorder>
-      <Bar filter={filter} total={total} />
-      <Loaded query={query}>
-        {() =>
-          rows.length === 0 ? (
-            <Empty icon={FilterX} title={t.none}>
-              {t.noneBody}
-            </Empty>
-          ) : (
-            rows.map((host, i) => <HostRow key={host.id} host={host} isActive={i === active} />)
-          )
-        }
-      </Loaded>
-      <More query={query} left={total === null ? null : total - rows.length} onSight />
-    </Paper>
+    <>
+      <ScriptsAsServer />
+      <Paper withBorder>
+        <Bar filter={filter} total={total} />
+        <Loaded query={query}>
+          {() =>
+            rows.length === 0 ? (
+              <Empty icon={FilterX} title={t.none}>
+                {t.noneBody}
+              </Empty>
+            ) : (
+              rows.map((host, i) => <HostRow key={host.id} host={host} isActive={i === active} />)
+            )
+          }
+        </Loaded>
+        <More query={query} left={total === null ? null : total - rows.length} onSight />
+      </Paper>
+    </>
   )
 }
 

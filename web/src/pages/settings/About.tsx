@@ -1,15 +1,17 @@
 import { Alert, Anchor, Group, Stack, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { api, ok, ROOT } from '../../api/client'
+import { ROOT } from '../../api/client'
+import { aboutQuery } from '../../api/queries/about'
 import { dateTime, duration } from '../../lib/format'
 import { Loaded } from '../../ui/Loaded'
+import { ScriptsAsServer } from '../../ui/ScriptsAsServer'
 import { Section } from '../../ui/Section'
 import { useText } from './text'
 import './settings.css'
 
 export function About() {
   const t = useText()
-  const about = useQuery({ queryKey: ['about'], queryFn: () => ok(api.GET('/api/about')) })
+  const about = useQuery(aboutQuery)
   return (
     <Loaded query={about}>
       {(it) => (
@@ -19,6 +21,7 @@ export function About() {
               {t.proxiesBody} {it.undeclared_proxies.join(', ')}
             </Alert>
           ) : null}
+          <ScriptsAsServer />
           <Section title="Belvedere" padded>
             <Table withRowBorders={false} variant="vertical" layout="fixed">
               <Table.Tbody>

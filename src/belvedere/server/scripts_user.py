@@ -1,0 +1,122 @@
+"""Which user the scripts of `belvedere up` run as, and what follows where it is the server's own.
+
+Such a script can read the key, the database and the operator's socket, so an admin of any
+organization could read all of them: then there may be only one organization.
+"""
+
+import logging
+import os
+import pwd
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from belvedere.base.errors import Conflict, Refused
+from belvedere.db import Tx
+from belvedere.server.settings import Settings
+
+log = logging.getLogger("belvedere.server")
+
+# The row of `meta` that says that scripts run as the server's own user.
+ROW = "scripts_as_server"
+ADVICE = (
+    "Start `belvedere up` as root with --scripts-user USER, or with --no-agent and agents on other"
+    " machines or as other users."
+)
+
+
+def check(settings: Settings) -> None:
+    """Refused, with what to do, where scripts cannot run as the user that was named."""
+    name = settings.scripts_user
+    if not name:
+        return
+    if os.geteuid() != 0:
+        raise _refused(
+            name,
+            "only root can run scripts as another user. Start `belvedere up` as root, or with"
+            " --no-agent and an agent that runs as that user",
+        )
+    try:
+        user = pwd.getpwnam(name)
+    except (KeyError, ValueError):
+        raise _refused(name, "there is no such user on this machine") from None
+    if user.pw_uid == os.geteuid():
+        raise _refused(name, "this is the server's own user; name another one")
+    _check_way(settings.folder.absolute(), user)
+
+
+def _check_way(folder: Path, user: pwd.struct_passwd) -> None:
+    """The data folder itself is opened for it; what is above is the administrator's."""
+    groups = set(os.getgrouplist(user.pw_name, user.pw_gid))
+    for parent in folder.resolve().parents:
+        if parent.exists() and not _can_enter(parent.stat(), user.pw_uid, groups):
+            raise _refused(
+                user.pw_name,
+                f"this user cannot enter {parent}, which is above the data folder; choose another"
+                " --data, such as /var/lib/belvedere",
+            )
+
+
+def _can_enter(folder: os.stat_result, uid: int, groups: Iterable[int]) -> bool:
+    if folder.st_uid == uid:
+        return bool(folder.st_mode & stat.S_IXUSR)
+    if folder.st_gid in groups:
+        return bool(folder.st_mode & stat.S_IXGRP)
+    return bool(folder.st_mode & stat.S_IXOTH)
+
+
+def _refused(name: str, why: str) -> Refused:
+    return Refused(f"--scripts-user {name}: {why}.")
+
+
+def open_way(folder: Path) -> None:
+    """Scripts of another user reach their working folders through the data folder, and nothing
+    else in it: what is there is closed to others first."""
+    for path in folder.iterdir():
+        # The agent's own folder is looked after by the agent.
+        if path.name != "agent":
+            _close(path)
+    folder.chmod(0o711)
+
+
+def _close(path: Path) -> None:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        # A socket, which is made closed, or a link, which is only as open as what it leads to.
+        return
+    try:
+        mode = stat.S_IMODE(os.fstat(fd).st_mode)
+        if mode & 0o077:
+            os.fchmod(fd, mode & 0o700)
+    finally:
+        os.close(fd)
+
+
+def note(tx: Tx, shares_user: bool) -> None:
+    """At each start; the command line reads it where no server runs."""
+    tx.run("delete from meta where name = ?", ROW)
+    if shares_user:
+        tx.run("insert into meta (name, value) values (?, ?)", ROW, str(tx.now))
+        count = organizations(tx)
+        if count > 1:
+            log.warning("scripts run as the server's own user organizations=%d", count)
+            log.warning(ADVICE)
+
+
+def shares(tx: Tx) -> bool:
+    """Whether scripts of a local agent run as the server's own user."""
+    return tx.row("select 1 from meta where name = ?", ROW) is not None
+
+
+def organizations(tx: Tx) -> int:
+    return int(tx.value("select count(*) from customers"))
+
+
+def check_another_organization(tx: Tx) -> None:
+    if organizations(tx) and shares(tx):
+        raise Conflict(
+            "A second organization needs scripts that run as another user than the server: now an"
+            f" admin's script could read the data of every organization. {ADVICE}",
+            code="scripts_user_needed",
+        )

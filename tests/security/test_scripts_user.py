@@ -1,0 +1,200 @@
+"""Scripts of `belvedere up` against the server that runs them: its key, secrets and tenants."""
+
+import base64
+import json
+import os
+import pwd
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from belvedere.access import create_organization
+from belvedere.access.keys import Keys
+from belvedere.base.errors import Conflict, Refused
+from belvedere.db import Database
+from belvedere.server import operator, scripts_user
+from belvedere.server.settings import SECRETS, Settings
+from e2e import leftovers
+from e2e.patience import until
+from e2e.programs import PASSWORD, TOKEN, run
+from e2e.site import Site
+from e2e.world import World
+
+USER = "nobody"
+KEY = "5ec4e7" * 10 + "abcd"
+MAIL = "mailtos://someone:mail-password@mail.example?from=a@b.example"
+GLOBEX = ("organization", "create", "globex", "--email", "eve@globex.example", "--data")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs scripts as other users")
+
+
+def findings(world: World) -> dict[str, str]:
+    """The verdict of each check of the doctor that is about scripts or files."""
+    ran = run("doctor", "--data", str(world.server.data), "--json", BELVEDERE_SECRET_KEY=KEY)
+    told = json.loads(ran.stdout)
+    return {one["check"]: one["verdict"] for one in told if one["check"] in CHECKS}
+
+
+CHECKS = ("scripts", "permissions")
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[World]:
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_mode & 0o001 == 0:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    secrets = {"BELVEDERE_SECRET_KEY": KEY, "BELVEDERE_MAIL": MAIL}
+    with World(tmp_path / "up", verb="up", **secrets) as world:
+        yield world
+
+
+def test_no_process_has_a_secret_of_the_server_in_its_environment(up: World) -> None:
+    """Not the server itself, whose environment a script of the same user can read, nor its keeper,
+    its checks, its senders or a script."""
+    up.start("--no-demo", BELVEDERE_INNER_NETWORKS="127.0.0.0/8")
+    site = Site(up, up.local_agent())
+    host_id = up.connected(site.agent)["id"]
+    wanted = {"name": "root", "type": "file", "host_id": host_id, "path": "/"}
+    made = up.api.post("/monitor", wanted)
+    until(lambda: up.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
+    job = site.run(f"#!/bin/sh\nenv; cat /proc/{up.server.pid}/environ\n")
+    processes = leftovers.of_folder(up.folder)
+    assert len(processes) == 3
+    seen = b"".join(leftovers.read(pid, "environ") for pid in processes) + up.log(job["id"])
+    for secret in (PASSWORD, TOKEN, KEY, "mail-password", *SECRETS):
+        assert secret.encode() not in seen
+    # They were read all the same.
+    up.person().close()
+
+
+@needs_root
+def test_scripts_of_another_user_read_nothing_of_the_server(up: World) -> None:
+    up.start("--no-demo", "--scripts-user", USER)
+    site = Site(up, up.local_agent())
+    data = up.server.data
+    blob = f"""#!/bin/sh
+id -un
+for file in {data}/* {data}/secret.key {data}/belvedere.db {data}/admin.sock {data}/logs.db \\
+    {data}/agent/credential.json {data}/agent/keeper.sock /proc/{up.server.pid}/environ \\
+    /proc/{up.server.pid}/mem /proc/$PPID/environ; do
+  if [ -r "$file" ] || [ -w "$file" ]; then
+    head -c 1 "$file" > /dev/null 2>&1 && echo "open: $file"
+  fi
+done
+echo x > here && echo y > "$BELVEDERE_FILES/there"
+"""
+    job = site.run(blob)
+    assert (job["state"], up.log(job["id"]).decode()) == ("normal", f"{USER}\n")
+    assert findings(up) == {"scripts": "ok", "permissions": "ok"}
+    assert not up.api.get("/api/about")["scripts_as_server"]
+    assert run(*GLOBEX, str(data), BELVEDERE_SECRET_KEY=KEY).returncode == 0
+
+
+@needs_root
+def test_neither_a_task_nor_a_check_can_choose_the_servers_user(up: World) -> None:
+    up.start("--no-demo", "--scripts-user", USER)
+    site = Site(up, up.local_agent())
+    refused = site.run("#!/bin/sh\nid -un\n", os_user="root")
+    assert refused["state"] != "normal"
+    assert "run as 'nobody' only" in json.dumps(refused)
+    host_id = up.connected(site.agent)["id"]
+    source = base64.b64encode(b'#!/bin/sh\ntest "$(id -un)" = nobody\n').decode()
+    script = up.api.post("/file", {"filename": "check.sh", "data": source})
+    wanted = {"name": "who", "type": "script", "host_id": host_id, "script_id": script["id"]}
+    made = up.api.post("/monitor", wanted)
+    until(lambda: up.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
+
+
+def test_without_another_user_there_is_one_organization(up: World) -> None:
+    """Asked through the server's socket, and without a server."""
+    up.start("--no-demo")
+    up.local_agent()
+    data = str(up.server.data)
+    assert up.api.get("/api/about")["scripts_as_server"]
+    for _ in range(2):
+        ran = run(*GLOBEX, data, BELVEDERE_SECRET_KEY=KEY)
+        assert ran.returncode == 1 and "--scripts-user" in ran.stderr
+        if up.server.is_running:
+            assert findings(up) == {"scripts": "notice", "permissions": "ok"}
+            up.server.stop()
+
+
+def test_two_organizations_that_are_there_already_go_on(up: World) -> None:
+    up.start("--no-demo", "--no-agent")
+    assert run(*GLOBEX, str(up.server.data), BELVEDERE_SECRET_KEY=KEY).returncode == 0
+    up.server.stop()
+    up.start("--no-demo")
+    site = Site(up, up.local_agent())
+    assert site.run("#!/bin/sh\n")["state"] == "normal"
+    assert "scripts run as the server's own user organizations=2" in up.server.said()
+    assert findings(up)["scripts"] == "problem"
+
+
+def refusal(settings: Settings) -> str:
+    with pytest.raises(Refused) as told:
+        scripts_user.check(settings)
+    return told.value.message
+
+
+def test_a_user_that_cannot_be_used_is_refused_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(data=str(tmp_path / "closed" / "data"), scripts_user=USER)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "Start `belvedere up` as root" in refusal(settings)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    (tmp_path / "closed").mkdir(mode=0o700)
+    monkeypatch.setattr(pwd, "getpwnam", lambda _: _user(uid=0))
+    assert "own user" in refusal(settings)
+    monkeypatch.setattr(pwd, "getpwnam", lambda _: _user(uid=os.getuid() + 4_000_000))
+    assert "cannot enter" in refusal(settings) and "--data" in refusal(settings)
+    monkeypatch.undo()
+    if os.geteuid() == 0:
+        assert "no such user" in refusal(Settings(scripts_user="nobody-here"))
+    scripts_user.check(Settings())
+
+
+def _user(uid: int) -> Any:
+    return pwd.struct_passwd((USER, "x", uid, uid + 1, "", "/", "/bin/sh"))
+
+
+def test_the_refusal_has_a_code_and_comes_with_the_second_only(db: Database, keys: Keys) -> None:
+    db.write_now(scripts_user.note, True)
+    db.write_now(scripts_user.check_another_organization)
+    reserved: frozenset[str] = frozenset()
+    db.write_now(create_organization, keys, "acme", "ada@acme.example", reserved=reserved)
+    with pytest.raises(Conflict) as refused:
+        db.write_now(scripts_user.check_another_organization)
+    assert refused.value.code == "scripts_user_needed"
+    db.write_now(scripts_user.note, False)
+    db.write_now(scripts_user.check_another_organization)
+    assert "/organization" in operator.VERBS
+
+
+def test_what_is_in_the_data_folder_is_closed_before_others_may_pass(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    (data / "secret.key").write_text("x")
+    (data / "secret.key").chmod(0o644)
+    (data / "backup").mkdir(mode=0o755)
+    (data / "link").symlink_to("/etc/passwd")
+    before = os.stat("/etc/passwd").st_mode
+    scripts_user.open_way(data)
+    modes = [path.stat().st_mode & 0o777 for path in (data, data / "secret.key", data / "backup")]
+    assert modes == [0o711, 0o600, 0o700]
+    assert os.stat("/etc/passwd").st_mode == before
+
+
+def test_a_program_starts_again_without_its_secrets(tmp_path: Path) -> None:
+    code = (
+        "import os\nfrom belvedere.base import private_environment as private\n"
+        "private.hide(['SECRET'])\n"
+        "print(os.environ['SECRET'], b'swordfish' in open('/proc/self/environ', 'rb').read())\n"
+        "private.forget(['SECRET'])\nprint('SECRET' in os.environ, os.environ['OTHER'])\n"
+    )
+    env = {**os.environ, "SECRET": "swordfish", "OTHER": "stays"}
+    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert ran.stdout == "swordfish False\nFalse stays\n", ran.stderr

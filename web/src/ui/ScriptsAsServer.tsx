@@ -1,0 +1,28 @@
+import { Alert } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { TriangleAlert } from 'lucide-react'
+import { aboutQuery } from '../api/queries/about'
+import { useCan } from '../app/session'
+import { useWords } from './text'
+
+/** For admins, whose scripts can read everything where they run as the server's own user. */
+export function ScriptsAsServer() {
+  return useCan()('host.edit') ? <Warning /> : null
+}
+
+function Warning() {
+  const w = useWords()
+  const { data } = useQuery({ ...aboutQuery, staleTime: Number.POSITIVE_INFINITY })
+  if (!data?.scripts_as_server) return null
+  return (
+    <Alert
+      color="yellow"
+      mb="sm"
+      icon={<TriangleAlert size={16} />}
+      title={w.scriptsAsServer}
+      role="status"
+    >
+      {w.scriptsAsServerBody}
+    </Alert>
+  )
+}
