@@ -14,7 +14,8 @@ from websockets.exceptions import ConnectionClosed
 
 from belvedere.access.model import Actor, Level
 from belvedere.protocol import Cancel, Ended, Order, Report
-from belvedere.server.link import Goodbye, Link
+from belvedere.server.goodbye import Goodbye
+from belvedere.server.link import Link
 from belvedere.server.wire import Wire, encode
 from contract.client import Client
 from contract.fakeagent import hello

@@ -12,7 +12,7 @@ from belvedere.access import Actor, Level, audit, require
 from belvedere.base.errors import Conflict, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.files import model, store
+from belvedere.files import model, quota, store
 from belvedere.files.model import FileRow, FileVersion, Kind
 from belvedere.rest import multipart, words
 from belvedere.rest.filters import Listing
@@ -184,6 +184,7 @@ def _apply(tx: Tx, row: FileRow, given: FileChange) -> None:
 def _fill(tx: Tx, row: FileRow, content: bytes) -> None:
     if len(content) > MAX_CONTENT:
         raise words.bad("content", f"A file has at most {MAX_CONTENT} bytes.")
+    quota.check_room(tx, row.customer_id)
     row.sha256 = store.store_content(tx, content)
     # Old agents compare their copy by MD5; nothing else rests on it.
     row.md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()

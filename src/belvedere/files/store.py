@@ -56,6 +56,27 @@ def content_of(tx: Tx, sha256: str) -> bytes | None:
     return None if content is None else bytes(content)
 
 
+# Large contents are read in parts of this size: a slow reader holds no more in memory.
+PART = 4 * 1024 * 1024
+
+
+def size_of(tx: Tx, sha256: str) -> int | None:
+    size = tx.value("select size from blobs where sha256 = ?", sha256)
+    return None if size is None else int(size)
+
+
+def part_of(tx: Tx, sha256: str, start: int) -> bytes:
+    """At most `PART` bytes from this one on."""
+    part = tx.value(
+        "select substr(content, cast(? as integer), cast(? as integer)) from blobs"
+        " where sha256 = ?",
+        start + 1,
+        PART,
+        sha256,
+    )
+    return b"" if part is None else bytes(part)
+
+
 def insert(tx: Tx, row: FileRow) -> None:
     marks = ", ".join("?" for _ in FileRow.__struct_fields__)
     tx.run(

@@ -41,7 +41,8 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
         tx.now,
         host_id,
     )
-    told = {"hostname": host.hostname, "session": session, "agent_version": hello.agent_version}
+    version = _word(hello.agent_version)
+    told = {"hostname": host.hostname, "session": session, "agent_version": version}
     events.append(tx, host.customer_id, "host.connected", host_id, told)
     tx.rung.add(f"host:{host_id}")
     return session

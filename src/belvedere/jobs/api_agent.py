@@ -52,7 +52,7 @@ async def end(ask: Ask) -> Reply:
     if fence is None:
         return Reply(status=204)
     if fence and len(log) > INLINE_LOG:
-        await _keep(house, fence, job_id, log)
+        await _keep(house, ask.actor.customer_id, fence, job_id, log)
         await house.logs.write(
             joblog.close, fence, report.bytes_total, report.lines_total, report.sha256
         )
@@ -62,12 +62,14 @@ async def end(ask: Ask) -> Reply:
     return Reply(record)
 
 
-async def _keep(house: Any, fence: int, job_id: str, log: bytes) -> None:
+async def _keep(house: Any, customer_id: str, fence: int, job_id: str, log: bytes) -> None:
     """All output first: an end is told when its bytes are durable. What is there stays."""
     pieces, line = [], 0
+    dropped = not house.storage.take(customer_id, len(log))
     for at in range(0, len(log), CHUNK):
         data = log[at : at + CHUNK]
-        pieces.append(joblog.Output(fence, job_id, at, line, data))
+        piece = joblog.Output(fence, job_id, at, line, data, 0, customer_id, dropped)
+        pieces.append(piece)
         line += data.count(b"\n")
     for first in range(0, len(pieces), AT_ONCE):
         await house.logs.write(joblog.append, pieces[first : first + AT_ONCE])

@@ -69,12 +69,20 @@ async def text(house: Any, found: Source, start: int, end: int | None) -> AsyncI
     while end is None or at < end:
         chunks = await house.logs.read(joblog.chunks, found.fence, at)
         if not chunks:
+            if end is None and (gap := await _dropped(house, found, at)) is not None:
+                yield joblog.mark(at, gap.bytes_seen)
             return
         for after, _, data in joblog.pieces(chunks, at):
             if end is not None and at >= end:
                 return
             yield data if end is None or after <= end else data[: len(data) - (after - end)]
             at = after
+
+
+async def _dropped(house: Any, found: Source, at: int) -> joblog.Log | None:
+    """The log, where it ends with output that the organization had no room for."""
+    log: joblog.Log | None = await house.logs.read(joblog.find, found.fence)
+    return log if log is not None and log.bytes_seen > at and is_ended(found) else None
 
 
 async def live(
@@ -161,6 +169,10 @@ async def _new_output(house: Any, found: Source, at: int) -> AsyncIterator[tuple
                 yield _output(found, said, at), at
     if is_ended(found) and (rest := decoder.decode(b"", final=True)):
         yield _output(found, rest, read), read
+    if (gap := await _dropped(house, found, read)) is not None:
+        yield _cut(read, gap.bytes_seen, gap.lines_seen), read
+        missing = joblog.mark(read, gap.bytes_seen).decode()
+        yield _output(found, missing, gap.bytes_seen), gap.bytes_seen
 
 
 def _cut(start: int, end: int, line: int) -> bytes:

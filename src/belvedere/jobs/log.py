@@ -14,6 +14,10 @@ from belvedere.db.crash import around_commit
 
 KEEP = 16 * 1024 * 1024
 KEEP_HEAD = 1024 * 1024
+# Pieces of one log: an agent that sends byte by byte fills the store with rows instead of bytes.
+MAX_CHUNKS = 256 * 1024
+# Pieces that are looked at together when the middle is cut.
+CUT_AT_ONCE = 64
 
 
 class Log(msgspec.Struct):
@@ -28,6 +32,7 @@ class Log(msgspec.Struct):
     bytes_total: int | None
     lines_total: int | None
     sha256: str | None
+    chunks: int = 0
 
     @property
     def is_complete(self) -> bool:
@@ -51,6 +56,9 @@ class Output(msgspec.Struct):
     data: bytes
     # So far the sender counts on what it sent before.
     after: int = 0
+    customer_id: str = ""
+    # The organization has no room for it: counted, and marked as missing.
+    is_dropped: bool = False
 
 
 def find(tx: Tx, fence: int) -> Log | None:
@@ -73,7 +81,7 @@ def append(tx: Tx, pieces: list[Output]) -> Sequence[int | Exception]:
         else:
             _add(tx, logs[piece.fence], piece)
     for log in logs.values():
-        if log.bytes_kept > KEEP:
+        if log.bytes_kept > KEEP or log.chunks > MAX_CHUNKS:
             _cut(tx, log)
         _save(tx, log)
     around_commit(tx, "log")
@@ -86,7 +94,12 @@ def append(tx: Tx, pieces: list[Output]) -> Sequence[int | Exception]:
 
 
 def _new(tx: Tx, piece: Output) -> Log:
-    tx.run("insert into logs (fence, job_id) values (?, ?)", piece.fence, piece.job_id)
+    tx.run(
+        "insert into logs (fence, job_id, customer_id) values (?, ?, ?)",
+        piece.fence,
+        piece.job_id,
+        piece.customer_id,
+    )
     return Log(piece.fence, piece.job_id, 0, 0, 0, None, None, None)
 
 
@@ -98,6 +111,10 @@ def _add(tx: Tx, log: Log, piece: Output) -> None:
     at_line = piece.at_line + piece.data[:skip].count(b"\n")
     # A piece from further on leaves a gap: the agent's spool had to drop its middle.
     at_byte = max(piece.at_byte, log.bytes_seen)
+    log.bytes_seen = at_byte + len(data)
+    log.lines_seen = at_line + data.count(b"\n")
+    if piece.is_dropped or (log.chunks >= MAX_CHUNKS and at_byte < KEEP_HEAD):
+        return
     tx.run(
         "insert into log_chunks (fence, at_byte, at_line, size, data, written_at)"
         " values (?, ?, ?, ?, ?, ?)",
@@ -108,31 +125,38 @@ def _add(tx: Tx, log: Log, piece: Output) -> None:
         zlib.compress(data, 1),
         tx.now,
     )
-    log.bytes_seen = at_byte + len(data)
     log.bytes_kept += len(data)
-    log.lines_seen = at_line + data.count(b"\n")
+    log.chunks += 1
 
 
 def _cut(tx: Tx, log: Log) -> None:
     """Drop the oldest chunks after the head until the rest fits."""
-    rows = tx.rows(
-        "select at_byte, size from log_chunks where fence = ? and at_byte >= ? order by at_byte",
-        log.fence,
-        KEEP_HEAD,
-    )
-    for at_byte, size in rows:
-        if log.bytes_kept <= KEEP:
-            break
-        tx.run("delete from log_chunks where fence = ? and at_byte = ?", log.fence, at_byte)
-        log.bytes_kept -= size
+    while log.bytes_kept > KEEP or log.chunks > MAX_CHUNKS:
+        rows = tx.rows(
+            "select at_byte, size from log_chunks where fence = ? and at_byte >= ?"
+            " order by at_byte limit ?",
+            log.fence,
+            KEEP_HEAD,
+            CUT_AT_ONCE,
+        )
+        if not rows:
+            return
+        for at_byte, size in rows:
+            if log.bytes_kept <= KEEP and log.chunks <= MAX_CHUNKS:
+                return
+            tx.run("delete from log_chunks where fence = ? and at_byte = ?", log.fence, at_byte)
+            log.bytes_kept -= size
+            log.chunks -= 1
 
 
 def _save(tx: Tx, log: Log) -> None:
     tx.run(
-        "update logs set bytes_seen = ?, bytes_kept = ?, lines_seen = ? where fence = ?",
+        "update logs set bytes_seen = ?, bytes_kept = ?, lines_seen = ?, chunks = ?"
+        " where fence = ?",
         log.bytes_seen,
         log.bytes_kept,
         log.lines_seen,
+        log.chunks,
         log.fence,
     )
 
@@ -190,7 +214,7 @@ def forget(tx: Tx, job_ids: list[str]) -> None:
     ids = msgspec.json.encode(job_ids).decode()
     of_these = f"job_id in {tx.sql.texts}"
     tx.run(f"delete from log_chunks where fence in (select fence from logs where {of_these})", ids)
-    for table in ("logs", "job_file_chunks", "job_files"):
+    for table in ("logs", "job_file_chunks", "job_files", "job_file_bytes"):
         tx.run(f"delete from {table} where {of_these}", ids)
 
 

@@ -17,6 +17,10 @@ from belvedere.db import Tx, columns
 MOST_FILES = 100
 MOST_BYTES = 64 * 1024 * 1024
 LONGEST_NAME = 200
+# A piece counts for at least so much: many small ones cost rows instead of bytes.
+LEAST_COST = 4 * 1024
+# Everything that is stored for one attempt, with pieces that came again in another size.
+MAX_STORED = MOST_BYTES + MOST_FILES * 64 * 1024
 
 
 class OutFile(msgspec.Struct):
@@ -39,19 +43,50 @@ class Piece(msgspec.Struct):
     number: int
     at_byte: int
     data: bytes
+    customer_id: str = ""
 
 
 def append(tx: Tx, pieces: list[Piece]) -> Sequence[int]:
-    """Keep pieces; one that came before is skipped."""
-    tx.many(
-        "insert into job_file_chunks (fence, number, at_byte, job_id, data) values (?, ?, ?, ?, ?)"
-        " on conflict (fence, number, at_byte) do nothing",
-        [
-            (one.fence, one.number, one.at_byte, one.job_id, zlib.compress(one.data, 1))
-            for one in pieces
-        ],
+    """Keep pieces; one that came before is skipped. What is beyond the limit of its attempt is
+    dropped, whatever connection it came on; the end then shows that the file is not complete."""
+    stored: dict[int, int] = {}
+    for piece in pieces:
+        if piece.fence not in stored:
+            stored[piece.fence] = _stored(tx, piece.fence)
+        cost = max(len(piece.data), LEAST_COST)
+        if stored[piece.fence] + cost <= MAX_STORED and _insert(tx, piece):
+            stored[piece.fence] += cost
+            _count(tx, piece, cost)
+    return [len(piece.data) for piece in pieces]
+
+
+def _stored(tx: Tx, fence: int) -> int:
+    return int(tx.value("select bytes from job_file_bytes where fence = ?", fence) or 0)
+
+
+def _insert(tx: Tx, piece: Piece) -> bool:
+    return bool(
+        tx.run(
+            "insert into job_file_chunks (fence, number, at_byte, job_id, data)"
+            " values (?, ?, ?, ?, ?) on conflict (fence, number, at_byte) do nothing",
+            piece.fence,
+            piece.number,
+            piece.at_byte,
+            piece.job_id,
+            zlib.compress(piece.data, 1),
+        )
     )
-    return [len(one.data) for one in pieces]
+
+
+def _count(tx: Tx, piece: Piece, cost: int) -> None:
+    tx.run(
+        "insert into job_file_bytes (fence, job_id, customer_id, bytes) values (?, ?, ?, ?)"
+        " on conflict (fence) do update set bytes = job_file_bytes.bytes + excluded.bytes",
+        piece.fence,
+        piece.job_id,
+        piece.customer_id,
+        cost,
+    )
 
 
 def close(tx: Tx, fence: int, job_id: str, told: Sequence[Sequence[Any]]) -> None:

@@ -12,6 +12,7 @@ from belvedere.base.clock import SECOND, Clock
 from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
 from belvedere.events.hub import Hub
+from belvedere.files.quota import GIB
 from belvedere.jobs import commands, queue, scraper
 from belvedere.notifications.couriers import Couriers
 from belvedere.server import routes
@@ -24,6 +25,7 @@ from belvedere.server.links import Links
 from belvedere.server.original.api import poll
 from belvedere.server.proxies import Proxies
 from belvedere.server.settings import Settings
+from belvedere.server.storage import Storage
 from belvedere.server.table import Table
 from belvedere.statuspages.recent import Recent
 
@@ -69,6 +71,7 @@ def furnish(
     house = House(settings, db, logs, keys, hub, limits, Turnstile(limits), clock, clock())
     house.proxies = Proxies(settings.proxies, clock)
     house.secret_uses = Window(settings.secret_rate, SECOND, clock)
+    house.storage = Storage(settings.storage_quota * GIB)
     house.status_pages = Recent(clock)
     house.couriers = Couriers(settings.inner_networks, settings.mail)
     house.table = Table(routes.ROUTES, routes.PAGES)

@@ -17,6 +17,7 @@ from belvedere.server.handshakes import Handshakes
 from belvedere.server.proxies import Proxies
 from belvedere.server.scheduled import TARGETS
 from belvedere.server.settings import Settings
+from belvedere.server.storage import Storage
 from belvedere.statuspages.recent import Recent
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class House:
     checks: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     # Agents that connect.
     handshakes: Handshakes = field(default_factory=Handshakes)
+    # What organizations store.
+    storage: Storage = field(default_factory=lambda: Storage(0))
     # Set when the server goes: endless streams end.
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     # Whose forwarded headers count, and who sends some without being declared.

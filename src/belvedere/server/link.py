@@ -8,35 +8,28 @@ from typing import Any
 import msgspec
 
 from belvedere.access.model import Actor
-from belvedere.base import text
 from belvedere.jobs import finish, outfiles, reunion
 from belvedere.jobs import log as joblog
 from belvedere.protocol import (
-    CHUNK,
-    FILE,
-    OUTPUT,
     VERSION,
     Ack,
     Beat,
     Cancel,
-    Credit,
     Ended,
     FromServer,
     Hello,
-    Kept,
-    Missing,
     Order,
     Samples,
     Started,
     Stop,
     Want,
     Welcome,
-    pack_blob,
-    unpack_file,
-    unpack_output,
 )
-from belvedere.server import questions
+from belvedere.server import bounds, questions
+from belvedere.server.goodbye import Goodbye, check_numbers
 from belvedere.server.house import House
+from belvedere.server.intake import CREDIT, Intake
+from belvedere.server.transfers import Transfers
 from belvedere.server.watcher import Watcher
 
 log = logging.getLogger("belvedere.agents")
@@ -45,8 +38,6 @@ encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(list[dict[str, Any]]).decode
 
 BEAT_MS = 10_000
-WIDEST = 2**62
-CREDIT = 4 * 1024 * 1024
 # Nobody waits for an acknowledgement: it leaves with the next order, or this much later, which is
 # still before the keeper makes an end durable that the server might not have.
 ACK_S = 0.01
@@ -58,15 +49,6 @@ SHAPES: dict[str, Any] = {
     "want": Want,
     "samples": Samples,
 }
-
-
-class Goodbye(Exception):
-    """The link must end; the code and words go to the agent."""
-
-    def __init__(self, code: int, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
 
 
 class Link:
@@ -81,6 +63,7 @@ class Link:
     ) -> None:
         self.house = house
         self.host_id = actor.host_id
+        self.customer_id = actor.customer_id
         self.address = actor.address
         self.session = 0
         self.is_closing = False
@@ -92,21 +75,21 @@ class Link:
         # Nothing that left the outbox is still under way.
         self._is_idle = False
         self._outbox: list[FromServer] = []
-        self._frames: list[bytes] = []
         # Ends that are durable here and not acknowledged yet.
         self._ended: list[int] = []
         self._ack_due: asyncio.TimerHandle | None = None
         self._wake = asyncio.Event()
         self._goodbye: Goodbye | None = None
         # Fences that this agent may speak for, with their jobs.
-        self._jobs: dict[int, str] = {}
+        self.jobs: dict[int, str] = {}
         self._canceled: set[int] = set()
-        # Up to which byte the output of a fence has come, stored or not, on this connection.
-        self._reached: dict[int, int] = {}
-        # The newest unfinished write of a fence's output.
-        self._writing: dict[int, asyncio.Future[int]] = {}
+        # Fences whose process runs, as far as this connection said so.
+        self._started: set[int] = set()
+        self._has_said_unknown = False
         self._tasks: set[asyncio.Task[None]] = set()
         self.watcher = Watcher(self)
+        self._intake = Intake(self)
+        self._transfers = Transfers(self, send)
 
     # What goes out
 
@@ -114,10 +97,14 @@ class Link:
         self._outbox.extend(messages)
         self._wake.set()
 
+    def wake(self) -> None:
+        """Something waits to be said that is not in the outbox."""
+        self._wake.set()
+
     def give(self, orders: list[Order]) -> None:
         """Orders that are durable now."""
         for order in orders:
-            self._jobs[order.fence] = order.job_id
+            self.jobs[order.fence] = order.job_id
         self._outbox.extend(orders)
         if not self._leaves_at_once():
             self._wake.set()
@@ -148,14 +135,10 @@ class Link:
             await self._wake.wait()
             self._is_idle = False
             self._wake.clear()
-            while self._outbox or self._frames or self._ended:
+            while self._outbox or self._ended or self._intake.has_news:
                 self._acknowledge()
                 messages, self._outbox = self._outbox, []
-                frames, self._frames = self._frames, []
-                if messages:
-                    await self._send({"type": "websocket.send", "text": encode(messages).decode()})
-                for frame in frames:
-                    await self._send({"type": "websocket.send", "bytes": frame})
+                await self._send({"type": "websocket.send", "text": encode(messages).decode()})
             if self._goodbye is not None:
                 raise self._goodbye
 
@@ -165,6 +148,7 @@ class Link:
             self._ack_due = None
             self._outbox.append(Ack(self._ended))
             self._ended = []
+        self._intake.tell(self._outbox)
 
     # What comes in
 
@@ -172,13 +156,13 @@ class Link:
         """Open the session: the journal settles what the last one left open."""
         if hello.protocol != VERSION:
             raise Goodbye(4400, f"This server speaks protocol {VERSION}; update the agent.")
-        _check_numbers(*(entry.fence for entry in hello.entries))
+        bounds.check_hello(hello)
         self.session, told, held = await self.house.db.write(
             questions.greet, self.host_id, hello, self.address
         )
-        self._jobs.update(held)
+        self.jobs.update(held)
         resume = await self.house.logs.read(questions.resume, list(held))
-        self._reached.update({int(fence): at for fence, at in resume.items()})
+        self._intake.resume(resume)
         self.push(Welcome(self.session, self.host_id, BEAT_MS, CREDIT, resume, files=True))
         self.push(*[Stop(fence) for fence in told.stop])
         self.push(*[Cancel(fence) for fence in told.cancel])
@@ -186,39 +170,56 @@ class Link:
         await self.watcher.tell()
 
     def receive(self, frame: str | bytes | list[dict[str, Any]]) -> None:
+        if self.is_closing:
+            # Another connection of the host may speak by now; what matters comes again there.
+            return
         if isinstance(frame, bytes):
-            self._receive_output(frame)
+            self._intake.receive(frame)
             return
         for raw in messages_in(frame) if isinstance(frame, str) else frame:
-            shape = SHAPES.get(raw.get("kind", ""))
+            kind = raw.get("kind", "")
+            shape = SHAPES.get(kind) if isinstance(kind, str) else None
             if shape is None:
-                log.warning("an agent sent an unknown message: %.40r", raw.get("kind"))
-                continue
-            self._receive(msgspec.convert(raw, shape))
+                self._note_unknown(kind)
+            else:
+                self._receive(msgspec.convert(raw, shape))
+
+    def _note_unknown(self, kind: Any) -> None:
+        """Once per connection: a loop of them must not fill the log."""
+        if not self._has_said_unknown:
+            self._has_said_unknown = True
+            log.warning("An agent sent an unknown message. host=%s kind=%.40r", self.host_id, kind)
 
     def _receive(self, message: Any) -> None:
         match message:
             case Ended():
                 self._receive_end(message)
             case Started():
-                if message.fence in self._jobs:
-                    begun = (self.host_id, message.fence, message.ago_ms)
-                    self._watch(self.house.db.join(reunion.started, begun))
+                self._receive_start(message)
             case Beat():
                 pass
             case Want():
-                self.spawn(self._send_blob(message.sha256))
+                self._transfers.want(message.sha256)
             case Samples():
+                bounds.check_samples(message)
                 self.watcher.take(message)
             case Hello():
                 raise Goodbye(4400, "A second hello.")
 
+    def _receive_start(self, started: Started) -> None:
+        """Written once: an agent repeats it only on its next connection."""
+        check_numbers(started.fence, started.ago_ms)
+        if started.fence in self.jobs and started.fence not in self._started:
+            self._started.add(started.fence)
+            begun = (self.host_id, started.fence, started.ago_ms)
+            self._watch(self.house.db.join(reunion.started, begun))
+
     def _receive_end(self, ended: Ended) -> None:
         report = ended.report
-        _check_numbers(ended.fence, report.bytes_total, report.lines_total, report.elapsed_ns)
-        report.reason = text.clean(report.reason)
+        check_numbers(ended.fence)
+        bounds.check_report(report)
         is_inside = report.log is not None and not report.files
-        if ended.fence not in self._jobs or is_inside:
+        if ended.fence not in self.jobs or is_inside:
             self._settle(ended)
         else:
             self.spawn(self._settle_streamed(ended))
@@ -233,9 +234,10 @@ class Link:
             # Not acknowledged, so it comes again; a database that is away must not lose an end.
             self.close(4503, "the server could not store an end; come back")
             return
-        self._jobs.pop(fence, None)
-        self._reached.pop(fence, None)
+        self.jobs.pop(fence, None)
+        self._intake.forget(fence)
         self._canceled.discard(fence)
+        self._started.discard(fence)
         self._ended.append(fence)
         if self._ack_due is None:
             loop = asyncio.get_running_loop()
@@ -243,9 +245,7 @@ class Link:
 
     async def _settle_streamed(self, ended: Ended) -> None:
         """All output first: the end of a stream is told when its bytes are durable."""
-        writing = self._writing.pop(ended.fence, None)
-        if writing is not None:
-            await writing
+        await self._intake.stored(ended.fence)
         if self.is_closing:
             # Something of it may not be stored: all of it comes again, with this end.
             return
@@ -254,68 +254,9 @@ class Link:
             joblog.close, ended.fence, report.bytes_total, report.lines_total, report.sha256
         )
         if report.files:
-            job_id = self._jobs.get(ended.fence, "")
+            job_id = self.jobs.get(ended.fence, "")
             await self.house.logs.write(outfiles.close, ended.fence, job_id, report.files)
         self._settle(ended)
-
-    def _receive_output(self, frame: bytes) -> None:
-        if frame and frame[0] == FILE:
-            self._receive_file(frame)
-            return
-        if not frame or frame[0] != OUTPUT:
-            raise Goodbye(4400, "An unknown frame.")
-        fence, at_byte, at_line, data = unpack_output(frame)
-        if fence not in self._jobs:
-            self.push(Credit(len(data)))
-            return
-        after = self._reached.get(fence, 0)
-        self._reached[fence] = max(after, at_byte + len(data))
-        self._keep(joblog.Output(fence, self._jobs[fence], at_byte, at_line, data, after))
-
-    def _receive_file(self, frame: bytes) -> None:
-        fence, number, at_byte, data = unpack_file(frame)
-        if fence not in self._jobs:
-            self.push(Credit(len(data)))
-            return
-        if number >= outfiles.MOST_FILES or at_byte + len(data) > outfiles.MOST_BYTES:
-            raise Goodbye(4400, "More files than one job may leave.")
-        future = self.house.logs.join(
-            outfiles.append, outfiles.Piece(fence, self._jobs[fence], number, at_byte, data)
-        )
-        self._writing[fence] = future
-        future.add_done_callback(lambda done: self._filed(fence, len(data), done))
-
-    def _filed(self, fence: int, size: int, done: "asyncio.Future[int]") -> None:
-        if done.cancelled() or done.exception() is not None:
-            self.close(4503, "the server could not store a file; come back")
-            return
-        if self._writing.get(fence) is done:
-            del self._writing[fence]
-        self.push(Credit(size))
-
-    def _keep(self, piece: joblog.Output) -> None:
-        future = self.house.logs.join(joblog.append, piece)
-        self._writing[piece.fence] = future
-        future.add_done_callback(lambda done: self._kept(piece, done))
-
-    def _kept(self, piece: joblog.Output, done: "asyncio.Future[int]") -> None:
-        if done.cancelled() or done.exception() is not None:
-            self.close(4503, "the server could not store output; come back")
-            return
-        if self._writing.get(piece.fence) is done:
-            del self._writing[piece.fence]
-        self.push(Kept(piece.fence, done.result()), Credit(len(piece.data)))
-        self.house.hub.ring((f"log:{piece.job_id}",))
-
-    async def _send_blob(self, sha256: str) -> None:
-        content = await self.house.db.read(questions.content_for, self.host_id, sha256)
-        if content is None:
-            self.push(Missing(sha256))
-            return
-        for start in range(0, max(1, len(content)), CHUNK):
-            last = start + CHUNK >= len(content)
-            self._frames.append(pack_blob(sha256, content[start : start + CHUNK], last=last))
-        self._wake.set()
 
     # What people want of running jobs
 
@@ -326,13 +267,13 @@ class Link:
     async def _look_at_wishes(self) -> None:
         wishes = await self.house.db.read(questions.wishes, self.host_id)
         self.cancel([fence for fence in wishes if wishes[fence]])
-        stop = [fence for fence in self._jobs if fence not in wishes]
+        stop = [fence for fence in self.jobs if fence not in wishes]
         settled = await self.house.db.read(questions.settled_fences, stop) if stop else []
         self.push(*[Stop(fence) for fence in settled])
 
     def cancel(self, fences: list[int]) -> None:
         """Tell the agent, once for each, what of its work shall be stopped."""
-        fresh = [fence for fence in fences if fence in self._jobs and fence not in self._canceled]
+        fresh = [fence for fence in fences if fence in self.jobs and fence not in self._canceled]
         self._canceled.update(fresh)
         self.push(*[Cancel(fence) for fence in fresh])
 
@@ -358,11 +299,4 @@ class Link:
 
 def messages_in(frame: str | bytes) -> list[dict[str, Any]]:
     """The messages of a text frame; ValidationError for anything else."""
-    return decode(frame)
-
-
-def _check_numbers(*numbers: int) -> None:
-    """What no agent of ours can mean must not reach the database, where it would be an error that
-    looks like ours and brings the agent back for ever."""
-    if numbers and not 0 <= min(numbers) <= max(numbers) < WIDEST:
-        raise Goodbye(4400, "A number is out of range.")
+    return bounds.check_messages(decode(frame))

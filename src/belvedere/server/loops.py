@@ -238,6 +238,10 @@ async def give_up_lost(house: House) -> None:
         await house.db.write(advance.give_up)
 
 
+async def measure_storage(house: House) -> None:
+    await house.storage.measure(house)
+
+
 async def follow_keys(house: House) -> None:
     """Another server may have begun to seal with another key."""
     await house.db.read(house.keys.follow)
@@ -269,6 +273,7 @@ LOOPS = (
     Loop("watch the monitors", 5.0, watch_monitors, TERM_S),
     Loop("tell agents what to check", 5.0, tell_watches),
     Loop("forget old samples", 60.0, forget_samples, 30.0),
+    Loop("measure what organizations store", 60.0, measure_storage, 5.0),
 )
 
 

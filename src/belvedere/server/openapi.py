@@ -16,7 +16,7 @@ ALWAYS = (400, 401, 403, 404, 405, 429, 503)
 _STATUS_OF_CODE = {kind.code: status for kind, status in errors.STATUS}
 # Words of their own for a refusal that has the usual status.
 _STATUS_OF_CODE |= {"bad_enrolment": 401, "bad_client": 401, "link_gone": 404}
-_STATUS_OF_CODE |= {"ticket_gone": 401, "wrong_code": 401}
+_STATUS_OF_CODE |= {"ticket_gone": 401, "wrong_code": 401, "storage_quota": 413}
 _SAYS = {
     202: "Not over yet.",
     204: "Done, and there is nothing to say.",

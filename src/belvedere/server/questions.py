@@ -45,9 +45,9 @@ def settled_fences(tx: Tx, fences: list[int]) -> list[int]:
     return [fence for fence, attempt in found.items() if attempt.state == "resolved"]
 
 
-def content_for(tx: Tx, host_id: str, sha256: str) -> bytes | None:
-    """What the work of this host needs, or a file of its own organization. To know a hash is no
-    right to what is behind it."""
+def content_for(tx: Tx, host_id: str, sha256: str) -> tuple[int, bytes] | None:
+    """What the work of this host needs, or a file of its own organization: its size and its first
+    part. To know a hash is no right to what is behind it."""
     if not _HASH.fullmatch(sha256):
         return None
     needed = tx.row(
@@ -62,4 +62,7 @@ def content_for(tx: Tx, host_id: str, sha256: str) -> bytes | None:
         sha256,
         host_id,
     )
-    return None if needed is None else files.content_of(tx, sha256)
+    if needed is None:
+        return None
+    size = files.size_of(tx, sha256)
+    return None if size is None else (size, files.part_of(tx, sha256, 0))

@@ -59,6 +59,12 @@ class Settings:
         "HTTP connections that one address may have open; at most half of all that fit; proxies of"
         " BELVEDERE_PROXIES are exempt",
     )
+    storage_quota: int = _setting(
+        100,
+        "BELVEDERE_STORAGE_QUOTA",
+        "GiB of logs, files and samples that one organization may store; beyond it output is"
+        " dropped and marked, and uploads are refused; 0: no limit",
+    )
     inner_networks: str = _setting(
         "",
         "BELVEDERE_INNER_NETWORKS",

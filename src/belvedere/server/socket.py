@@ -16,7 +16,8 @@ from belvedere.base.errors import Conflict, Refused, TooMany, Unavailable
 from belvedere.jobs import queue
 from belvedere.protocol import Hello, Refusal
 from belvedere.server import auth
-from belvedere.server.link import Goodbye, Link, messages_in
+from belvedere.server.goodbye import Goodbye
+from belvedere.server.link import Link, messages_in
 
 log = logging.getLogger("belvedere.agents")
 PATH = b"/-/agent"

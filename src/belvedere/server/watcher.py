@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from belvedere.monitors import samples, watching
 from belvedere.protocol import Noted, Samples
+from belvedere.server.bounds import MAX_BATCHES
+from belvedere.server.goodbye import Goodbye
 
 if TYPE_CHECKING:
     from belvedere.server.link import Link
@@ -32,6 +34,8 @@ class Watcher:
 
     def take(self, batch: Samples) -> None:
         """One write at a time: batches must be counted in the order in which they were sent."""
+        if len(self._waiting) >= MAX_BATCHES:
+            raise Goodbye(4400, f"More than {MAX_BATCHES} batches of samples at once.")
         self._waiting.append(batch)
         if not self._is_busy:
             self._is_busy = True

@@ -101,6 +101,7 @@ ROUTES: tuple[Route, ...] = (
         "Make a task",
         body=TaskBody,
         answer=TaskRecord,
+        codes=("storage_quota",),
         max_body=MAX_BODY,
     ),
     Route(
@@ -111,7 +112,7 @@ ROUTES: tuple[Route, ...] = (
         "Replace a task's definition",
         body=TaskBody,
         answer=TaskRecord,
-        codes=("stale", "follows_definition"),
+        codes=("stale", "follows_definition", "storage_quota"),
         max_body=MAX_BODY,
     ),
     Route(
@@ -122,7 +123,7 @@ ROUTES: tuple[Route, ...] = (
         "Change parts of a task's definition",
         body=TaskBody,
         answer=TaskRecord,
-        codes=("stale", "follows_definition"),
+        codes=("stale", "follows_definition", "storage_quota"),
         max_body=MAX_BODY,
     ),
     Route(

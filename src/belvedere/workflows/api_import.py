@@ -106,6 +106,7 @@ def _route(path: str, handler: Handler, summary: str, answer: Any) -> Route:
         body=RecipeBody,
         raw_body=True,
         answer=answer,
+        codes=("storage_quota",),
         max_body=FILES,
         query=(("hostname", "the host on which its tasks run"),),
     )

@@ -1,0 +1,88 @@
+"""What each organization stores, against its quota.
+
+Measured by a loop from the rows themselves, so that nothing can drift; between two measurements
+this server adds what its own agents send. The quota is therefore soft by what arrives in a minute.
+"""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from belvedere.db import Tx
+from belvedere.files import quota
+
+if TYPE_CHECKING:
+    from belvedere.server.house import House
+
+log = logging.getLogger("belvedere.server")
+# A sample with its numbers and message, as an estimate: single ones are not measured.
+SAMPLE_BYTES = 256
+# A measurement that takes long is made less often: it may use this part of the time.
+SHARE = 0.02
+
+
+class Storage:
+    def __init__(self, limit: int) -> None:
+        # Bytes; 0: no limit.
+        self.limit = limit
+        self._used: dict[str, int] = {}
+        self._full: set[str] = set()
+        # By the monotonic clock.
+        self._next_at = 0.0
+
+    def take(self, customer_id: str, size: int) -> bool:
+        """Whether the organization has room for so many bytes more; then they are counted."""
+        if not self.limit:
+            return True
+        used = self._used.get(customer_id, 0)
+        if used >= self.limit:
+            return False
+        self._used[customer_id] = used + size
+        return True
+
+    def measured(self, used: Mapping[str, int]) -> None:
+        self._used = dict(used)
+        full = {name for name, size in used.items() if 0 < self.limit <= size}
+        for customer_id in sorted(full - self._full):
+            log.warning(
+                "An organization reached its storage quota; more output is dropped."
+                " customer=%s bytes=%d quota=%d",
+                customer_id,
+                used[customer_id],
+                self.limit,
+            )
+        self._full = full
+
+    async def measure(self, house: "House") -> None:
+        began = time.monotonic()
+        if began < self._next_at:
+            return
+        used = Counter(await house.db.read(_in_main))
+        used.update(await house.logs.read(_in_logs))
+        self.measured(used)
+        await house.db.write(quota.save, used, self.limit)
+        ended = time.monotonic()
+        self._next_at = ended + (ended - began) / SHARE
+
+
+def _in_main(tx: Tx) -> dict[str, int]:
+    rows = tx.rows(
+        "select m.customer_id, count(*) from monitor_samples s"
+        " join monitors m on m.id = s.monitor_id group by m.customer_id"
+    )
+    used = Counter({customer_id: int(count) * SAMPLE_BYTES for customer_id, count in rows})
+    used.update(quota.uploaded(tx))
+    return used
+
+
+def _in_logs(tx: Tx) -> dict[str, int]:
+    used: Counter[str] = Counter()
+    for table, column in (("logs", "bytes_kept"), ("job_file_bytes", "bytes")):
+        rows = tx.rows(
+            f"select customer_id, sum({column}) from {table} where customer_id <> ''"
+            " group by customer_id"
+        )
+        used.update({customer_id: int(size) for customer_id, size in rows})
+    return used

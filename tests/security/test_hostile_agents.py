@@ -1,0 +1,382 @@
+"""What an agent with a good credential and bad intentions makes the server hold, store or run."""
+
+import asyncio
+import hashlib
+from typing import Any
+
+import pytest
+
+from belvedere.base import frames
+from belvedere.db import Tx
+from belvedere.files import FileChange, quota
+from belvedere.files import create as create_file
+from belvedere.jobs import log as joblog
+from belvedere.jobs import outfiles
+from belvedere.protocol import (
+    CHUNK,
+    Beat,
+    Entry,
+    Kept,
+    Order,
+    Sample,
+    Samples,
+    Started,
+    Want,
+    pack_file,
+    pack_output,
+)
+from belvedere.server import bounds, intake, questions, transfers
+from belvedere.server.storage import Storage
+from contract.client import Client
+from contract.fakeagent import FakeAgent
+from contract.running import create, show
+from contract.world import World
+from security.rawagent import stage, until
+
+BIG = bytes(range(256)) * 4 * 1024 * 10
+
+
+def keep_big(tx: Tx, world: World) -> str:
+    """A file of ten MiB; its hash."""
+    change = FileChange(filename="big.bin", content=BIG)
+    return create_file(tx, world.cast.ada, change).sha256
+
+
+def stored_of_files(tx: Tx) -> int:
+    return sum(row[0] for row in tx.rows("select length(data) from job_file_chunks"))
+
+
+async def running(world: World, client: Client, agent: FakeAgent) -> tuple[str, Order]:
+    job = await create(client, await world.task())
+    return job["id"], await agent.order()
+
+
+# Memory
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_many_wants_hold_one_part_of_one_content(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent asks sixty times and does not read: one content is read, and one part of it."""
+    sha256 = await world.house.db.write(keep_big, world)
+    reads: list[int] = []
+    content_for = questions.content_for
+
+    def counted(*args: Any) -> Any:
+        found = content_for(*args)
+        reads.append(0 if found is None else len(found[1]))
+        return found
+
+    monkeypatch.setattr(questions, "content_for", counted)
+    async with stage(world) as ground:
+        agent, end = await ground.session()
+        for number in range(60):
+            await agent.say(Want(sha256), Want(f"{number:064x}"))
+        await until(lambda: end._full is not None)
+        assert len(reads) == 1 and sum(reads) < len(BIG)
+        assert end._transport.get_write_buffer_size() < 1 << 20
+
+
+async def test_a_large_content_arrives_in_parts(world: World) -> None:
+    sha256 = await world.house.db.write(keep_big, world)
+    async with world.agent() as agent:
+        found = await agent.fetch(sha256)
+        assert found is not None and hashlib.sha256(found).hexdigest() == sha256
+
+
+async def test_too_many_different_wants_end_the_connection(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfers, "MAX_WANTED", 10)
+    async with world.agent() as agent:
+        await agent.say(*[Want(f"{number:064x}") for number in range(50)])
+        assert await agent.hangs_up() == 4400
+
+
+async def test_output_beyond_the_credit_ends_the_connection(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "CREDIT", 3 * CHUNK)
+    async with world.agent() as agent:
+        _, order = await running(world, ada, agent)
+        # Nothing is stored yet, so nothing is granted.
+        monkeypatch.setattr(world.house.logs, "join", lambda *_: asyncio.Future())
+        for at in range(4):
+            await agent.write(order.fence, at * CHUNK, 0, b"x" * CHUNK)
+        assert await agent.hangs_up() == 4400
+
+
+async def test_the_credit_of_stored_output_is_granted_again(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "CREDIT", 3 * CHUNK)
+    async with world.agent() as agent:
+        job_id, order = await running(world, ada, agent)
+        for at in range(6):
+            await agent.write(order.fence, at * CHUNK, 0, b"x" * CHUNK)
+            while (await agent.hear(Kept)).offset < (at + 1) * CHUNK:
+                pass
+        await agent.end(order, log=None, bytes_total=6 * CHUNK)
+        assert len((await ada.get(f"/acme/job/{job_id}/log")).body) == 6 * CHUNK
+
+
+async def test_a_frame_of_output_has_a_size(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        _, order = await running(world, ada, agent)
+        await agent.write(order.fence, 0, 0, b"x" * (CHUNK + 1))
+        assert await agent.hangs_up() == 4400
+
+
+# What one job stores
+
+
+async def test_files_of_an_attempt_are_limited_over_all_pieces_and_connections(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Overlapping pieces, other numbers, another connection: the sum counts."""
+    monkeypatch.setattr(outfiles, "MAX_STORED", 4 * CHUNK)
+    data = bytes(CHUNK)
+    async with world.agent() as agent:
+        job_id, order = await running(world, ada, agent)
+        for at in range(8):
+            await agent.binary(pack_file(order.fence, 0, at, data))
+            await agent.binary(pack_file(order.fence, at, 0, data))
+        await agent.beat()
+        await agent.write(order.fence, 0, 0, b".")
+        await agent.hear(Kept)
+    async with world.agent(entries=(Entry(order.fence, "live"),)) as agent:
+        for at in range(8):
+            await agent.binary(pack_file(order.fence, 50 + at, 0, data))
+        told = [["a", CHUNK], *[[f"x{n}", CHUNK] for n in range(60)]]
+        await agent.end(order, log=None, bytes_total=1, files=told)
+    count = await world.house.logs.read(lambda tx: tx.value("select count(*) from job_file_chunks"))
+    assert count == 4
+    # The job has its result, and the files say which of them are complete.
+    assert (await show(ada, job_id))["state"] == "normal"
+    listed = (await ada.get(f"/acme/job/{job_id}/files")).json
+    assert {one["name"]: one["complete"] for one in listed}["x59"] is False
+
+
+async def test_small_pieces_count_as_larger_ones(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outfiles, "MAX_STORED", 10 * outfiles.LEAST_COST)
+    async with world.agent() as agent:
+        _, order = await running(world, ada, agent)
+        for at in range(50):
+            await agent.binary(pack_file(order.fence, 0, at, b"x"))
+        await agent.end(order, files=[["a", 50]])
+    assert await world.house.logs.read(stored_of_files) < 50 * 20
+    count = await world.house.logs.read(lambda tx: tx.value("select count(*) from job_file_chunks"))
+    assert count == 10
+
+
+async def test_pieces_of_a_log_are_limited(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joblog, "MAX_CHUNKS", 10)
+    monkeypatch.setattr(joblog, "KEEP_HEAD", 5)
+    async with world.agent() as agent:
+        job_id, order = await running(world, ada, agent)
+        for at in range(40):
+            await agent.write(order.fence, at, 0, b"x")
+        while (await agent.hear(Kept)).offset < 40:
+            pass
+        await agent.end(order, log=None, bytes_total=40)
+    found = (await ada.get(f"/acme/job/{job_id}/log")).text
+    assert "30 bytes were cut here" in found and found.count("x") == 10
+
+
+@pytest.mark.parametrize("at", [2**62, 2**64 - 1])
+async def test_an_offset_that_no_database_takes_is_refused(
+    world: World, ada: Client, at: int
+) -> None:
+    async with world.agent() as agent:
+        _, order = await running(world, ada, agent)
+        await agent.binary(pack_output(order.fence, at, 0, b"x"))
+        assert await agent.hangs_up() == 4400
+
+
+# What an organization stores
+
+
+async def test_output_beyond_the_quota_is_dropped_and_marked(world: World, ada: Client) -> None:
+    world.house.storage = Storage(1_000)
+    async with world.agent() as agent:
+        job_id, order = await running(world, ada, agent)
+        for at in range(4):
+            await agent.write(order.fence, at * 600, 0, b"x" * 600)
+        await agent.leave_file(order.fence, 0, b"y" * 100)
+        report = {"log": None, "bytes_total": 2_400, "files": [["a", 100]]}
+        await agent.end(order, lastline="the result", **report)
+    job = await show(ada, job_id)
+    assert (job["state"], job["result"]["lastline"]) == ("normal", "the result")
+    text = (await ada.get(f"/acme/job/{job_id}/log")).text
+    assert text.count("x") == 1_200 and "1200 bytes were cut here: 1200 to 2400" in text
+    [file] = (await ada.get(f"/acme/job/{job_id}/files")).json
+    assert file["complete"] is False
+    live = (await ada.get(f"/acme/job/{job_id}/log?follow=true")).text
+    assert "event: cut" in live and '"complete":false' in live
+
+
+async def test_small_logs_are_kept_beyond_the_quota(world: World, ada: Client) -> None:
+    world.house.storage = Storage(1)
+    world.house.storage.measured({world.cast.ada.customer_id: 2})
+    async with world.agent() as agent:
+        job_id, order = await running(world, ada, agent)
+        await agent.end(order, log="all of it\n")
+    assert (await show(ada, job_id))["result"]["log"] == "all of it\n"
+
+
+async def test_the_quota_is_measured_and_refuses_uploads(
+    world: World, ada: Client, eve: Client
+) -> None:
+    storage = world.house.storage = Storage(50_000)
+    async with world.agent() as agent:
+        _, order = await running(world, ada, agent)
+        await agent.write(order.fence, 0, 0, b"x" * 40_000)
+        await agent.leave_file(order.fence, 0, b"y" * 30_000)
+        await agent.end(order, log=None, bytes_total=40_000, files=[["a", 30_000]])
+    body = {"filename": "a.txt", "source": "text"}
+    assert (await ada.post("/acme/file", body)).status == 200
+    await storage.measure(world.house)
+    refused = await ada.post("/acme/file", body)
+    assert (refused.status, refused.json["code"]) == (413, "storage_quota")
+    assert "quota" in refused.json["message"]
+    # Of one organization only.
+    assert (await eve.post("/globex/file", body)).status == 200
+    assert not storage.take(world.cast.ada.customer_id, 1)
+    assert storage.take(world.cast.eve.customer_id, 1)
+    # With fewer logs there is room again.
+    await ada.delete("/acme/job/finished")
+    await world.house.logs.write(joblog.forget, [order.job_id])
+    storage._next_at = 0.0
+    await storage.measure(world.house)
+    assert (await ada.post("/acme/file", body)).status == 200
+
+
+async def test_without_a_quota_nothing_is_refused(world: World, ada: Client) -> None:
+    world.house.storage = Storage(0)
+    await world.house.db.write(quota.save, {world.cast.ada.customer_id: 1 << 60}, 0)
+    assert world.house.storage.take(world.cast.ada.customer_id, 1 << 60)
+    body = {"filename": "a.txt", "source": "text"}
+    assert (await ada.post("/acme/file", body)).status == 200
+
+
+# What one agent says
+
+
+async def test_fields_of_a_report_have_a_size(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        job_id, order = await running(world, ada, agent)
+        long = "x" * 300_000
+        report: dict[str, Any] = {
+            "reason": long,
+            "message": long,
+            "signal": long,
+            "sha256": long,
+            "lastline": long,
+            "log": long,
+            "survivors": list(range(5_000)),
+            "files_skipped": [[long, long]] * 500 + [["odd"]],
+            "code": 1,
+        }
+        await agent.end(order, **report)
+    result = (await show(ada, job_id))["result"]
+    assert len(result["reason"]) <= bounds.MAX_WORD
+    assert len(result["message"]) <= bounds.MAX_MESSAGE
+    assert len(result["log"]) <= bounds.MAX_LOG
+    assert len(result["lastline"]) <= bounds.MAX_LASTLINE
+    assert len(result["kill_incomplete"]) <= bounds.MAX_SURVIVORS
+    assert len(result["files_skipped"]) <= bounds.MAX_SKIPPED
+    assert result["code"] == 1 and len(result["log_sha256"]) <= bounds.MAX_WORD
+
+
+async def test_a_frame_has_a_number_of_messages(world: World) -> None:
+    async with world.agent() as agent:
+        await agent.text("[" + ",".join(["{}"] * (bounds.MAX_MESSAGES + 1)) + "]")
+        assert await agent.hangs_up() == 4400
+
+
+async def test_deep_nesting_is_no_fault_of_the_server(world: World, watch: Any) -> None:
+    async with world.agent() as agent:
+        await agent.text("[" * 100_000)
+        assert await agent.hangs_up() == 4400
+
+
+async def test_unknown_messages_are_logged_once(world: World, watch: Any) -> None:
+    async with world.agent() as agent:
+        for _ in range(20):
+            await agent.text('[{"kind": "loop"}, {"kind": 5}, {"kind": ["x"]}, {}]')
+        await agent.fetch("0" * 64)
+    assert sum("unknown message" in line for line in watch.lines) == 1
+
+
+async def test_a_hello_has_limits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "MAX_ENTRIES", 3)
+    entries = tuple(Entry(number, "live") for number in range(1, 5))
+    for more in ({"entries": entries}, {"greeting": 2**70}, {"greeting": -1}):
+        agent = world.agent(**more)
+        await agent.knock()
+        await agent.say(agent._first)
+        assert await agent.hangs_up() == 4400, more
+        await agent.leave()
+
+
+async def test_words_of_a_hello_are_cut_in_events_too(world: World, ada: Client) -> None:
+    async with world.agent(agent_version="v" * 100_000):
+        pass
+    texts = await world.house.db.read(lambda tx: tx.rows("select data from events"))
+    assert max(len(text) for (text,) in texts) < 10_000
+
+
+async def test_a_start_is_written_once(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with world.agent() as agent:
+        _, order = await running(world, ada, agent)
+        written = 0
+        join = world.house.db.join
+
+        def counted(verb: Any, item: Any) -> Any:
+            nonlocal written
+            written += verb.__name__ == "started"
+            return join(verb, item)
+
+        monkeypatch.setattr(world.house.db, "join", counted)
+        await agent.say(*[Started(order.fence, 0)] * 100)
+        await agent.end(order)
+        assert written == 1
+
+
+async def test_samples_have_limits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [Sample("x", 1, 0, "normal")] * (bounds.MAX_SAMPLES + 1)
+    for batches in (
+        [Samples("s", 1, many)],
+        [Samples("s", 2**65, [])],
+        [Samples("s", number, []) for number in range(1, 100)],
+    ):
+        async with world.agent() as agent:
+            await agent.say(*batches)
+            assert await agent.hangs_up() == 4400
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_an_agent_that_does_not_read_holds_few_answers(world: World, ada: Client) -> None:
+    """Credits and offsets of many small frames wait as one message each."""
+    async with stage(world) as ground:
+        agent, end = await ground.session()
+        await create(ada, await world.task())
+        link = world.house.links.of(world.things.hosts["web-1"].host_id)
+        assert link is not None
+        await until(lambda: link.jobs)
+        [fence] = link.jobs
+        while end._full is None:
+            end.say("x" * 65_536)
+            await asyncio.sleep(0)
+        for at in range(2_000):
+            await agent.frame(frames.BINARY, pack_output(fence, at, 0, b"x"))
+        await agent.say(Beat([]))
+        await until(lambda: link._intake._kept.get(fence) == 2_000 or link._outbox)
+        assert len(link._outbox) < 10
