@@ -4,7 +4,7 @@ from functools import partial
 
 import msgspec
 
-from belvedere.access import invitations, links, recovery, sessions, users
+from belvedere.access import doors, invitations, links, recovery, sessions, users
 from belvedere.access.api_session import Done, LoginAnswer, agent_of, answered
 from belvedere.access.doors import plain
 from belvedere.access.invitations import Greeting
@@ -146,6 +146,7 @@ ROUTES = (
         recover,
         "Say that a password is forgotten",
         body=Recover,
+        **doors.anonymous(Kind.RECOVERY),
         answer=Done,
         codes=("too_many_requests",),
     ),
@@ -156,6 +157,7 @@ ROUTES = (
         reset,
         "Set a new password with a reset link",
         body=Redeem,
+        **doors.anonymous(Kind.LINK),
         answer=Done,
     ),
     plain(
@@ -176,6 +178,7 @@ ROUTES = (
         look,
         "What a one-time link is for",
         body=Look,
+        **doors.anonymous(Kind.LINK),
         answer=LinkShown,
         codes=_LINK_CODES,
         known=False,
@@ -187,6 +190,7 @@ ROUTES = (
         accept,
         "Accept an invitation and sign in",
         body=Accept,
+        **doors.anonymous(Kind.LINK),
         answer=LoginAnswer,
         known=False,
     ),

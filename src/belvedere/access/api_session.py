@@ -11,6 +11,7 @@ import msgspec
 from belvedere.access import (
     browsers,
     cookies,
+    doors,
     entrance,
     names,
     preferences,
@@ -243,7 +244,11 @@ def basic(ask: Ask) -> tuple[str, str] | None:
 
 
 _login = partial(
-    plain, body=Login, answer=LoginAnswer, codes=("too_many_requests", "passwords_off")
+    plain,
+    body=Login,
+    answer=LoginAnswer,
+    codes=("too_many_requests", "passwords_off"),
+    **doors.anonymous(None),
 )
 
 ROUTES = (

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access import browsers, entrance, tickets
+from belvedere.access import browsers, doors, entrance, tickets
 from belvedere.access.api_second_factor import SecretShown, shown
 from belvedere.access.api_session import LoginAnswer, agent_of, answered
 from belvedere.access.doors import plain
@@ -56,6 +56,7 @@ ROUTES = (
         trade,
         "Sign in: the ticket of the password, and a code",
         body=TicketAndCode,
+        **doors.anonymous(Kind.CODE),
         answer=LoginAnswer,
         codes=("wrong_code", *_CODES),
         known=False,
@@ -67,6 +68,7 @@ ROUTES = (
         set_up,
         "Set up a second factor where the organization requires one",
         body=TicketOnly,
+        **doors.anonymous(Kind.CODE),
         answer=SecretShown,
         codes=(*_CODES, "second_factor_on"),
         known=False,

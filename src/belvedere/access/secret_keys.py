@@ -6,7 +6,7 @@ import secrets
 import msgspec
 
 from belvedere import events
-from belvedere.access import audit
+from belvedere.access import audit, names
 from belvedere.access.keys import Keys
 from belvedere.access.model import Actor, Level, require
 from belvedere.base.clock import DAY, SECOND
@@ -97,6 +97,41 @@ def check(tx: Tx, keys: Keys, customer_id: str, object: str, object_id: str, sec
     is_current = hmac.compare_digest(given, current)
     is_old = hmac.compare_digest(given, old)
     return is_current or is_old
+
+
+def find_record(
+    tx: Tx, keys: Keys, object: str, object_id: str | None, secret: str, customer: str | None
+) -> str | None:
+    """The id of the record that the secret opens, None when it opens none. The record and the
+    organization (a name in lower case) may still be unknown; what is known must fit."""
+    if object_id is None:
+        object_id = _opened(tx, object, keys.digest(secret))
+    row = tx.row(
+        "select k.customer_id, c.name_key from secret_keys k"
+        " join customers c on c.id = k.customer_id"
+        " where k.object = ? and k.object_id = ? and c.enabled = 1",
+        object,
+        object_id or "",
+    )
+    named = None if customer is None else names.organization_key(customer) or ""
+    customer_id = "" if row is None or named not in (None, row[1]) else str(row[0])
+    is_right = check(tx, keys, customer_id, object, object_id or "", secret)
+    return object_id if is_right else None
+
+
+def _opened(tx: Tx, object: str, digest: str) -> str | None:
+    found: str | None = tx.value(
+        "select object_id from secret_keys where digest = ? and object = ?", digest, object
+    )
+    if found is None:
+        found = tx.value(
+            "select object_id from secret_keys"
+            " where old_digest = ? and object = ? and old_until > ?",
+            digest,
+            object,
+            tx.now,
+        )
+    return found
 
 
 def live(tx: Tx, keys: Keys, customer_id: str, object: str, object_id: str) -> list[str]:

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from belvedere.files import given, service, store
 from belvedere.files.model import FileRecord, FileRow, Kind, VersionRecord, record, version_record
 from belvedere.files.service import FileChange
-from belvedere.rest import filters, lists, values, words
+from belvedere.rest import filters, lists, off_loop, values, words
 from belvedere.rest.route import Ask, Reply, Route
 
 # The content, with room for the form around it.
@@ -28,8 +28,9 @@ def _shown(ask: Ask, row: FileRow) -> FileRecord:
     return record(row, ask.actor.customer_name)
 
 
-def _given(ask: Ask) -> FileChange:
-    return given.read(ask.request.headers.get("content-type", ""), ask.raw)
+async def _given(ask: Ask) -> FileChange:
+    kind = ask.request.headers.get("content-type", "")
+    return await off_loop.read(len(ask.raw), given.read, kind, ask.raw)
 
 
 async def list_files(ask: Ask) -> Reply:
@@ -68,19 +69,19 @@ async def download(ask: Ask) -> Reply:
 
 
 async def create(ask: Ask) -> FileRecord:
-    return _shown(ask, await ask.house.db.write(service.create, ask.actor, _given(ask)))
+    return _shown(ask, await ask.house.db.write(service.create, ask.actor, await _given(ask)))
 
 
 async def change(ask: Ask) -> FileRecord:
     row = await ask.house.db.write(
-        service.change, ask.actor, ask.path["id"], _given(ask), ask.if_match
+        service.change, ask.actor, ask.path["id"], await _given(ask), ask.if_match
     )
     return _shown(ask, row)
 
 
 async def upload(ask: Ask) -> FileRecord:
     """Only the content: name, description and tags stay as they are."""
-    sent = _given(ask)
+    sent = await _given(ask)
     if sent.content is UNSET:
         raise words.bad("file", "Send the new content.")
     row = await ask.house.db.write(

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access import enrolment, records
+from belvedere.access import doors, enrolment, records
 from belvedere.hosts import service, store
 from belvedere.hosts.model import HostRecord, HostRow, record
 from belvedere.hosts.service import Enrolment, HostChange
@@ -97,6 +97,7 @@ ROUTES: tuple[Route, ...] = (
         "Trade an enrolment token for an agent's credential",
         style="plain",
         body=EnrolBody,
+        **doors.anonymous(None),
         answer=Enrolment,
         codes=("bad_enrolment", "host_held", "host_exists"),
         known=False,

@@ -8,6 +8,7 @@ import msgspec
 from belvedere.access import customers
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Invalid
+from belvedere.base.ids import is_id
 from belvedere.jobs import asking, pages, reading, record, retention, service, votes
 from belvedere.jobs.create import Created, NewJob
 from belvedere.jobs.model import Lifecycle
@@ -17,8 +18,8 @@ from belvedere.jobs.record import JobRecord
 from belvedere.rest import filters, lists, values
 from belvedere.rest.arguments import Given
 from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.tasks import store as tasks
 
-FILES = 32 << 20
 MOST_COUNTED = 100_000
 # A body with one of these speaks to us, not to the script.
 OWN_NAMES = frozenset({"task", "customer", "task_arguments", "lifecycle", "wait_result"})
@@ -37,23 +38,31 @@ class CreateJob(msgspec.Struct):
 
 
 async def create_job(ask: Ask) -> Reply:
-    given = asking.given(ask)
+    given = await asking.given(ask)
     return await _run(ask, ask.actor, given, _task_id(given))
 
 
 async def create_for_task(ask: Ask) -> Reply:
-    return await _run(ask, ask.actor, asking.given(ask), ask.path["id"])
+    return await _run(ask, ask.actor, await asking.given(ask), ask.path["id"])
+
+
+async def admit_secret(ask: Ask) -> None:
+    """The path or the query names the task; or else the body does, and the secret is looked up."""
+    task_id = ask.path.get("id") or ask.first("task")
+    if task_id is not None and not is_id(task_id):
+        task_id = ""
+    await asking.admit(ask, "task", task_id, tasks.takes_file)
 
 
 async def create_by_secret(ask: Ask) -> Reply:
-    given = asking.given(ask)
+    given = await asking.given(ask)
     if ask.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
     return await _run_by_secret(ask, given, _task_id(given))
 
 
 async def create_for_task_by_secret(ask: Ask) -> Reply:
-    return await _run_by_secret(ask, asking.given(ask), ask.path["id"])
+    return await _run_by_secret(ask, await asking.given(ask), ask.path["id"])
 
 
 def _task_id(given: Given) -> str:
@@ -290,7 +299,8 @@ def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
         codes=_RUN_CODES,
         statuses=(202,),
         needs_customer=path.startswith("/job/secret"),
-        max_body=FILES,
+        max_body=asking.MAX_FILE_BODY if level == "user" else asking.MAX_BODY,
+        admit=None if level == "user" else admit_secret,
         query=asking.QUERY,
     )
 

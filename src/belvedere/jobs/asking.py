@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.limits import Kind, use_secret
+from belvedere.access import admission
+from belvedere.access.limits import Kind
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.jobs import log as joblog
@@ -15,14 +16,14 @@ from belvedere.jobs.model import FINAL
 from belvedere.jobs.once import Once
 from belvedere.jobs.record import JobRecord
 from belvedere.jobs.store import find
-from belvedere.rest import arguments
+from belvedere.rest import arguments, off_loop
 from belvedere.rest.arguments import Given
 from belvedere.rest.route import Ask, Reply
 
+# A request that runs something: 1 MiB of arguments, escaped; more where a file is one of them.
+MAX_BODY, MAX_FILE_BODY = 3 << 19, 32 << 20
 # result.log in a record holds this much of the end.
 LOG_IN_RECORD = 256 * 1024
-# As much of a task's id is kept while wrong secrets for it are counted.
-MAX_TARGET = 64
 QUERY = (
     ("task_arguments[]", "one argument; repeat it for more"),
     ("wait_result", "true: answer when the job is over, 202 when it takes longer"),
@@ -30,11 +31,14 @@ QUERY = (
 )
 # (tx, the organization as it was named) -> its id and name
 Customer = Callable[[Any, str | None], tuple[str, str] | None]
+# (tx, id of a task or workflow) -> whether one of its arguments is a file
+TakesFile = Callable[[Any, str], bool]
 
 
-def given(ask: Ask) -> Given:
+async def given(ask: Ask) -> Given:
     """Arguments and names out of body and query, of the organization that the credential opens."""
-    found = arguments.read(ask.header(b"content-type") or "", ask.raw, ask.query)
+    kind = ask.header(b"content-type") or ""
+    found = await off_loop.read(len(ask.raw), arguments.read, kind, ask.raw, ask.query)
     # The door has read path and query; only the body can name another.
     if found.customer and found.customer != ask.customer:
         if ask.customer is not None:
@@ -50,13 +54,10 @@ def given(ask: Ask) -> Given:
 async def by_secret(
     ask: Ask, customer: Customer, run: Callable[[Actor], Awaitable[Reply]]
 ) -> Reply:
-    """Run as nobody in particular; `run` raises Forbidden where the secret does not fit."""
+    """Run as nobody in particular; `run` raises Forbidden where the secret does not fit what the
+    body names. `admit` has checked what the address names."""
     limits, address = ask.house.limits, ask.actor.address
-    proof = ask.house.keys.digest(ask.path["secret"])
-    target = ask.path.get("id") or str(ask.first("task") or "")[:MAX_TARGET]
-    limits.check(address, Kind.SECRET, target, proof=proof)
-    # A right secret is limited only by the setting; a flood must not drown the others.
-    use_secret(ask.house.secret_uses, proof)
+    proof, target = ask.house.keys.digest(ask.path["secret"]), admission.target_of(ask)
     found = await ask.house.db.glance(customer, ask.customer)
     customer_id, name = found or ("", "")
     try:
@@ -66,6 +67,15 @@ async def by_secret(
         raise
     limits.right(proof)
     return reply
+
+
+async def admit(ask: Ask, object: str, object_id: str | None, takes_file: TakesFile) -> None:
+    """The secret first; then how much of a body is read."""
+    found = await admission.by_secret(ask, object, object_id)
+    length = ask.header(b"content-length") or ""
+    is_small = length.isdecimal() and len(length) < 10 and int(length) <= MAX_BODY
+    if not is_small and await ask.house.db.glance(takes_file, found):
+        ask.max_body = MAX_FILE_BODY
 
 
 def replayed(is_replayed: bool) -> dict[str, str]:

@@ -2,10 +2,11 @@
 
 import msgspec
 
+from belvedere.access import admission
 from belvedere.access.api_acl import acl_routes
 from belvedere.access.limits import Kind
 from belvedere.base.clock import Millis, parse_iso
-from belvedere.base.errors import Fault, Forbidden, TooMany
+from belvedere.base.errors import Fault, Forbidden
 from belvedere.monitors import history, push, report, service, store, turns
 from belvedere.monitors.given import MonitorBody
 from belvedere.monitors.history import History
@@ -153,13 +154,15 @@ async def take_report(ask: Ask) -> MonitorRecord:
     )
 
 
+async def admit_push(ask: Ask) -> None:
+    await admission.by_secret(ask, "monitor", ask.path["id"])
+
+
 async def push_state(ask: Ask) -> Pushed:
     body = ask.body or PushBody()
     said = (body.state or ask.first("state") or "", body.message or ask.first("message") or "")
     limits, address, target = ask.house.limits, ask.actor.address, ask.path["id"]
     proof = ask.house.keys.digest(ask.path["secret"])
-    limits.check(address, Kind.SECRET, target, proof=proof)
-    _check_rate(ask)
     try:
         pushed: Pushed = await ask.house.db.write(
             push.push, ask.house.keys, ask.customer, ask.path["id"], ask.path["secret"], said
@@ -169,14 +172,6 @@ async def push_state(ask: Ask) -> Pushed:
         raise
     limits.right(proof)
     return pushed
-
-
-def _check_rate(ask: Ask) -> None:
-    """A right secret is limited only by the setting; a flood must not drown the others."""
-    uses, key = ask.house.secret_uses, ask.house.keys.digest(ask.path["secret"])
-    if uses.wait(key):
-        raise TooMany("This URL is called too often; slow down.", retry_after_s=1)
-    uses.add(key)
 
 
 def _credentials(ask: Ask, secret: str) -> PushCredentials:
@@ -325,7 +320,8 @@ ROUTES: tuple[Route, ...] = (
         "/monitor/{id}/push/{secret}",
         "anonymous",
         push_state,
-        "Say that what a push monitor watches is alive",
+        admit=admit_push,
+        summary="Say that what a push monitor watches is alive",
         answer=Pushed,
         codes=("monitor_paused",),
         query=_PUSHED,
@@ -335,7 +331,9 @@ ROUTES: tuple[Route, ...] = (
         "/monitor/{id}/push/{secret}",
         "anonymous",
         push_state,
-        "Say how it is with what a push monitor watches",
+        admit=admit_push,
+        max_body=admission.SMALL_BODY,
+        summary="Say how it is with what a push monitor watches",
         body=PushBody,
         answer=Pushed,
         codes=("monitor_paused",),

@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 from starlette.requests import Request
 
+from belvedere.base.text import MAX_ELEMENTS
+
 # Levels are words here, because this room lies below access; the table's own test knows them.
 ANONYMOUS, AGENT = "anonymous", "agent"
 
@@ -51,6 +53,12 @@ class Route:
     # The organization must be named even where the credential would tell it (secret routes).
     needs_customer: bool = False
     max_body: int = 1 << 20
+    # Values in a JSON body.
+    max_values: int = MAX_ELEMENTS
+    # Checks what can be checked without the body, before any of it is read: limits of the address,
+    # a secret in the path. Every anonymous route that reads a body has one. It may set
+    # `ask.max_body`.
+    admit: Callable[[Any], Awaitable[None]] | None = None
     # Numbers in the body keep their spelling (base.text.Number): values that become arguments.
     exact_numbers: bool = False
     # The handler reads `ask.raw` itself (several encodings, uploads); `body` is for the docs.
@@ -82,6 +90,8 @@ class Ask(msgspec.Struct):
     customer: str | None = None
     # The body as it came, for routes that read several encodings.
     raw: bytes = b""
+    # Bytes that are read of the body; 0: as the route says.
+    max_body: int = 0
     _request: Request | None = None
 
     @property

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from belvedere.access import doors
 from belvedere.access.api_session import LoginAnswer, agent_of, answered
 from belvedere.access.limits import Kind
 from belvedere.base.errors import Forbidden
@@ -56,6 +57,7 @@ ROUTES: tuple[Route, ...] = (
         "Make the first organization and its owner, with the code from the server's log",
         style="plain",
         body=SetUpBody,
+        **doors.anonymous(Kind.SETUP),
         answer=LoginAnswer,
         codes=("already_set_up", "too_many_requests"),
         known=False,

@@ -11,6 +11,7 @@ import msgspec
 from belvedere.access import cookies
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Invalid, Refused, Unauthenticated
+from belvedere.rest import off_loop
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.server import auth, body, errors, whole
 from belvedere.server.house import House
@@ -92,17 +93,21 @@ class App:
         actor = await self._actor(route, scope, headers, query)
         named = auth.one_name(match.customer, *query.get("customer", ()))
         ask = Ask(scope, receive, route, actor, self.house, match.path, query)
+        ask.customer = named
         if route.level != Level.ANONYMOUS:
             auth.check_customer(actor, named)
+        if route.admit is not None:
+            await route.admit(ask)
         if route.body is not None or route.raw_body:
-            ask.raw = await body.read(receive, headers, route.max_body)
-        ask.customer = named
+            ask.raw = await body.read(receive, headers, ask.max_body or route.max_body)
         if route.body is not None and not route.raw_body:
-            self._check_body(ask, headers, named)
+            await self._check_body(ask, headers, named)
         return _reply(await route.handler(ask))
 
-    def _check_body(self, ask: Ask, headers: dict[bytes, bytes], named: str | None) -> None:
-        ask.body, said = body.checked(ask.route, ask.raw, headers)
+    async def _check_body(self, ask: Ask, headers: dict[bytes, bytes], named: str | None) -> None:
+        ask.body, said = await off_loop.read(
+            len(ask.raw), body.checked, ask.route, ask.raw, headers
+        )
         ask.customer = auth.one_name(named, said)
         if ask.route.level != Level.ANONYMOUS:
             auth.check_customer(ask.actor, ask.customer)

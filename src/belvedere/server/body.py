@@ -53,7 +53,9 @@ def checked(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> tuple[Any,
     kind = media_type(headers)
     if raw and kind not in (JSON, b"") and not kind.endswith(b"+json"):
         raise BadMediaType("Send the body as application/json.")
-    value = text.parse(raw, exact=route.exact_numbers) if raw.strip() else {}
+    value = {}
+    if raw.strip():
+        value = text.parse(raw, exact=route.exact_numbers, most=route.max_values)
     return converted(value, route.body, known=route.known), _customer(value)
 
 

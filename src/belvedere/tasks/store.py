@@ -8,7 +8,7 @@ from belvedere.db import Tx, columns
 from belvedere.hosts.model import HostRow
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
-from belvedere.tasks.model import KIND_NAMES, TaskSpec, Type, decode, encode
+from belvedere.tasks.model import KIND_NAMES, ArgumentKind, TaskSpec, Type, decode, encode
 from belvedere.tasks.timetable import ScheduleLine
 
 _KIND = " ".join(f"when '{type}' then '{name}'" for type, name in KIND_NAMES.items())
@@ -117,6 +117,14 @@ def with_host(
     width = len(Runnable.__struct_fields__)
     task, host = (*row[: width - 1], decode(row[width - 1])), row[width:]
     return Runnable(*task), None if host[0] is None else HostRow(*host)
+
+
+def takes_file(tx: Tx, task_id: str) -> bool:
+    """Whether one of its arguments is a file."""
+    spec = tx.value("select spec from tasks where id = ? and deleted_at is null", task_id)
+    return spec is not None and any(
+        one.type is ArgumentKind.FILE for one in decode(spec).task_arguments
+    )
 
 
 def workflow_of(tx: Tx, task_id: str) -> str | None:

@@ -1,16 +1,16 @@
 """Calling webhooks over HTTP, and the inbox of what came in."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from belvedere.access import customers
+from belvedere.access import admission, customers
 from belvedere.access.limits import Kind, use_secret
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.db import Tx
 from belvedere.jobs.once import Once
-from belvedere.rest import filters, lists
+from belvedere.rest import filters, lists, off_loop
 from belvedere.rest.route import Ask, Handler, Reply, Route
 from belvedere.webhooks import calls, inbox, payload, record, replay
 from belvedere.webhooks.calls import Answered, Call
@@ -24,36 +24,65 @@ PLAIN = "text/plain"
 
 
 async def trigger(ask: Ask) -> Reply:
-    return await _answer(ask, _call(ask, ask.actor, Door.TOKEN))
+    return await _answer(ask, await _with_payload(_call(ask, ask.actor, Door.TOKEN)))
+
+
+async def admit_secret(ask: Ask) -> None:
+    _require_customer(ask)
+    await admission.by_secret(ask, "webhook", ask.path["id"])
 
 
 async def trigger_by_secret(ask: Ask) -> Reply:
-    secret = ask.path["secret"]
-    return await _from_outside(ask, Door.SECRET, ask.house.keys.digest(secret), secret)
+    return await _from_outside(ask, Door.SECRET, ask.path["secret"])
+
+
+async def admit_signed(ask: Ask) -> None:
+    """The signature is over the body; before it is read, there must be one."""
+    _require_customer(ask)
+    house, address, webhook_id = ask.house, ask.actor.address, ask.path["id"]
+    house.limits.check(address, Kind.SECRET, webhook_id)
+    use_secret(house.secret_uses, f"webhook:{webhook_id}")
+    headers = _joined(ask.request.headers.items())
+    actor = await house.db.glance(_caller, ask.customer, address)
+    try:
+        await house.db.glance(calls.admit_signed, actor.customer_id, webhook_id, headers)
+    except Forbidden:
+        customer = actor.customer_name
+        house.limits.wrong(address, kind=Kind.SECRET, target=webhook_id, customer=customer)
+        raise
 
 
 async def trigger_signed(ask: Ask) -> Reply:
-    return await _from_outside(ask, Door.SIGNATURE, f"webhook:{ask.path['id']}")
+    return await _from_outside(ask, Door.SIGNATURE)
 
 
-async def _from_outside(ask: Ask, door: Door, use: str, secret: str = "") -> Reply:
-    """Whoever knows the secret; wrong ones are counted by address, right ones by their use."""
+def _require_customer(ask: Ask) -> None:
     if ask.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
-    limits, address = ask.house.limits, ask.actor.address
-    target, proof = ask.path["id"], ask.house.keys.digest(secret) if secret else ""
-    limits.check(address, Kind.SECRET, target, proof=proof)
-    use_secret(ask.house.secret_uses, use)
-    actor = await ask.house.db.glance(_caller, ask.customer, address)
+
+
+async def _from_outside(ask: Ask, door: Door, secret: str = "") -> Reply:
+    """Whoever knows the secret. The body is parsed only after that is proved."""
+    house, address = ask.house, ask.actor.address
+    target, proof = ask.path["id"], house.keys.digest(secret) if secret else ""
+    actor = await house.db.glance(_caller, ask.customer, address)
     try:
-        reply = await _answer(ask, _call(ask, actor, door, secret))
+        call = _call(ask, actor, door, secret)
+        if door is Door.SIGNATURE:
+            await house.db.glance(calls.authorize, call)
+        reply = await _answer(ask, await _with_payload(call))
     except Forbidden:
         customer = actor.customer_name
-        limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof, customer=customer)
+        house.limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof, customer=customer)
         raise
     if proof:
-        limits.right(proof)
+        house.limits.right(proof)
     return reply
+
+
+async def _with_payload(call: Call) -> Call:
+    call.payload = await off_loop.read(len(call.raw), payload.read, call.content_type, call.raw)
+    return call
 
 
 def _caller(tx: Tx, customer_name: str, address: str) -> Actor:
@@ -76,7 +105,7 @@ def _call(ask: Ask, actor: Actor, door: Door, secret: str = "") -> Call:
         content_type=content_type,
         headers=_joined(headers.items()),
         redacted=inbox.redacted(headers.items()),
-        payload=payload.read(content_type, ask.raw),
+        payload=[],
         secret=secret,
         once=_once(ask),
     )
@@ -139,7 +168,14 @@ _CODES = (
 )
 
 
-def _trigger_route(path: str, level: str, handler: Handler, summary: str, known: bool) -> Route:
+def _trigger_route(
+    path: str,
+    level: str,
+    handler: Handler,
+    summary: str,
+    known: bool,
+    admit: Callable[[Ask], Awaitable[None]] | None = None,
+) -> Route:
     return Route(
         "POST",
         path,
@@ -153,6 +189,7 @@ def _trigger_route(path: str, level: str, handler: Handler, summary: str, known:
         codes=_CODES,
         known=known,
         needs_customer=level == "anonymous",
+        admit=admit,
     )
 
 
@@ -170,6 +207,7 @@ ROUTES: tuple[Route, ...] = (
         trigger_by_secret,
         "The same, authorized by the webhook's secret",
         True,
+        admit_secret,
     ),
     _trigger_route(
         "/webhook/{id}/trigger/signed",
@@ -177,6 +215,7 @@ ROUTES: tuple[Route, ...] = (
         trigger_signed,
         "The same, authorized by a signature that the secret made",
         False,
+        admit_signed,
     ),
     Route(
         "GET",

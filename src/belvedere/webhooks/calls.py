@@ -148,6 +148,18 @@ def _let_in(tx: Tx, call: Call, turn: _Turn) -> WebhookRow:
     return hook
 
 
+def authorize(tx: Tx, call: Call) -> None:
+    """The same check without a write, before the body is parsed."""
+    _let_in(tx, call, _Turn())
+
+
+def admit_signed(tx: Tx, customer_id: str, webhook_id: str, headers: dict[str, str]) -> None:
+    """What can be checked of a signed call before its body is read."""
+    hook = store.look_up(tx, customer_id, webhook_id)
+    if hook is None or not signing.is_claimed(hook.signature, headers):
+        raise _wrong_signature()
+
+
 def _checked(tx: Tx, call: Call, hook: WebhookRow) -> list[Any]:
     """The payload of a call that may start something now."""
     if not hook.enabled:

@@ -42,6 +42,14 @@ def judge(kind: str, headers: Headers, body: bytes, secrets: Sequence[str], now:
     return Fit.WRONG if read is None else _judged(read(headers), body, secrets, now)
 
 
+def is_claimed(kind: str, headers: Headers) -> bool:
+    """Whether the headers hold a signature of this kind at all; it needs no body."""
+    if kind == Signature.GITLAB:
+        return bool(headers.get(GITLAB))
+    read = _SCHEMES.get(kind)
+    return read is not None and bool(read(headers).macs)
+
+
 class _Signed:
     """What a header says: signatures over something before the body, made at some second."""
 

@@ -1,13 +1,12 @@
 """Recipes over HTTP: what was exported is made here, and what is here is exported."""
 
-import asyncio
 from typing import Any
 
 import msgspec
 
 from belvedere.base import text
 from belvedere.base.errors import Invalid
-from belvedere.rest import patterns
+from belvedere.rest import off_loop, patterns
 from belvedere.rest.route import Ask, Handler, Route
 from belvedere.tasks.record import TaskRecord
 from belvedere.tasks.record import record as task_record
@@ -62,7 +61,7 @@ async def import_recipe(ask: Ask) -> msgspec.Struct:
 
 
 async def _made(ask: Ask) -> Made:
-    recipe, named = await asyncio.to_thread(_read, ask.raw)
+    recipe, named = await off_loop.read(len(ask.raw), _read, ask.raw)
     await patterns.prepare(importing.patterns_of(recipe))
     hostname = ask.first("hostname") or named
     made: Made = await ask.house.db.write(

@@ -17,12 +17,11 @@ from belvedere.rest import filters, lists
 from belvedere.rest.arguments import Given
 from belvedere.rest.filters import Condition
 from belvedere.rest.route import Ask, Handler, Reply, Route
-from belvedere.workflows import control, inputs, service, start
+from belvedere.workflows import control, inputs, service, start, store
 from belvedere.workflows.inputs import WorkflowInput
 from belvedere.workflows.record import StepRecord, step
 from belvedere.workflows.start import NewWorkflowJob, Prepared
 
-FILES = 32 << 20
 JOBS = "/workflows/{id}/job"
 JOB = f"{JOBS}/{{workflow_job_id}}"
 
@@ -38,11 +37,15 @@ class RunWorkflow(msgspec.Struct):
 
 
 async def run(ask: Ask) -> Reply:
-    return await _run(ask, ask.actor, asking.given(ask))
+    return await _run(ask, ask.actor, await asking.given(ask))
+
+
+async def admit_secret(ask: Ask) -> None:
+    await asking.admit(ask, "workflow", ask.path["id"], store.takes_file)
 
 
 async def run_by_secret(ask: Ask) -> Reply:
-    given = asking.given(ask)
+    given = await asking.given(ask)
     if ask.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
     secret = ask.path["secret"]
@@ -182,7 +185,8 @@ def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
         codes=_RUN_CODES,
         statuses=(202,),
         needs_customer=level == "anonymous",
-        max_body=FILES,
+        max_body=asking.MAX_FILE_BODY if level == "user" else asking.MAX_BODY,
+        admit=None if level == "user" else admit_secret,
         query=asking.QUERY,
     )
 

@@ -7,6 +7,7 @@ from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.tasks import store as tasks
 from belvedere.workflows.model import WorkflowRow, WorkflowSpec, decode, encode
 
 WORKFLOWS = Listable(
@@ -42,6 +43,12 @@ def find(tx: Tx, customer_id: str, workflow_id: str, *, hold: bool = False) -> W
     if found is None:
         raise missing()
     return found
+
+
+def takes_file(tx: Tx, workflow_id: str) -> bool:
+    """Whether an argument of one of its tasks is a file."""
+    rows = tx.rows("select task_id from workflow_tasks where workflow_id = ?", workflow_id)
+    return any(tasks.takes_file(tx, task_id) for (task_id,) in rows)
 
 
 def missing() -> NotFound:

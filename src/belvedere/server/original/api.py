@@ -213,6 +213,8 @@ ROUTES: tuple[Route, ...] = (
         body=Psaux,
         answer=str,
         max_body=8 << 20,
+        # Eleven values for each process.
+        max_values=500_000,
     ),
     Route(
         "GET",

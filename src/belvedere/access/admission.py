@@ -1,0 +1,59 @@
+"""What is checked of an anonymous request before any of its body is read."""
+
+from collections.abc import Awaitable, Callable
+
+from belvedere.access import customers, secret_keys
+from belvedere.access.limits import Kind, use_secret
+from belvedere.base.errors import Forbidden
+from belvedere.db import Tx
+from belvedere.rest.route import Ask
+
+# Enough for names, passwords and one-time links.
+SMALL_BODY = 16 * 1024
+# As much of a task's id is kept while wrong secrets for it are counted.
+MAX_TARGET = 64
+
+
+def by_address(kind: Kind) -> Callable[[Ask], Awaitable[None]]:
+    """Refuse an address that was wrong too often."""
+
+    async def admit(ask: Ask) -> None:
+        ask.house.limits.check(ask.actor.address, kind)
+
+    return admit
+
+
+def target_of(ask: Ask) -> str:
+    """What a wrong secret counts for: the record in the path, or the task in the query."""
+    return ask.path.get("id") or str(ask.first("task") or "")[:MAX_TARGET]
+
+
+async def by_secret(ask: Ask, object: str, object_id: str | None) -> str:
+    """The id of the record that the secret in the path opens. Wrong ones count by address, right
+    ones by their use: a flood of requests with one secret must not slow down the others."""
+    house, address, secret = ask.house, ask.actor.address, ask.path["secret"]
+    proof, target = house.keys.digest(secret), target_of(ask)
+    house.limits.check(address, Kind.SECRET, target, proof=proof)
+    use_secret(house.secret_uses, proof)
+    found: str | None = await house.db.glance(
+        secret_keys.find_record, house.keys, object, object_id, secret, ask.customer
+    )
+    if found is None:
+        customer = await house.db.glance(_customer, object, object_id or "", ask.customer)
+        house.limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof, customer=customer)
+        raise Forbidden("The secret does not fit.", code="wrong_secret")
+    return found
+
+
+def _customer(tx: Tx, object: str, object_id: str, name: str | None) -> str:
+    """The organization that was attacked, for its audit log; empty when there is none."""
+    if name is not None:
+        found = customers.by_name(tx, name)
+        return found.name if found is not None and found.enabled else ""
+    owner = tx.value(
+        "select c.name from secret_keys k join customers c on c.id = k.customer_id"
+        " where k.object = ? and k.object_id = ? and c.enabled = 1",
+        object,
+        object_id,
+    )
+    return str(owner or "")
