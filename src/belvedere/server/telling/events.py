@@ -22,6 +22,7 @@ TELLERS: dict[str, Callable[[Turn, Event, dict[str, Any]], Told | None]] = {
     "monitor": things.tell_watched,
     "indicator": things.tell_watched,
     "member": things.tell_member,
+    "token": things.tell_token,
     "message": things.tell_message,
 }
 

@@ -1,7 +1,10 @@
 """Mails that the installation itself sends, where the operator gave it a mail server: invitations,
-links for a new password, requests for an approval, and what notification tasks send."""
+links for a new password, changes of the own account, requests for an approval, and what
+notification tasks send."""
 
 from collections.abc import Callable, Sequence
+
+import msgspec
 
 from belvedere.access import customers, links, roster, sessions
 from belvedere.base.errors import NotFound
@@ -14,7 +17,7 @@ from belvedere.notifications import post, wording
 from belvedere.notifications.model import MAX_TEXT
 from belvedere.notifications.post import Letter
 from belvedere.server.house import House
-from belvedere.server.telling import jobs
+from belvedere.server.telling import account, jobs
 from belvedere.server.telling.turn import Turn
 
 _INVITATION = (
@@ -71,6 +74,10 @@ def _recovery(tx: Tx, house: House, event: Event) -> None:
     letter = Letter("A new password for Belvedere", _RESET.format(link=_link(house, token)))
     whose_mail = (event.customer_id, member.email)
     post.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
+
+
+def _account(tx: Tx, house: House, event: Event) -> None:
+    account.write_mail(tx, house, event, msgspec.json.decode(event.data))
 
 
 def _of_job(tx: Tx, house: House, event: Event) -> None:
@@ -150,4 +157,5 @@ _WRITERS: dict[str, Callable[[Tx, House, Event], None]] = {
     "member.invited": _invitation,
     "member.recovery_asked": _recovery,
     "job.created": _of_job,
+    **dict.fromkeys(account.TITLES, _account),
 }

@@ -7,6 +7,7 @@ from typing import Any
 from belvedere.access import Level, may_see
 from belvedere.events import Event
 from belvedere.notifications.model import Severity, Told
+from belvedere.server.telling import account
 from belvedere.server.telling.turn import Turn, tags_of, told
 
 
@@ -77,7 +78,9 @@ def tell_watched(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
 
 
 def tell_member(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
-    """Whoever forgot a password needs somebody who makes a link."""
+    """Whoever forgot a password needs somebody who makes a link; the rest is for the member."""
+    if event.kind in account.TITLES:
+        return account.tell(turn, event, data)
     if event.kind != "member.recovery_asked":
         return tell_plain(turn, event, data)
     return told(
@@ -87,6 +90,12 @@ def tell_member(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
         title=f"{data['email']} forgot the password and asks for a link",
         people=turn.people(event.customer_id, lambda one: one.level.reaches(Level.MANAGER)),
     )
+
+
+def tell_token(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
+    """Who made it learns of it, in case it was somebody else."""
+    is_own = event.kind in account.TITLES
+    return account.tell(turn, event, data) if is_own else tell_plain(turn, event, data)
 
 
 def tell_message(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:

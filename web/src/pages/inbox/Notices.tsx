@@ -86,6 +86,7 @@ const HOMES: Record<string, string> = {
 }
 
 function homeOf(one: Notice): string {
+  if (one.object === 'member' && one.kind !== 'member.recovery_asked') return '/settings/security'
   const home = HOMES[one.object]
   if (home && one.object_id) return `${home}/${one.object_id}`
   return one.object === 'indicator' ? '/indicators' : '/inbox'
@@ -122,7 +123,7 @@ function Row({ notice, onChange }: { notice: Notice; onChange: () => void }) {
           data-act="open"
           onClick={() => !notice.read && mark.mutate(true)}
         >
-          {notice.title}
+          {t.account[notice.kind] ?? notice.title}
         </Go>{' '}
         {notice.read ? null : (
           <Badge size="xs" className="badge-run">

@@ -2,6 +2,14 @@ import { catalogue, plural } from '../../lib/i18n'
 
 export const useInboxText = catalogue(
   {
+    account: {
+      'member.new_sign_in': 'New sign-in to your account',
+      'member.password_changed': 'Your password was changed',
+      'member.second_factor_on': 'A second factor was set up for your account',
+      'member.second_factor_off': 'The second factor of your account was removed',
+      'member.recovery_codes_renewed': 'Your recovery codes were replaced',
+      'token.created': 'An integration token was created with your account',
+    } as Record<string, string>,
     inbox: 'Inbox',
     waits: 'Waits for you',
     notices: 'Alerts',
@@ -40,6 +48,14 @@ export const useInboxText = catalogue(
     keys: 'a approves, Shift+R rejects, Enter opens, x selects, j and k move.',
   },
   {
+    account: {
+      'member.new_sign_in': 'Nuevo inicio de sesión en tu cuenta',
+      'member.password_changed': 'Se ha cambiado tu contraseña',
+      'member.second_factor_on': 'Se ha configurado un segundo factor en tu cuenta',
+      'member.second_factor_off': 'Se ha quitado el segundo factor de tu cuenta',
+      'member.recovery_codes_renewed': 'Se han sustituido tus códigos de recuperación',
+      'token.created': 'Se ha creado un token de integración con tu cuenta',
+    },
     inbox: 'Bandeja',
     waits: 'Te espera',
     notices: 'Avisos',

@@ -1,0 +1,125 @@
+"""What a person is told about the own account, in the inbox and by mail: sign-ins from elsewhere,
+new passwords, second factors, tokens. It follows from events, so nobody's sign-in waits for it."""
+
+from typing import Any, NamedTuple
+
+from belvedere.access import roster
+from belvedere.base.clock import iso
+from belvedere.base.errors import NotFound
+from belvedere.db import Tx
+from belvedere.events import Event
+from belvedere.notifications import post, wording
+from belvedere.notifications.model import Severity, Told
+from belvedere.notifications.post import Letter
+from belvedere.server.house import House
+from belvedere.server.telling.turn import Turn, told
+
+
+class Words(NamedTuple):
+    """In English and in Spanish."""
+
+    en: str
+    es: str
+
+
+TITLES = {
+    "member.new_sign_in": Words(
+        "New sign-in to your account", "Nuevo inicio de sesión en tu cuenta"
+    ),
+    "member.password_changed": Words("Your password was changed", "Se ha cambiado tu contraseña"),
+    "member.second_factor_on": Words(
+        "A second factor was set up for your account",
+        "Se ha configurado un segundo factor en tu cuenta",
+    ),
+    "member.second_factor_off": Words(
+        "The second factor of your account was removed",
+        "Se ha quitado el segundo factor de tu cuenta",
+    ),
+    "member.recovery_codes_renewed": Words(
+        "Your recovery codes were replaced", "Se han sustituido tus códigos de recuperación"
+    ),
+    "token.created": Words(
+        "An integration token was created with your account",
+        "Se ha creado un token de integración con tu cuenta",
+    ),
+}
+_MAIL = Words(
+    "{title}.\n\nOrganization: {customer}\nTime: {time}\n{details}\n"
+    "If it was you, there is nothing to do. If not, change your password at {url}/ui/, end the"
+    " other sessions there and inform an administrator.\n",
+    "{title}.\n\nOrganización: {customer}\nHora: {time}\n{details}\n"
+    "Si has sido tú, no tienes que hacer nada. Si no, cambia tu contraseña en {url}/ui/, termina"
+    " allí las demás sesiones e informa a un administrador.\n",
+)
+_SIGN_IN = Words(
+    "Address: {address}\nBrowser or program: {agent}\n",
+    "Dirección: {address}\nNavegador o programa: {agent}\n",
+)
+_TOKEN = Words("Token: {name}\n", "Token: {name}\n")
+UNKNOWN = "-"
+MAX_AGENT = 100
+
+
+class Account(NamedTuple):
+    user_id: str
+    email: str
+
+
+def tell(turn: Turn, event: Event, data: dict[str, Any]) -> Told:
+    """Into the inbox of the person alone; through channels only where a rule names the kind."""
+    account = _account(turn.tx, event)
+    details = _details(turn.tx, event, data).en.replace("\n", "; ").strip("; ")
+    return told(
+        turn,
+        event,
+        data,
+        title=TITLES[event.kind].en,
+        text=details,
+        severity=Severity.HIGH,
+        people=() if account is None else (account.user_id,),
+    )
+
+
+def write_mail(tx: Tx, house: House, event: Event, data: dict[str, Any]) -> None:
+    """In both languages: the server does not know which one the person reads."""
+    account = _account(tx, event)
+    if account is None:
+        return
+    details, titles = _details(tx, event, data), TITLES[event.kind]
+    customer = tx.value("select name from customers where id = ?", event.customer_id)
+    about = {"customer": customer, "time": iso(event.at), "url": house.settings.base_url}
+    texts = [
+        mail.format(title=title, details=detail, **about)
+        for mail, title, detail in zip(_MAIL, titles, details, strict=True)
+    ]
+    letter = Letter(f"{titles.en} / {titles.es}", "\n---\n\n".join(texts))
+    post.write_mail(tx, house.keys, event.customer_id, account.email, letter)
+
+
+def _account(tx: Tx, event: Event) -> Account | None:
+    """Whose account it is about, while the person is a member."""
+    if event.object == "token":
+        sql = "select created_by from tokens where id = ?"
+        user_id = tx.value(sql, event.object_id) or ""
+        member = roster.of_user(tx, event.customer_id, user_id)
+    else:
+        try:
+            member = roster.find(tx, event.customer_id, event.object_id)
+        except NotFound:
+            return None
+    if member is None or not member.enabled or not member.user_enabled:
+        return None
+    return Account(member.user_id, member.email)
+
+
+def _details(tx: Tx, event: Event, data: dict[str, Any]) -> Words:
+    if event.kind == "token.created":
+        name = str(data.get("name", UNKNOWN))
+        return Words(*(text.format(name=name) for text in _TOKEN))
+    if event.kind != "member.new_sign_in":
+        return Words("", "")
+    sql = "select address, agent from sessions where id = ?"
+    address, agent = tx.row(sql, str(data.get("session_id", ""))) or (UNKNOWN, UNKNOWN)
+    # The caller chose this text.
+    program = wording.one_line(agent, MAX_AGENT) or UNKNOWN
+    return Words(*(text.format(address=address, agent=program) for text in _SIGN_IN))
