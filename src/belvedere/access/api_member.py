@@ -27,12 +27,12 @@ class Patch(msgspec.Struct):
 
 
 async def listing(ask: Ask) -> list[records.MemberRecord]:
-    found = await ask.house.db.read(roster.everybody, ask.actor)
+    found = await ask.house.db.read(roster.shown_to, ask.actor)
     return [records.member(one, ask.actor) for one in found]
 
 
 async def show(ask: Ask) -> records.MemberRecord:
-    found = await ask.house.db.read(roster.find, ask.actor.customer_id, ask.path["id"])
+    found = await ask.house.db.read(roster.find_shown, ask.actor, ask.path["id"])
     return records.member(found, ask.actor)
 
 

@@ -121,10 +121,11 @@ class AclRecord(msgspec.Struct):
 
 
 def member(found: Member, actor: Actor, invitation: LinkRecord | None = None) -> MemberRecord:
-    user = UserRecord(
-        found.user_id, found.name, found.username, found.email, bool(found.user_enabled)
-    )
-    pairs = [tag.partition(":") for tag in found.tag_list]
+    # Below manager, others are a name: no address, no tags.
+    is_whole = actor.sees_all or found.user_id == actor.user_id
+    email, tags = (found.email, found.tag_list) if is_whole else ("", [])
+    user = UserRecord(found.user_id, found.name, found.username, email, bool(found.user_enabled))
+    pairs = [tag.partition(":") for tag in tags]
     return MemberRecord(
         found.id,
         found.user_id,

@@ -51,13 +51,55 @@ def everybody(tx: Tx, actor: Actor) -> list[Member]:
     return tx.all(Member, f"{_SELECT} where m.customer_id = ? order by m.id", actor.customer_id)
 
 
+def shown_to(tx: Tx, actor: Actor) -> list[Member]:
+    """Everybody for those who manage members; others see themselves and whom they share a task,
+    workflow, indicator or monitor with."""
+    everyone = everybody(tx, actor)
+    if actor.sees_all:
+        return everyone
+    shared = _entries_beside(tx, actor)
+    return [one for one in everyone if _is_shown(one, actor, shared)]
+
+
+def find_shown(tx: Tx, actor: Actor, member_id: str) -> Member:
+    """Another's record is not there for those who must not see it."""
+    member = find(tx, actor.customer_id, member_id)
+    if actor.sees_all or _is_shown(member, actor, _entries_beside(tx, actor)):
+        return member
+    raise _not_found()
+
+
+def _is_shown(member: Member, actor: Actor, shared: frozenset[str]) -> bool:
+    entries = acting(member, actor.customer_name).entries
+    return member.user_id == actor.user_id or not shared.isdisjoint(entries)
+
+
+def _entries_beside(tx: Tx, actor: Actor) -> frozenset[str]:
+    """All entries of the ACLs that name the actor."""
+    mine = actor.entries
+    if not mine:
+        return frozenset()
+    rows = tx.rows(
+        "select distinct b.entry from acl a"
+        " join acl b on b.object = a.object and b.object_id = a.object_id"
+        f" where a.customer_id = ? and a.entry in ({', '.join('?' * len(mine))})",
+        actor.customer_id,
+        *mine,
+    )
+    return frozenset(entry for (entry,) in rows)
+
+
 def find(tx: Tx, customer_id: str, member_id: str) -> Member:
     sql = f"{_SELECT} where m.customer_id = ? and m.id = ?"
     # A body may name anything; only what can be an id is looked for.
     found = tx.one(Member, sql, customer_id, member_id) if is_id(member_id) else None
     if found is None:
-        raise NotFound("There is no such member.", code="member_not_found")
+        raise _not_found()
     return found
+
+
+def _not_found() -> NotFound:
+    return NotFound("There is no such member.", code="member_not_found")
 
 
 def of_user(tx: Tx, customer_id: str, user_id: str) -> Member | None:

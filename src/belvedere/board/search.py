@@ -84,6 +84,7 @@ SORTS = {
         tags="x.tags",
         join="join users u on u.id = x.user_id",
         live="1 = 1",
+        level=Level.MANAGER,
     ),
 }
 KINDS = (*SORTS, "job")
