@@ -44,6 +44,7 @@ class Doors:
         ask = Ask(scope(headers or {}, scheme), None, route, actor, self.house, path, query or {})
         ask.body, ask.customer = checked, customer
         found = await route.handler(ask)
+        await self.house.turnstile.settled()
         reply = found if isinstance(found, Reply) else Reply(found)
         shown = msgspec.json.decode(msgspec.json.encode(reply.body))
         return Answer(reply.status, reply.headers, shown)

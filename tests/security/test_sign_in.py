@@ -328,6 +328,24 @@ async def test_names_of_one_account_do_not_show_that_they_belong_together(
     assert not [one for one in work() if one.startswith("sleep")]
 
 
+async def test_a_forgotten_password_costs_the_same_before_the_answer(
+    world: World, work: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before: list[list[str]] = []
+    settled = world.house.turnstile.settled
+
+    async def looked() -> None:
+        before.append(work())
+        await settled()
+
+    monkeypatch.setattr(world.house.turnstile, "settled", looked)
+    for name in ("uma", "nobody"):
+        answer = await world.client().post("/api/auth/password/recover", {"email": name})
+        assert answer.status == 200
+        work()
+    assert before == [[], []]
+
+
 # Failed sign-ins are recorded
 
 

@@ -5,7 +5,7 @@ from functools import partial
 import msgspec
 
 from belvedere.access import doors, invitations, links, recovery, sessions, users
-from belvedere.access.api_session import Done, LoginAnswer, agent_of, answered
+from belvedere.access.api_session import Done, LoginAnswer, agent_of, answered, rotated
 from belvedere.access.doors import plain
 from belvedere.access.invitations import Greeting
 from belvedere.access.limits import Kind
@@ -62,7 +62,8 @@ async def recover(ask: Ask) -> Done:
     # Each counts like a wrong password: asking about many names is guessing, too.
     limits.wrong(address, kind=Kind.RECOVERY)
     if limits.may_ask(identifier):
-        await ask.house.db.write(recovery.ask_for_help, identifier)
+        # Only an account makes work here, so it is done after the answer.
+        ask.house.turnstile.later(ask.house.db.write(recovery.ask_for_help, identifier))
     return Done("If this account exists, a mail is on its way, or a manager has been told.")
 
 
@@ -106,7 +107,7 @@ async def accept(ask: Ask) -> Reply:
     return answered(ask, entered)
 
 
-async def change(ask: Ask) -> Done:
+async def change(ask: Ask) -> Reply:
     sessions.require_session(ask.actor)
     house, actor, body = ask.house, ask.actor, ask.body
     user = await house.db.read(users.find, actor.user_id)
@@ -117,7 +118,7 @@ async def change(ask: Ask) -> Done:
     about = (user.email, user.username, user.name, actor.customer_name)
     kept = await house.turnstile.digest(body.password, about)
     await house.db.write(recovery.change_password, actor, user.password_hash, kept)
-    return Done("The new password counts; your other sessions have ended.")
+    return await rotated(ask, Done("The new password counts; your other sessions have ended."))
 
 
 async def _greeting(ask: Ask, kind: str | None = None) -> Greeting:

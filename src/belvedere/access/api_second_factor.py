@@ -5,7 +5,7 @@ from functools import partial
 import msgspec
 
 from belvedere.access import records, securing, totp, users
-from belvedere.access.api_session import Done
+from belvedere.access.api_session import Done, rotated
 from belvedere.access.doors import plain
 from belvedere.access.limits import Kind
 from belvedere.access.users import User
@@ -67,7 +67,7 @@ async def begin(ask: Ask) -> Reply:
     return Reply(shown(secret, user.email), status=201)
 
 
-async def confirm(ask: Ask) -> RecoveryCodes:
+async def confirm(ask: Ask) -> Reply:
     limits, address = ask.house.turnstile.limits, ask.actor.address
     limits.check(address, Kind.CODE)
     codes = await ask.house.db.write(securing.confirm, ask.house.keys, ask.actor, ask.body.code)
@@ -75,7 +75,7 @@ async def confirm(ask: Ask) -> RecoveryCodes:
         limits.wrong(address, kind=Kind.CODE, user_ids=[ask.actor.user_id])
         # Not 401: the session is good, and a client that reads 401 would throw it away.
         raise Forbidden("The code is wrong; is the clock of the device right?", code="wrong_code")
-    return RecoveryCodes(codes)
+    return await rotated(ask, RecoveryCodes(codes))
 
 
 async def renew_codes(ask: Ask) -> RecoveryCodes:
@@ -84,10 +84,10 @@ async def renew_codes(ask: Ask) -> RecoveryCodes:
     return RecoveryCodes(codes)
 
 
-async def disable(ask: Ask) -> Done:
+async def disable(ask: Ask) -> Reply:
     await _known_by_password(ask)
     await ask.house.db.write(securing.disable, ask.actor)
-    return Done("The second factor is off; the password alone signs you in.")
+    return await rotated(ask, Done("The second factor is off; the password alone signs you in."))
 
 
 async def reset(ask: Ask) -> records.MemberRecord:

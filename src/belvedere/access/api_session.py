@@ -155,6 +155,11 @@ async def revoke(ask: Ask) -> records.SessionRecord:
     return records.session(found, ask.actor)
 
 
+async def revoke_others(ask: Ask) -> list[records.SessionRecord]:
+    found = await ask.house.db.write(sessions.revoke_others, ask.actor)
+    return [records.session(one, ask.actor) for one in found]
+
+
 async def switch(ask: Ask) -> Reply:
     session, token = await ask.house.db.write(
         sessions.renew, ask.house.keys, ask.actor, ask.path["id"]
@@ -203,6 +208,18 @@ def answered(ask: Ask, entered: Entered) -> Reply:
     if entered.recovery_codes:
         body.recovery_codes = entered.recovery_codes
     return Reply(body, headers={"set-cookie": baked(ask, session, entered.token)})
+
+
+async def rotated(ask: Ask, body: Any) -> Reply:
+    """The answer with a new token in the cookie: whoever copied the old cookie is out. Programs
+    hold their token themselves and keep it."""
+    reply, secure = Reply(body), is_secure(ask)
+    is_shown = "authorization" in ask.request.headers or "access_token" in ask.query
+    if is_shown or cookies.token_in(ask.request.cookies, secure=secure) is None:
+        return reply
+    session, token = await ask.house.db.write(sessions.renew, ask.house.keys, ask.actor)
+    reply.headers = {"set-cookie": baked(ask, session, token)}
+    return reply
 
 
 def with_browser(ask: Ask, reply: Reply, browser: Browser) -> Reply:
@@ -289,6 +306,16 @@ ROUTES = (
         "viewer",
         listing,
         "My sessions",
+        answer=list[records.SessionRecord],
+        known=False,
+        people=True,
+    ),
+    plain(
+        "DELETE",
+        "/api/session",
+        "viewer",
+        revoke_others,
+        "End all my sessions but this one",
         answer=list[records.SessionRecord],
         known=False,
         people=True,

@@ -3,7 +3,7 @@
 import msgspec
 
 from belvedere import events
-from belvedere.access import audit, browsers
+from belvedere.access import audit, browsers, tickets
 from belvedere.access.keys import SESSION, Keys, make_token
 from belvedere.access.model import Actor, Level
 from belvedere.base.clock import DAY, HOUR, Millis
@@ -197,6 +197,17 @@ def revoke(tx: Tx, actor: Actor, session_id: str) -> Session:
     audit.record(tx, actor, "session.end", "session", session.id)
     tx.rung.add("access")
     return session
+
+
+def revoke_others(tx: Tx, actor: Actor) -> list[Session]:
+    """End all of one's own sessions but the one that asks, and sign-ins that are half done."""
+    require_session(actor)
+    ended = [one for one in live(tx, actor) if one.id != actor.credential_id]
+    kill(tx, actor.user_id, _bounds(actor)[0] or None, but=actor.credential_id)
+    tickets.drop(tx, actor.user_id)
+    about = {"ended": len(ended)}
+    audit.record(tx, actor, "session.end_others", "session", actor.credential_id, None, about)
+    return ended
 
 
 def kill(tx: Tx, user_id: str, customer_id: str | None = None, but: str = "") -> None:

@@ -1,16 +1,21 @@
 """The one place where passwords are checked: on threads, two at a time, wrong ones counted."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 from belvedere.access import passwords
 from belvedere.access.limits import Limits
 from belvedere.base.errors import TooMany
 
+log = logging.getLogger("belvedere.sign_in")
 # A check takes tens of milliseconds of a core; more at once would starve everything else.
 AT_ONCE = 2
 MAX_WAITING = 200
+# What is still to do for requests that were answered already.
+MAX_LATER = 100
 
 
 class Turnstile:
@@ -23,6 +28,7 @@ class Turnstile:
         self._sleep = sleep
         self._gate = asyncio.Semaphore(AT_ONCE)
         self._waiting = 0
+        self._later: set[asyncio.Task[object]] = set()
 
     async def verify(
         self, address: str, name: str, kept: str | None, password: str, user_id: str = ""
@@ -76,16 +82,39 @@ class Turnstile:
         async with self._turn():
             return await asyncio.to_thread(passwords.digest, password)
 
+    def later(self, work: Coroutine[Any, Any, object]) -> None:
+        """Do it after the answer: how long it takes then says nothing to the caller."""
+        if len(self._later) >= MAX_LATER:
+            work.close()
+            raise _busy()
+        task = asyncio.create_task(work)
+        self._later.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: "asyncio.Task[object]") -> None:
+        self._later.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.error("work after an answer failed", exc_info=task.exception())
+
+    async def settled(self) -> None:
+        """Wait until nothing of `later` is left."""
+        while self._later:
+            await asyncio.wait(self._later)
+
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
         if self._waiting >= MAX_WAITING:
-            raise TooMany("Too many people sign in at this moment; try again.", retry_after_s=2)
+            raise _busy()
         self._waiting += 1
         try:
             async with self._gate:
                 yield
         finally:
             self._waiting -= 1
+
+
+def _busy() -> TooMany:
+    return TooMany("Too many people sign in at this moment; try again.", retry_after_s=2)
 
 
 def _matching(hashes: Sequence[str], password: str, checks: int) -> str | None:

@@ -131,6 +131,7 @@ async def _serve(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await _keep_notes(house)
         await house.couriers.close()
         door.close()
         if bell is not None:
@@ -139,6 +140,15 @@ async def _serve(
         if house.logs is not house.db:
             await house.logs.close()
     return 0
+
+
+async def _keep_notes(house: House) -> None:
+    """What is gathered for a minute and would be lost."""
+    for note in (loops.note_failures, loops.note_proxies):
+        try:
+            await note(house)
+        except Exception:
+            log.exception("could not write gathered notes at the end of the server")
 
 
 def _start_agent(app: Any) -> "asyncio.Task[None]":

@@ -1150,7 +1150,11 @@ export interface paths {
         get: operations["get_api_session"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * End all my sessions but this one
+         * @description Level: viewer. People only.
+         */
+        delete: operations["delete_api_session"];
         options?: never;
         head?: never;
         patch?: never;
@@ -10199,6 +10203,35 @@ export interface operations {
         };
     };
     get_api_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    delete_api_session: {
         parameters: {
             query?: never;
             header?: never;

@@ -88,8 +88,28 @@ function Sessions() {
     onError: failed,
     onSettled: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })
+  const endOthers = useMutation({
+    mutationFn: () => ok(api.DELETE('/api/session')),
+    onError: failed,
+    onSuccess: () => done(t.endedOthers),
+    onSettled: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
+  })
   return (
-    <Section title={t.sessions} aside={t.sessionsHelp}>
+    <Section
+      title={t.sessions}
+      aside={t.sessionsHelp}
+      right={
+        <Button
+          size="compact-xs"
+          variant="default"
+          loading={endOthers.isPending}
+          disabled={(sessions.data?.length ?? 0) < 2}
+          onClick={() => endOthers.mutate()}
+        >
+          {t.endOthers}
+        </Button>
+      }
+    >
       <Loaded query={sessions} lines={3}>
         {(all) => (
           <div role="list">

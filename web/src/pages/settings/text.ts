@@ -88,6 +88,8 @@ export const useText = catalogue(
     sessionsHelp: 'Where you are signed in.',
     thisOne: 'this one',
     end: 'End',
+    endOthers: 'End all others',
+    endedOthers: 'Your other sessions have ended.',
     method: {
       password: 'password',
       totp: 'password and code',
@@ -235,6 +237,8 @@ export const useText = catalogue(
     sessionsHelp: 'Dónde tienes sesión abierta.',
     thisOne: 'esta',
     end: 'Terminar',
+    endOthers: 'Terminar las demás',
+    endedOthers: 'Tus demás sesiones han terminado.',
     method: {
       password: 'contraseña',
       totp: 'contraseña y código',

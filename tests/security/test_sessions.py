@@ -1,0 +1,349 @@
+"""Attacks on sessions and what a person is told about the own account."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.access import browsers, totp
+from belvedere.base.clock import HOUR, SECOND
+from belvedere.notifications.couriers import Couriers
+from belvedere.notifications.parcel import Outcome
+from belvedere.server import loops
+from cast import PASSWORD
+from contract.client import Answer, Client
+from contract.notifying import told
+from contract.world import World
+from handclock import HandClock
+from security.browsing import LOGIN, TestBrowser
+
+CHANGE, FACTOR = "/api/auth/password/change", "/api/auth/second-factor"
+NEW = "maple-heron-cello"
+
+
+@pytest.fixture(autouse=True)
+def quick(quick_passwords: None) -> None:
+    """Passwords are tested elsewhere."""
+
+
+def code(secret: str, clock: HandClock) -> str:
+    """The next one: none counts twice."""
+    clock.move(totp.STEP / SECOND)
+    return totp.code_at(secret, clock() // totp.STEP)
+
+
+async def equip(browser: TestBrowser, clock: HandClock) -> str:
+    begun = await browser.ask("POST", FACTOR, {"password": PASSWORD})
+    secret: str = begun.json["secret"]
+    done = await browser.ask("PUT", FACTOR, {"code": code(secret, clock)})
+    assert done.status == 200
+    return secret
+
+
+async def is_in(world: World, token: str) -> bool:
+    answer = await Client(world.app, token).get("/api/session/profile")
+    return answer.status == 200
+
+
+# Tokens of sessions
+
+
+async def test_signing_in_never_takes_over_a_token_that_was_planted(world: World) -> None:
+    planted = world.cast.tokens["vic"]
+    browser = TestBrowser(world, cookies={"belvedere": planted})
+    await browser.sign_in("uma")
+    assert browser.cookies["belvedere"] != planted
+
+
+@pytest.mark.parametrize("step", ["password", "second factor on", "second factor off"])
+async def test_a_copied_cookie_is_dead_after_a_change_of_the_credentials(
+    world: World, clock: HandClock, step: str
+) -> None:
+    browser = TestBrowser(world)
+    await browser.sign_in()
+    if step == "second factor off":
+        await equip(browser, clock)
+    copied = browser.cookies["belvedere"]
+    if step == "password":
+        done = await browser.ask("POST", CHANGE, {"current": PASSWORD, "password": NEW})
+        assert done.status == 200
+    elif step == "second factor on":
+        await equip(browser, clock)
+    else:
+        done = await browser.ask("POST", f"{FACTOR}/disable", {"password": PASSWORD})
+        assert done.status == 200
+    assert not await is_in(world, copied)
+    assert await is_in(world, browser.cookies["belvedere"])
+
+
+async def test_a_program_keeps_its_token_after_a_new_password(world: World, uma: Client) -> None:
+    done = await uma.post(CHANGE, {"current": PASSWORD, "password": NEW})
+    assert "set-cookie" not in done.headers
+    assert (await uma.get("/api/session/profile")).status == 200
+
+
+async def test_signing_out_everywhere_leaves_only_the_session_that_asks(
+    world: World, uma: Client, vic: Client
+) -> None:
+    browsers_ = [TestBrowser(world), TestBrowser(world, agent="phone")]
+    for browser in browsers_:
+        await browser.sign_in()
+    ended = await uma.delete("/api/session")
+    assert len(ended.json) == 2
+    for browser in browsers_:
+        assert not await is_in(world, browser.cookies["belvedere"])
+    assert [one["current"] for one in (await uma.get("/api/session")).json] == [True]
+    assert (await vic.get("/api/session/profile")).status == 200
+
+
+async def test_signing_out_everywhere_ends_sign_ins_that_are_half_done(
+    world: World, clock: HandClock
+) -> None:
+    browser, thief = TestBrowser(world), TestBrowser(world, "203.0.113.7", "curl")
+    await browser.sign_in()
+    secret = await equip(browser, clock)
+    ticket = (await thief.sign_in()).json["ticket"]
+    assert (await browser.ask("DELETE", "/api/session")).status == 200
+    refused = await traded(thief, ticket, code(secret, clock))
+    assert refused.code == "ticket_gone"
+
+
+async def test_an_idle_and_an_old_session_are_over(world: World, clock: HandClock) -> None:
+    browser = TestBrowser(world)
+    await browser.sign_in()
+    token = browser.cookies["belvedere"]
+    clock.move(8 * 3_600 + 1)
+    assert not await is_in(world, token)
+    await browser.sign_in()
+    token = browser.cookies["belvedere"]
+    for _ in range(7 * 24 // 6):
+        clock.move(6 * 3_600)
+        await is_in(world, token)
+        await loops.note_uses(world.house)
+    assert not await is_in(world, token)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "prefix", "tail"), [("https", "__Host-", "; Secure"), ("http", "", "")]
+)
+async def test_both_cookies_have_their_flags(
+    world: World, scheme: str, prefix: str, tail: str
+) -> None:
+    answer = await TestBrowser(world, scheme=scheme).sign_in()
+    session, mark = answer.headers["set-cookie"], answer.headers["Set-Cookie"]
+    assert session.startswith(f"{prefix}belvedere=bvs_")
+    assert "; Path=/; HttpOnly; SameSite=Strict; Max-Age=" in session
+    assert mark.startswith(f"{prefix}belvedere-browser=bvb_")
+    assert "; Path=/; HttpOnly; SameSite=Lax; Max-Age=" in mark
+    assert "Domain" not in session + mark
+    assert session.endswith(tail) and mark.endswith(tail)
+
+
+# The second factor
+
+
+async def traded(browser: TestBrowser, ticket: str, text: str) -> Answer:
+    body = {"ticket": ticket, "code": text}
+    return await browser.ask("POST", f"{LOGIN}/second-factor", body)
+
+
+async def test_a_ticket_counts_only_in_the_browser_that_gave_the_password(
+    world: World, stranger: Client, clock: HandClock
+) -> None:
+    browser, thief = TestBrowser(world), TestBrowser(world)
+    await browser.sign_in()
+    secret = await equip(browser, clock)
+    ticket = (await browser.sign_in()).json["ticket"]
+    body = {"ticket": ticket, "code": code(secret, clock)}
+    assert (await thief.ask("POST", f"{LOGIN}/second-factor", body)).code == "ticket_gone"
+    assert (await stranger.post(f"{LOGIN}/second-factor", body)).code == "ticket_gone"
+    assert (await traded(browser, ticket, body["code"])).status == 200
+
+
+async def test_a_program_trades_its_ticket_without_a_cookie(
+    world: World, stranger: Client, clock: HandClock
+) -> None:
+    browser = TestBrowser(world)
+    await browser.sign_in()
+    secret = await equip(browser, clock)
+    ticket = (await stranger.post(LOGIN, {"email": "uma", "password": PASSWORD})).json["ticket"]
+    body = {"ticket": ticket, "code": code(secret, clock)}
+    assert (await stranger.post(f"{LOGIN}/second-factor", body)).status == 200
+
+
+async def test_a_code_counts_once(world: World, clock: HandClock) -> None:
+    browser = TestBrowser(world)
+    await browser.sign_in()
+    secret = await equip(browser, clock)
+    used = code(secret, clock)
+    for status in (200, 401):
+        ticket = (await browser.sign_in()).json["ticket"]
+        assert (await traded(browser, ticket, used)).status == status
+
+
+async def test_wrong_codes_of_strangers_do_not_lock_a_known_browser(
+    world: World, clock: HandClock
+) -> None:
+    """Whoever knows only the password could keep the person out for ever."""
+    browser, thief = TestBrowser(world), TestBrowser(world, "203.0.113.7", "curl")
+    await browser.sign_in()
+    secret = await equip(browser, clock)
+    for _ in range(2):
+        ticket = (await thief.sign_in()).json["ticket"]
+        for _ in range(5):
+            assert (await traded(thief, ticket, "000000")).status == 401
+    ticket = (await thief.sign_in()).json["ticket"]
+    assert (await traded(thief, ticket, code(secret, clock))).status == 429
+    ticket = (await browser.sign_in()).json["ticket"]
+    assert (await traded(browser, ticket, code(secret, clock))).status == 200
+
+
+async def test_wrong_codes_in_a_known_browser_are_limited_too(
+    world: World, clock: HandClock
+) -> None:
+    browser = TestBrowser(world)
+    await browser.sign_in()
+    secret = await equip(browser, clock)
+    for _ in range(2):
+        ticket = (await browser.sign_in()).json["ticket"]
+        for _ in range(5):
+            assert (await traded(browser, ticket, "recovery-guess")).status == 401
+    ticket = (await browser.sign_in()).json["ticket"]
+    assert (await traded(browser, ticket, code(secret, clock))).status == 429
+
+
+# What a person is told
+
+
+async def inbox(world: World, who: str = "uma") -> list[Any]:
+    await told(world.house)
+    rows: list[Any] = (await world.client(who).get("/notification")).json
+    return rows
+
+
+async def kinds(world: World, who: str = "uma") -> list[str]:
+    return sorted(one["kind"] for one in await inbox(world, who))
+
+
+async def test_a_sign_in_from_elsewhere_is_told_to_the_person_alone(world: World) -> None:
+    await inbox(world)
+    await TestBrowser(world, "203.0.113.7", "curl/8").sign_in()
+    (notice,) = await inbox(world)
+    assert notice["kind"] == "member.new_sign_in"
+    assert "203.0.113.7" in notice["body"] and "curl/8" in notice["body"]
+    for other in ("ada", "olga", "vic"):
+        assert "member.new_sign_in" not in await kinds(world, other)
+
+
+async def test_a_familiar_sign_in_is_not_told(world: World, clock: HandClock) -> None:
+    browser = TestBrowser(world, "203.0.113.7")
+    await browser.sign_in()
+    assert len(await inbox(world)) == 1
+    # The same browser in another network, and the same program in the same network.
+    browser.address = "198.51.100.9"
+    await browser.sign_in()
+    await TestBrowser(world, "203.0.113.7").sign_in()
+    assert len(await inbox(world)) == 1
+    await TestBrowser(world, "203.0.113.8").sign_in()
+    assert len(await inbox(world)) == 2
+
+
+async def test_an_attacker_cannot_flood_the_mailbox_with_sign_ins(
+    world: World, clock: HandClock
+) -> None:
+    for n in range(browsers.MAX_TOLD_PER_HOUR + 10):
+        await TestBrowser(world, f"203.0.113.{n}", f"program {n}").sign_in()
+    assert len(await inbox(world)) <= browsers.MAX_TOLD_PER_HOUR
+    clock.move(HOUR / SECOND + 1)
+    await TestBrowser(world, "198.51.100.1", "another").sign_in()
+    assert (await inbox(world))[0]["body"].startswith("Address: 198.51.100.1")
+
+
+async def test_changes_of_the_credentials_are_told(world: World, clock: HandClock) -> None:
+    browser = TestBrowser(world)
+    await browser.sign_in()
+    await equip(browser, clock)
+    again = {"password": PASSWORD}
+    await browser.ask("POST", f"{FACTOR}/recovery-codes", again)
+    await browser.ask("POST", f"{FACTOR}/disable", again)
+    await browser.ask("POST", CHANGE, {"current": PASSWORD, "password": NEW})
+    await told(world.house)
+    found = (await browser.ask("GET", "/notification")).json
+    assert sorted(one["kind"] for one in found) == [
+        "member.new_sign_in",
+        "member.password_changed",
+        "member.recovery_codes_renewed",
+        "member.second_factor_off",
+        "member.second_factor_on",
+    ]
+
+
+async def test_a_new_token_is_told_to_who_made_it(world: World, ada: Client) -> None:
+    await inbox(world, "ada")
+    before = len(await inbox(world, "ada"))
+    await ada.post("/api/token", {"name": "deploy"})
+    found = await inbox(world, "ada")
+    assert len(found) == before + 1
+    assert found[0]["kind"] == "token.created" and "deploy" in found[0]["body"]
+    assert "token.created" not in await kinds(world, "olga")
+
+
+async def test_a_mail_in_both_languages_goes_to_the_person(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Any] = []
+
+    async def carry(parcel: Any) -> Outcome:
+        sent.append(parcel)
+        return Outcome()
+
+    world.house.settings.mail = world.house.couriers.mail = "mailtos://user:x@mail.test?from=a@b.c"
+    monkeypatch.setattr(Couriers, "carry", lambda self, parcel: carry(parcel))
+    await told(world.house)
+    sent.clear()
+    await TestBrowser(world, "203.0.113.7", "curl/8").sign_in()
+    await told(world.house)
+    (mail,) = sent
+    assert mail.to == "uma@acme.test"
+    assert mail.title == "New sign-in to your account / Nuevo inicio de sesión en tu cuenta"
+    assert "Address: 203.0.113.7" in mail.body and "Dirección: 203.0.113.7" in mail.body
+
+
+# Who sees whom
+
+
+async def seen(client: Client) -> dict[str, Any]:
+    return {one["user"]["username"]: one for one in (await client.get("/api/member")).json}
+
+
+async def test_below_manager_only_those_are_seen_who_share_something(
+    world: World, vic: Client
+) -> None:
+    assert set(await seen(vic)) == {"vic"}
+    await world.task(acl=["vic", "uma"])
+    await world.task("other", acl=["uma", "max"])
+    assert set(await seen(vic)) == {"vic", "uma"}
+    assert set(await seen(world.client("uma"))) == {"vic", "uma", "max"}
+    assert set(await seen(world.client("max"))) == {"olga", "ada", "max", "uma", "vic"}
+
+
+async def test_below_manager_others_are_a_name_without_address_and_tags(
+    world: World, vic: Client, ada: Client
+) -> None:
+    uma = f"/api/member/{world.cast.uma.member_id}"
+    await ada.patch(uma, {"tags": ["team:ops"]})
+    await world.task(acl=["vic", "team:ops"])
+    found = (await seen(vic))["uma"]
+    assert (found["user"]["email"], found["tags"]) == ("", [])
+    assert (await vic.get(uma)).json == found
+    own = (await seen(vic))["vic"]
+    assert own["user"]["email"] == "vic@acme.test"
+    assert (await ada.get(uma)).json["user"]["email"] == "uma@acme.test"
+    assert (await vic.get(f"/api/member/{world.cast.max.member_id}")).status == 404
+
+
+async def test_below_manager_search_finds_no_members(
+    world: World, vic: Client, ada: Client
+) -> None:
+    target = "/-/search?q=acme.test&kinds=member"
+    assert (await vic.get(target)).json == []
+    assert (await ada.get(target)).json != []
