@@ -78,9 +78,11 @@ def person(text: str) -> str:
 
 def tags(texts: list[str]) -> list[str]:
     """Lower case, each once, in the order given."""
+    if len(texts) > 4 * MAX_TAGS:
+        raise _bad("tags", f"Give at most {MAX_TAGS} tags.")
     found = list(dict.fromkeys(text.strip().lower() for text in texts))
     faults = tuple(
-        Fault(f"tags[{n}]", f"{tag!r} is not key:value")
+        Fault(f"tags[{n}]", f"{tag[:130]!r} is not key:value")
         for n, tag in enumerate(found)
         if not _TAG.fullmatch(tag) or not tag.isprintable()
     )

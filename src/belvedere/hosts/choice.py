@@ -9,9 +9,16 @@ from belvedere.db import Tx
 from belvedere.hosts import store
 from belvedere.hosts.model import HostRow
 
+# Names, and tags, of one request.
+MAX_NAMED = 1_000
+
 
 def chosen(tx: Tx, actor: Actor, named: Sequence[str], tags: Sequence[str]) -> list[HostRow]:
     """Each once, those that were named first; refused when one is unknown, or none is meant."""
+    for field, given in (("hosts", named), ("tags", tags)):
+        if len(given) > MAX_NAMED:
+            message = f"Give at most {MAX_NAMED} {field}."
+            raise Invalid(message, code="unknown_hosts", faults=(Fault(field, message),))
     found: dict[str, HostRow] = {}
     faults: list[Fault] = []
     for index, name in enumerate(named):

@@ -74,6 +74,9 @@ def _check(chart: Chart) -> None:
         raise words.bad("value.series", f"Give at most {MAX_SERIES}.")
     if chart.labels and chart.times:
         raise words.bad("value.times", "Give labels or times, not both.")
+    for name in ("labels", "times"):
+        if len(getattr(chart, name)) > MAX_POINTS:
+            raise words.bad(f"value.{name}", f"Give at most {MAX_POINTS}.")
     chart.unit = words.line("value.unit", chart.unit, most=MAX_UNIT)
     chart.labels = [
         words.line(f"value.labels[{n}]", one, most=MAX_LABEL) for n, one in enumerate(chart.labels)

@@ -12,6 +12,8 @@ from belvedere.rest.route import Ask, Reply, Route
 
 _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")
 PLAIN = "text/plain; charset=utf-8"
+# Characters that are looked for in each line.
+MAX_SOUGHT = 1_000
 STREAM = {"x-accel-buffering": "no"}
 
 
@@ -78,6 +80,8 @@ async def search(ask: Ask) -> Hits:
     wanted = ask.first("q")
     if not wanted:
         raise Invalid("Say what to look for: ?q=<text>.", code="invalid_query")
+    if len(wanted) > MAX_SOUGHT:
+        raise Invalid(f"q takes at most {MAX_SOUGHT} characters.", code="invalid_query")
     most = _within(ask, "limit", loglines.MOST_FOUND, loglines.MOST_FOUND)
     since = _number("from", ask.first("from") or "0")
     return await loglines.search(ask.house, await _source(ask, _attempt(ask)), wanted, most, since)

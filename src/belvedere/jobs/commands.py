@@ -27,6 +27,8 @@ SOURCE = b'#!/bin/sh\nexec "$@"\n'
 SHA256 = hashlib.sha256(SOURCE).hexdigest()
 FILENAME = "exec.sh"
 MAX_WORDS, MAX_WORD, MAX_TOTAL = 1_000, 128 * 1024, 1 << 20
+# Of the command on all hosts: each has a job and a line in the audit log with all of its words.
+MAX_WRITTEN = 64 << 20
 # A host that comes back next week shall not be surprised.
 EXPIRES: Millis = 10 * MINUTE
 LONGEST: Millis = 7 * DAY
@@ -62,6 +64,7 @@ def run(tx: Tx, actor: Actor, given: ExecBody, key: Once | None) -> Ran:
         return Ran(found, replayed=True)
     _check(given)
     hosts = chosen(tx, actor, given.hosts, given.tags)
+    _check_size(given, len(hosts))
     jobs = [_job(actor, given, host, tx.now) for host in hosts]
     written = store.json_list(given.command)
     store.insert(tx, [(job, written, None) for job in jobs])
@@ -93,6 +96,12 @@ def _check(given: ExecBody) -> None:
     if faults:
         told = " ".join(fault.message for fault in faults)
         raise Invalid(told, code="invalid_body", faults=tuple(faults))
+
+
+def _check_size(given: ExecBody, hosts: int) -> None:
+    if hosts * sum(map(len, given.command)) > MAX_WRITTEN:
+        message = f"The command is too long for {hosts} hosts; store it as a script and run that."
+        raise Invalid(message, code="invalid_body", faults=(Fault("command", message),))
 
 
 def _job(actor: Actor, given: ExecBody, host: HostRow, now: Millis) -> JobRow:

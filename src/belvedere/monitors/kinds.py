@@ -32,6 +32,7 @@ RECORDS = ("A", "AAAA")
 MAX_TEXT = 64 * 1024
 MAX_URL = 4_096
 MAX_HEADERS = 50
+MAX_JSON_PATH = 1_000
 MAX_MEMBERS = 500
 MAX_ARGUMENTS = 100
 
@@ -42,7 +43,9 @@ def _scraper(config: Scraper) -> Faults:
     yield from _url(config.url)
     for name in ("status_code", "pattern"):
         yield from _pattern(name, getattr(config, name))
-    if config.json_path and not re.fullmatch(r"\$(\.[\w-]+|\[\d+\])*", config.json_path):
+    if len(config.json_path) > MAX_JSON_PATH:
+        yield "json_path", f"Give at most {MAX_JSON_PATH} characters."
+    elif config.json_path and not re.fullmatch(r"\$(\.[\w-]+|\[\d+\])*", config.json_path):
         yield "json_path", "Give a path such as $.status or $.items[0].name."
     if config.json_value is not None and not config.json_path:
         yield "json_value", "Say with json_path where it is to be found."
@@ -54,6 +57,7 @@ def _scraper(config: Scraper) -> Faults:
         yield "parser", "Only pattern is known; for a script use a monitor of type script."
     if len(config.headers) > MAX_HEADERS:
         yield "headers", f"Give at most {MAX_HEADERS}."
+        return
     for name, value in config.headers.items():
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or not _is_line(value):
             yield "headers", f"{name[:40]!r} is no header."

@@ -48,7 +48,7 @@ def _once_fault(window: Window) -> str:
 
 
 def _weekly_fault(window: Window) -> str:
-    if not window.days or not set(window.days) <= set(DAYS):
+    if not 1 <= len(window.days) <= len(DAYS) or not set(window.days) <= set(DAYS):
         return f"Give days out of {', '.join(DAYS)}, or a start and an end."
     if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", window.at):
         return "Give at as a time of day such as 22:30."

@@ -16,6 +16,9 @@ from belvedere.rest.values import bad
 Query = Mapping[str, list[str]]
 
 MAX_VALUES = 1_000
+# Conditions of one list, and characters that are looked for with $text in each row.
+MAX_CONDITIONS = 100
+MAX_SOUGHT = 256
 
 
 class Kind(StrEnum):
@@ -103,6 +106,8 @@ class _Asked:
 def read(query: Query, of: Listable) -> Listing:
     """Check the query against the declaration. Names that are not ours are ignored."""
     asked = list(_asked(query))
+    if sum(one.path[0] == "where" for one in asked) > MAX_CONDITIONS:
+        raise bad("where", f"A list takes at most {MAX_CONDITIONS} conditions.")
     conditions = tuple(_condition(of, one) for one in asked if one.path[0] == "where")
     if sum(len(condition.values) for condition in conditions) > MAX_VALUES:
         raise bad("where", f"A list takes at most {MAX_VALUES} values.")
@@ -162,6 +167,8 @@ def _condition(of: Listable, one: _Asked) -> Condition:
     if operator != "$in" and len(one.values) != 1:
         message = f"{one.name} is given {len(one.values)} times; use where[{field}][$in][]=."
         raise bad(one.name, message)
+    if operator == "$text" and len(one.values[0]) > MAX_SOUGHT:
+        raise bad(one.name, f"$text takes at most {MAX_SOUGHT} characters.")
     reader = READERS[found.kind]
     read = tuple(reader(one.name, value) for value in one.values)
     return Condition(field, operator, tuple(map(_within, read)) if operator == "$text" else read)

@@ -34,10 +34,10 @@ def line(field: str, text: str, *, most: int = MAX_LINE, least: int = 0) -> str:
 
 def prose(field: str, text: str, *, most: int = MAX_PROSE) -> str:
     """Any text that both databases can hold."""
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise bad(field, "The text holds characters that are no text.")
     if len(text) > most:
         raise bad(field, f"Give at most {most} characters.")
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise bad(field, "The text holds characters that are no text.")
     return text
 
 

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left
+from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -72,8 +73,23 @@ class Cron:
             if found is not None:
                 return datetime.combine(start.date(), found)
         first = time(self.hours[0], self.minutes[0], self.seconds[0])
-        later = next((day for day in _days_after(start.date()) if self.fits(day)), None)
+        later = next(self._days_after(start.date()), None)
         return None if later is None else datetime.combine(later, first)
+
+    def _days_after(self, day: date) -> Iterator[date]:
+        """Days that fit. Months and days of the month that do not are left out without a look, so
+        that a date that comes every 28 years is found in some hundred steps."""
+        months = sorted(self.months)
+        days = range(1, 32) if self.either else sorted(self.days)
+        last = day + FAR
+        for year in range(day.year, last.year + 1):
+            for month in months:
+                for number in days if (year, month) >= (day.year, day.month) else ():
+                    if number > monthrange(year, month)[1]:
+                        break
+                    found = date(year, month, number)
+                    if day < found <= last and self.fits(found):
+                        yield found
 
     def _time_from(self, hour: int, minute: int, second: int) -> time | None:
         """The first fitting time of a day that is not before this one."""
@@ -141,10 +157,3 @@ def _number(word: str, field: _Field, part: str) -> int:
 
 def _bad(part: str, field: _Field) -> BadCron:
     return BadCron(f"{part!r} is no {field.name} ({field.low} to {field.high})")
-
-
-def _days_after(day: date) -> Iterator[date]:
-    last = day + FAR
-    while day < last:
-        day += timedelta(days=1)
-        yield day

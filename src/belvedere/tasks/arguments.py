@@ -11,6 +11,8 @@ from belvedere.tasks.model import MASK, Argument, ArgumentKind
 
 MAX_EACH = 128 * 1024
 MAX_ALL = 1024 * 1024
+# Values too many that are named one by one.
+MAX_FAULTS = 10
 # No value at this place.
 _NOTHING = object()
 
@@ -74,9 +76,9 @@ def _placed(definitions: Sequence[Argument], given: Sequence[Any]) -> list[Any]:
         raise _refusal("missing_arguments", faults)
     extra = [
         Fault(_field(n), f"The task takes {len(free)} arguments; {len(given)} were given.")
-        for n in range(len(free), len(given))
+        for n in range(len(free), min(len(given), len(free) + MAX_FAULTS))
     ]
-    raise _refusal("too_many_arguments", extra[:10])
+    raise _refusal("too_many_arguments", extra)
 
 
 def _by_index(definitions: Sequence[Argument], given: Sequence[Any]) -> list[Any]:

@@ -23,6 +23,10 @@ MAX_OPTIONS = 1_000
 MAX_PATTERN_TEXT = 10_000
 MAX_PATTERN_SIZE = 5_000
 MAX_JSON = 64 * 1024
+# Members, assigned users, recipients; headers of a scraper; names in an environment.
+MAX_PEOPLE = 1_000
+MAX_HEADERS = 100
+MAX_ENV = 1_000
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 STATES = ("", "success", "normal", "failure")
 TARGETS = ("fixed", "initiator", "assignees")
@@ -74,6 +78,9 @@ def _texts(spec: TaskSpec) -> Faults:
     for name in ("description", "body"):
         yield from _try(name, words.prose, name, getattr(spec, name))
     for name in ("assigned_users", "user_inputs_members", "recipients"):
+        if len(getattr(spec, name)) > MAX_PEOPLE:
+            yield Fault(name, f"Give at most {MAX_PEOPLE}.")
+            continue
         for n, entry in enumerate(getattr(spec, name)):
             yield from _try(f"{name}[{n}]", words.line, name, entry, least=1)
     yield from _json("output_parameters", spec.output_parameters)
@@ -112,12 +119,16 @@ def _script(spec: TaskSpec) -> Faults:
 
 
 def env_faults(field: str, env: dict[str, str]) -> Faults:
+    if len(env) > MAX_ENV:
+        yield Fault(field, f"Give at most {MAX_ENV} names.")
+        return
+    if sum(len(name) + len(value) for name, value in env.items()) > MAX_EACH:
+        yield Fault(field, f"Give at most {MAX_EACH} characters in all.")
+        return
     for name, value in env.items():
         if not _ENV_NAME.fullmatch(name):
             yield Fault(f"{field}.{name[:64]!r}", NO_NAME)
         yield from _try(f"{field}.{name[:64]}", words.prose, "", value)
-    if sum(len(name) + len(value) for name, value in env.items()) > MAX_EACH:
-        yield Fault(field, f"Give at most {MAX_EACH} characters in all.")
 
 
 def _scraper(spec: TaskSpec) -> Faults:
@@ -127,6 +138,9 @@ def _scraper(spec: TaskSpec) -> Faults:
     yield from _choice("parser", spec.parser, ("", "pattern"))
     yield from _try("status_code", parsed, spec.status_code)
     yield from _try("pattern", parsed, spec.pattern)
+    if len(spec.headers) > MAX_HEADERS:
+        yield Fault("headers", f"Give at most {MAX_HEADERS}.")
+        return
     for name, value in spec.headers.items():
         if not _HEADER.fullmatch(name) or not value.isprintable():
             yield Fault(f"headers.{name[:64]!r}", "This is no header.")
@@ -224,6 +238,7 @@ def _lengths(argument: Argument) -> Faults:
 def _options(options: Sequence[Option]) -> Faults:
     if not 1 <= len(options) <= MAX_OPTIONS:
         yield Fault("options", f"Give 1 to {MAX_OPTIONS} options.")
+        return
     ids = [kinds.text_of(option.id) for option in options]
     if len(set(ids)) != len(ids):
         yield Fault("options", "Two options have the same id.")

@@ -79,6 +79,9 @@ def checked(
 ) -> WorkflowSpec:
     """The definition in its final form. `known` are tasks that it had before."""
     faults = graph.faults_of(spec.graph, spec.start)
+    if graph.is_too_large(spec.graph):
+        # Nothing is looked up for it: that would be a query for each node.
+        raise graph.refusal(faults)
     if not SECOND <= spec.expires <= 365 * DAY:
         faults.append(Fault("expires", f"Give {SECOND} to {365 * DAY} milliseconds."))
     faults += env_faults("global_constants", spec.global_constants)
@@ -98,11 +101,11 @@ def checked(
 
 def _missing_tasks(tx: Tx, actor: Actor, spec: WorkflowSpec, known: set[str]) -> list[Fault]:
     wanted = spec.graph.tasks - known
-    there = {task_id for task_id in sorted(wanted) if _is_there(tx, actor, task_id)}
+    missing = {task_id for task_id in sorted(wanted) if not _is_there(tx, actor, task_id)}
     return [
         Fault(f"graph.nodes[{n}].task_id", "There is no such task.")
         for n, node in enumerate(spec.graph.nodes)
-        if node.task_id in wanted - there
+        if node.task_id in missing
     ]
 
 

@@ -12,6 +12,8 @@ from belvedere.workflows.model import Graph
 MAX_NODES = 200
 MAX_EDGES = 1_000
 MAX_NAME = 128
+# Of one answer.
+MAX_FAULTS = 100
 # Of one edge in one job: what goes round more often belongs into a script or a schedule.
 MAX_VISITS = 100
 # A job that is lost is waited for, so nothing can follow from it.
@@ -39,11 +41,15 @@ def start_of(graph: Graph, start: str) -> str:
     return ""
 
 
+def is_too_large(graph: Graph) -> bool:
+    return len(graph.nodes) > MAX_NODES or len(graph.edges) > MAX_EDGES
+
+
 def faults_of(graph: Graph, start: str) -> list[Fault]:
     """What is wrong with it; what hangs together is looked at once the parts are right."""
     found = [*_nodes(graph), *_edges(graph)]
     if found:
-        return found
+        return found[:MAX_FAULTS]
     ring = circles.unbounded(graph)
     if ring:
         told = f"The edges lead round in a circle without end: {' → '.join(ring)}."
