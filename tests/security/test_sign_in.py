@@ -198,6 +198,7 @@ async def test_doctor_and_the_next_start_know_of_undeclared_proxies(
     declared = Proxies("203.0.113.0/24", house.clock)
     await house.db.write(declared.keep)
     assert declared.undeclared() == []
+    assert await house.db.read(proxies.kept, ()) == {}
 
 
 # Finding out who has an account

@@ -107,11 +107,11 @@ class Proxies:
     def keep(self, tx: Tx) -> None:
         """Merge with what other servers and earlier starts saw; the database keeps the result."""
         self._forget()
-        before = kept(tx, self._declared)
-        merged = {**before, **self._peers}
+        merged = {**kept(tx, self._declared), **self._peers}
         newest = dict(sorted(merged.items(), key=lambda pair: pair[1])[-MAX_PEERS:])
         self._peers = OrderedDict(newest)
-        if newest != before:
+        # Also when a peer is declared by now: `doctor` does not see the options of the server.
+        if newest != kept(tx, ()):
             tx.run(
                 "insert into meta (name, value) values (?, ?)"
                 " on conflict (name) do update set value = excluded.value",
