@@ -43,6 +43,11 @@ class Hello:
     # Grows with every Hello of this journal. One that arrives behind its successor (on a connection
     # that was given up) knows nothing of what was accepted since, and must not count.
     greeting: int = 0
+    # The highest fence that this journal has accepted. A journal that was rolled back (a restored
+    # snapshot) knows less than the server has seen it accept, and proves nothing about the rest.
+    highest: int = 0
+    # Whether the agent starts a new journal when it hears that this hello is a stale one.
+    renews: bool = False
     os_name: str = ""
     os_version: str = ""
     ip: str = ""

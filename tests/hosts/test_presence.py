@@ -6,7 +6,16 @@ import sweeping
 from belvedere import events
 from belvedere.base.errors import Conflict, NotFound
 from belvedere.db import Database
-from belvedere.hosts import connect, delete, disconnected, seen, silent
+from belvedere.hosts import (
+    connect,
+    delete,
+    disconnected,
+    doubt_journal,
+    doubtful_until,
+    note_accepted,
+    seen,
+    silent,
+)
 from belvedere.hosts.model import HostRow
 from belvedere.hosts.service import HostChange, change, show
 from cast import ADDRESS, Cast
@@ -165,3 +174,42 @@ def test_another_journal_counts_its_own_hellos(db: Database, enrolled: Enrol) ->
     first = db.write_now(connect, host_id, hello(greeting=7), ADDRESS)
     again = db.write_now(connect, host_id, hello(greeting=1, journal_id="other"), ADDRESS)
     assert again == first + 1
+
+
+def test_a_journal_that_knows_less_than_it_accepted_is_in_doubt(
+    db: Database, clock: HandClock, enrolled: Enrol
+) -> None:
+    host_id = enrolled().host_id
+    session = db.write_now(connect, host_id, hello(greeting=1, highest=10), ADDRESS)
+    db.write_now(note_accepted, [(host_id, session, 12)])
+    for highest, until in ((12, 0), (13, 0), (11, clock.now)):
+        later = hello(greeting=2, highest=highest)
+        assert db.write_now(doubtful_until, host_id, later) == until, highest
+    earlier = hello(greeting=2, info={"highest_fence": 12})
+    assert db.write_now(doubtful_until, host_id, earlier) == 0
+    other = hello(greeting=2, journal_id="other")
+    assert db.write_now(doubtful_until, host_id, other) == 0
+    # What it accepts from now on is judged by this journal again.
+    db.write_now(connect, host_id, hello(greeting=2, highest=11), ADDRESS)
+    assert db.write_now(doubtful_until, host_id, hello(greeting=3, highest=11)) == 0
+
+
+def test_an_older_session_proves_no_acceptance(db: Database, enrolled: Enrol) -> None:
+    host_id = enrolled().host_id
+    old = db.write_now(connect, host_id, hello(greeting=1), ADDRESS)
+    db.write_now(connect, host_id, hello(greeting=2), ADDRESS)
+    db.write_now(note_accepted, [(host_id, old, 12)])
+    assert db.write_now(doubtful_until, host_id, hello(greeting=3)) == 0
+
+
+def test_retries_do_not_lift_the_doubt_of_a_stale_hello(
+    db: Database, clock: HandClock, enrolled: Enrol
+) -> None:
+    host_id = enrolled().host_id
+    db.write_now(connect, host_id, hello(greeting=7), ADDRESS)
+    db.write_now(doubt_journal, host_id, "journal-1")
+    doubted_at = clock.now
+    clock.move(60)
+    assert db.write_now(doubtful_until, host_id, hello(greeting=8)) == doubted_at
+    db.write_now(connect, host_id, hello(greeting=8), ADDRESS)
+    assert db.write_now(doubtful_until, host_id, hello(greeting=9)) == 0

@@ -4,7 +4,7 @@ import sweeping
 from belvedere.base.clock import DAY
 from belvedere.jobs import queue, reunion, service, sweep
 from belvedere.protocol import Entry
-from jobs.workshop import Workshop
+from jobs.workshop import JOURNAL, Workshop
 
 
 def test_it_works(shop: Workshop) -> None:
@@ -30,6 +30,45 @@ def test_an_order_that_was_never_accepted_goes_back(shop: Workshop) -> None:
     [again] = shop.claim()
     assert (again.job.id, again.job.attempts) == (job.id, 1)
     assert again.job.fence > job.fence
+
+
+# Rolled back: the journal knows less than it did.
+
+
+def test_a_started_job_is_never_given_out_again(shop: Workshop) -> None:
+    """Whatever the journal lacks: the agent itself has reported that the script runs."""
+    job = shop.assigned()
+    shop.started(job.fence)
+    shop.connect({})
+    found = shop.job(job.id)
+    assert (found.state, found.ran, found.reason) == ("lost", "maybe", "journal_lost")
+    assert shop.claim() == []
+
+
+def test_a_late_report_replaces_the_unknown_outcome(shop: Workshop) -> None:
+    job = shop.assigned()
+    shop.started(job.fence)
+    shop.connect({})
+    shop.end(job.fence)
+    assert shop.stands(job.id) == "finished/normal"
+
+
+def test_a_journal_in_doubt_proves_nothing_of_what_was_claimed_before(shop: Workshop) -> None:
+    task_id = shop.task()
+    before = shop.assigned(task_id)
+    until = shop.clock()
+    shop.clock.move(1)
+    after = shop.assigned(task_id)
+    shop.db.write_now(reunion.reunite, shop.host_id, JOURNAL, [], until)
+    assert [shop.job(job.id).state for job in (before, after)] == ["lost", "in_progress"]
+    assert shop.job(after.id).lifecycle == "ready"
+
+
+def test_a_journal_in_doubt_does_not_prove_that_a_lost_job_never_ran(shop: Workshop) -> None:
+    job = shop.assigned()
+    _lose_all(shop)
+    shop.db.write_now(reunion.reunite, shop.host_id, JOURNAL, [], shop.clock())
+    assert shop.job(job.id).ran == "maybe"
 
 
 def _lose_all(shop: Workshop) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -241,6 +242,41 @@ async def test_a_hello_counts_as_a_heartbeat(world: World) -> None:
         assert agent.welcome is not None
         sessions = [beat[:2] for beat in world.house.links.take_seen()]
         assert (agent.welcome.host_id, agent.welcome.session) in sessions
+
+
+async def test_a_rolled_back_journal_runs_nothing_again(world: World, ada: Client) -> None:
+    """The disk of the agent's host was restored from a snapshot taken before it connected."""
+    task = await world.task()
+    async with world.agent(greeting=5) as agent:
+        job = await create(ada, task)
+        await agent.order()
+    restored = world.agent(greeting=3)
+    assert await refused(restored, _frame(hello(greeting=3))) == 4410
+    # Each retry has a higher number, until it is above the last one that the server knows.
+    async with world.agent(greeting=6) as agent:
+        assert not agent.has_heard(Order)
+    found = await show(ada, job["id"])
+    assert (found["state"], found["ran"]) == ("lost", "maybe")
+
+
+async def test_a_journal_below_what_it_accepted_runs_nothing_again(
+    world: World, ada: Client
+) -> None:
+    """The snapshot is of the same session, so that the number of the hello shows nothing."""
+    task = await world.task()
+    async with world.agent(greeting=5) as agent:
+        done, waiting = await create(ada, task), await create(ada, task)
+        first, _ = await agent.order(), await agent.order()
+        await agent.end(first)
+        await loops.note_seen(world.house)
+    async with world.agent(greeting=6, highest=first.fence - 1):
+        pass
+    assert (await show(ada, done["id"]))["state"] == "normal"
+    assert (await show(ada, waiting["id"]))["state"] == "lost"
+
+
+def _frame(message: Any) -> str:
+    return json.dumps([asdict(message)])
 
 
 async def test_another_machine_does_not_take_a_live_host(world: World) -> None:

@@ -115,6 +115,19 @@ class Disk:
             file.synced = file.at = kept
         self._open.clear()
 
+    def snapshot(self) -> dict[str, bytes]:
+        """What a backup of the machine would hold now."""
+        return {name: file.data for name, file in self.files.items()}
+
+    def restore(self, snapshot: dict[str, bytes]) -> None:
+        self.files = {}
+        for name, data in snapshot.items():
+            file = self.files[name] = File()
+            file.data = data
+            file.at = file.synced = len(data.rstrip(b"\0"))
+        self._kept_names = dict(self.files)
+        self._open.clear()
+
     def lose(self, path: str) -> None:
         """Somebody removed it."""
         self.files.pop(path, None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from belvedere.agent import recovery, wire
 from belvedere.agent.folder import Folder
@@ -18,6 +18,14 @@ from sim.truth import Truth
 from sim.world import MS, Micros, Process, World
 
 STATE = Folder("/agent")
+
+
+class Snapshot(NamedTuple):
+    """A copy of the disk, when it was made, and how many hellos its journal had counted."""
+
+    at: Micros
+    greetings: int
+    files: dict[str, bytes]
 
 
 class Killed(BaseException):
@@ -52,6 +60,7 @@ class Host:
         # How often a connection of it is a slow one.
         self.lag = 0.0
         self.find_server: Callable[[], Any] = lambda: None
+        self.snapshot: Snapshot | None = None
         # The keeper that takes its turn now, or is being started.
         self.starting_or_running: KeeperProcess
 
@@ -108,6 +117,17 @@ class Host:
             running.vanish()
         self.disk.lose_power()
         self.boots += 1
+
+    def take_snapshot(self) -> None:
+        if self.keeper is not None and self.keeper.is_alive:
+            self.snapshot = Snapshot(self.world.now, self.keeper.greetings, self.disk.snapshot())
+
+    def roll_back(self) -> None:
+        """The machine is restored from its snapshot: as a reboot, with an older disk."""
+        assert self.snapshot is not None
+        self.reboot()
+        self.befell("rolled_back")
+        self.disk.restore(self.snapshot.files)
 
     def cut_off(self) -> None:
         self.is_cut_off = True
@@ -197,6 +217,11 @@ class KeeperProcess(Process):
         if not self.world.now < self._wakes_at <= at:
             self._wakes_at = at
             self.world.push(at, self, (self.turn, ()))
+
+    @property
+    def greetings(self) -> int:
+        assert self._keeper is not None
+        return self._keeper._ledger.greetings
 
     @property
     def unacknowledged(self) -> int:

@@ -105,6 +105,7 @@ class Story:
             (swarm_.journal_losses, lambda: self._lose_journal(self._a_host())),
             (swarm_.journal_damages, lambda: self._damage_journal(self._a_host())),
             (swarm_.full_disks, self._fill_disk),
+            (swarm_.rollbacks, lambda: self._snapshot(self._a_host())),
             (swarm_.clock_jumps, self._jump),
             (swarm_.cancels, self.people.cancel),
             (swarm_.long_scripts, self.people.create_to_cancel),
@@ -168,8 +169,31 @@ class Story:
         host.befell("journal_lost")
         host.disk.damage(STATE.journal)
 
+    def _snapshot(self, host: Host) -> None:
+        """Taken now, restored somewhat later, while scripts that it knows nothing of run."""
+        host.take_snapshot()
+        self.world.after(self.world.between(SECOND, 40 * SECOND), self._roll_back, host)
+
+    def _roll_back(self, host: Host) -> None:
+        """Only where the server can know: a script that nobody has heard of yet, on a machine whose
+        next hello looks like that of a reboot, leaves no trace anywhere."""
+        snapshot = host.snapshot
+        if snapshot is None or self.is_quiet:
+            return
+        rows = self.jobs.connection.execute(
+            "select a.fence from attempts a join hosts h on h.id = a.host_id"
+            " where h.id = ? and a.state = 'live' and a.started_at is null and h.greeting <= ?",
+            (host.id, snapshot.greetings),
+        )
+        unheard = {fence for (fence,) in rows}
+        if any(run.fence in unheard for run in host.started if run.started_at >= snapshot.at):
+            return
+        host.roll_back()
+
     def _fill_disk(self) -> None:
-        disk = self._a_host().disk
+        host = self._a_host()
+        host.befell("disk_full")
+        disk = host.disk
         disk.is_full = True
         self.world.after(self.world.long_tail(MS, 60 * SECOND), setattr, disk, "is_full", False)
 

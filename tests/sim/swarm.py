@@ -38,6 +38,7 @@ class Swarm:
     lag: float = 0.0
     drift: float = 0.0
     second_server: float = 0.0
+    rollbacks: float = 0.0
 
 
 MOST = Swarm(
@@ -67,6 +68,7 @@ MOST = Swarm(
     lag=0.6,
     drift=0.05,
     second_server=1.0,
+    rollbacks=2,
 )
 
 

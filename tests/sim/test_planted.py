@@ -20,15 +20,20 @@ MOST_SEEDS = 150
 def any_journal_is_evidence() -> Patch:
     reunite = reunion.reunite
 
-    def believing(tx: Any, host_id: str, journal_id: str, entries: Any) -> Any:
+    def believing(tx: Any, host_id: str, journal_id: str, entries: Any, doubt: int = 0) -> Any:
         tx.run(
             "update attempts set journal_id = ? where host_id = ? and state = 'live'",
             journal_id,
             host_id,
         )
-        return reunite(tx, host_id, journal_id, entries)
+        return reunite(tx, host_id, journal_id, entries, doubt)
 
     return reunion, "reunite", believing
+
+
+def a_missing_fence_was_never_accepted() -> Patch:
+    """As it was: neither a rollback nor the agent's own word counts against the journal."""
+    return reunion, "_is_proof", lambda attempt, job, journal, _: attempt.journal_id == journal
 
 
 def any_fence_ends_a_job() -> Patch:
@@ -78,6 +83,7 @@ def changes_leave_no_event() -> Patch:
 
 FAULTS = (
     any_journal_is_evidence,
+    a_missing_fence_was_never_accepted,
     any_fence_ends_a_job,
     lost_jobs_run_again,
     keys_are_forgotten,

@@ -87,6 +87,6 @@ def test_the_stories_hold_what_they_should() -> None:
     wanted = (
         *("agent_died_at", "cancel", "clock_jump", "created", "cut", "cut_off"),
         *("died_after_commit", "ended", "journal_lost", "keeper_killed", "killed", "pause"),
-        *("rebooted", "reconnected", "spawned", "vanished"),
+        *("rebooted", "reconnected", "rolled_back", "spawned", "vanished"),
     )
     assert {word: seen.get(word, 0) for word in wanted if seen.get(word, 0) < 3} == {}

@@ -23,7 +23,8 @@ CAUSES = {
     # A damaged journal does not know its boot, nor that there was another.
     "keeper_lost": {"keeper_killed", "journal_lost"},
     "host_rebooted": {"rebooted"},
-    "journal_lost": {"journal_lost"},
+    # A hello whose number could not be written counts as one of an older journal after a reboot.
+    "journal_lost": {"journal_lost", "rolled_back", "disk_full"},
     "agent_unreachable": {"keeper_killed", "rebooted", "journal_lost"},
 }
 

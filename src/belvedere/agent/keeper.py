@@ -140,6 +140,8 @@ class Keeper:
                 self._scripts.inline = message["inline"]
                 steps = rules.greet(ledger, message["owner"], os.urandom(12).hex())
                 return [*steps, TellState()]
+            case "renew":
+                return rules.renew(ledger, os.urandom(12).hex())
             case "check":
                 return self._check(message)
             case "uncheck":

@@ -38,6 +38,9 @@ PING_EVERY_S, PING_PATIENCE_S = 10.0, 20.0
 HANDSHAKE_S = 15.0
 LONGEST_FRAME = 64 * 1024 * 1024
 UNAUTHORIZED, FORBIDDEN = 4401, 4403
+# The refusal of a hello that is older than one the server has seen; keepers from this version of
+# their protocol on then give their journal a new identity.
+STALE_HELLO, CAN_RENEW = "4410", 5
 
 
 class Connection(Socket, Protocol):
@@ -191,6 +194,11 @@ class Link:
             first, *others = json.loads(await socket.recv())
         welcome = speech.decode(first)
         if isinstance(welcome, Refusal):
+            if welcome.code == STALE_HELLO:
+                # The server knows a later hello of this journal: it was rolled back since.
+                log.warning("journal is older than the server's record; starting a new one")
+                keeper.say({"do": "renew"})
+                keeper.flush()
             raise _refused(welcome)
         if not isinstance(welcome, Welcome):
             raise OSError("it does not speak our protocol")
@@ -219,6 +227,8 @@ class Link:
             journal_id=state["journal_id"],
             boot_id=state["boot_id"],
             greeting=state.get("greeting", 0),
+            highest=state["highest"],
+            renews=state["version"] >= CAN_RENEW,
             slots=self._settings.slots,
             entries=[
                 Entry(entry["fence"], "live" if entry["report"] is None else "ended")

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from belvedere.agent.ledger import Message
 
 # 2: orders carry masks. 3: it runs the scripts of monitors. 4: those as another user, too.
-VERSION = 4
+# 5: it starts a new journal when it is told that the old one was rolled back.
+VERSION = 5
 # An agent that is this far behind is not listening; it gets the whole state when it returns.
 TOO_FAR_BEHIND = 16 * 1024 * 1024
 

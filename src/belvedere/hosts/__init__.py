@@ -1,6 +1,15 @@
 """Where work runs: enrolment, connection, gone quiet."""
 
-from belvedere.hosts.presence import connect, disconnected, gone_quiet, seen, silent
+from belvedere.hosts.presence import (
+    connect,
+    disconnected,
+    doubt_journal,
+    doubtful_until,
+    gone_quiet,
+    note_accepted,
+    seen,
+    silent,
+)
 from belvedere.hosts.service import change, create_host_enrolment, delete, enrol
 
 __all__ = [
@@ -9,8 +18,11 @@ __all__ = [
     "create_host_enrolment",
     "delete",
     "disconnected",
+    "doubt_journal",
+    "doubtful_until",
     "enrol",
     "gone_quiet",
+    "note_accepted",
     "seen",
     "silent",
 ]

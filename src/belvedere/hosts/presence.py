@@ -25,12 +25,14 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     _check_order(tx, host_id, hello)
     session: int = tx.value(
         "update hosts set session = session + 1, fingerprint = ?, journal_id = ?, boot_id = ?,"
-        " greeting = ?, slots = ?, ip = ?, os_name = ?, os_version = ?, agent_version = ?,"
+        " greeting = ?, accepted_fence = ?, doubted_at = null, slots = ?, ip = ?, os_name = ?,"
+        " os_version = ?, agent_version = ?,"
         " info = ?, connected_at = ?, seen_at = ?, gone_at = null where id = ? returning session",
         _word(hello.fingerprint),
         _word(hello.journal_id),
         _word(hello.boot_id),
         hello.greeting,
+        _highest(hello),
         max(0, min(hello.slots, MAX_SLOTS)),
         _word(hello.ip or address),
         _word(hello.os_name),
@@ -59,6 +61,40 @@ def _check_order(tx: Tx, host_id: str, hello: Hello) -> None:
     )
     if overtaken and hello.greeting:
         raise Conflict("A later connection of this agent was here before.", code="stale_hello")
+
+
+def doubtful_until(tx: Tx, host_id: str, hello: Hello) -> Millis:
+    """Attempts claimed up to this time may have been accepted although this journal lacks them,
+    because it was rolled back (the disk restored from a snapshot); 0 for a sound journal."""
+    row = tx.row("select journal_id, accepted_fence, doubted_at from hosts where id = ?", host_id)
+    if row is None or row[0] != _word(hello.journal_id):
+        return 0
+    return tx.now if _highest(hello) < row[1] else row[2] or 0
+
+
+def doubt_journal(tx: Tx, host_id: str, journal_id: str) -> None:
+    """A hello came whose number is not above the last one: it was overtaken on its way, or its
+    journal was rolled back. Each retry raises the number, so the doubt must outlast this hello."""
+    tx.run(
+        "update hosts set doubted_at = ? where id = ? and journal_id = ?",
+        tx.now,
+        host_id,
+        _word(journal_id),
+    )
+
+
+def note_accepted(tx: Tx, fences: Sequence[tuple[str, int, int]]) -> None:
+    """(host, session, fence): the agent has certainly accepted this fence and those below."""
+    tx.many(
+        "update hosts set accepted_fence = ? where id = ? and session = ? and accepted_fence < ?",
+        [(fence, host_id, session, fence) for host_id, session, fence in sorted(fences)],
+    )
+
+
+def _highest(hello: Hello) -> int:
+    """Agents of earlier versions say it among other information."""
+    known = hello.highest or hello.info.get("highest_fence", 0)
+    return known if isinstance(known, int) and 0 <= known < 2**62 else 0
 
 
 def check_holder(host: HostRow, fingerprint: str) -> None:

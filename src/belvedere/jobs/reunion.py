@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from belvedere.base.clock import Millis
 from belvedere.db import Tx
 from belvedere.jobs import changes, specs, store
 from belvedere.jobs.attempts import (
@@ -29,8 +30,15 @@ class Reunion(msgspec.Struct):
     live: list[int] = []
 
 
-def reunite(tx: Tx, host_id: str, journal_id: str, entries: Sequence[Entry]) -> Reunion:
-    """Compare the journal with the live attempts of the host; each ends up certain or lost."""
+def reunite(
+    tx: Tx,
+    host_id: str,
+    journal_id: str,
+    entries: Sequence[Entry],
+    doubtful_until: Millis = 0,
+) -> Reunion:
+    """Compare the journal with the live attempts of the host; each ends up certain or lost.
+    `doubtful_until`: attempts claimed up to then are not proved by what the journal lacks."""
     held = {entry.fence: entry.state for entry in entries}
     attempts = live_attempts(tx, host_id)
     jobs = store.lock_many(tx, [attempt.job_id for attempt in attempts])
@@ -45,14 +53,22 @@ def reunite(tx: Tx, host_id: str, journal_id: str, entries: Sequence[Entry]) -> 
             told.live.append(attempt.fence)
             if job.cancel_requested_at is not None:
                 told.cancel.append(attempt.fence)
-        elif attempt.journal_id == journal_id:
+        elif _is_proof(attempt, job, journal_id, doubtful_until):
             _never_accepted(tx, job, attempt)
         else:
-            # Another journal is no evidence: it may have run under the old one.
             _without_trace(tx, attempt)
     told.stop = _superseded(tx, held, {attempt.fence for attempt in attempts})
-    _never_ran(tx, host_id, journal_id, held)
+    if not doubtful_until:
+        _never_ran(tx, host_id, journal_id, held)
     return told
+
+
+def _is_proof(attempt: Attempt, job: JobRow, journal_id: str, doubtful_until: Millis) -> bool:
+    """Whether a journal that lacks the attempt proves that it was never accepted. Not another
+    journal than the one it was given to, not one that was rolled back, and none against the agent's
+    own word that the script had started."""
+    is_same = attempt.journal_id == journal_id and attempt.claimed_at > doubtful_until
+    return is_same and attempt.started_at is None and job.started_at is None
 
 
 def never_sent(tx: Tx, host_id: str, job_ids: Sequence[str]) -> None:

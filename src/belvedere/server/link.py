@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access.model import Actor
+from belvedere.base.errors import Conflict
 from belvedere.jobs import finish, outfiles, reunion
 from belvedere.jobs import log as joblog
 from belvedere.protocol import (
@@ -69,6 +70,8 @@ class Link:
         self.is_closing = False
         # By the loop's clock.
         self.heard_at = 0.0
+        # The highest fence whose script has certainly started here, and as far as it is recorded.
+        self.accepted = self.accepted_noted = 0
         self._send = send
         # Sends at once, where the wire can.
         self._say = say
@@ -157,9 +160,10 @@ class Link:
         if hello.protocol != VERSION:
             raise Goodbye(4400, f"This server speaks protocol {VERSION}; update the agent.")
         bounds.check_hello(hello)
-        self.session, told, held = await self.house.db.write(
-            questions.greet, self.host_id, hello, self.address
-        )
+        opened = await self.house.db.write(questions.greet, self.host_id, hello, self.address)
+        if isinstance(opened, Conflict):
+            raise opened
+        self.session, told, held = opened
         self.jobs.update(held)
         resume = await self.house.logs.read(questions.resume, list(held))
         self._intake.resume(resume)
@@ -211,6 +215,7 @@ class Link:
         check_numbers(started.fence, started.ago_ms)
         if started.fence in self.jobs and started.fence not in self._started:
             self._started.add(started.fence)
+            self.accepted = max(self.accepted, started.fence)
             begun = (self.host_id, started.fence, started.ago_ms)
             self._watch(self.house.db.join(reunion.started, begun))
 
@@ -218,6 +223,9 @@ class Link:
         report = ended.report
         check_numbers(ended.fence)
         bounds.check_report(report)
+        # An error is certain not to have run, and its journal may not have been writable.
+        if ended.fence > self.accepted and ended.fence in self.jobs and report.ending != "error":
+            self.accepted = ended.fence
         is_inside = report.log is not None and not report.files
         if ended.fence not in self.jobs or is_inside:
             self._settle(ended)

@@ -133,6 +133,13 @@ class Links:
         """The host's agent spoke, over whatever connection."""
         self._seen[host_id, session] = now
 
+    def take_accepted(self) -> list[tuple[str, int, int]]:
+        """(host, session, fence) of every agent that has accepted more since the last call."""
+        fresh = [link for link in self._by_host.values() if link.accepted > link.accepted_noted]
+        for link in fresh:
+            link.accepted_noted = link.accepted
+        return [(link.host_id, link.session, link.accepted) for link in fresh]
+
     def take_seen(self) -> list[tuple[str, int, Millis]]:
         seen, self._seen = self._seen, {}
         return [(host_id, session, at) for (host_id, session), at in seen.items()]

@@ -68,6 +68,9 @@ async def settle_doubts(house: House) -> None:
 
 
 async def note_seen(house: House) -> None:
+    accepted = house.links.take_accepted()
+    if accepted:
+        await house.db.write(hosts.note_accepted, accepted)
     seen = house.links.take_seen()
     if not seen:
         return

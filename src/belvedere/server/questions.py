@@ -3,6 +3,7 @@
 import re
 
 from belvedere import files, hosts
+from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.hosts import original
 from belvedere.jobs import log as joblog
@@ -15,10 +16,19 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 def greet(
     tx: Tx, host_id: str, hello: Hello, address: str
-) -> tuple[int, reunion.Reunion, dict[int, str]]:
-    session = hosts.connect(tx, host_id, hello, address)
+) -> tuple[int, reunion.Reunion, dict[int, str]] | Conflict:
+    """Open a session. A refusal is returned, not raised, where it leaves a mark that must last."""
+    doubtful_until = hosts.doubtful_until(tx, host_id, hello)
+    try:
+        session = hosts.connect(tx, host_id, hello, address)
+    except Conflict as refusal:
+        if refusal.code != "stale_hello":
+            raise
+        if not hello.renews:
+            hosts.doubt_journal(tx, host_id, hello.journal_id)
+        return refusal
     original.forget(tx, host_id)
-    told = reunion.reunite(tx, host_id, hello.journal_id, hello.entries)
+    told = reunion.reunite(tx, host_id, hello.journal_id, hello.entries, doubtful_until)
     fences = [entry.fence for entry in hello.entries]
     held = attempts_by_fence(tx, fences)
     jobs = {fence: a.job_id for fence, a in held.items() if a.host_id == host_id}

@@ -66,8 +66,10 @@ def _reason(fault: Exception) -> tuple[int, str]:
             return 4503, fault.message
         case TooMany():
             return 4429, fault.message
+        case Conflict(code="stale_hello"):
+            return 4410, fault.message
         case Conflict():
-            # Not now: another agent holds the host, or this Hello came behind a later one.
+            # Not now: another agent holds the host.
             return 4409, fault.message
         case Refused():
             return 4401, fault.message
