@@ -380,3 +380,43 @@ async def test_an_agent_that_does_not_read_holds_few_answers(world: World, ada: 
         await agent.say(Beat([]))
         await until(lambda: link._intake._kept.get(fence) == 2_000 or link._outbox)
         assert len(link._outbox) < 10
+
+
+# What an agent may fetch
+
+
+async def test_a_hash_in_a_plain_argument_gives_no_right_to_the_content(
+    world: World, ada: Client, eve: Client
+) -> None:
+    """The content is of another organization; its hash is an argument of a job of this host."""
+    theirs = await world.task(by="eve", script={"filename": "b.sh", "source": "globex's own"})
+    sha256 = hashlib.sha256(b"globex's own").hexdigest()
+    free = [{"type": "input", "label": "hash", "order": 0}]
+    async with world.agent("box-1") as box, world.agent("web-1") as agent:
+        await eve.post("/globex/job", {"task": theirs})
+        assert (await box.order()).sha256 == sha256
+        await create(ada, await world.task(task_arguments=free), [sha256])
+        order = await agent.order()
+        assert order.arguments == [sha256]
+        assert await agent.fetch(sha256) is None
+        # Nor in the middle of a longer text that looks like a file.
+        text = f'{{"blob": "{sha256}"}}'
+        await create(ada, await world.task("other", task_arguments=free), [text])
+        assert (await agent.order()).arguments == [text]
+        assert await agent.fetch(sha256) is None
+        assert await agent.fetch(order.sha256) is not None
+
+
+async def test_a_file_argument_of_an_open_order_can_be_fetched_until_it_ends(
+    world: World, ada: Client
+) -> None:
+    free = [{"type": "file", "label": "data", "order": 0}]
+    url = "data:text/plain;name=a.txt;base64,aGVsbG8="
+    async with world.agent() as agent, world.agent("web-2") as other:
+        await create(ada, await world.task(task_arguments=free), [url])
+        order = await agent.order()
+        [blob] = order.blobs
+        assert await agent.fetch(blob.sha256) == b"hello"
+        assert await other.fetch(blob.sha256) is None
+        await agent.end(order)
+        assert await agent.fetch(blob.sha256) is None

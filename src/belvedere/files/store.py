@@ -203,14 +203,21 @@ def is_work_of(tx: Tx, host_id: str, file_id: str) -> bool:
         "select 1 where exists (select 1 from tasks where host_id = ? and script_id = ?"
         " and deleted_at is null) or exists (select 1 from jobs where host_id = ?"
         " and lifecycle = 'ready' and script_id = ?) or exists (select 1 from jobs"
-        " where host_id = ? and lifecycle = 'assigned' and script_id = ?)"
-        " or exists (select 1 from monitors where host_id = ? and deleted_at is null"
-        " and type = 'script' and config like ?)",
+        " where host_id = ? and lifecycle = 'assigned' and script_id = ?)",
         *(host_id, file_id) * 3,
+    )
+    return found is not None or _is_watched_with(tx, host_id, file_id)
+
+
+def _is_watched_with(tx: Tx, host_id: str, file_id: str) -> bool:
+    """Whether it is the script of a monitor there; other texts of a monitor do not count."""
+    rows = tx.rows(
+        "select config from monitors where host_id = ? and deleted_at is null"
+        " and type = 'script' and config like ?",
         host_id,
         f'%"{file_id}"%',
     )
-    return found is not None
+    return any(msgspec.json.decode(config).get("script_id") == file_id for (config,) in rows)
 
 
 def script_of_job(tx: Tx, host_id: str, job_id: str) -> tuple[str, str] | None:

@@ -74,6 +74,11 @@ def _argv(arguments: str) -> tuple[list[str], list[BlobArgument]]:
     return words, blobs
 
 
+def file_hashes(arguments: str) -> set[str]:
+    """The contents that these arguments of a job name as files; a plain text never counts."""
+    return {blob.sha256 for blob in _argv(arguments)[1]}
+
+
 def _environment(claimed: Claimed, base_url: str, secrets: Given) -> dict[str, str]:
     """The job's context: ours as plain words, the original system's as JSON texts. Then what people
     set: the nearer to the task, the stronger."""

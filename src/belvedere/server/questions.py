@@ -7,7 +7,7 @@ from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.hosts import original
 from belvedere.jobs import log as joblog
-from belvedere.jobs import reunion
+from belvedere.jobs import order, reunion
 from belvedere.jobs.attempts import attempts_by_fence
 from belvedere.protocol import Hello
 
@@ -60,19 +60,32 @@ def content_for(tx: Tx, host_id: str, sha256: str) -> tuple[int, bytes] | None:
     part. To know a hash is no right to what is behind it."""
     if not _HASH.fullmatch(sha256):
         return None
-    needed = tx.row(
-        "select 1 from jobs where host_id = ? and lifecycle = 'assigned'"
+    if not _is_ordered(tx, host_id, sha256) and not _is_own_file(tx, host_id, sha256):
+        return None
+    size = files.size_of(tx, sha256)
+    return None if size is None else (size, files.part_of(tx, sha256, 0))
+
+
+def _is_ordered(tx: Tx, host_id: str, sha256: str) -> bool:
+    """Whether an order that this host holds names the content as its script or as a file. The
+    condition on the text only saves work: an argument that happens to be a hash gives no right."""
+    rows = tx.rows(
+        "select script_sha256, arguments from jobs where host_id = ? and lifecycle = 'assigned'"
         " and (script_sha256 = ? or arguments like ?)",
         host_id,
         sha256,
         f'%"{sha256}"%',
-    ) or tx.row(
+    )
+    return any(
+        script == sha256 or sha256 in order.file_hashes(arguments) for script, arguments in rows
+    )
+
+
+def _is_own_file(tx: Tx, host_id: str, sha256: str) -> bool:
+    found = tx.row(
         "select 1 from file_versions v join files f on f.id = v.file_id"
         " join hosts h on h.customer_id = f.customer_id where v.sha256 = ? and h.id = ?",
         sha256,
         host_id,
     )
-    if needed is None:
-        return None
-    size = files.size_of(tx, sha256)
-    return None if size is None else (size, files.part_of(tx, sha256, 0))
+    return found is not None
