@@ -159,7 +159,8 @@ async def test_plain_http_is_warned_about_without_the_token(
 async def test_logging_out_ends_the_session(
     doors: Doors, keys: Keys, cast: Cast, method: str
 ) -> None:
-    answer = await doors.knock(f"{method} /api/session/logout", cast.vic)
+    shown = {"authorization": f"Bearer {cast.tokens['vic']}"}
+    answer = await doors.knock(f"{method} /api/session/logout", cast.vic, headers=shown)
     assert answer.headers["set-cookie"].startswith("belvedere=; ")
     assert "Max-Age=0" in answer.headers["set-cookie"]
     assert await doors.house.db.read(authenticate, keys, cast.tokens["vic"]) is None

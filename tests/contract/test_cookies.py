@@ -121,6 +121,38 @@ async def test_signing_out_ends_the_session(world: World, uma: Client) -> None:
     assert (await uma.get("/acme/task")).status == 401
 
 
+async def test_signing_out_with_get_takes_no_cookie(world: World, uma: Client) -> None:
+    """Another site's page can make a browser send a GET with its cookie."""
+    stranger = world.client()
+    refused = await stranger.get("/api/session/logout", headers=cookie(world, "uma"))
+    assert (refused.status, refused.code) == (401, "header_required")
+    by_query = f"/api/session/logout?access_token={world.cast.tokens['uma']}"
+    assert (await stranger.get(by_query)).status == 401
+    assert (await uma.get("/acme/task")).status == 200
+    assert (await uma.get("/api/session/logout")).status == 200
+    assert (await uma.get("/acme/task")).status == 401
+
+
+@pytest.mark.parametrize(
+    ("address", "scheme", "proxy_says", "is_secure"),
+    [
+        ("192.0.2.1", "https", None, True),
+        ("192.0.2.1", "http", None, False),
+        ("10.0.0.1", "http", "https", True),
+        ("10.0.0.1", "http", "http", False),
+        ("192.0.2.1", "http", "https", False),
+    ],
+)
+async def test_browsers_that_came_by_tls_stay_there(
+    world: World, address: str, scheme: str, proxy_says: str | None, is_secure: bool
+) -> None:
+    client = world.client(address=address, scheme=scheme)
+    headers = {} if proxy_says is None else {"x-forwarded-proto": proxy_says}
+    for target in ("/-/health", "/acme/task", "/nowhere"):
+        answer = await client.get(target, headers=headers)
+        assert ("strict-transport-security" in answer.headers) is is_secure
+
+
 async def test_a_new_token_replaces_the_old_one(world: World, uma: Client) -> None:
     renewed = await uma.put("/api/session/refresh")
     assert renewed.status == 200

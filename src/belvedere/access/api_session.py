@@ -26,6 +26,7 @@ from belvedere.access.entrance import Entered
 from belvedere.access.model import Actor
 from belvedere.access.sessions import Session
 from belvedere.base.clock import SECOND, iso, iso_or_none
+from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
 from belvedere.rest.route import Ask, Reply
 
@@ -136,6 +137,16 @@ async def logout(ask: Ask) -> Reply:
     await ask.house.db.write(sessions.revoke, ask.actor, ask.actor.credential_id)
     gone = cookies.cleared(secure=is_secure(ask))
     return Reply(Done("You are signed out."), headers={"set-cookie": gone})
+
+
+async def logout_by_get(ask: Ask) -> Reply:
+    """A page of another site can make a browser send a GET with its cookie, but not a header."""
+    if not (ask.header(b"authorization") or "").lower().startswith("bearer "):
+        raise Unauthenticated(
+            "Send the token in the header Authorization, or sign out with POST.",
+            code="header_required",
+        )
+    return await logout(ask)
 
 
 async def profile(ask: Ask) -> Profile:
@@ -281,7 +292,16 @@ ROUTES = (
         query=(("scopes[]", "principal, organization or member: this part as well"),),
     ),
     plain("POST", "/api/session/logout", "viewer", logout, "Sign out", answer=Done, people=True),
-    plain("GET", "/api/session/logout", "viewer", logout, "Sign out", answer=Done, people=True),
+    plain(
+        "GET",
+        "/api/session/logout",
+        "viewer",
+        logout_by_get,
+        "Sign out, with the token in the header Authorization only",
+        answer=Done,
+        people=True,
+        codes=("header_required",),
+    ),
     plain(
         "PUT",
         "/api/session/refresh",

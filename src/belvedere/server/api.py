@@ -21,12 +21,24 @@ class Health(msgspec.Struct):
     time: str
 
 
+class EventLoop(msgspec.Struct, frozen=True):
+    """Iterations of the event loop over 250 ms since the start: how many, the longest, and when
+    and on which route the last one was."""
+
+    slow: int = 0
+    longest_ms: int = 0
+    last_ms: int | None = None
+    last_at: str | None = None
+    last_route: str | None = None
+
+
 class Ready(msgspec.Struct):
     status: str
     database: str
     agents: int
     # What an operator should look at; the console and `doctor` say more.
     warnings: list[str] = []
+    event_loop: EventLoop = EventLoop()
 
 
 async def health(ask: Ask) -> Health:
@@ -40,7 +52,16 @@ async def ready(ask: Ask) -> Ready:
     # Strangers may ask as often as they like: they all share one write.
     await ask.house.db.join(_touch, None)
     warnings = ["undeclared_proxy"] if ask.house.proxies.undeclared() else []
-    return Ready("ok", ask.house.db.sql.engine, len(ask.house.links), warnings)
+    agents = len(ask.house.links)
+    return Ready("ok", ask.house.db.sql.engine, agents, warnings, _event_loop(ask))
+
+
+def _event_loop(ask: Ask) -> EventLoop:
+    watchdog = ask.house.watchdog
+    last = watchdog.last
+    if last is None:
+        return EventLoop()
+    return EventLoop(watchdog.slow, watchdog.longest_ms, last.ms, iso(last.at), last.route)
 
 
 def _touch(tx: Tx, callers: list[None]) -> list[None]:

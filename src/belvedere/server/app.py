@@ -30,6 +30,8 @@ MANNERS = {
     b"x-frame-options": b"DENY",
     b"content-security-policy": b"default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
 }
+# A browser that came by TLS once comes by TLS for a year.
+SECURE_MANNERS = {**MANNERS, b"strict-transport-security": b"max-age=31536000"}
 # What a page of another origin may read beside the body.
 EXPOSED = b"x-request-id, link, x-total-count, idempotency-replayed, content-range, retry-after"
 # A second cookie: the mapping has room for one line of each spelling.
@@ -72,7 +74,7 @@ class App:
                 # The server below sends no body to HEAD.
                 method = "GET" if scope["method"] == "HEAD" else scope["method"]
                 match = self.table.match(method, scope["raw_path"])
-                template = match.route.path
+                template = self.house.watchdog.route = match.route.path
                 reply = await self._answer(match, scope, receive, headers)
         except Refused as refusal:
             reply = Reply(
@@ -82,7 +84,8 @@ class App:
             )
         except Exception as fault:
             reply = Reply(errors.failure(fault, template, request_id), 500)
-        await self._send(reply, headers, request_id, receive, send)
+        head = self._head(reply, headers, request_id, scope["scheme"])
+        await self._send(reply, head, receive, send)
         self._note(scope["method"], template, reply.status, time.perf_counter() - began, request_id)
 
     async def _answer(
@@ -156,10 +159,7 @@ class App:
             },
         )
 
-    async def _send(
-        self, reply: Reply, asked: dict[bytes, bytes], request_id: str, receive: Any, send: Any
-    ) -> None:
-        head = self._head(reply, asked, request_id)
+    async def _send(self, reply: Reply, head: dict[bytes, bytes], receive: Any, send: Any) -> None:
         if hasattr(reply.body, "__aiter__"):
             await send(_start(reply.status, head))
             await stream_out(reply.body, receive, send, self.house.stopping)
@@ -178,8 +178,11 @@ class App:
         await send(_start(reply.status, head))
         await send({"type": "http.response.body", "body": data})
 
-    def _head(self, reply: Reply, asked: dict[bytes, bytes], request_id: str) -> dict[bytes, bytes]:
-        head = {**MANNERS, b"x-request-id": request_id.encode()}
+    def _head(
+        self, reply: Reply, asked: dict[bytes, bytes], request_id: str, scheme: str
+    ) -> dict[bytes, bytes]:
+        manners = SECURE_MANNERS if scheme == "https" else MANNERS
+        head = {**manners, b"x-request-id": request_id.encode()}
         for name, value in reply.headers.items():
             head[name.encode() if name in SPELLED else name.lower().encode()] = value.encode()
         head[b"content-type"] = reply.media_type.encode()

@@ -27,6 +27,7 @@ from belvedere.server.proxies import Proxies
 from belvedere.server.settings import Settings
 from belvedere.server.storage import Storage
 from belvedere.server.table import Table
+from belvedere.server.watchdog import Watchdog
 from belvedere.statuspages.recent import Recent
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def furnish(
     house.feed = Feed(db, hub)
     house.credentials = Credentials(db, keys)
     per_address = settings.connections_per_address
+    house.watchdog = Watchdog(clock)
     house.connections = Connections(per_address, room(), is_proxy=house.proxies.covers)
     hub.listen("access", house.credentials.forget)
     db.closing = house.links.close_transaction

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from belvedere.server.feed import Feed
     from belvedere.server.links import Links
     from belvedere.server.table import Table
+    from belvedere.server.watchdog import Watchdog
 
 
 @dataclass(slots=True)
@@ -66,6 +67,8 @@ class House:
     feed: "Feed" = field(init=False)
     credentials: "Credentials" = field(init=False)
     table: "Table" = field(init=False)
+    # Notices when the event loop is blocked.
+    watchdog: "Watchdog" = field(init=False)
     # HTTP connections that are open.
     connections: "Connections" = field(init=False)
     # The built console.

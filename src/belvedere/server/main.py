@@ -112,6 +112,7 @@ async def _serve(
     door = await operator.open_door(house)
     tasks = [*loops.start(house), *reactions.start(house)]
     tasks.append(asyncio.create_task(server.sweep(house.connections)))
+    house.watchdog.start()
     serving = asyncio.create_task(server._serve([listening]))
     loop = asyncio.get_running_loop()
 
@@ -128,6 +129,7 @@ async def _serve(
         _announce(house, welcome)
         await serving
     finally:
+        house.watchdog.stop()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -1188,7 +1188,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sign out
+         * Sign out, with the token in the header Authorization only
          * @description Level: viewer. People only.
          */
         get: operations["get_api_session_logout"];
@@ -5187,6 +5187,23 @@ export interface components {
             id?: string | null;
         };
         /**
+         * EventLoop
+         * @description Iterations of the event loop over 250 ms since the start: how many, the longest, and when
+         *         and on which route the last one was.
+         */
+        EventLoop: {
+            /** @default null */
+            last_at: string | null;
+            /** @default null */
+            last_ms: number | null;
+            /** @default null */
+            last_route: string | null;
+            /** @default 0 */
+            longest_ms: number;
+            /** @default 0 */
+            slow: number;
+        };
+        /**
          * EventRecord
          * @description Something that can happen; a task's `triggers` name it by its id.
          */
@@ -6652,6 +6669,16 @@ export interface components {
         Ready: {
             agents: number;
             database: string;
+            /**
+             * @default {
+             *       "last_at": null,
+             *       "last_ms": null,
+             *       "last_route": null,
+             *       "longest_ms": 0,
+             *       "slow": 0
+             *     }
+             */
+            event_loop: components["schemas"]["EventLoop"];
             status: string;
             /** @default [] */
             warnings: string[];
