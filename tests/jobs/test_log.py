@@ -37,7 +37,7 @@ def test_it_works(logs: Database) -> None:
     found = log(logs)
     assert (found.bytes_seen, found.bytes_kept, found.lines_seen) == (13, 13, 2)
     assert not found.is_complete
-    logs.write_now(joblog.close, FENCE, 13, 3, "ab")
+    logs.write_now(joblog.close, joblog.Closing(FENCE, JOB, 13, 3, "ab"))
     found = log(logs)
     assert (found.is_complete, found.lines_total, found.sha256) == (True, 3, "ab")
 
@@ -67,7 +67,7 @@ def test_a_gap_is_marked_and_counted(logs: Database) -> None:
     assert text(logs) == b"start\n" + joblog.mark(6, 1_000) + b"end\n"
     found = log(logs)
     assert (found.bytes_kept, found.lines_seen) == (10, 41)
-    logs.write_now(joblog.close, FENCE, 1_004, 41, "")
+    logs.write_now(joblog.close, joblog.Closing(FENCE, JOB, 1_004, 41, ""))
     assert not log(logs).is_complete
 
 

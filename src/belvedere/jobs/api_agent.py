@@ -53,9 +53,15 @@ async def end(ask: Ask) -> Reply:
         return Reply(status=204)
     if fence and len(log) > INLINE_LOG:
         await _keep(house, ask.actor.customer_id, fence, job_id, log)
-        await house.logs.write(
-            joblog.close, fence, report.bytes_total, report.lines_total, report.sha256
+        closing = joblog.Closing(
+            fence,
+            job_id,
+            report.bytes_total,
+            report.lines_total,
+            report.sha256,
+            ask.actor.customer_id,
         )
+        await house.logs.write(joblog.close, closing)
     elif fence:
         report.log = log.decode()
     record = await house.db.write(end_by_job, ask.actor, job_id, report, said)

@@ -9,7 +9,7 @@ from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.events.triggers import Starting
-from belvedere.jobs import changes, specs, store
+from belvedere.jobs import changes, evidence, specs, store
 from belvedere.jobs.attempts import Attempt, close_attempts, lock_reported
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
 from belvedere.jobs.verdict import Said, Verdict, decide, has_run, is_bad, result_of
@@ -32,7 +32,7 @@ class Outcome(msgspec.Struct):
 
     fence: int
     job: JobRow | None
-    # counted: it made the verdict. late: kept on its attempt only. foreign: not this host's.
+    # counted: it made the verdict. late: evidence at most. foreign: not this host's.
     as_: str
 
 
@@ -59,19 +59,21 @@ def finish(tx: Tx, reported: list[Reported]) -> Sequence[Outcome | Exception]:
     outcomes: list[Outcome | Exception] = []
     ends: list[_End] = []
     seen: set[int] = set()
+    late: list[evidence.Late] = []
     for item in reported:
         attempt = attempts.get(item.fence)
         job = jobs.get(attempt.job_id) if attempt else None
         if attempt is None or job is None or attempt.host_id != item.host_id:
             outcomes.append(Outcome(item.fence, None, "foreign"))
         elif item.fence in seen or not _counts(job, attempt):
-            _keep_late(tx, attempt, item.report)
+            late.append((job, attempt, item.report))
             outcomes.append(Outcome(item.fence, job, "late"))
         else:
             seen.add(item.fence)
             ends.append(_end(job, attempt, item, known[job.id], tx.now))
             outcomes.append(Outcome(item.fence, job, "counted"))
     _write(tx, ends, starting)
+    evidence.keep(tx, late)
     return outcomes
 
 
@@ -81,14 +83,6 @@ def _counts(job: JobRow, attempt: Attempt) -> bool:
         return False
     return (job.lifecycle == Lifecycle.ASSIGNED and attempt.state == "live") or (
         job.is_lost and attempt.state == "lost"
-    )
-
-
-def _keep_late(tx: Tx, attempt: Attempt, report: Report) -> None:
-    tx.run(
-        "update attempts set report = coalesce(report, ?) where fence = ?",
-        store.encode(report).decode(),
-        attempt.fence,
     )
 
 

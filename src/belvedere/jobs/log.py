@@ -106,6 +106,9 @@ def _new(tx: Tx, piece: Output) -> Log:
 def _add(tx: Tx, log: Log, piece: Output) -> None:
     skip = max(0, log.bytes_seen - piece.at_byte)
     data = piece.data[skip:]
+    if log.bytes_total is not None:
+        # It ended: only what its end declared and what is still missing is taken.
+        data = data[: max(0, log.bytes_total - max(piece.at_byte, log.bytes_seen))]
     if not data:
         return
     at_line = piece.at_line + piece.data[:skip].count(b"\n")
@@ -161,14 +164,30 @@ def _save(tx: Tx, log: Log) -> None:
     )
 
 
-def close(tx: Tx, fence: int, bytes_total: int, lines_total: int, sha256: str) -> None:
-    """The stream ended: this is all there ever was of it."""
+class Closing(msgspec.Struct):
+    """The end of a stream: this is all there ever was of it."""
+
+    fence: int
+    job_id: str
+    bytes_total: int
+    lines_total: int
+    sha256: str
+    customer_id: str = ""
+
+
+def close(tx: Tx, closing: Closing) -> None:
+    """The first end counts. Later ones change nothing, and nothing is added beyond it."""
     tx.run(
-        "update logs set bytes_total = ?, lines_total = ?, sha256 = ? where fence = ?",
-        bytes_total,
-        lines_total,
-        sha256,
-        fence,
+        "insert into logs (fence, job_id, customer_id, bytes_total, lines_total, sha256)"
+        " values (?, ?, ?, ?, ?, ?) on conflict (fence) do update"
+        " set bytes_total = excluded.bytes_total, lines_total = excluded.lines_total,"
+        " sha256 = excluded.sha256 where logs.bytes_total is null",
+        closing.fence,
+        closing.job_id,
+        closing.customer_id,
+        closing.bytes_total,
+        closing.lines_total,
+        closing.sha256,
     )
 
 

@@ -90,7 +90,9 @@ def _count(tx: Tx, piece: Piece, cost: int) -> None:
 
 
 def close(tx: Tx, fence: int, job_id: str, told: Sequence[Sequence[Any]]) -> None:
-    """The end names them: from now on they are there. Safe to repeat."""
+    """The end names them: from now on they are there. Safe to repeat; the first end counts."""
+    if tx.value("select 1 from job_files where fence = ? limit 1", fence) is not None:
+        return
     room, names = MOST_BYTES, set[str]()
     for number, one in enumerate(told[:MOST_FILES]):
         name, size = _checked(one)

@@ -98,6 +98,7 @@ def drop(tx: Tx, job_ids: list[str]) -> None:
     """Remove jobs with their attempts and events; their logs lie elsewhere and follow later."""
     ids = store.json_list(job_ids)
     tx.run(f"delete from attempts where job_id in {tx.sql.texts}", ids)
+    tx.run(f"delete from late_reports where job_id in {tx.sql.texts}", ids)
     tx.run(f"delete from events where object_id in {tx.sql.texts}", ids)
     tx.run(f"delete from jobs where id in {tx.sql.texts}", ids)
     tx.many(

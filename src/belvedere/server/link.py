@@ -86,6 +86,8 @@ class Link:
         # Fences that this agent may speak for, with their jobs.
         self.jobs: dict[int, str] = {}
         self._canceled: set[int] = set()
+        # Fences whose end has come and is being written.
+        self._ending: set[int] = set()
         # Fences whose process runs, as far as this connection said so.
         self._started: set[int] = set()
         self._has_said_unknown = False
@@ -163,8 +165,8 @@ class Link:
         opened = await self.house.db.write(questions.greet, self.host_id, hello, self.address)
         if isinstance(opened, Conflict):
             raise opened
-        self.session, told, held = opened
-        self.jobs.update(held)
+        self.session, told, ready, held = opened
+        self.jobs.update(ready)
         resume = await self.house.logs.read(questions.resume, list(held))
         self._intake.resume(resume)
         self.push(Welcome(self.session, self.host_id, BEAT_MS, CREDIT, resume, files=True))
@@ -226,11 +228,17 @@ class Link:
         # An error is certain not to have run, and its journal may not have been writable.
         if ended.fence > self.accepted and ended.fence in self.jobs and report.ending != "error":
             self.accepted = ended.fence
+        if ended.fence in self._ending:
+            # The first one is being written, and is acknowledged then.
+            return
+        self._ending.add(ended.fence)
+        # From here on the attempt takes neither output nor files.
+        job_id = self.jobs.pop(ended.fence, None)
         is_inside = report.log is not None and not report.files
-        if ended.fence not in self.jobs or is_inside:
+        if job_id is None or is_inside:
             self._settle(ended)
         else:
-            self.spawn(self._settle_streamed(ended))
+            self.spawn(self._settle_streamed(ended, job_id))
 
     def _settle(self, ended: Ended) -> None:
         item = finish.Reported(self.host_id, ended.fence, ended.report)
@@ -242,7 +250,7 @@ class Link:
             # Not acknowledged, so it comes again; a database that is away must not lose an end.
             self.close(4503, "the server could not store an end; come back")
             return
-        self.jobs.pop(fence, None)
+        self._ending.discard(fence)
         self._intake.forget(fence)
         self._canceled.discard(fence)
         self._started.discard(fence)
@@ -251,19 +259,27 @@ class Link:
             loop = asyncio.get_running_loop()
             self._ack_due = loop.call_later(ACK_S, self._wake.set)
 
-    async def _settle_streamed(self, ended: Ended) -> None:
+    async def _settle_streamed(self, ended: Ended, job_id: str) -> None:
         """All output first: the end of a stream is told when its bytes are durable."""
         await self._intake.stored(ended.fence)
         if self.is_closing:
             # Something of it may not be stored: all of it comes again, with this end.
             return
-        report = ended.report
-        await self.house.logs.write(
-            joblog.close, ended.fence, report.bytes_total, report.lines_total, report.sha256
+        report, fence, logs = ended.report, ended.fence, self.house.logs
+        closing = joblog.Closing(
+            fence,
+            job_id,
+            report.bytes_total,
+            report.lines_total,
+            report.sha256,
+            self.customer_id,
         )
+        await logs.write(joblog.close, closing)
+        # Another server may have taken an end of it meanwhile.
         if report.files:
-            job_id = self.jobs.get(ended.fence, "")
-            await self.house.logs.write(outfiles.close, ended.fence, job_id, report.files)
+            is_open = await self.house.db.read(questions.is_open, self.host_id, fence)
+            if is_open:
+                await logs.write(outfiles.close, fence, job_id, report.files)
         self._settle(ended)
 
     # What people want of running jobs
@@ -277,6 +293,8 @@ class Link:
         self.cancel([fence for fence in wishes if wishes[fence]])
         stop = [fence for fence in self.jobs if fence not in wishes]
         settled = await self.house.db.read(questions.settled_fences, stop) if stop else []
+        for fence in settled:
+            self.jobs.pop(fence, None)
         self.push(*[Stop(fence) for fence in settled])
 
     def cancel(self, fences: list[int]) -> None:

@@ -8,7 +8,7 @@ from belvedere.db import Tx
 from belvedere.hosts import original
 from belvedere.jobs import log as joblog
 from belvedere.jobs import order, reunion
-from belvedere.jobs.attempts import attempts_by_fence
+from belvedere.jobs.attempts import Attempt, attempts_by_fence
 from belvedere.protocol import Hello
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -16,8 +16,10 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 def greet(
     tx: Tx, host_id: str, hello: Hello, address: str
-) -> tuple[int, reunion.Reunion, dict[int, str]] | Conflict:
-    """Open a session. A refusal is returned, not raised, where it leaves a mark that must last."""
+) -> tuple[int, reunion.Reunion, dict[int, str], dict[int, str]] | Conflict:
+    """Open a session: its number, what to stop and cancel, the jobs of attempts that are open, and
+    of all that the agent named and had. A refusal is returned, not raised, where it leaves a mark
+    that must last."""
     doubtful_until = hosts.doubtful_until(tx, host_id, hello)
     try:
         session = hosts.connect(tx, host_id, hello, address)
@@ -31,8 +33,29 @@ def greet(
     told = reunion.reunite(tx, host_id, hello.journal_id, hello.entries, doubtful_until)
     fences = [entry.fence for entry in hello.entries]
     held = attempts_by_fence(tx, fences)
-    jobs = {fence: a.job_id for fence, a in held.items() if a.host_id == host_id}
-    return session, told, jobs
+    mine = {fence: one for fence, one in held.items() if one.host_id == host_id}
+    ready = {fence: one.job_id for fence, one in mine.items() if _is_open(tx, one)}
+    return session, told, ready, {fence: one.job_id for fence, one in mine.items()}
+
+
+def _is_open(tx: Tx, attempt: Attempt) -> bool:
+    """Whether anything more may be said of it: it runs, or it was given up and nothing newer was
+    started. What is over accepts neither output nor files."""
+    if attempt.state != "lost":
+        return attempt.state == "live"
+    found = tx.value(
+        "select 1 from jobs where id = ? and fence = ? and lifecycle = 'terminated'"
+        " and state = 'lost'",
+        attempt.job_id,
+        attempt.fence,
+    )
+    return found is not None
+
+
+def is_open(tx: Tx, host_id: str, fence: int) -> bool:
+    """The same for one attempt of this host, asked again later."""
+    attempt = attempts_by_fence(tx, [fence]).get(fence)
+    return attempt is not None and attempt.host_id == host_id and _is_open(tx, attempt)
 
 
 def resume(tx: Tx, fences: list[int]) -> dict[str, int]:

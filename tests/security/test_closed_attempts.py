@@ -1,0 +1,198 @@
+"""Attempts that are over accept nothing: no output, no file, no other end."""
+
+import json
+from typing import Any
+
+import pytest
+
+from belvedere.db import Database
+from belvedere.jobs import finish
+from belvedere.jobs import log as joblog
+from belvedere.protocol import Ended, Entry, Kept, Order, Report, pack_file
+from contract.client import Client
+from contract.fakeagent import FakeAgent
+from contract.running import create, show
+from contract.world import World
+
+
+async def running(world: World, client: Client, agent: FakeAgent) -> tuple[str, Order]:
+    job = await create(client, await world.task())
+    return job["id"], await agent.order()
+
+
+async def give_up(world: World, order: Order) -> None:
+    """The server waited too long for a word of its agent."""
+    host_id = world.things.hosts["web-1"].host_id
+    report = Report("unknown", reason="agent_unreachable")
+    await world.house.db.write(finish.finish, [finish.Reported(host_id, order.fence, report)])
+
+
+async def evidence(world: World) -> list[tuple[str, Any]]:
+    """What the audit says of late reports: the host and what was reported."""
+    rows = await world.house.db.read(
+        lambda tx: tx.rows(
+            "select actor_name, after from audit where action = 'job.late_report' order by id"
+        )
+    )
+    return [(name, json.loads(after)) for name, after in rows]
+
+
+async def state_of(client: Client, job_id: str) -> tuple[Any, ...]:
+    """Everything of a finished job that a report, output or a file could change."""
+    return (
+        (await show(client, job_id))["result"],
+        (await client.get(f"/acme/job/{job_id}/log")).body,
+        (await client.get(f"/acme/job/{job_id}/log?follow=true")).body,
+        (await client.get(f"/acme/job/{job_id}/files")).json,
+    )
+
+
+FORGED: dict[str, Any] = {"code": 1, "lastline": "forged", "sha256": "f" * 64}
+
+
+@pytest.mark.parametrize("way", ["inside", "streamed"])
+@pytest.mark.parametrize("again", ["same connection", "next connection"])
+async def test_a_finished_job_accepts_nothing_more(
+    world: World, ada: Client, way: str, again: str
+) -> None:
+    async with world.agent() as agent:
+        job_id, order = await running(world, ada, agent)
+        if way == "streamed":
+            await agent.write(order.fence, 0, 0, b"true\n")
+        inside = "true\n" if way == "inside" else None
+        true = {"log": inside, "bytes_total": 5, "lines_total": 1, "sha256": "ab" * 32}
+        await agent.end(order, **true)
+        before = await state_of(ada, job_id)
+        if again == "same connection":
+            await attack(agent, order)
+    if again == "next connection":
+        async with world.agent(entries=(Entry(order.fence, "ended"),)) as agent:
+            await attack(agent, order)
+    assert await state_of(ada, job_id) == before
+    found = await evidence(world)
+    assert [(name, said["code"], said["log_sha256"]) for name, said in found] == [
+        ("web-1", 1, "f" * 64)
+    ] * 2
+
+
+async def attack(agent: FakeAgent, order: Order) -> None:
+    """Output behind the end, a file, and ends with another digest, inside and streamed."""
+    await agent.write(order.fence, 0, 0, b"FORGED AND LONGER\n")
+    await agent.write(order.fence, 5, 1, b"FORGED\n")
+    await agent.binary(pack_file(order.fence, 0, 0, b"planted"))
+    await agent.end(order, log="forged\n", bytes_total=7, **FORGED)
+    streamed = {"log": None, "bytes_total": 12, "files": [["planted.txt", 7]]}
+    await agent.end(order, **streamed, **FORGED)
+
+
+async def test_the_first_of_two_ends_in_one_frame_counts(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        job_id, order = await running(world, ada, agent)
+        await agent.write(order.fence, 0, 0, b"true\n")
+        true = Report("exit", bytes_total=5, lines_total=1, sha256="ab" * 32)
+        forged = Report("exit", bytes_total=12, files=[["planted.txt", 7]], **FORGED)
+        await agent.say(Ended(order.fence, true), Ended(order.fence, forged))
+        await agent.binary(pack_file(order.fence, 0, 0, b"planted"))
+        await agent.write(order.fence, 5, 1, b"FORGED\n")
+        await agent.acked(order.fence)
+        await agent.fetch("0" * 64)
+    result, log, live, files = await state_of(ada, job_id)
+    assert (result["code"], result["log_sha256"], log, files) == (0, "ab" * 32, b"true\n", [])
+    assert b'"complete":true' in live
+
+
+async def test_an_end_that_is_repeated_is_no_evidence(world: World, ada: Client) -> None:
+    """The acknowledgement was lost: the agent says everything again."""
+    async with world.agent() as agent:
+        _, order = await running(world, ada, agent)
+        await agent.write(order.fence, 0, 0, b"true\n")
+        streamed = {"log": None, "bytes_total": 5, "lastline": "true", "sha256": "ab" * 32}
+        await agent.end(order, **streamed)
+        _, other = await running(world, ada, agent)
+        await agent.end(other, log="small\n", lastline="small")
+    entries = (Entry(order.fence, "ended"), Entry(other.fence, "ended"))
+    async with world.agent(entries=entries) as agent:
+        assert agent.welcome is not None and agent.welcome.resume[str(order.fence)] == 5
+        await agent.write(order.fence, 0, 0, b"true\n")
+        await agent.end(order, **streamed)
+        await agent.end(other, log="small\n", lastline="small")
+    assert await evidence(world) == []
+
+
+async def test_late_reports_that_are_kept_are_limited(world: World, ada: Client) -> None:
+    async with world.agent() as agent:
+        _, order = await running(world, ada, agent)
+        await agent.end(order)
+        for code in range(1, 20):
+            await agent.end(order, code=code, log="x" * 50_000)
+            await agent.end(order, code=code, log="x" * 50_000)
+    assert [said["code"] for _, said in await evidence(world)] == [1, 2, 3, 4, 5]
+    sizes = await world.house.db.read(lambda tx: tx.rows("select length(report) from late_reports"))
+    assert max(size for (size,) in sizes) < 10_000
+
+
+async def test_a_lost_job_takes_its_true_end_with_log_and_files(world: World, ada: Client) -> None:
+    """Promise P4: given up, nothing newer was started, and the agent comes back."""
+    async with world.agent() as agent:
+        job_id, order = await running(world, ada, agent)
+        await agent.write(order.fence, 0, 0, b"half ")
+        await agent.hear(Kept)
+    await give_up(world, order)
+    assert (await show(ada, job_id))["state"] == "lost"
+    async with world.agent(entries=(Entry(order.fence, "ended"),)) as agent:
+        await agent.write(order.fence, 5, 0, b"done\n")
+        await agent.leave_file(order.fence, 0, b"data")
+        await agent.end(order, log=None, bytes_total=10, lines_total=1, files=[["a", 4]])
+    result, log, _, files = await state_of(ada, job_id)
+    assert (result["log_bytes"], log, [one["complete"] for one in files]) == (
+        *(10, b"half done\n"),
+        [True],
+    )
+    assert (await show(ada, job_id))["reconciled"] is True
+
+
+async def test_a_file_is_not_planted_through_an_older_connection(world: World, ada: Client) -> None:
+    """The end was taken elsewhere; this connection does not know of it yet."""
+    async with world.agent() as agent:
+        job_id, order = await running(world, ada, agent)
+        host_id = world.things.hosts["web-1"].host_id
+        true = finish.Reported(host_id, order.fence, Report("exit", log="true\n", bytes_total=5))
+        await world.house.db.write(finish.finish, [true])
+        before = await state_of(ada, job_id)
+        await agent.binary(pack_file(order.fence, 0, 0, b"planted"))
+        await agent.write(order.fence, 0, 0, b"FORGED\n")
+        await agent.end(order, log=None, bytes_total=7, files=[["planted.txt", 7]], **FORGED)
+    assert await state_of(ada, job_id) == before
+
+
+async def test_what_a_person_decided_is_not_replaced_by_a_late_log(
+    world: World, ada: Client
+) -> None:
+    async with world.agent() as agent:
+        job_id, order = await running(world, ada, agent)
+    await give_up(world, order)
+    told = {"outcome": "success", "note": "seen"}
+    assert (await ada.put(f"/acme/job/{job_id}/resolve", told)).status < 300
+    async with world.agent(entries=(Entry(order.fence, "ended"),)) as agent:
+        await agent.end(order, log="forged\n", **FORGED)
+    assert (await ada.get(f"/acme/job/{job_id}/log")).body == b""
+    assert [said["code"] for _, said in await evidence(world)] == [1]
+
+
+def test_an_ended_log_takes_only_what_its_end_declared(logs: Database) -> None:
+    def add(at: int, data: bytes) -> None:
+        logs.write_now(joblog.append, [joblog.Output(7, "j", at, 0, data)])
+
+    def log() -> joblog.Log:
+        found = logs.write_now(joblog.find, 7)
+        assert found is not None
+        return found
+
+    add(0, b"abc")
+    logs.write_now(joblog.close, joblog.Closing(7, "j", 5, 0, "aa"))
+    add(3, b"defgh")
+    assert (log().bytes_seen, log().is_complete) == (5, True)
+    add(5, b"more")
+    logs.write_now(joblog.close, joblog.Closing(7, "j", 9, 0, "bb"))
+    add(5, b"more")
+    assert (log().bytes_kept, log().bytes_total, log().sha256) == (5, 5, "aa")
