@@ -34,7 +34,7 @@ class AgentProcess(Process):
     async def _serve(self, slots: int) -> None:
         host = self.host
         settings: Any = SimpleNamespace(
-            server="http://belvedere.test", hostname=host.name, slots=slots
+            server="http://belvedere.test", hostname=host.name, slots=slots, scripts_user=""
         )
         credential = Credential(token=host.id, host_id=host.id, customer="acme", hostname=host.name)
         await Link(settings, STATE, credential, by_network(settings, credential, None)).run()

@@ -11,6 +11,7 @@ from belvedere.access.model import Actor, Level
 from belvedere.base.steady import Observed
 from belvedere.events.hub import Hub
 from belvedere.server import build, loops, socket
+from belvedere.server.handshakes import Handshakes
 from belvedere.server.house import House
 from belvedere.server.links import Links
 from belvedere.server.wire import encode
@@ -61,6 +62,7 @@ class ServerProcess(Process):
             self.clock,
         )
         house.silent, house.overdue = Observed(self.loop.time), Observed(self.loop.time)
+        house.handshakes = Handshakes(lambda: int(self.loop.time() * 1_000))
         house.links = Links("http://belvedere.test", unused)
         house.credentials = Credentials()  # type: ignore[assignment]
         self.house = house

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from belvedere.access.limits import Window
 from belvedere.access.networks import network
-from belvedere.base.clock import MINUTE, Millis
+from belvedere.base.clock import MINUTE, Clock, Millis
 from belvedere.base.errors import TooMany
 
 # Connections whose credential is being looked up.
@@ -26,10 +26,10 @@ def _monotonic() -> Millis:
 class Handshakes:
     """Counts in memory only, per server."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock = _monotonic) -> None:
         self._addresses: Counter[str] = Counter()
         self._hosts: Counter[str] = Counter()
-        self._hellos = Window(MAX_HELLOS_PER_MINUTE, MINUTE, _monotonic)
+        self._hellos = Window(MAX_HELLOS_PER_MINUTE, MINUTE, clock)
 
     @contextmanager
     def unauthenticated(self, address: str) -> Iterator[None]:
