@@ -1,7 +1,9 @@
 """Attacks of one organization on the others: whoever sends slowly, or much, only delays itself."""
 
 import asyncio
+import itertools
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -11,17 +13,27 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import Actor, Keys
+from belvedere.access import Actor, Keys, audit
+from belvedere.base.lane import Lane, LaneFull
 from belvedere.db import Database, Tx
+from belvedere.jobs import page_reading, pages
+from belvedere.jobs.pages import Page
 from belvedere.notifications import outbox, post, service, store, telling
 from belvedere.notifications.couriers import Couriers
 from belvedere.notifications.given import ChannelBody, RuleBody
-from belvedere.notifications.lanes import Kind, Lane, LaneFull
+from belvedere.notifications.lanes import Kind
 from belvedere.notifications.model import Notice, Severity, Told
 from belvedere.notifications.outbox import Room
 from belvedere.notifications.parcel import Outcome, Parcel
 from belvedere.notifications.post import Letter
+from belvedere.rest import budget
+from belvedere.rest.filters import Listing
+from belvedere.rest.route import Ask
 from cast import Cast
+from contract import flowing
+from contract.client import Answer, Client
+from contract.running import create
+from contract.world import World
 from notifications.sinks import LOOPBACK, Sink, http_sink
 
 PATIENCE_S = 30.0
@@ -268,3 +280,148 @@ def test_only_so_many_messages_of_a_rule_wait(
     tell(db, cast.ada, *(f"event {n}" for n in range(10)))
     rows = db.write_now(lambda tx: tx.rows("select more from messages order by id"))
     assert [more for (more,) in rows] == [0, 0, 7]
+
+
+# Large answers
+
+
+async def logged_jobs(world: World, count: int, size: int) -> list[str]:
+    """Jobs of acme with logs of this many bytes, newest first."""
+    task, ada, ids = await world.task(), world.client("ada"), []
+    async with world.agent() as agent:
+        for _ in range(count):
+            ids.append((await create(ada, task))["id"])
+            await agent.end(await agent.order(), log="x" * size)
+    return ids[::-1]
+
+
+async def followed(client: Client, target: str) -> list[Answer]:
+    """All pages of a list, as `Link` names them."""
+    found = [await client.get(target)]
+    while "link" in found[-1].headers:
+        found.append(await client.get(found[-1].headers["link"][1:].partition(">")[0]))
+    return found
+
+
+async def test_a_page_with_logs_ends_at_its_bytes_and_link_goes_on(
+    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget.Budget.__init__, "__defaults__", (100_000,))
+    ids = await logged_jobs(world, 12, 30_000)
+    found = await followed(vic, "/acme/job?include[result.log]=1")
+    assert [one["id"] for page in found for one in page.json] == ids
+    assert all(len(page.body) <= 100_000 for page in found)
+    assert len(found) == 4
+    # Without logs it is one page, and nothing is missing.
+    (light,) = await followed(vic, "/acme/job")
+    assert [one["id"] for one in light.json] == ids
+
+
+async def test_a_page_that_one_record_fills_has_that_record(
+    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget.Budget.__init__, "__defaults__", (1_000,))
+    ids = await logged_jobs(world, 3, 30_000)
+    found = await followed(vic, "/acme/job?include[result.log]=1&limit=10")
+    assert [[one["id"] for one in page.json] for page in found] == [[one] for one in ids]
+
+
+async def test_a_page_with_too_many_bytes_in_another_order_is_refused(
+    world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget.Budget.__init__, "__defaults__", (50_000,))
+    await logged_jobs(world, 3, 30_000)
+    refused = await vic.get("/acme/job?include[result.log]=1&sort[name]=1")
+    assert (refused.status, refused.code) == (400, "page_too_large")
+    fewer = await vic.get("/acme/job?include[result.log]=1&sort[name]=1&limit=1")
+    assert fewer.status == 200
+
+
+async def test_six_viewers_with_logs_hold_few_bytes_at_once(
+    world: World, vic: Client, eve: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes of logs that are in memory while pages are made: two pages of acme, not six."""
+    monkeypatch.setattr(budget.Budget.__init__, "__defaults__", (100_000,))
+    await logged_jobs(world, 8, 30_000)
+    held, most, count = Counter[int](), 0, itertools.count()
+    read = page_reading._add_logs
+
+    async def counted(ask: Ask, listing: Listing, page: Page) -> None:
+        nonlocal most
+        number = next(count)
+        held[number] = sum(pages.size_of(one) for one in page.records)
+        most = max(most, held.total())
+        await asyncio.sleep(0)
+        await read(ask, listing, page)
+        await asyncio.sleep(0)
+        del held[number]
+
+    monkeypatch.setattr(page_reading, "_add_logs", counted)
+    target = "/acme/job?include[result.log]=1"
+    answers = await asyncio.gather(*(vic.get(target) for _ in range(6)))
+    assert [one.status for one in answers] == [200] * 6
+    assert 0 < most <= budget.HeavyReads().share * 100_000
+
+
+async def test_inputs_of_workflow_jobs_end_at_their_bytes(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget.Budget.__init__, "__defaults__", (50_000,))
+    tasks = [await world.task(task_arguments=[{"type": "input", "label": "x"}])]
+    graph = {"nodes": [{"id": "a", "task_id": tasks[0]}], "edges": []}
+    flow = await flowing.made(world, ada, graph=graph)
+    ids = [(await flowing.run(ada, flow, "y" * 20_000))["id"] for _ in range(5)][::-1]
+    found = await followed(ada, f"/acme/workflows/{flow['id']}/jobs/input")
+    assert [one["workflow_job_id"] for page in found for one in page.json] == ids
+    assert all(len(page.body) <= 50_000 for page in found) and len(found) > 1
+
+
+@pytest.mark.parametrize("kind", ["task", "workflows", "indicator"])
+async def test_a_list_of_large_definitions_comes_in_pages(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(budget.fitted, "__defaults__", (20_000,))
+    large = "z" * 8_000
+    for n in range(5):
+        if kind == "task":
+            await world.task(f"task {n}", description=large[:900], env={"A": large})
+        elif kind == "indicator":
+            body = {"title": f"i{n}", "type": "text", "value": large}
+            assert (await ada.post("/acme/indicator", body)).status == 200
+        else:
+            task = await world.task(f"task {n}")
+            graph = {"nodes": [{"id": "a", "task_id": task}], "edges": []}
+            constants = {"A": large}
+            await flowing.made(world, ada, name=f"w{n}", graph=graph, global_constants=constants)
+    found = await followed(ada, f"/acme/{kind}")
+    names = [one.get("name") or one.get("title") for page in found for one in page.json]
+    assert len(names) == 5 and len(set(names)) == 5
+    assert all(len(page.body) <= 30_000 for page in found) and len(found) > 1
+
+
+async def test_the_audit_ends_at_its_bytes(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(6):
+        change = ("task.change", "task", f"{n:024x}", None, {"description": "z" * 9_000})
+        await world.house.db.write(audit.record, world.cast.ada, *change)
+    whole = (await ada.get("/api/audit?object=task")).json
+    assert len(whole) == 6
+    monkeypatch.setattr(budget.Budget.__init__, "__defaults__", (25_000,))
+    found = await followed(ada, "/api/audit?object=task")
+    assert [one for page in found for one in page.json] == whole
+    assert all(len(page.body) <= 30_000 for page in found) and len(found) == 3
+    table = (await ada.get("/api/audit.csv?object=task")).text
+    assert len(table.splitlines()) >= 1 + len(whole)
+
+
+async def test_messages_end_at_their_bytes(
+    db: Database, keys: Keys, world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channels(db, keys, world.cast.ada, "http://127.0.0.1/hook", 1)
+    tell(db, world.cast.ada, *(f"{n} " + "t" * 900 for n in range(30)))
+    whole = (await ada.get("/acme/notify/message")).json
+    monkeypatch.setattr(budget, "MAX_PAGE_BYTES", 10_000)
+    found = await followed(ada, "/acme/notify/message")
+    assert [one["id"] for page in found for one in page.json] == [one["id"] for one in whole]
+    assert len(whole) == 30 and len(found) > 2

@@ -11,7 +11,8 @@ from belvedere.access.doors import plain
 from belvedere.base.clock import iso
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import is_id
-from belvedere.rest import values
+from belvedere.rest import lists, values
+from belvedere.rest.budget import heavy_read
 from belvedere.rest.route import Ask, Reply
 
 MAX_EXPORT = 100_000
@@ -21,9 +22,15 @@ COLUMNS = (
 )
 
 
-async def audited(ask: Ask) -> list[records.AuditRecord]:
-    rows = await ask.house.db.read(audit.entries, ask.actor, _limit(ask), _wanted(ask))
-    return [records.audit(row) for row in rows]
+async def audited(ask: Ask) -> Reply:
+    limit = _limit(ask)
+    async with heavy_read(ask):
+        rows, is_cut = await ask.house.db.read(audit.page, ask.actor, limit, _wanted(ask))
+        found = [records.audit(row) for row in rows]
+    headers = {"X-Looked-Until": rows[-1].id} if is_cut else {}
+    if is_cut or len(rows) == limit:
+        headers["Link"] = lists.next_page(ask, rows[-1].id)
+    return Reply(found, headers=headers)
 
 
 async def export(ask: Ask) -> Reply:

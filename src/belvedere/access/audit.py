@@ -1,6 +1,7 @@
 """Who did what, from where, before and after. Never a secret."""
 
 import re
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from belvedere.base.clock import HOUR, Millis
 from belvedere.base.credentials import MASK, in_text, is_named_secret, masked
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
+from belvedere.rest.budget import RECORD_BYTES, Budget
 from belvedere.rest.filters import escaped
 
 # Names of fields that must not be kept beside those of credentials: what hides inside of our own.
@@ -79,18 +81,27 @@ class Wanted(msgspec.Struct):
 
 
 def entries(tx: Tx, actor: Actor, limit: int = 100, wanted: Wanted | None = None) -> list[AuditRow]:
-    """The newest first."""
+    """The newest first; fewer than the limit where more would be too many bytes."""
+    return page(tx, actor, limit, wanted)[0]
+
+
+def page(
+    tx: Tx, actor: Actor, limit: int = 100, wanted: Wanted | None = None
+) -> tuple[list[AuditRow], bool]:
+    """The same, and whether it ends early because more would be too many bytes."""
     asked = _tests(wanted or Wanted())
     tests = [(test, value) for test, value in asked if value not in ("", None)]
     where = "".join(f" and {test}" for test, _ in tests)
-    return tx.all(
-        AuditRow,
-        f"select {columns(AuditRow)} from audit where customer_id = ?{where}"
-        " order by id desc limit ?",
-        actor.customer_id,
-        *(value for _, value in tests),
-        min(limit, MAX_PAGE),
-    )
+    of = f"from audit where customer_id = ?{where} order by id desc limit ?"
+    params = (actor.customer_id, *(value for _, value in tests))
+    sizes = tx.rows(f"select {_SIZE} {of}", *params, min(limit, MAX_PAGE))
+    budget = Budget()
+    count = len(list(takewhile(budget.takes, (size for (size,) in sizes))))
+    rows = tx.all(AuditRow, f"select {columns(AuditRow)} {of}", *params, count)
+    return rows, count < len(sizes)
+
+
+_SIZE = f"coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0) + {RECORD_BYTES}"
 
 
 def _tests(wanted: Wanted) -> list[tuple[str, Any]]:

@@ -6,6 +6,7 @@ from belvedere.board.counts import Counts
 from belvedere.board.needs import Need
 from belvedere.board.search import Found
 from belvedere.rest import values
+from belvedere.rest.budget import heavy_read
 from belvedere.rest.route import Ask, Route
 
 
@@ -36,7 +37,8 @@ async def count(ask: Ask) -> Counts:
 
 async def list_needs(ask: Ask) -> list[Need]:
     limit = _limit(ask, needs.MOST, needs.MOST)
-    found: list[Need] = await ask.house.db.read(needs.needs, ask.actor, limit)
+    async with heavy_read(ask):
+        found: list[Need] = await ask.house.db.read(needs.needs, ask.actor, limit)
     return found
 
 

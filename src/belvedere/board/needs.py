@@ -12,6 +12,7 @@ from belvedere.jobs import reading, record, sight, specs, store
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow
 from belvedere.jobs.plan import Planned, of_job
 from belvedere.jobs.record import JobRecord
+from belvedere.rest.budget import Budget
 from belvedere.tasks.model import shown
 
 MOST = 200
@@ -56,9 +57,16 @@ def _may_answer(tx: Tx, actor: Actor, job: JobRow, acls: dict[tuple[str, str], l
 
 
 def needs(tx: Tx, actor: Actor, limit: int = MOST) -> list[Need]:
+    """As many as an answer may have bytes; the others come when these are answered."""
     jobs = waiting(tx, actor)[:limit]
     records = reading.named(tx, [record.light(job, actor.customer_name, tx.now) for job in jobs])
-    return [_need(tx, job, found) for job, found in zip(jobs, records, strict=True)]
+    budget, found = Budget(), list[Need]()
+    for job, light in zip(jobs, records, strict=True):
+        need = _need(tx, job, light)
+        if not budget.takes(len(msgspec.json.encode(need))):
+            break
+        found.append(need)
+    return found
 
 
 def _need(tx: Tx, job: JobRow, found: JobRecord) -> Need:

@@ -4,6 +4,7 @@ from belvedere.definitions import service, store
 from belvedere.definitions.model import DefinitionRecord, Shown, record
 from belvedere.definitions.service import DefinitionBody
 from belvedere.rest import filters, lists, patterns
+from belvedere.rest.budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.tasks.given import given_patterns
 
@@ -14,8 +15,11 @@ def _record(ask: Ask, shown: Shown) -> DefinitionRecord:
 
 async def list_definitions(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.DEFINITIONS)
-    found, total = await ask.house.db.read(service.listed, ask.actor, listing)
-    return lists.answer(ask, listing, [_record(ask, one) for one in found], total)
+    listing = await ask.house.db.read(store.fitted, ask.actor.customer_id, listing)
+    async with heavy_read(ask, listing.size):
+        found, total = await ask.house.db.read(service.listed, ask.actor, listing)
+        records = [_record(ask, one) for one in found]
+    return lists.answer(ask, listing, records, total)
 
 
 async def show(ask: Ask) -> DefinitionRecord:

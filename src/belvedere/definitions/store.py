@@ -5,6 +5,7 @@ import msgspec
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.definitions.model import DefinitionRow
+from belvedere.rest import budget
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
 
@@ -71,6 +72,16 @@ def mark_deleted(tx: Tx, row: DefinitionRow) -> None:
         row.id,
         row.customer_id,
     )
+
+
+def fitted(tx: Tx, customer_id: str, listing: Listing) -> Listing:
+    """The same list, no longer than an answer may be."""
+    sql = clauses(listing)
+    rows = tx.rows(
+        f"select octet_length(body) from definitions where {_LIVE}{sql.where}{sql.page}",
+        *(customer_id, *sql.params, *sql.page_params),
+    )
+    return budget.fitted(listing, (size for (size,) in rows))
 
 
 def page(tx: Tx, customer_id: str, listing: Listing) -> list[DefinitionRow]:

@@ -9,6 +9,7 @@ from belvedere.indicators.model import Action
 from belvedere.indicators.record import IndicatorRecord, PointRecord, point, record, records
 from belvedere.indicators.sight import Shown
 from belvedere.rest import filters, lists, values
+from belvedere.rest.budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
 POINTS = 100
@@ -26,8 +27,11 @@ def _named(ask: Ask) -> tuple[str, str]:
 
 async def list_indicators(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.INDICATORS)
-    found, total = await ask.house.db.read(sight.listed, ask.actor, listing)
-    return lists.answer(ask, listing, records(found, ask.actor), total)
+    listing = await ask.house.db.read(store.fitted, ask.actor, listing)
+    async with heavy_read(ask, listing.size):
+        found, total = await ask.house.db.read(sight.listed, ask.actor, listing)
+        shown = records(found, ask.actor)
+    return lists.answer(ask, listing, shown, total)
 
 
 async def show(ask: Ask) -> IndicatorRecord:

@@ -9,6 +9,7 @@ from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.indicators.model import KIND_NAMES, MAX_COUNT, Action, IndicatorRow
+from belvedere.rest import budget
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
 
@@ -129,6 +130,18 @@ def mark_deleted(tx: Tx, row: IndicatorRow) -> None:
         row.id,
         row.customer_id,
     )
+
+
+def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
+    """The same list, no longer than an answer may be."""
+    seen, seen_params = visible(actor, "indicator", "id")
+    sql = clauses(listing)
+    rows = tx.rows(
+        "select 2 * octet_length(text_value) from indicators where customer_id = ?"
+        f" and deleted_at is null and {seen}{sql.where}{sql.page}",
+        *(actor.customer_id, *seen_params, *sql.params, *sql.page_params),
+    )
+    return budget.fitted(listing, (size for (size,) in rows))
 
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> list[IndicatorRow]:

@@ -9,7 +9,7 @@ from belvedere.access import customers
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Invalid
 from belvedere.base.ids import is_id
-from belvedere.jobs import asking, pages, reading, record, retention, service, votes
+from belvedere.jobs import asking, page_reading, pages, reading, record, retention, service, votes
 from belvedere.jobs.create import Created, NewJob
 from belvedere.jobs.model import Lifecycle
 from belvedere.jobs.original import OldJobs
@@ -159,10 +159,7 @@ async def list_jobs(ask: Ask) -> Reply:
         query["where[text][$text]"] = query["q"]
     listing = filters.read(query, pages.listable(ask.house.db.sql.engine))
     most, look = _so_far(ask, "count_most"), _so_far(ask, "look")
-    page: Page = await ask.house.db.read(pages.looked, ask.actor, listing, most, look)
-    if pages.LOG in listing.include:
-        for found in page.records:
-            await asking.with_log(ask, found, found.id)
+    page = await page_reading.read(ask, listing, most, look)
     answered = lists.answer(ask, listing, page.records, page.total, page.until)
     answered.headers |= _counted(page, most)
     return answered

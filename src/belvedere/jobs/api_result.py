@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.jobs import asking, pages, reading, waiting
+from belvedere.jobs import asking, page_reading, pages, reading, waiting
 from belvedere.jobs.model import FINAL, OPEN
 from belvedere.jobs.pages import Running
 from belvedere.jobs.record import InputRecord, JobRecord
@@ -16,8 +16,8 @@ from belvedere.rest.route import Ask, Handler, Reply, Route
 
 async def list_running(ask: Ask) -> Reply:
     listing = _open_ones(ask)
-    records, total = await ask.house.db.read(pages.page, ask.actor, listing)
-    return lists.answer(ask, listing, records, total)
+    page = await page_reading.read(ask, listing)
+    return lists.answer(ask, listing, page.records, page.total, page.until)
 
 
 async def count_running(ask: Ask) -> list[Running]:

@@ -10,6 +10,7 @@ from belvedere.db import Tx, columns
 from belvedere.jobs import looking, reading, record, sight, specs, store
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.record import JobRecord
+from belvedere.rest.budget import Budget, check_order
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
 
@@ -37,11 +38,18 @@ class Running(msgspec.Struct):
 
 
 class Page(msgspec.Struct):
-    """`total`: if asked. `until`: looked no further than to this id."""
+    """`total`: if asked. `until`: looked no further than to this id. `is_cut`: the page ends before
+    its limit because more would be too many bytes."""
 
     records: list[JobRecord]
     total: int | None
     until: str | None
+    is_cut: bool = False
+
+    def cut(self, count: int) -> None:
+        """Only so many records; the next page goes on behind them."""
+        del self.records[count:]
+        self.until, self.is_cut = self.records[-1].id, True
 
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int | None]:
@@ -69,14 +77,35 @@ def looked(tx: Tx, actor: Actor, listing: Listing, most: int | None, look: int |
     if most is not None:
         counted = f"select count(*) from (select 1 as one {of} limit ?) o"
         total = int(tx.value(counted, *params, most + 1))
-    return Page(_records(tx, actor, jobs, listing), total, way.until)
+    if not is_heavy(listing):
+        return Page(reading.named(tx, _light(tx, actor, jobs)), total, way.until)
+    found = Page(_heavy_records(tx, actor, jobs, listing), total, way.until)
+    if len(found.records) < len(jobs):
+        check_order(listing)
+        found.cut(len(found.records))
+    return found
 
 
-def _records(tx: Tx, actor: Actor, jobs: Sequence[JobRow], listing: Listing) -> list[JobRecord]:
-    heavy = listing.include & (HEAVY | {LOG})
-    if heavy:
-        return [_heavy(tx, actor, job, heavy) for job in jobs]
-    return reading.named(tx, _light(tx, actor, jobs))
+def is_heavy(listing: Listing) -> bool:
+    """Whether it includes what may be large."""
+    return bool(listing.include & (HEAVY | {LOG}))
+
+
+def size_of(found: JobRecord) -> int:
+    return len(msgspec.json.encode(found))
+
+
+def _heavy_records(
+    tx: Tx, actor: Actor, jobs: Sequence[JobRow], listing: Listing
+) -> list[JobRecord]:
+    """As many as an answer may have bytes; the next one is read to see that it does not fit."""
+    budget, records = Budget(), list[JobRecord]()
+    for job in jobs:
+        found = _heavy(tx, actor, job, listing.include)
+        if not budget.takes(size_of(found)):
+            break
+        records.append(found)
+    return records
 
 
 def running(tx: Tx, actor: Actor, listing: Listing) -> list[Running]:

@@ -16,6 +16,7 @@ from belvedere.monitors.record import MonitorRecord, record
 from belvedere.monitors.report import ReportBody
 from belvedere.monitors.turns import Turns
 from belvedere.rest import filters, lists, values
+from belvedere.rest.budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 
 
@@ -56,8 +57,11 @@ def _record(ask: Ask, shown: service.Shown) -> MonitorRecord:
 
 async def list_monitors(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.MONITORS)
-    found, total = await ask.house.db.read(service.listed, ask.actor, listing)
-    return lists.answer(ask, listing, [_record(ask, one) for one in found], total)
+    listing = await ask.house.db.read(store.fitted, ask.actor, listing)
+    async with heavy_read(ask, listing.size):
+        found, total = await ask.house.db.read(service.listed, ask.actor, listing)
+        records = [_record(ask, one) for one in found]
+    return lists.answer(ask, listing, records, total)
 
 
 async def show(ask: Ask) -> MonitorRecord:

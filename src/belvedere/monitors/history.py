@@ -1,5 +1,7 @@
 """What a monitor saw over a stretch of time, and how much of that time it was up."""
 
+from itertools import takewhile
+
 import msgspec
 
 from belvedere.access import Actor
@@ -9,6 +11,7 @@ from belvedere.db import Tx
 from belvedere.monitors import service
 from belvedere.monitors.model import MonitorRow
 from belvedere.monitors.rollups import LIVES, STEPS, UP
+from belvedere.rest.budget import RECORD_BYTES, Budget
 
 MOST_POINTS = 2_000
 # Fine enough for a chart, when nobody says how fine.
@@ -95,14 +98,14 @@ def _fitting(span: Millis, looptime: Millis) -> Millis:
 
 
 def _singles(tx: Tx, row: MonitorRow, start: Millis, end: Millis) -> list[Point]:
-    rows = tx.rows(
-        "select at, state, message, measured from monitor_samples"
-        " where monitor_id = ? and at >= ? and at < ? order by at desc limit ?",
-        row.id,
-        start,
-        end,
-        MOST_POINTS,
+    """The newest, as many as an answer may have bytes."""
+    of = "from monitor_samples where monitor_id = ? and at >= ? and at < ? order by at desc limit ?"
+    which = (row.id, start, end)
+    sizes = tx.rows(
+        f"select octet_length(message) + octet_length(measured) {of}", *which, MOST_POINTS
     )
+    fitting = takewhile(Budget().takes, (size + RECORD_BYTES for (size,) in sizes))
+    rows = tx.rows(f"select at, state, message, measured {of}", *which, len(list(fitting)))
     return [
         Point(
             iso(at),

@@ -10,6 +10,7 @@ from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.monitors.model import KIND_NAMES, MonitorRow
+from belvedere.rest import budget
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
 
@@ -98,6 +99,18 @@ def view(tx: Tx, customer_id: str, monitor_id: str) -> MonitorView:
     if found is None:
         raise missing()
     return found
+
+
+def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
+    """The same list, no longer than an answer may be."""
+    seen, seen_params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    sql = clauses(listing)
+    rows = tx.rows(
+        f"select octet_length(m.config) + octet_length(m.last_event) from {_FROM}"
+        f" where m.customer_id = ? and m.deleted_at is null and {seen}{sql.where}{sql.page}",
+        *(actor.customer_id, *seen_params, *sql.params, *sql.page_params),
+    )
+    return budget.fitted(listing, (size for (size,) in rows))
 
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> list[MonitorView]:

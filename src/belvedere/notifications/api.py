@@ -6,6 +6,7 @@ from belvedere.notifications.model import ChannelRow, RuleRow
 from belvedere.notifications.parcel import Outcome
 from belvedere.notifications.record import ChannelRecord, Credentials, MessageRecord, RuleRecord
 from belvedere.rest import filters, lists, words
+from belvedere.rest.budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 
 # Channels
@@ -112,8 +113,11 @@ async def delete_rule(ask: Ask) -> RuleRecord:
 
 async def list_messages(ask: Ask) -> Reply:
     listing = filters.read(ask.query, messages.MESSAGES)
-    found, total = await ask.house.db.read(service.list_messages, ask.actor, listing)
-    return lists.answer(ask, listing, [record.message(one) for one in found], total)
+    listing = await ask.house.db.read(messages.fitted, ask.actor.customer_id, listing)
+    async with heavy_read(ask, listing.size):
+        found, total = await ask.house.db.read(service.list_messages, ask.actor, listing)
+        records = [record.message(one) for one in found]
+    return lists.answer(ask, listing, records, total)
 
 
 async def show_message(ask: Ask) -> MessageRecord:

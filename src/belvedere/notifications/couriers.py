@@ -11,7 +11,8 @@ import msgspec
 
 from belvedere.base import inner
 from belvedere.base.errors import Invalid
-from belvedere.notifications.lanes import Kind, Lane, LaneFull
+from belvedere.base.lane import Lane, LaneFull
+from belvedere.notifications.lanes import Kind
 from belvedere.notifications.outbox import Room
 from belvedere.notifications.parcel import MAX_LINE, Outcome, Parcel
 

@@ -1,19 +1,7 @@
-"""Lanes: how many outgoing calls of each organization run at once, and who is next.
+"""Lanes of outgoing calls. Sign-in, mails of the installation, channels and checks of addresses
+have one each, so that none of them waits for another."""
 
-One organization cannot delay another: it has a share of the places of a lane, and the places that
-become free go round the organizations that wait. Sign-in, mails of the installation, channels and
-checks of addresses have a lane each, so that none of them waits for another.
-"""
-
-import asyncio
-from collections import Counter, deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from enum import Enum
-
-
-class LaneFull(Exception):
-    """Too many calls of this organization wait already."""
 
 
 class Kind(Enum):
@@ -46,68 +34,3 @@ _LIMITS = {
     Kind.CHANNEL: (4, 2, 20),
     Kind.CHECK: (2, 1, 20),
 }
-
-
-class Lane:
-    def __init__(self, kind: Kind) -> None:
-        self.kind = kind
-        self.running: Counter[str] = Counter()
-        # In the order in which organizations get their turns.
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
-
-    @asynccontextmanager
-    async def place(self, customer_id: str) -> AsyncIterator[None]:
-        await self._enter(customer_id)
-        try:
-            yield
-        finally:
-            self._leave(customer_id)
-
-    async def _enter(self, customer_id: str) -> None:
-        if self._has_room(customer_id) and customer_id not in self._waiting:
-            self.running[customer_id] += 1
-            return
-        queue = self._waiting.setdefault(customer_id, deque())
-        if len(queue) >= self.kind.queue:
-            raise LaneFull
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        queue.append(turn)
-        try:
-            await turn
-        except BaseException:
-            if turn.done() and not turn.cancelled():
-                # The place was given at the same moment; the next one gets it.
-                self._leave(customer_id)
-            else:
-                self._forget(customer_id, turn)
-            raise
-
-    def _has_room(self, customer_id: str) -> bool:
-        is_free = self.running.total() < self.kind.places
-        return is_free and self.running[customer_id] < self.kind.share
-
-    def _leave(self, customer_id: str) -> None:
-        self.running[customer_id] -= 1
-        if not self.running[customer_id]:
-            del self.running[customer_id]
-        while (following := self._next()) is not None:
-            self._start(following)
-
-    def _next(self) -> str | None:
-        return next((one for one in self._waiting if self._has_room(one)), None)
-
-    def _start(self, customer_id: str) -> None:
-        queue = self._waiting.pop(customer_id)
-        turn = queue.popleft()
-        if queue:
-            # Behind all others.
-            self._waiting[customer_id] = queue
-        self.running[customer_id] += 1
-        turn.set_result(None)
-
-    def _forget(self, customer_id: str, turn: "asyncio.Future[None]") -> None:
-        queue = self._waiting.get(customer_id)
-        if queue is not None and turn in queue:
-            queue.remove(turn)
-            if not queue:
-                del self._waiting[customer_id]

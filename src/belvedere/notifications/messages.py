@@ -9,6 +9,7 @@ from belvedere.base.errors import NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 from belvedere.notifications.model import MessageState, Notice, Severity
+from belvedere.rest import budget
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
 
@@ -136,6 +137,17 @@ def find(tx: Tx, customer_id: str, message_id: str, *, hold: bool = False) -> Me
     if found is None:
         raise NotFound("There is no such message.", code="message_not_found")
     return found
+
+
+def fitted(tx: Tx, customer_id: str, listing: Listing) -> Listing:
+    """The same page, no longer than an answer may be."""
+    sql = clauses(listing)
+    rows = tx.rows(
+        "select octet_length(notices) + octet_length(tries) from messages"
+        f" where customer_id = ?{sql.where}{sql.page}",
+        *(customer_id, *sql.params, *sql.page_params),
+    )
+    return budget.fitted(listing, (size for (size,) in rows), budget.MAX_PAGE_BYTES)
 
 
 def page(tx: Tx, customer_id: str, listing: Listing) -> list[Message]:

@@ -92,6 +92,10 @@ class Listing:
     include: frozenset[str] = frozenset()
     count: bool = False
     skip: int = 0
+    # It ends before its limit because the answer would have too many bytes.
+    is_cut: bool = False
+    # Bytes of its records, where they were counted.
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

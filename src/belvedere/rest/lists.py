@@ -34,15 +34,19 @@ def answer(
     is_by_id = (listing.sort[0][0] if listing.sort else listing.of.order) == "id"
     if records and is_by_id and len(records) == listing.limit:
         until = records[-1].id
+    if records and listing.is_cut:
+        headers["X-Looked-Until"] = until = records[-1].id
     if until is not None:
-        headers["Link"] = f'<{_next(ask, until)}>; rel="next"'
+        headers["Link"] = next_page(ask, until)
     return Reply(body=records, headers=headers)
 
 
-def _next(ask: Ask, last_id: str) -> str:
+def next_page(ask: Ask, last_id: str) -> str:
+    """The value of Link."""
     # The path as it was asked, without the host: a proxy may have another name for us, and what it
     # put before our paths is in the settings. The token stays behind, addresses of next pages end
     # up in logs.
     kept = {n: v for n, v in ask.query.items() if n not in ("after", "access_token")}
     path = urlsplit(ask.house.settings.base_url).path + ask.request.url.path
-    return f"{path}?{urlencode({**kept, 'after': [last_id]}, doseq=True)}"
+    address = f"{path}?{urlencode({**kept, 'after': [last_id]}, doseq=True)}"
+    return f'<{address}>; rel="next"'

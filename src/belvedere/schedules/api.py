@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from belvedere.rest import filters, lists, values
+from belvedere.rest.budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.schedules import ledger, preview, record, service, store
 from belvedere.schedules.given import PauseBody, PreviewBody, ScheduleBody
@@ -25,10 +26,13 @@ def _record(ask: Ask, shown: Shown) -> ScheduleRecord:
 
 async def list_schedules(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.SCHEDULES)
-    found, total = await ask.house.db.read(
-        service.listed, ask.house.schedule_targets, ask.actor, listing
-    )
-    return lists.answer(ask, listing, [_record(ask, one) for one in found], total)
+    listing = await ask.house.db.read(store.fitted, ask.actor, listing)
+    async with heavy_read(ask, listing.size):
+        found, total = await ask.house.db.read(
+            service.listed, ask.house.schedule_targets, ask.actor, listing
+        )
+        records = [_record(ask, one) for one in found]
+    return lists.answer(ask, listing, records, total)
 
 
 async def show(ask: Ask) -> ScheduleRecord:

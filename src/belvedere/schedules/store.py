@@ -8,6 +8,7 @@ from belvedere.access import Actor, visible
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
+from belvedere.rest import budget
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
 from belvedere.schedules.model import ScheduleRow
@@ -58,6 +59,18 @@ def of_target(tx: Tx, customer_id: str, target_id: str) -> list[ScheduleRow]:
         target_id,
         customer_id,
     )
+
+
+def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
+    """The same list, no longer than an answer may be."""
+    seen, params = _seen(actor)
+    sql = clauses(listing)
+    rows = tx.rows(
+        "select octet_length(arguments) from schedules"
+        f" where customer_id = ? and {seen}{sql.where}{sql.page}",
+        *(actor.customer_id, *params, *sql.params, *sql.page_params),
+    )
+    return budget.fitted(listing, (size for (size,) in rows))
 
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> list[ScheduleRow]:

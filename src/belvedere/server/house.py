@@ -8,10 +8,12 @@ from belvedere.access.keys import Keys
 from belvedere.access.limits import Limits, Window
 from belvedere.access.turnstile import Turnstile
 from belvedere.base.clock import Clock, Millis, wall
+from belvedere.base.lane import Lane
 from belvedere.base.steady import Observed
 from belvedere.db import Database
 from belvedere.events.hub import Hub
 from belvedere.notifications.couriers import Couriers
+from belvedere.rest.budget import HeavyReads
 from belvedere.schedules.targets import Targets
 from belvedere.server.handshakes import Handshakes
 from belvedere.server.proxies import Proxies
@@ -49,6 +51,8 @@ class House:
     overdue: Observed[int] = field(default_factory=Observed)
     # Scripts that are looked at before they are saved.
     checks: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+    # Lists with large values that are read now.
+    heavy_reads: Lane = field(default_factory=lambda: Lane(HeavyReads()))
     # Agents that connect.
     handshakes: Handshakes = field(default_factory=Handshakes)
     # What organizations store.

@@ -7,6 +7,7 @@ from belvedere.access.api_secret import credential_routes
 from belvedere.base.clock import Millis
 from belvedere.files.service import MAX_CONTENT
 from belvedere.rest import filters, lists, patterns
+from belvedere.rest.budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.tasks import service, store
 from belvedere.tasks.definition import pattern_texts
@@ -34,8 +35,10 @@ async def list_tasks(ask: Ask) -> Reply:
     if "host" in query:
         query["where[host_id]"] = query["host"]
     listing = filters.read(query, store.TASKS)
-    found, total = await ask.house.db.read(service.listed, ask.actor, listing)
-    records = [_record(ask, one) for one in found]
+    listing = await ask.house.db.read(store.fitted, ask.actor, listing)
+    async with heavy_read(ask, listing.size):
+        found, total = await ask.house.db.read(service.listed, ask.actor, listing)
+        records = [_record(ask, one) for one in found]
     return lists.answer(ask, listing, records, total)
 
 

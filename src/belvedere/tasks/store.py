@@ -6,6 +6,7 @@ from belvedere.access import Actor, visible
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.hosts.model import HostRow
+from belvedere.rest import budget
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
 from belvedere.tasks.model import KIND_NAMES, ArgumentKind, TaskSpec, Type, decode, encode
@@ -174,6 +175,18 @@ def view(tx: Tx, customer_id: str, task_id: str) -> TaskView:
     if found is None:
         raise missing()
     return found
+
+
+def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
+    """The same list, no longer than an answer may be."""
+    seen, seen_params = visible(actor, "task", "t.id")
+    sql = clauses(listing)
+    rows = tx.rows(
+        f"select octet_length(t.spec) from tasks t {_JOINS}"
+        f" where t.customer_id = ? and t.deleted_at is null and {seen}{sql.where}{sql.page}",
+        *(actor.customer_id, *seen_params, *sql.params, *sql.page_params),
+    )
+    return budget.fitted(listing, (size for (size,) in rows))
 
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> list[TaskView]:

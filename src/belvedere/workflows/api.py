@@ -3,6 +3,7 @@
 from belvedere.access.api_acl import acl_routes
 from belvedere.access.api_secret import credential_routes
 from belvedere.rest import filters, lists
+from belvedere.rest.budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Reply, Route
 from belvedere.schedules.api import schedule_routes
 from belvedere.workflows import service, store
@@ -15,8 +16,11 @@ PATH = "/workflows/{id}"
 
 async def list_workflows(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.WORKFLOWS)
-    found, total = await ask.house.db.read(service.listed, ask.actor, listing)
-    return lists.answer(ask, listing, [record(one, ask.actor) for one in found], total)
+    listing = await ask.house.db.read(store.fitted, ask.actor, listing)
+    async with heavy_read(ask, listing.size):
+        found, total = await ask.house.db.read(service.listed, ask.actor, listing)
+        records = [record(one, ask.actor) for one in found]
+    return lists.answer(ask, listing, records, total)
 
 
 async def show(ask: Ask) -> WorkflowRecord:

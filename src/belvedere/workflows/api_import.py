@@ -7,6 +7,7 @@ import msgspec
 from belvedere.base import text
 from belvedere.base.errors import Invalid
 from belvedere.rest import off_loop, patterns
+from belvedere.rest.budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Route
 from belvedere.tasks.record import TaskRecord
 from belvedere.tasks.record import record as task_record
@@ -86,7 +87,8 @@ async def serialize_workflow(ask: Ask) -> dict[str, Any]:
 
 async def _exported(ask: Ask, of: Any) -> dict[str, Any]:
     mode = ask.first("mode") or "deep"
-    recipe: dict[str, Any] = await ask.house.db.read(of, ask.actor, ask.path["id"], mode)
+    async with heavy_read(ask):
+        recipe: dict[str, Any] = await ask.house.db.read(of, ask.actor, ask.path["id"], mode)
     return recipe
 
 

@@ -9,12 +9,13 @@ from belvedere.access import customers
 from belvedere.access.model import Actor
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
-from belvedere.jobs import asking, pages, reading, record, retention
+from belvedere.jobs import asking, page_reading, pages, reading, record, retention
 from belvedere.jobs.api_result import is_said
 from belvedere.jobs.model import WORKFLOW, JobRow
 from belvedere.jobs.record import JobRecord
 from belvedere.rest import filters, lists
 from belvedere.rest.arguments import Given
+from belvedere.rest.budget import heavy_read
 from belvedere.rest.filters import Condition
 from belvedere.rest.route import Ask, Handler, Reply, Route
 from belvedere.workflows import control, inputs, service, start, store
@@ -97,7 +98,7 @@ async def list_steps(ask: Ask) -> Reply:
     return await _page(ask, Condition("workflow_job_id", "$eq", (job_id,)))
 
 
-async def list_inputs(ask: Ask) -> list[WorkflowInput]:
+async def list_inputs(ask: Ask) -> Reply:
     workflow_id = ask.path["id"]
     await ask.house.db.read(service.show, ask.actor, workflow_id)
     asked = filters.read(ask.query, pages.listable(ask.house.db.sql.engine))
@@ -106,11 +107,13 @@ async def list_inputs(ask: Ask) -> list[WorkflowInput]:
         Condition("_type", "$eq", (WORKFLOW,)),
     )
     listing = replace(asked, conditions=(*asked.conditions, *only))
-    found: list[WorkflowInput] = await ask.house.db.read(inputs.of_jobs, ask.actor, listing)
+    async with heavy_read(ask):
+        found, is_cut = await ask.house.db.read(inputs.of_jobs, ask.actor, listing)
     if not is_said(ask, "include_definitions"):
         for one in found:
             one.task = msgspec.UNSET
-    return found
+    next_page = lists.next_page(ask, found[-1].workflow_job_id) if is_cut else None
+    return Reply(found, headers={"Link": next_page} if next_page else {})
 
 
 async def list_nodes(ask: Ask) -> list[StepRecord]:
@@ -123,11 +126,8 @@ async def list_nodes(ask: Ask) -> list[StepRecord]:
 async def _page(ask: Ask, only: Condition) -> Reply:
     asked = filters.read(ask.query, pages.listable(ask.house.db.sql.engine))
     listing = replace(asked, conditions=(*asked.conditions, only))
-    records, total = await ask.house.db.read(pages.page, ask.actor, listing)
-    if pages.LOG in listing.include:
-        for found in records:
-            await asking.with_log(ask, found, found.id)
-    return lists.answer(ask, listing, records, total)
+    page = await page_reading.read(ask, listing)
+    return lists.answer(ask, listing, page.records, page.total, page.until)
 
 
 async def show(ask: Ask) -> JobRecord:

@@ -9,6 +9,8 @@ from belvedere import files
 from belvedere.access import Actor, Level, require
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
+from belvedere.files.store import size_of
+from belvedere.rest.budget import Budget
 from belvedere.tasks import store as tasks
 from belvedere.tasks.masking import shown_spec, without_credentials
 from belvedere.tasks.model import KIND_NAMES, TaskSpec, Type
@@ -18,6 +20,8 @@ from belvedere.workflows.model import Edge, Node, WorkflowSpec, decode
 from belvedere.workflows.recipes import EXPORTER, Fields
 
 MODES = ("deep", "shallow")
+# Bytes of scripts in one recipe; one script may always have as many as a file may.
+MAX_SCRIPTS = 32 << 20
 # They belong to this place: people, hosts, and ids of files.
 _LEFT_HERE = ("host_id", "script_id", "approvers", "assigned_users", "user_inputs_members")
 _OPTIONS = {"directed": True, "multigraph": False, "compound": False}
@@ -31,7 +35,7 @@ def of_task(tx: Tx, actor: Actor, task_id: str, mode: str = "deep") -> Fields:
         raise tasks.missing()
     recipe = {"exporter": EXPORTER, "task": _task(found)}
     if found.type == Type.SCRIPT:
-        recipe["file"] = _file(tx, found, mode)
+        recipe["file"] = _file(tx, found, mode, Budget(MAX_SCRIPTS))
     return recipe
 
 
@@ -41,19 +45,27 @@ def of_workflow(tx: Tx, actor: Actor, workflow_id: str, mode: str = "deep") -> F
     _check(actor, mode)
     row = store.find(tx, actor.customer_id, workflow_id)
     inner: dict[str, Fields] = {}
-    _collect(tx, actor, decode(row.spec), mode, inner)
-    recipe = _whole(tx, actor, decode(row.spec), mode)
+    budget = Budget(MAX_SCRIPTS)
+    _collect(tx, actor, decode(row.spec), mode, inner, budget)
+    recipe = _whole(tx, actor, decode(row.spec), mode, budget)
     return {**recipe, "workflows": list(inner.values())} if inner else recipe
 
 
-def _collect(tx: Tx, actor: Actor, spec: WorkflowSpec, mode: str, found: dict[str, Fields]) -> None:
+def _collect(
+    tx: Tx,
+    actor: Actor,
+    spec: WorkflowSpec,
+    mode: str,
+    found: dict[str, Fields],
+    budget: Budget,
+) -> None:
     for workflow_id in sorted(spec.graph.workflows - found.keys()):
         inner = decode(store.find(tx, actor.customer_id, workflow_id).spec)
-        _collect(tx, actor, inner, mode, found)
-        found[workflow_id] = {"id": workflow_id, **_whole(tx, actor, inner, mode)}
+        _collect(tx, actor, inner, mode, found, budget)
+        found[workflow_id] = {"id": workflow_id, **_whole(tx, actor, inner, mode, budget)}
 
 
-def _whole(tx: Tx, actor: Actor, spec: WorkflowSpec, mode: str) -> Fields:
+def _whole(tx: Tx, actor: Actor, spec: WorkflowSpec, mode: str, budget: Budget) -> Fields:
     found = {
         task_id: tasks.runnable(tx, actor.customer_id, task_id, also_deleted=True)
         for task_id in dict.fromkeys(node.task_id for node in spec.graph.nodes if node.task_id)
@@ -65,7 +77,7 @@ def _whole(tx: Tx, actor: Actor, spec: WorkflowSpec, mode: str) -> Fields:
         **_fields(spec),
         "start_task_id": spec.graph.node(spec.start).task_id,
         "graph": _graph(spec, known),
-        "tasks": [_inside(tx, task, mode) for task in known.values()],
+        "tasks": [_inside(tx, task, mode, budget) for task in known.values()],
     }
 
 
@@ -94,18 +106,28 @@ def _arguments(spec: TaskSpec) -> list[Any]:
     ]
 
 
-def _file(tx: Tx, task: Runnable, mode: str) -> Fields:
+def _check_size(tx: Tx, sha256: str, budget: Budget) -> None:
+    if not budget.takes(size_of(tx, sha256) or 0):
+        raise Invalid(
+            f"The scripts of this recipe have more than {MAX_SCRIPTS} bytes; export it with"
+            " mode=shallow, and the scripts one by one.",
+            code="recipe_too_large",
+        )
+
+
+def _file(tx: Tx, task: Runnable, mode: str, budget: Budget) -> Fields:
     said: Fields = {"filename": task.script_filename or "script.sh"}
     if mode == "deep":
+        _check_size(tx, task.script_sha256 or "", budget)
         content = files.content_of(tx, task.script_sha256 or "") or b""
         said["data"] = base64.b64encode(content).decode()
     return said
 
 
-def _inside(tx: Tx, task: Runnable, mode: str) -> Fields:
+def _inside(tx: Tx, task: Runnable, mode: str, budget: Budget) -> Fields:
     if task.type != Type.SCRIPT:
         return _task(task)
-    return {**_task(task), "script": _file(tx, task, mode)}
+    return {**_task(task), "script": _file(tx, task, mode, budget)}
 
 
 def _fields(spec: WorkflowSpec) -> Fields:

@@ -7,6 +7,7 @@ from belvedere.db import Tx
 from belvedere.jobs import pages, reading
 from belvedere.jobs import store as jobs
 from belvedere.jobs.record import InputRecord
+from belvedere.rest.budget import Budget, check_order
 from belvedere.rest.filters import Listing
 
 
@@ -16,8 +17,9 @@ class WorkflowInput(InputRecord):
     workflow_job_id: str = ""
 
 
-def of_jobs(tx: Tx, actor: Actor, listing: Listing) -> list[WorkflowInput]:
-    """Of the workflow jobs in this page, in its order."""
+def of_jobs(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WorkflowInput], bool]:
+    """Of the workflow jobs in this page, in its order; and whether it ends early because more would
+    be too many bytes."""
     found, _ = pages.page(tx, actor, listing)
     first: dict[str, str] = dict(
         tx.rows(
@@ -27,7 +29,16 @@ def of_jobs(tx: Tx, actor: Actor, listing: Listing) -> list[WorkflowInput]:
             msgspec.json.encode([one.id for one in found]).decode(),
         )
     )
-    return [_of(tx, actor, one.id, _deepest(tx, first[one.id])) for one in found if one.id in first]
+    budget, inputs = Budget(), list[WorkflowInput]()
+    for one in found:
+        if one.id not in first:
+            continue
+        given = _of(tx, actor, one.id, _deepest(tx, first[one.id]))
+        if not budget.takes(len(msgspec.json.encode(given))):
+            check_order(listing)
+            return inputs, True
+        inputs.append(given)
+    return inputs, False
 
 
 def _deepest(tx: Tx, job_id: str) -> str:

@@ -5,6 +5,7 @@ import msgspec
 from belvedere.access import Actor, visible
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
+from belvedere.rest import budget
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
 from belvedere.tasks import store as tasks
@@ -77,6 +78,14 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> list[WorkflowRow]:
         *params,
         *sql.page_params,
     )
+
+
+def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
+    """The same list, no longer than an answer may be."""
+    of, params = _seen(actor, listing)
+    sql = clauses(listing)
+    rows = tx.rows(f"select octet_length(w.spec) {of}{sql.page}", *params, *sql.page_params)
+    return budget.fitted(listing, (size for (size,) in rows))
 
 
 def total(tx: Tx, actor: Actor, listing: Listing) -> int:

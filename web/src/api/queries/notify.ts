@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, loose, ok, type Shape } from '../client'
+import { api, type Counted, counted, loose, ok, type Shape } from '../client'
 
 export const channelsQuery = queryOptions({
   queryKey: ['channel', 'list'],
@@ -26,10 +26,13 @@ export const messagesQuery = (state: string) =>
         after: pageParam,
         'where[state]': state || undefined,
       })
-      return ok<Shape<'MessageRecord'>[]>(api.GET('/notify/message', { params: { query }, signal }))
+      return counted(api.GET('/notify/message', { params: { query }, signal })) as Promise<
+        Counted<Shape<'MessageRecord'>[]>
+      >
     },
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => (last.length < PAGE ? undefined : last.at(-1)?.id),
+    getNextPageParam: (last) =>
+      (last.rows.length < PAGE ? last.until : last.rows.at(-1)?.id) ?? undefined,
     // Many pages are read again less often.
     refetchInterval: (query) => TRIES_MS * Math.max(1, query.state.data?.pages.length ?? 1),
   })

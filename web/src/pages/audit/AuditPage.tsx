@@ -2,7 +2,7 @@ import { Button, Group, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { ChevronDown, ChevronRight, Download, History } from 'lucide-react'
 import { useState } from 'react'
-import { address, api, loose, ok, type Shape } from '../../api/client'
+import { address, api, type Counted, counted, loose, type Shape } from '../../api/client'
 import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { dateTime } from '../../lib/format'
@@ -23,13 +23,15 @@ function useAudit(search: AuditSearch) {
   return useInfiniteQuery({
     queryKey: ['audit', search],
     queryFn: ({ pageParam }) =>
-      ok<Row[]>(
+      counted(
         api.GET('/api/audit', {
           params: { query: loose({ ...asked(search), limit: PAGE, after: pageParam }) },
         }),
-      ),
+      ) as Promise<Counted<Row[]>>,
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => (last.length < PAGE ? undefined : last[last.length - 1]?.id),
+    // A page with large changes ends early, and says behind which row it goes on.
+    getNextPageParam: (last) =>
+      (last.rows.length < PAGE ? last.until : last.rows.at(-1)?.id) ?? undefined,
   })
 }
 
@@ -94,11 +96,13 @@ export function AuditPage() {
       </Group>
       <Loaded query={audit}>
         {({ pages }) =>
-          pages[0]?.length ? (
+          pages[0]?.rows.length ? (
             <Stack gap={0}>
-              {pages.flat().map((row) => (
-                <AuditRow key={row.id} row={row} />
-              ))}
+              {pages
+                .flatMap((page) => page.rows)
+                .map((row) => (
+                  <AuditRow key={row.id} row={row} />
+                ))}
               {audit.hasNextPage ? (
                 <Button
                   m="sm"

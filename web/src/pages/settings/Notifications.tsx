@@ -33,7 +33,7 @@ function Messages() {
   const t = useText()
   const [state, setState] = useState('')
   const messages = useInfiniteQuery(messagesQuery(state))
-  const all = messages.data?.pages.flat() ?? []
+  const all = messages.data?.pages.flatMap((page) => page.rows) ?? []
   const choices = [
     { value: '', label: t.all },
     { value: 'waiting', label: t.waiting },

@@ -1,0 +1,94 @@
+"""A lane: how many calls of each organization run at once, and who is next.
+
+One organization cannot delay another: it has a share of the places of a lane, and a place that
+becomes free goes to the next organization in turn.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+
+class LaneFull(Exception):
+    """Too many calls of this organization wait already."""
+
+
+class Limits(Protocol):
+    @property
+    def places(self) -> int:
+        """Calls at once."""
+
+    @property
+    def share(self) -> int:
+        """Of these, calls of one organization."""
+
+    @property
+    def queue(self) -> int:
+        """Calls of one organization that may wait for a place."""
+
+
+class Lane:
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.running: Counter[str] = Counter()
+        # In the order in which organizations get their turns.
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+
+    @asynccontextmanager
+    async def place(self, customer_id: str) -> AsyncIterator[None]:
+        await self._enter(customer_id)
+        try:
+            yield
+        finally:
+            self._leave(customer_id)
+
+    async def _enter(self, customer_id: str) -> None:
+        if self._has_room(customer_id) and customer_id not in self._waiting:
+            self.running[customer_id] += 1
+            return
+        queue = self._waiting.setdefault(customer_id, deque())
+        if len(queue) >= self.limits.queue:
+            raise LaneFull
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.append(turn)
+        try:
+            await turn
+        except BaseException:
+            if turn.done() and not turn.cancelled():
+                # The place was given at the same moment; the next one gets it.
+                self._leave(customer_id)
+            else:
+                self._forget(customer_id, turn)
+            raise
+
+    def _has_room(self, customer_id: str) -> bool:
+        is_free = self.running.total() < self.limits.places
+        return is_free and self.running[customer_id] < self.limits.share
+
+    def _leave(self, customer_id: str) -> None:
+        self.running[customer_id] -= 1
+        if not self.running[customer_id]:
+            del self.running[customer_id]
+        while (following := self._next()) is not None:
+            self._start(following)
+
+    def _next(self) -> str | None:
+        return next((one for one in self._waiting if self._has_room(one)), None)
+
+    def _start(self, customer_id: str) -> None:
+        queue = self._waiting.pop(customer_id)
+        turn = queue.popleft()
+        if queue:
+            # Behind all others.
+            self._waiting[customer_id] = queue
+        self.running[customer_id] += 1
+        turn.set_result(None)
+
+    def _forget(self, customer_id: str, turn: "asyncio.Future[None]") -> None:
+        queue = self._waiting.get(customer_id)
+        if queue is not None and turn in queue:
+            queue.remove(turn)
+            if not queue:
+                del self._waiting[customer_id]

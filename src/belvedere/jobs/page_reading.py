@@ -1,0 +1,35 @@
+"""Pages of jobs for requests: few large ones at once, with the logs that they include."""
+
+from belvedere.jobs import asking, pages
+from belvedere.jobs.pages import Page
+from belvedere.rest.budget import Budget, check_order, heavy_read
+from belvedere.rest.filters import Listing
+from belvedere.rest.route import Ask
+
+
+async def read(
+    ask: Ask, listing: Listing, most: int | None = None, look: int | None = None
+) -> Page:
+    if not pages.is_heavy(listing):
+        return await _read(ask, listing, most, look)
+    async with heavy_read(ask):
+        page = await _read(ask, listing, most, look)
+        if pages.LOG in listing.include:
+            await _add_logs(ask, listing, page)
+    return page
+
+
+async def _read(ask: Ask, listing: Listing, most: int | None, look: int | None) -> Page:
+    page: Page = await ask.house.db.read(pages.looked, ask.actor, listing, most, look)
+    return page
+
+
+async def _add_logs(ask: Ask, listing: Listing, page: Page) -> None:
+    """Logs come from their own store, and count like the rest."""
+    budget = Budget()
+    for n, found in enumerate(page.records):
+        await asking.with_log(ask, found, found.id)
+        if not budget.takes(pages.size_of(found)):
+            check_order(listing)
+            page.cut(n)
+            return
