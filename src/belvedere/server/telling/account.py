@@ -93,7 +93,8 @@ def write_mail(tx: Tx, house: House, event: Event, data: dict[str, Any]) -> None
         for mail, title, detail in zip(_MAIL, titles, details, strict=True)
     ]
     letter = Letter(f"{titles.en} / {titles.es}", "\n---\n\n".join(texts))
-    post.write_mail(tx, house.keys, event.customer_id, account.email, letter)
+    whose_mail = (event.customer_id, account.email)
+    post.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
 
 
 def _account(tx: Tx, event: Event) -> Account | None:
