@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.agent import enrol
+from belvedere.agent import enrol, main
 from belvedere.agent.enrol import CannotEnrol, Unreachable
 from belvedere.agent.folder import Folder, prepare
 from belvedere.agent.machine import fingerprint
@@ -127,3 +127,20 @@ def test_a_damaged_credential_is_named(tmp_path: Path, text: str) -> None:
     Path(folder.credential).write_text(text)
     with pytest.raises(CannotEnrol, match="credential.json cannot be read; remove it"):
         enrol.load(folder)
+
+
+def test_an_agent_warns_of_plain_http_at_its_start(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Before it enrols, and each time it starts."""
+    monkeypatch.setattr(main, "_serve", _nothing)
+    monkeypatch.setattr(os, "umask", lambda _: 0)
+    for server in ("http://belvedere.example.org", "https://b.example", "http://127.0.0.1:1"):
+        assert main.run(Settings(server, folder.root, "web", "bve_1")) == 0
+    warnings = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert len(warnings) == 1
+    assert "not encrypted" in warnings[0] and "http://belvedere.example.org" in warnings[0]
+
+
+async def _nothing(*_: object) -> None:
+    return

@@ -79,3 +79,11 @@ def test_without_a_token_it_says_what_to_give(
 )
 def test_words_are_quoted_as_systemd_reads_them(word: str, written: str) -> None:
     assert install.quoted(word) == written
+
+
+def test_plain_http_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    enrolled(tmp_path)
+    install.install(settings(tmp_path, "--server", "http://belvedere.example.org"))
+    assert "is not encrypted" in capsys.readouterr().err
+    install.install(settings(tmp_path))
+    assert "is not encrypted" not in capsys.readouterr().err

@@ -26,6 +26,22 @@ def test_the_token_can_stay_out_of_sight(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
+    ("server", "is_unprotected"),
+    [
+        ("http://belvedere.example.org", True),
+        ("http://10.0.0.5:8420", True),
+        ("http://127.0.0.1.evil.example:8420", True),
+        ("http://[::1]:8420", False),
+        ("http://127.0.0.1:8420", False),
+        ("http://localhost:8420", False),
+        ("https://belvedere.example.org", False),
+    ],
+)
+def test_plain_http_to_another_machine_is_unprotected(server: str, is_unprotected: bool) -> None:
+    assert parse(["--server", server], {}).is_unprotected == is_unprotected
+
+
+@pytest.mark.parametrize(
     ("words", "says"),
     [
         (["--server", "belvedere.example.org"], "http://"),

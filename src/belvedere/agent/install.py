@@ -41,6 +41,12 @@ WantedBy={target}
 def install(settings: Settings) -> int:
     """1 when the host could not be enrolled; the service begins now and with the machine."""
     os.umask(0o022)
+    if settings.is_unprotected:
+        print(
+            f"{NAME}: the connection to {settings.server} is not encrypted: others on the network"
+            " can read it and run scripts on this host; use an https:// address.",
+            file=sys.stderr,
+        )
     state = folder.prepare(settings.state)
     try:
         if enrol.saved(settings, state) is None:

@@ -42,6 +42,7 @@ def do(settings: Settings) -> int:
 def run(settings: Settings) -> int:
     """Until SIGTERM or SIGINT; 1 when it cannot begin. Scripts and keeper go on without us."""
     os.umask(0o077)
+    warn_of_plain_http(settings)
     state = folder.prepare(settings.state)
     held = folder.lock(state, "agent")
     if held is None:
@@ -55,6 +56,16 @@ def run(settings: Settings) -> int:
     finally:
         os.close(held)
     return 0
+
+
+def warn_of_plain_http(settings: Settings) -> None:
+    """Whoever is between this host and the server could read the credential and run scripts."""
+    if settings.is_unprotected:
+        log.warning(
+            "the connection to the server is not encrypted: others on the network can read it and"
+            " run scripts on this host; use an https:// address server=%s",
+            settings.server,
+        )
 
 
 async def _serve(settings: Settings, state: Folder) -> None:

@@ -6,7 +6,9 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 ACTIONS = ("run", "install")
 TOKEN_VARIABLE = "BELVEDERE_ENROLMENT_TOKEN"
@@ -25,6 +27,19 @@ class Settings:
     units: str = ""
     # Every script runs as this user, whatever its task says; empty: as its task says.
     scripts_user: str = ""
+
+    @property
+    def is_unprotected(self) -> bool:
+        """Plain HTTP to another machine."""
+        parts = urlsplit(self.server)
+        return parts.scheme == "http" and not _is_loopback(parts.hostname or "")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def default_state() -> str:

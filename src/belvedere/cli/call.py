@@ -3,10 +3,12 @@
 import difflib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 
 from belvedere.base.errors import Refused
+from belvedere.cli import terminal
 from belvedere.cli.verb import Stop, Verb, parse, parser, parser_of
 from belvedere.client.problem import Problem
 
@@ -69,8 +71,21 @@ def unknown(what: str, word: str, known: Sequence[str]) -> str:
 
 
 def complain(message: str, status: int) -> int:
-    print(f"belvedere: {message}", file=sys.stderr)
+    print(f"belvedere: {terminal.clean(message)}", file=sys.stderr)
     return status
+
+
+@contextmanager
+def _protected_output() -> Iterator[None]:
+    """Whatever a command prints of what others wrote, it does not control a person's terminal."""
+    plain = sys.stdout
+    sys.stdout = terminal.protected(plain)
+    try:
+        yield
+    finally:
+        used, sys.stdout = sys.stdout, plain
+        if isinstance(used, terminal.Terminal):
+            used.end()
 
 
 def guarded(work: Callable[[], int]) -> int:
@@ -79,8 +94,9 @@ def guarded(work: Callable[[], int]) -> int:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")
-        status = work()
-        sys.stdout.flush()
+        with _protected_output():
+            status = work()
+            sys.stdout.flush()
         return status
     except Stop as stop:
         return complain(stop.message, stop.status)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TextIO
 
 from belvedere.base.ids import new_id
-from belvedere.cli import outcome, show, words
+from belvedere.cli import outcome, show, terminal, words
 from belvedere.cli.follow import Outage, ended
 from belvedere.cli.profile import client_for, connect, current
 from belvedere.cli.verb import Args, Stop, Verb, option
@@ -64,7 +64,7 @@ def execute(args: Args) -> Any:
 
 def _to_the_end(args: Args, jobs: list[Job]) -> list[Job]:
     """Each with a connection of its own; together they end as the last one does."""
-    out = sys.stderr if args.json else sys.stdout
+    out = terminal.protected(sys.stderr if args.json else sys.stdout)
     lines = Lines(out, [job["hostname"] for job in jobs])
     with ThreadPoolExecutor(min(AT_ONCE, len(jobs))) as pool:
         try:

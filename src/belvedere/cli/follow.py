@@ -6,7 +6,7 @@ import time
 from contextlib import ExitStack
 from typing import Any, TextIO
 
-from belvedere.cli import outcome, show
+from belvedere.cli import outcome, show, terminal
 from belvedere.cli.verb import Stop
 from belvedere.client.calls import Client
 from belvedere.client.problem import Problem
@@ -18,7 +18,7 @@ WAITS_S = (0.2, 0.5, 1, 2, 5, 10, 10, 10)
 
 def to_the_end(client: Client, job: Job, *, is_live: bool, is_json: bool = False) -> Job:
     """The finished job. Its output goes to stdout, or to stderr where stdout is for JSON."""
-    out = (sys.stderr if is_json else sys.stdout) if is_live else None
+    out = terminal.protected(sys.stderr if is_json else sys.stdout) if is_live else None
     try:
         _note_waiting(client, job["id"])
         _stream(client, job["id"], out)
@@ -34,11 +34,11 @@ def to_the_end(client: Client, job: Job, *, is_live: bool, is_json: bool = False
 
 
 def copy(client: Client, job_id: str) -> None:
-    """The log as it is kept, byte for byte."""
+    """The log as it is kept, byte for byte; on a terminal without what could control it."""
     with client.open(f"/job/{job_id}/log") as response:
         while piece := response.read1(65_536):
-            sys.stdout.buffer.write(piece)
-    sys.stdout.buffer.flush()
+            terminal.write_bytes(piece)
+    sys.stdout.flush()
 
 
 def _note_waiting(client: Client, job_id: str) -> None:

@@ -75,6 +75,9 @@ def _statuses() -> list[str]:
         "| `BELVEDERE_CUSTOMER` | the organization; wins over that of your login |",
         "| `BELVEDERE_CA_FILE` | trust the authorities in this PEM file |",
         "| `NO_COLOR` | no colours |",
+        "",
+        "On a terminal only text, colours, newlines and tabs of logs, names and errors are shown;",
+        "other control sequences are dropped. A file or a pipe gets a log byte for byte.",
     ]
 
 

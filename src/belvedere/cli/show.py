@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from belvedere.cli import terminal
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -43,8 +45,9 @@ LOOKS = {
     "assigned": ("●", "cyan"),
     "started": ("●", "cyan"),
 }
-# What could move the cursor or recolour the terminal has no place in a table.
-CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+# What could move the cursor, recolour the terminal or turn the direction of writing has no place
+# in a table.
+CONTROLS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 
 GAP, NARROWEST = 2, 6
 
@@ -55,7 +58,7 @@ def as_json(answer: Any) -> None:
 
 def note(text: str) -> None:
     """Something on the side, which must not mix with the output: on stderr."""
-    print(f"belvedere: {text}", file=sys.stderr, flush=True)
+    print(f"belvedere: {terminal.clean(text)}", file=sys.stderr, flush=True)
 
 
 def console(*, on_stderr: bool = False) -> "Console":

@@ -6,7 +6,7 @@ import ssl
 import time
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from belvedere.agent.checks.http import Answer, BadAnswer, fetch
 from belvedere.agent.checks.outcome import Outcome, explain
@@ -17,6 +17,8 @@ from belvedere.base.pattern import compiled
 from belvedere.base.search import TooCostly
 
 MOST_REDIRECTS = 5
+# Headers that another origin may get, too.
+HARMLESS = ("accept", "content-type")
 REDIRECTS = (301, 302, 303, 307, 308)
 _PART = re.compile(r"\.([\w-]+)|\[(\d+)\]")
 
@@ -73,13 +75,24 @@ async def _fetch(config: dict[str, Any]) -> Answer:
         target = urljoin(url, to)
         if not target.startswith(("http://", "https://")):
             raise BadAnswer("The redirect leads to what is no web address.")
-        if target.split("/")[2] != url.split("/")[2]:
-            # What opens one door is not shown at another.
-            headers = {n: v for n, v in headers.items() if n.lower() in ("content-type", "accept")}
         if answer.status in (301, 302, 303) and method not in ("GET", "HEAD"):
             method, body = "GET", b""
+        if _origin(target) != _origin(url):
+            if body:
+                raise BadAnswer("The redirect would send the body of the request elsewhere.")
+            # Credentials are for the origin that they were configured for, under any name.
+            headers = {n: v for n, v in headers.items() if n.lower() in HARMLESS}
         url = target
     raise BadAnswer(f"There are more than {MOST_REDIRECTS} redirects.")
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    parts = urlsplit(url)
+    return (
+        parts.scheme,
+        parts.hostname or "",
+        parts.port or (443 if parts.scheme == "https" else 80),
+    )
 
 
 def _is_wanted(config: dict[str, Any], status: int) -> bool:
