@@ -218,6 +218,14 @@ def order_update(tx: Tx, host_id: str) -> str:
     return update_id
 
 
+def has_update(tx: Tx, host_id: str, job_id: str) -> bool:
+    """Whether this id is that of its update, which goes on."""
+    found = tx.value(
+        "select 1 from original_agents where host_id = ? and update_id = ?", host_id, job_id
+    )
+    return found is not None
+
+
 def is_update(tx: Tx, host_id: str, job_id: str) -> bool:
     """Whether this id is that of its update, which is then done."""
     return bool(

@@ -1,5 +1,6 @@
 """The end of a job as an agent tells it over plain HTTP: `PUT /{customer}/job/{id}`."""
 
+import asyncio
 import hashlib
 from typing import Any
 
@@ -7,7 +8,8 @@ import msgspec
 
 from belvedere.access.model import Actor
 from belvedere.base import text
-from belvedere.base.errors import Forbidden, NotFound
+from belvedere.base.errors import Forbidden, NotFound, TooMany
+from belvedere.base.ids import is_id
 from belvedere.db import Tx
 from belvedere.hosts import original
 from belvedere.jobs import log as joblog
@@ -20,12 +22,21 @@ from belvedere.protocol import CHUNK, INLINE_LOG, Report
 from belvedere.rest.route import Ask, Reply, Route
 
 # A long log is cut here, never refused: the original agent sends a result once.
-LONGEST_BODY = 256 << 20
+LONGEST_BODY = 64 << 20
+# What the agent of one host may send of ends at once; its log is kept up to 16 MiB.
+MAX_IN_PROGRESS = 4 * LONGEST_BODY
+# Of a job that is not open no log is kept, so no long body is read.
+CLOSED_BODY = 1 << 20
+MAX_WORD = 200
 LONGEST_LINE = 256 * 1024
 # Whatever a stranger's agent counts, it fits our columns.
 WIDEST, LONGEST_RUN = 2**31, 2**62
 # Pieces of a log that are written in one transaction.
 AT_ONCE = 32
+
+
+# Requests that send an end: their host and the size of their body.
+EndsInProgress = dict["asyncio.Task[Any]", tuple[str, int]]
 
 
 class Told(msgspec.Struct, omit_defaults=True):
@@ -43,6 +54,35 @@ class Told(msgspec.Struct, omit_defaults=True):
     times: Any = None
     output: Any = None
     customer: str | None = None
+
+
+async def admit(ask: Ask) -> None:
+    """Before the body is read: whether the job is this agent's, and how much may be sent."""
+    is_open = await ask.house.db.read(_takes_log, ask.actor, ask.path["id"])
+    if not is_open:
+        ask.max_body = CLOSED_BODY
+        return
+    length = ask.header(b"content-length") or ""
+    size = min(int(length), LONGEST_BODY) if length.isdecimal() else LONGEST_BODY
+    _count_in(ask.house.ends_in_progress, ask.actor.host_id, size)
+
+
+def _takes_log(tx: Tx, actor: Actor, job_id: str) -> bool:
+    if not is_id(job_id) or original.has_update(tx, actor.host_id, job_id):
+        return False
+    job = _given_to(tx, actor, job_id)
+    return job.lifecycle == Lifecycle.ASSIGNED or job.is_lost
+
+
+def _count_in(ends: EndsInProgress, host_id: str, size: int) -> None:
+    """Until its task is over, or `end` is, the body counts for the host."""
+    task = asyncio.current_task()
+    assert task is not None, "a request is served by a task"
+    others = sum(held for other, (host, held) in ends.items() if host == host_id and other != task)
+    if others + size > MAX_IN_PROGRESS:
+        raise TooMany("Other results of this host are being read; send it again.", retry_after_s=1)
+    ends[task] = (host_id, size)
+    task.add_done_callback(lambda _: ends.pop(task, None))
 
 
 async def end(ask: Ask) -> Reply:
@@ -117,7 +157,7 @@ def read(told: dict[str, Any]) -> tuple[Report, Said, bytes]:
     report = Report(
         ending="timeout" if data.get("killed") is True else "exit",
         code=_code(data.get("code"), result.get("state"), signal),
-        signal=str(signal) if signal else None,
+        signal=text.clean(str(signal)[:MAX_WORD]) if signal else None,
         elapsed_ns=_elapsed(data.get("times")),
         lastline=_lastline(data, result.get("state")),
         bytes_total=len(log),
@@ -158,7 +198,7 @@ def _said(lastline: str, result: dict[str, Any], data: dict[str, Any]) -> Said:
         said.output = verdict.strings(output if isinstance(output, list) else [output])
     event = result.get("event")
     if isinstance(event, str) and event:
-        said.event_name = text.clean(event)
+        said.event_name = text.clean(event[:MAX_WORD])
     return said
 
 
@@ -182,5 +222,6 @@ ROUTES = (
         answer=JobRecord,
         statuses=(204,),
         max_body=LONGEST_BODY,
+        admit=admit,
     ),
 )

@@ -15,6 +15,8 @@ MAX_UNAUTHENTICATED = 1_024
 MAX_UNAUTHENTICATED_PER_ADDRESS = 128
 # Connections with the credential of one host that have not said hello yet.
 MAX_BEFORE_HELLO = 8
+# Polls over plain HTTP that one host may leave open; an agent has one, or two for a moment.
+MAX_WAITING = 8
 # Sessions that the agent of one host may open within a minute.
 MAX_HELLOS_PER_MINUTE = 120
 
@@ -29,6 +31,7 @@ class Handshakes:
     def __init__(self, clock: Clock = _monotonic) -> None:
         self._addresses: Counter[str] = Counter()
         self._hosts: Counter[str] = Counter()
+        self._waiting: Counter[str] = Counter()
         self._hellos = Window(MAX_HELLOS_PER_MINUTE, MINUTE, clock)
 
     @contextmanager
@@ -57,6 +60,17 @@ class Handshakes:
         release = _enter(self._hosts, host_id)
         try:
             yield release
+        finally:
+            release()
+
+    @contextmanager
+    def waiting(self, host_id: str) -> Iterator[None]:
+        """One poll of an agent over plain HTTP."""
+        if self._waiting[host_id] >= MAX_WAITING:
+            raise TooMany(f"{MAX_WAITING} polls of this host are open already.", retry_after_s=1)
+        release = _enter(self._waiting, host_id)
+        try:
+            yield
         finally:
             release()
 

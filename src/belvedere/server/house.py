@@ -12,6 +12,7 @@ from belvedere.base.lane import Lane
 from belvedere.base.steady import Observed
 from belvedere.db import Database
 from belvedere.events.hub import Hub
+from belvedere.jobs.api_agent import EndsInProgress
 from belvedere.notifications.couriers import Couriers
 from belvedere.rest.budget import HeavyReads
 from belvedere.schedules.targets import Targets
@@ -55,6 +56,8 @@ class House:
     heavy_reads: Lane = field(default_factory=lambda: Lane(HeavyReads()))
     # Agents that connect.
     handshakes: Handshakes = field(default_factory=Handshakes)
+    # Bytes of ends that agents are sending over plain HTTP, by host.
+    ends_in_progress: EndsInProgress = field(default_factory=dict)
     # What organizations store.
     storage: Storage = field(default_factory=lambda: Storage(0))
     # Set when the server goes: endless streams end.

@@ -66,6 +66,8 @@ async def sign_in(ask: Ask) -> str:
 
 
 async def register(ask: Ask) -> Registered:
+    # Each start opens a session and is written to the events.
+    ask.house.handshakes.check_rate(f"original:{ask.actor.host_id or ask.actor.credential_id}")
     made: Registered = await ask.house.db.write(registered, ask.actor, ask.body, ask.actor.address)
     return made
 
@@ -101,7 +103,8 @@ async def poll(ask: Ask) -> OldJobs:
     """`GET /job` with an agent's credential."""
     held = await _held(ask, ask.first("hostname"))
     await ask.house.db.glance(original.check, held.host_id)
-    return OldJobs(await Poll(ask.house, held, ask.request.receive).jobs(work.take))
+    with ask.house.handshakes.waiting(held.host_id):
+        return OldJobs(await Poll(ask.house, held, ask.request.receive).jobs(work.take))
 
 
 async def poll_task(ask: Ask) -> list[OldJob]:
