@@ -1,0 +1,1 @@
+"""What is made up and thrown at parsers: docs/contributing/fuzzing.md."""

@@ -1,0 +1,260 @@
+"""What members write: filters, cron texts, patterns; and what scripts print."""
+
+import sqlite3
+from datetime import date, datetime, timedelta
+from itertools import product
+from typing import Any
+
+import hypothesis.strategies as st
+
+from belvedere.base import pattern as stepped
+from belvedere.base.errors import Invalid
+from belvedere.base.masking import MARK, Masker
+from belvedere.jobs.log import Chunk
+from belvedere.jobs.loglines import _CODES, Search
+from belvedere.rest import clauses, filters, patterns
+from belvedere.rest.filters import Field, Kind, Listable
+from belvedere.schedules import cron
+from belvedere.schedules.cron import BadCron, Cron
+from security.fuzz.target import Target
+from security.fuzz.wire import cut, cuts
+
+# Filters, against a table of a few rows and the same conditions in Python.
+COLUMNS = ("id", "name", "size")
+ROWS: list[tuple[Any, ...]] = [
+    (f"{n:024x}", name, size)
+    for n, (name, size) in enumerate(
+        [("a", 1), ("A_b", 2), ("50%", None), (None, 3), ("ab", -1), ("\\", 0), ("", 2**40)]
+    )
+]
+LISTABLE = Listable(
+    fields={"id": Field("x.id"), "name": Field("x.name"), "size": Field("x.size", Kind.INT)}
+)
+_table = sqlite3.connect(":memory:")
+_table.execute("create table x (id text, name text, size integer)")
+_table.executemany("insert into x values (?, ?, ?)", ROWS)
+
+operators = st.sampled_from(
+    ["", "[$eq]", "[$ne]", "[$in][]", "[$gt]", "[$gte]", "[$lt]", "[$text]"]
+)
+wild = st.text("where[]$intxgelsoradmcluf{}().N01-", max_size=25)
+terms = st.one_of(
+    st.sampled_from(["a", "ab", "A_b", "50%", "%", "_", "\\", "", "1", "2", "-1", "x", "\0"]),
+    st.text(max_size=4),
+    st.integers(-(2**70), 2**70).map(str),
+)
+conditions = st.tuples(st.sampled_from(["name", "size", "id"]), operators).map(
+    lambda one: f"where[{one[0]}]{one[1]}"
+)
+asked = st.dictionaries(
+    st.one_of(conditions, wild, st.sampled_from(["sort[name]", "sort[id]", "limit", "after"])),
+    st.lists(terms, min_size=1, max_size=3),
+    max_size=4,
+)
+
+
+# Most of the above is refused; these are conditions that are not.
+numbers = st.sampled_from(["-1", "0", "1", "2", "3"])
+sound = st.dictionaries(
+    st.tuples(st.just("size"), operators.filter(lambda one: one != "[$text]")).map(
+        lambda one: f"where[{one[0]}]{one[1]}"
+    ),
+    st.lists(numbers, min_size=1, max_size=1),
+    min_size=1,
+    max_size=2,
+)
+
+
+def _holds(condition: filters.Condition, row: tuple[Any, ...]) -> bool:
+    held = row[COLUMNS.index(condition.field)]
+    value = condition.values[0]
+    match condition.operator:
+        case "$eq":
+            return bool(held == value)
+        case "$ne":
+            return bool(held != value)
+        case "$in":
+            return held in condition.values
+        case "$text":
+            sought = str(value)[1:-1].replace("\\%", "%").replace("\\_", "_").replace("\\\\", "\\")
+            return held is not None and sought in held.lower()
+    if held is None:
+        return False
+    order: dict[str, Any] = {"$gt": held > value, "$gte": held >= value, "$lt": held < value}
+    return bool(order.get(condition.operator, held <= value))
+
+
+def _check_filters(query: dict[str, list[str]]) -> None:
+    """Refused by Invalid, or SQL whose parameters fit and which finds what the conditions say."""
+    try:
+        listing = filters.read(query, LISTABLE)
+    except Invalid as refusal:
+        assert refusal.faults
+        return
+    sql = clauses.clauses(listing)
+    assert sql.where.count("?") == len(sql.params) and sql.page.count("?") == len(sql.page_params)
+    text = f"select x.id, x.name, x.size from x where 1 = 1{sql.where}"
+    found = set(_table.execute(text, sql.params))
+    assert found == {row for row in ROWS if all(_holds(one, row) for one in listing.conditions)}
+    _table.execute(text + sql.page, (*sql.params, *sql.page_params)).fetchall()
+
+
+# Cron, against a look at every day and every second.
+_DAYS = st.sampled_from(["*", "?", "1", "29", "30", "31", "*/7", "1,15", "10-12", "5/10"])
+_WEEK = st.sampled_from(["*", "?", "mon", "0", "7", "*/7", "1-5", "sat,sun"])
+crons = st.tuples(
+    st.sampled_from(["", "0 ", "*/20 ", "59 "]),
+    st.sampled_from(["*", "0", "59", "*/15", "5,7"]),
+    st.sampled_from(["*", "0", "23", "9-17/4"]),
+    _DAYS,
+    st.sampled_from(["*", "2", "feb", "1-3", "*/5", "12"]),
+    _WEEK,
+).map(lambda one: f"{one[0]}{' '.join(one[1:])}")
+texts = st.one_of(crons, st.text("*/-,?0123456789 @dailymonfeb", max_size=30), st.text(max_size=20))
+moments = st.datetimes(datetime(2024, 1, 1), datetime(2060, 12, 31))
+
+
+def _every_day(found: Cron, after: date) -> date | None:
+    day, last = after, after + cron.FAR
+    while day < last:
+        day += timedelta(days=1)
+        if found.fits(day):
+            return day
+    return None
+
+
+def _check_cron(example: tuple[str, datetime]) -> None:
+    """BadCron, or the first fitting time, which a look at every second of a day finds, too."""
+    text, moment = example
+    try:
+        found = cron.parse(text)
+    except BadCron:
+        return
+    label = moment.replace(microsecond=0)
+    later = found.after(label)
+    today = [
+        (hour, minute, second)
+        for hour in found.hours
+        for minute in found.minutes
+        for second in found.seconds
+        if (hour, minute, second) > (label.hour, label.minute, label.second)
+    ]
+    if found.fits(label.date()) and today:
+        assert later == label.replace(hour=today[0][0], minute=today[0][1], second=today[0][2])
+        return
+    day = _every_day(found, label.date())
+    assert (later is None) == (day is None)
+    if later is not None and day is not None:
+        assert later.date() == day
+        assert (later.hour, later.minute) == (found.hours[0], found.minutes[0])
+
+
+# Masking.
+secrets = st.lists(st.text("abcd-='\\ é", min_size=8, max_size=14), min_size=1, max_size=3)
+
+
+def _check_masking(example: tuple[list[str], list[Any], list[int]]) -> None:
+    """No secret leaves, however the stream is cut, and the outcome is the same."""
+    values, parts, places = example
+    stream = b"".join(
+        part if isinstance(part, bytes) else values[part % len(values)].encode() for part in parts
+    )
+    whole, masker = Masker(values), Masker(values)
+    expected = whole.feed(stream) + whole.finish()
+    assert b"".join([*map(masker.feed, cut(stream, places)), masker.finish()]) == expected
+    for value in values:
+        spelled = value.strip().encode()
+        if len(spelled) >= 8:
+            assert spelled not in expected
+    if not any(value.encode() in stream for value in values) and MARK not in stream:
+        assert len(expected) <= len(stream) or MARK in expected
+
+
+parts = st.lists(st.one_of(st.integers(0, 2), st.binary(max_size=6)), max_size=8)
+
+# Logs with orders to a terminal.
+pieces = st.lists(
+    st.one_of(
+        st.sampled_from([b"\n", b"\x1b[0m", b"\x1b[1;31m", b"\x1b]0;t\x07", b"\x1b]x\x1b\\"]),
+        st.sampled_from([b"ne", b"edle", b"NEEDLE", b"n", b"\x1b[", b"\x1b", b"m", b"\xc3"]),
+        st.binary(max_size=4),
+    ),
+    max_size=20,
+).map(b"".join)
+
+
+def _check_log(example: tuple[bytes, list[int]]) -> None:
+    """The lines that hold the text, codes taken out, are found; and the same however it is cut."""
+    data, places = example
+    expected = [
+        n + 1
+        for n, line in enumerate(data.split(b"\n"))
+        if b"needle" in _CODES.sub(b"", line).lower()
+    ]
+    for chunks in ([data], cut(data, places)):
+        looking, at, lines = Search("needle", 100), 0, 0
+        for piece in chunks:
+            looking.feed(Chunk(at, lines, len(piece), piece))
+            at, lines = at + len(piece), lines + piece.count(b"\n")
+        looking.end_line()
+        assert [hit.line for hit in looking.found.lines] == expected
+        assert looking.found.matches == len(expected) and looking.walk.is_whole
+
+
+# Patterns.
+atoms = st.one_of(
+    st.sampled_from(
+        [*"ab.^$|*+?()[]{}-\\é", r"\d", r"\w", r"\s", r"\b", r"\Z", "[a-f]", "[^é]", "(?:", "(?i)"]
+    ),
+    st.sampled_from(["{2}", "{,3}", "{1,}", "{99999}", "[[:alpha:]]", "(?P<x>", r"\u00e9", "(?="]),
+    st.text(max_size=2),
+)
+# Most of these are no patterns; what is made of whole parts is.
+whole = st.recursive(
+    st.sampled_from(["a", "é", ".", "^", "$", r"\d", r"\w", r"\W", r"\s", "[a-f]", "[^é]", r"\B"]),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map("".join),
+        st.tuples(inner, inner).map(lambda pair: f"(?:{pair[0]}|{pair[1]})"),
+        st.tuples(inner, st.sampled_from(["*", "+?", "{,2}", "{2}"])).map(
+            lambda pair: f"(?:{pair[0]}){pair[1]}"
+        ),
+    ),
+    max_leaves=5,
+)
+sources = st.one_of(st.lists(atoms, max_size=10).map("".join), whole, whole.map("(?i){}".format))
+
+
+SHORT = [
+    "",
+    *map("".join, product("aAé1٣ \n_", repeat=1)),
+    *map("".join, product("aé1\n", repeat=2)),
+]
+
+
+def _check_patterns(example: tuple[str, str]) -> None:
+    r"""Refused by Invalid on both sides, or matched alike by RE2 and by the agent's own engine."""
+    source, text = example
+    try:
+        ours = stepped.Pattern(source)
+    except Invalid as refusal:
+        assert refusal.code == "bad_pattern"
+        ours = None
+    try:
+        theirs = patterns.Pattern(source)
+    except Invalid as refusal:
+        assert ours is None or "surrogate" in refusal.message or "beside letters" in refusal.message
+        return
+    assert ours is not None
+    for one in (text, *SHORT):
+        # Words of RE2 are of ASCII letters.
+        if r"\b" not in source.lower() or one.isascii():
+            assert theirs.matches(one) is ours.matches(one), (source, one)
+
+
+TARGETS = [
+    Target("filters", st.one_of(asked, sound), _check_filters),
+    Target("cron", st.tuples(texts, moments), _check_cron),
+    Target("masking", st.tuples(secrets, parts, cuts), _check_masking),
+    Target("logs", st.tuples(pieces, cuts), _check_log),
+    Target("patterns", st.tuples(sources, st.text("abAé1 \n_-€", max_size=6)), _check_patterns),
+]
