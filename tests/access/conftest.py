@@ -7,6 +7,7 @@ import pytest
 from access.knocking import Doors
 from belvedere.access import Actor, Keys, Level, Limits, Turnstile
 from belvedere.db import Database
+from belvedere.server.settings import Settings
 from handclock import HandClock
 
 RESERVED = frozenset({"job", "task", "api", "ui", "-"})
@@ -26,4 +27,5 @@ def doors(db: Database, keys: Keys, clock: HandClock) -> Doors:
 
     turnstile = Turnstile(Limits(clock), sleep)
     made.house = SimpleNamespace(db=db, keys=keys, turnstile=turnstile, reserved=RESERVED)
+    made.house.settings = Settings(url="https://belvedere.test")
     return made

@@ -95,7 +95,9 @@ class Estate:
 def settle(tx: Tx, house: House, cast: Cast, things: Things) -> Estate:
     keys, ada = house.keys, cast.ada
     acme = Place("acme", ada, "web-1", EVERYBODY, {"member": cast.vic.member_id})
-    globex = Place("globex", cast.eve, "box-1", [], {"member": cast.eve.member_id})
+    # Below Eve, who may not give a new credential to an equal.
+    gil = members.admit(tx, operator(cast.globex), "gil@globex.test", Level.VIEWER)
+    globex = Place("globex", cast.eve, "box-1", [], {"member": gil.id})
     for place in (acme, globex):
         place.texts["hostname"] = place.host
         place.ids |= {"customer": place.by.customer_id, "host": things.hosts[place.host].host_id}

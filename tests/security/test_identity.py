@@ -111,9 +111,9 @@ class Story:
         assert (await self._accepted(await self._mailed(links.INVITATION), OWN)).status == 200
 
     async def reset_shown(self) -> None:
-        """Acme's admin makes a link for a new password, which the victim chooses."""
+        """Acme's owner makes a link for a new password, which the victim chooses."""
         member = await self._member("acme")
-        made = await self.world.client("ada").post(f"/api/member/{member}/reset")
+        made = await self.world.client("olga").post(f"/api/member/{member}/reset")
         token = made.json["link"].partition("#")[2]
         done = await self.stranger.put(RESET, {"token": token, "password": OWN})
         assert done.status == 200

@@ -47,7 +47,7 @@ async def invite(ask: Ask) -> records.MemberRecord:
         names.level(body.credential),
         _texts(body.tags),
     )
-    link = records.link(made.link, made.token, str(ask.request.base_url))
+    link = records.link(made.link, made.token, ask.house.settings.base_url)
     return records.member(made.member, ask.actor, link)
 
 
@@ -74,7 +74,7 @@ async def reset(ask: Ask) -> Reply:
     made, token = await ask.house.db.write(
         recovery.issue_link, ask.house.keys, ask.actor, ask.path["id"]
     )
-    return Reply(records.link(made, token, str(ask.request.base_url)), status=201)
+    return Reply(records.link(made, token, ask.house.settings.base_url), status=201)
 
 
 def _texts(tags: list[str | records.Tag]) -> list[str]:

@@ -245,9 +245,10 @@ def hand_over(tx: Tx, actor: Actor, member_id: str) -> roster.Member:
         raise Conflict("You own this organization already.", code="already_owner")
     if heir.invited_at is not None or not heir.enabled:
         raise Conflict("Only an active member can become the owner.", code="not_active")
-    members.set_level(tx, heir, Level.OWNER)
+    members.set_level(tx, actor, heir, Level.OWNER)
     if actor.member_id:
-        members.set_level(tx, roster.find(tx, actor.customer_id, actor.member_id), Level.ADMIN)
+        giver = roster.find(tx, actor.customer_id, actor.member_id)
+        members.set_level(tx, actor, giver, Level.ADMIN)
     _tell(tx, actor, "hand_over", "handed_over", {"owner": actor.email}, {"owner": heir.email})
     return roster.find(tx, actor.customer_id, heir.id)
 

@@ -1,6 +1,6 @@
 """What is done to members. Nobody grants, or touches, above the own level."""
 
-from belvedere.access import approver_tags, links, roster, sessions, users
+from belvedere.access import approver_tags, links, roster, sessions, tokens, users
 from belvedere.access.model import Actor, Level
 from belvedere.access.roster import Member
 from belvedere.base.errors import Conflict, Forbidden, Stale
@@ -58,7 +58,7 @@ def change(
         _keep_an_owner(tx, before)
     if (wanted_level, wanted_tags, wanted_enabled) == (before.level, before.tags, before.enabled):
         return before
-    _save(tx, before, wanted_level, wanted_tags, wanted_enabled)
+    _save(tx, actor, before, wanted_level, wanted_tags, wanted_enabled)
     after = roster.find(tx, actor.customer_id, member_id)
     roster.tell(
         tx, actor, "change", "changed", member_id, roster.shown(before), roster.shown(after)
@@ -80,6 +80,7 @@ def remove(tx: Tx, actor: Actor, member_id: str) -> Member:
         actor.customer_id,
     )
     _cut_off(tx, member)
+    tokens.revoke_made_by(tx, actor, member.user_id)
     if member.scope:
         users.retire(tx, member.user_id)
     users.forget_unused(tx, member.user_id)
@@ -87,8 +88,8 @@ def remove(tx: Tx, actor: Actor, member_id: str) -> Member:
     return member
 
 
-def set_level(tx: Tx, member: Member, level: Level) -> None:
-    _save(tx, member, level.value, member.tags, member.enabled)
+def set_level(tx: Tx, actor: Actor, member: Member, level: Level) -> None:
+    _save(tx, actor, member, level.value, member.tags, member.enabled)
 
 
 def _keep_an_owner(tx: Tx, member: Member) -> None:
@@ -107,7 +108,7 @@ def _keep_an_owner(tx: Tx, member: Member) -> None:
         raise Conflict("This is the last owner; hand the ownership on first.", code="last_owner")
 
 
-def _save(tx: Tx, member: Member, level: str, tags: str, enabled: int) -> None:
+def _save(tx: Tx, actor: Actor, member: Member, level: str, tags: str, enabled: int) -> None:
     tx.run(
         "update members set level = ?, tags = ?, enabled = ?, version = version + 1,"
         " updated_at = ? where customer_id = ? and id = ?",
@@ -120,6 +121,8 @@ def _save(tx: Tx, member: Member, level: str, tags: str, enabled: int) -> None:
     )
     if (level, enabled) != (member.level, member.enabled):
         _cut_off(tx, member)
+    if not enabled or not Level(level).reaches(Level.ADMIN):
+        tokens.revoke_made_by(tx, actor, member.user_id)
 
 
 def _cut_off(tx: Tx, member: Member) -> None:

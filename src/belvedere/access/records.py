@@ -146,7 +146,7 @@ def member(found: Member, actor: Actor, invitation: LinkRecord | None = None) ->
 
 def link(found: Link, token: str, base_url: str) -> LinkRecord:
     # Behind the #, so that no server on the way ever logs the token.
-    return LinkRecord(found.kind, f"{base_url}ui/link#{token}", token, iso(found.expires_at))
+    return LinkRecord(found.kind, f"{base_url}/ui/link#{token}", token, iso(found.expires_at))
 
 
 def token(found: Token, text: str | None = None) -> TokenRecord:

@@ -13,7 +13,7 @@ from belvedere.db import Tx
 
 def issue_link(tx: Tx, keys: Keys, actor: Actor, member_id: str) -> tuple[Link, str]:
     """A link that lets a member set a new password, or, to one still invited, the way in."""
-    member = roster.held(tx, actor, member_id)
+    member = roster.held_below(tx, actor, member_id)
     kind = links.INVITATION if member.invited_at is not None else links.RESET
     if kind == links.RESET and roster.belongs_elsewhere(tx, member):
         # One password opens all organizations of an account: no single one may replace it.

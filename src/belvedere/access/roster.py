@@ -171,13 +171,40 @@ def belongs_elsewhere(tx: Tx, member: Member) -> bool:
 
 
 def held(tx: Tx, actor: Actor, member_id: str) -> Member:
-    """The member, for somebody who may change it; no other change of members goes on meanwhile."""
+    """The member, for somebody who may change it; no other change of members goes on meanwhile.
+    Others must have a lower level, except for owners, whom only owners can change."""
+    member = _confirmed(tx, actor, member_id)
+    if actor.level != Level.OWNER and member.id != actor.member_id:
+        _check_below(actor, member)
+    return member
+
+
+def held_below(tx: Tx, actor: Actor, member_id: str) -> Member:
+    """The member, for somebody who may give it a new credential: whoever can do that can enter as
+    the member, so the level must be lower. The operator may for everybody."""
+    member = _confirmed(tx, actor, member_id)
+    # Somebody who is only invited has nothing to take over yet.
+    if actor.kind != "operator" and member.invited_at is None:
+        _check_below(actor, member)
+    return member
+
+
+def _confirmed(tx: Tx, actor: Actor, member_id: str) -> Member:
     confirm(tx, actor)
     require(actor, Level.MANAGER)
     require_person(actor)
     member = find(tx, actor.customer_id, member_id)
     check_grant(actor, Level(member.level))
     return member
+
+
+def _check_below(actor: Actor, member: Member) -> None:
+    if Level(member.level).reaches(actor.level):
+        raise Forbidden(
+            f"You are {actor.level}; a member with the level {member.level} is changed by somebody"
+            " with a higher level, or by the server's operator.",
+            code="above_own_level",
+        )
 
 
 def confirm(tx: Tx, actor: Actor) -> None:

@@ -74,7 +74,7 @@ def disable(tx: Tx, actor: Actor) -> None:
 def reset(tx: Tx, actor: Actor, member_id: str) -> Member:
     """For an admin: somebody lost both app and codes. The password alone opens again."""
     require(actor, Level.ADMIN)
-    member = roster.held(tx, actor, member_id)
+    member = roster.held_below(tx, actor, member_id)
     if roster.belongs_elsewhere(tx, member):
         # It guards all organizations of a person: no single one may take it away.
         raise Forbidden(

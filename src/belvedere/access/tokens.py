@@ -97,10 +97,34 @@ def revoke(tx: Tx, actor: Actor, token_id: str, kind: str = TOKEN) -> Token:
     )
     if token is None:
         raise NotFound("There is no such token.", code="token_not_found")
-    audit.record(tx, actor, f"{kind}.revoke", kind, token_id, {"name": token.name}, None)
-    events.append(tx, actor.customer_id, f"{kind}.revoked", token_id, {"name": token.name})
-    tx.rung.add("access")
+    _tell_revoked(tx, actor, token)
     return token
+
+
+def revoke_made_by(tx: Tx, actor: Actor, user_id: str) -> None:
+    """For a member who leaves, is disabled or is no admin any more: who made a token knows its
+    text. Enrolment tokens stay where agents of the original system sign in with them."""
+    found = tx.all(
+        Token,
+        f"update tokens set revoked_at = ? where customer_id = ? and kind in (?, ?)"
+        " and created_by = ? and revoked_at is null and not exists"
+        f" (select 1 from original_agents o where o.client_id = tokens.id)"
+        f" returning {columns(Token)}",
+        tx.now,
+        actor.customer_id,
+        TOKEN,
+        ENROLMENT,
+        user_id,
+    )
+    for token in found:
+        _tell_revoked(tx, actor, token)
+
+
+def _tell_revoked(tx: Tx, actor: Actor, token: Token) -> None:
+    kind, told = token.kind, {"name": token.name}
+    audit.record(tx, actor, f"{kind}.revoke", kind, token.id, told, None)
+    events.append(tx, actor.customer_id, f"{kind}.revoked", token.id, told)
+    tx.rung.add("access")
 
 
 def revoke_agent_tokens(tx: Tx, customer_id: str, host_id: str) -> int:

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
-import type { Shape } from '../../api/client'
+import { type Shape, UI } from '../../api/client'
 import { membersQuery } from '../../api/queries/access'
 import { LEVELS } from '../../app/can'
 import { useKeys } from '../../app/keys'
@@ -63,9 +63,14 @@ export function PeoplePage() {
         </SimpleGrid>
       </Section>
       <InviteDialog opened={inviting} onClose={close} onLink={setLink} />
-      <OnceLink title={t.linkTitle} value={link?.link ?? null} onClose={() => setLink(null)}>
+      <OnceLink title={t.linkTitle} value={link && addressOf(link)} onClose={() => setLink(null)}>
         {t.linkBody}
       </OnceLink>
     </Stack>
   )
+}
+
+/** At the address under which this page was opened: the server may not know that it has others. */
+function addressOf(link: Shape<'LinkRecord'>): string {
+  return `${location.origin}${UI}link#${link.token}`
 }

@@ -1,0 +1,134 @@
+"""What members can do to each other: nobody takes over an equal, and nothing outlives a removal."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.access import Level, authenticate, create_enrolment, create_token, members, operator
+from contract.client import Client
+from contract.world import World
+
+LEVELS = ("viewer", "user", "manager", "admin", "owner")
+RANK = {level: rank for rank, level in enumerate(LEVELS)}
+WHO = {"manager": "max", "admin": "ada", "owner": "olga"}
+
+
+async def another(world: World, level: str) -> str:
+    """A second member of this level; the id."""
+    by = operator(world.cast.acme)
+    made = await world.house.db.write(
+        members.admit, by, f"second-{level}@acme.test", Level(level), password_hash="x"
+    )
+    return made.id
+
+
+@pytest.mark.parametrize("mine", WHO)
+@pytest.mark.parametrize("theirs", LEVELS)
+async def test_only_a_lower_level_gets_a_new_credential(
+    world: World, mine: str, theirs: str
+) -> None:
+    """Whoever makes a link for a new password can use it. Owners, too, only by the operator."""
+    member = await another(world, theirs)
+    is_below = RANK[theirs] < RANK[mine]
+    client = world.client(WHO[mine])
+    made = await client.post(f"/api/member/{member}/reset")
+    assert made.status == (201 if is_below else 403)
+    reset = await client.delete(f"/api/member/{member}/second-factor")
+    # 409: the member has none.
+    assert reset.status == (409 if is_below and mine != "manager" else 403)
+    if not is_below:
+        assert made.code == "above_own_level"
+
+
+@pytest.mark.parametrize("mine", WHO)
+@pytest.mark.parametrize("theirs", LEVELS)
+async def test_only_a_lower_level_is_changed_or_removed(
+    world: World, mine: str, theirs: str
+) -> None:
+    """Removed and invited again, an equal could be replaced. Owners govern together."""
+    may = RANK[theirs] < RANK[mine] or mine == "owner"
+    client = world.client(WHO[mine])
+    member = await another(world, theirs)
+    for change in ({"tags": ["team:x"]}, {"disabled": True}, {"credential": "viewer"}):
+        done = await client.patch(f"/api/member/{member}", change)
+        assert done.status == (200 if may else 403), change
+        if may and "credential" in change and theirs != "viewer":
+            await world.house.db.write(
+                members.change, operator(world.cast.acme), member, level=Level(theirs)
+            )
+    assert (await client.delete(f"/api/member/{member}")).status == (200 if may else 403)
+
+
+@pytest.mark.parametrize("who", ["max", "ada", "olga"])
+async def test_nobody_makes_a_link_for_oneself(world: World, who: str) -> None:
+    """Whoever finds a screen unlocked does not know the password, and must not get past it."""
+    member = getattr(world.cast, who).member_id
+    done = await world.client(who).post(f"/api/member/{member}/reset")
+    assert (done.status, done.code) == (403, "above_own_level")
+
+
+@pytest.mark.parametrize("who", ["max", "ada", "olga"])
+async def test_members_may_still_leave(world: World, who: str) -> None:
+    await another(world, "owner")
+    member = getattr(world.cast, who).member_id
+    assert (await world.client(who).delete(f"/api/member/{member}")).status == 200
+
+
+# Tokens.
+
+
+@pytest.mark.parametrize(
+    ("change", "lives"),
+    [
+        ("remove", False),
+        ({"enabled": False}, False),
+        ({"level": Level.MANAGER}, False),
+        ({"level": Level.OWNER}, True),
+        ({"tags": ["team:x"]}, True),
+    ],
+    ids=str,
+)
+async def test_a_token_ends_with_the_rights_of_who_made_it(
+    world: World, change: str | dict[str, Any], lives: bool
+) -> None:
+    db, keys, ada, olga = world.house.db, world.house.keys, world.cast.ada, world.cast.olga
+    _, text = await db.write(create_token, keys, ada, "ci")
+    await db.write(create_enrolment, keys, ada)
+    _, others = await db.write(create_token, keys, olga, "of another")
+    client = Client(world.app, text)
+    assert (await client.get("/acme/task")).status == 200
+    if isinstance(change, str):
+        await db.write(members.remove, olga, ada.member_id)
+    else:
+        await db.write(members.change, olga, ada.member_id, **change)
+    assert (await client.get("/acme/task")).status == (200 if lives else 401)
+    assert (await db.read(authenticate, keys, others)) is not None
+    left = await world.client("olga").get("/api/enrolment")
+    assert bool([one for one in left.json if one["created_by"] == "ada@acme.test"]) is lives
+    rows = (await world.client("olga").get("/api/audit?action=token.revoke")).json
+    assert bool([one for one in rows if one["before"] == {"name": "ci"}]) is not lives
+
+
+# Links.
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_links_carry_the_configured_address(world: World, scheme: str) -> None:
+    """Whatever the request says of the host: the link goes to somebody else."""
+    forged = {
+        "host": "evil.test",
+        "x-forwarded-host": "evil.test",
+        "forwarded": "host=evil.test",
+    }
+    ada = world.client("ada", headers=forged, scheme=scheme)
+    made = (await ada.post("/api/member", {"user": {"email": "new@acme.test"}})).json
+    reset = (await ada.post(f"/api/member/{world.cast.vic.member_id}/reset")).json
+    for link in (made["invitation"]["link"], reset["link"]):
+        assert link.startswith("http://belvedere.test/ui/link#bvl_")
+
+
+async def test_without_a_configured_address_the_request_decides_nothing(world: World) -> None:
+    world.house.settings.url = ""
+    ada = world.client("ada", headers={"host": "evil.test"})
+    made = (await ada.post("/api/member", {"user": {"email": "new@acme.test"}})).json
+    assert made["invitation"]["link"].startswith("http://127.0.0.1:8420/ui/link#bvl_")
