@@ -15,12 +15,25 @@ FOUND: dict[str, Any] = {
 }
 CUSTOMER = {"name": "acme", "providers_only": True}
 STANDING = {"enabled": True, "since": None, "recovery_codes": 7, "required": True}
+WAITING = "/api/session/invitation"
+OFFER: dict[str, Any] = {
+    "id": "65a000000000000000000501",
+    "customer_name": "globex",
+    "credential": "user",
+    "invitation": False,
+}
 CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
     ("second-factor show", ("GET", "/api/auth/second-factor", {}, None), "7"),
     (
         "organization passwords off",
         ("PUT", "/api/customer", {}, {"providers_only": True}),
         "through a provider only",
+    ),
+    ("member invitations", ("GET", WAITING, {}, None), "active with another account"),
+    (
+        "member accept globex",
+        ("POST", WAITING, {}, {"id": OFFER["id"]}),
+        "You are user of globex now",
     ),
     ("provider list", ("GET", "/api/provider", {}, None), "must be invited"),
     ("provider disable Google", ("PATCH", PROVIDER, {}, {"enabled": False}), "Nobody comes in"),
@@ -35,6 +48,8 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
 ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/api/auth/second-factor", STANDING),
     ("PUT", "/api/customer", CUSTOMER),
+    ("GET", WAITING, [OFFER]),
+    ("POST", WAITING, OFFER),
     ("GET", "/api/provider", [FOUND]),
     ("PATCH", PROVIDER, FOUND),
     ("DELETE", PROVIDER, FOUND),

@@ -83,6 +83,7 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "POST /api/auth/password/change": {"current": PASSWORD, "password": PASSWORD},
         "POST /api/auth/link": {"token": estate.texts["invitation"]},
         "POST /api/auth/invitation": {"token": estate.texts["invitation"], "password": PASSWORD},
+        "POST /api/session/invitation": {"id": estate.texts["member"]},
         "PUT /api/session/preferences": {"settings": {"theme": "dark"}},
         "POST /api/member": {"user": {"email": "another@elsewhere.test"}},
         "PATCH /api/member/{id}": {"tags": ["team:blue"]},

@@ -2,6 +2,7 @@
 
 from belvedere.access import (
     api_audit,
+    api_consent,
     api_customer,
     api_member,
     api_password,
@@ -16,6 +17,7 @@ from belvedere.rest.route import Route
 
 ROUTES: tuple[Route, ...] = (
     *api_session.ROUTES,
+    *api_consent.ROUTES,
     *api_preferences.ROUTES,
     *api_ticket.ROUTES,
     *api_password.ROUTES,

@@ -4,9 +4,10 @@ from typing import Any
 
 from belvedere.cli import find, local, show, words
 from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Verb, option
+from belvedere.cli.verb import Args, Stop, Verb, option
 
 MEMBER = option("member", metavar="MEMBER", help="e-mail, user name or id")
+WAITING = "/api/session/invitation"
 LEVELS = ("viewer", "user", "manager", "admin", "owner")
 
 
@@ -47,6 +48,18 @@ def remove(args: Args) -> Any:
     return found
 
 
+def waiting(args: Args) -> Any:
+    return connect(args).get(WAITING)
+
+
+def accept(args: Args) -> Any:
+    client = connect(args)
+    for each in client.get(WAITING):
+        if args.organization in (each["customer_name"], each["id"]):
+            return client.post(WAITING, {"id": each["id"]})
+    raise Stop(f"There is no membership to accept in {args.organization!r}.")
+
+
 def reset_password(args: Args) -> Any:
     return local.ask_operator(args, "/member/reset-password", _account(args))
 
@@ -80,6 +93,22 @@ def _condition(member: Any) -> str:
     if member["invited"]:
         return "invited"
     return "disabled" if member["disabled"] else "active"
+
+
+def show_waiting(found: Any) -> None:
+    show.table(
+        ("id", "organization*", "level", "state"),
+        (
+            (
+                each["id"],
+                each["customer_name"],
+                each["credential"],
+                "invited" if each["invitation"] else "active with another account",
+            )
+            for each in found
+        ),
+        "No membership waits for you.",
+    )
 
 
 def show_link(answer: Any) -> None:
@@ -157,6 +186,22 @@ VERBS = (
         "belvedere member remove max@example.org",
         _say("{} is removed."),
         options=(MEMBER,),
+    ),
+    Verb(
+        "invitations",
+        waiting,
+        "List organizations that have your e-mail address as a member and that you have not"
+        " accepted.",
+        "belvedere member invitations",
+        show_waiting,
+    ),
+    Verb(
+        "accept",
+        accept,
+        "Accept a membership for your own account, to which you are signed in by its password.",
+        "belvedere member accept acme",
+        lambda offer: print(f"You are {offer['credential']} of {offer['customer_name']} now."),
+        options=(option("organization", metavar="ORGANIZATION", help="its name"),),
     ),
     Verb(
         "reset-password",

@@ -1180,6 +1180,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Memberships with my e-mail address that I have not accepted
+         * @description Level: viewer. People only.
+         */
+        get: operations["get_api_session_invitation"];
+        put?: never;
+        /**
+         * Accept a membership for my own account
+         * @description Level: viewer. People only.
+         */
+        post: operations["post_api_session_invitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session/logout": {
         parameters: {
             query?: never;
@@ -4757,6 +4781,10 @@ export interface components {
             password: string;
             token: string;
         };
+        /** Acceptance */
+        Acceptance: {
+            id: string;
+        };
         /**
          * Credentials
          * @description A secret key; it opens the one record that it belongs to.
@@ -6260,6 +6288,18 @@ export interface components {
         NotificationsCredentials: {
             id: string;
             secret: string;
+        };
+        /**
+         * OfferRecord
+         * @description An organization that has this e-mail address as a member, under an account of its own.
+         */
+        OfferRecord: {
+            creation_date: string;
+            credential: string;
+            customer_id: string;
+            customer_name: string;
+            id: string;
+            invitation: boolean;
         };
         /**
          * OldJob
@@ -10305,6 +10345,77 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_api_session_invitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_api_session_invitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Acceptance"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferRecord"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferRecord"];
                 };
             };
             /** @description Refused. */

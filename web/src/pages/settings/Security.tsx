@@ -9,6 +9,7 @@ import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Section'
 import { Ago } from '../../ui/Time'
 import { done, failed } from '../../ui/toast'
+import { Offers } from './Offers'
 import { PasswordLogin } from './PasswordLogin'
 import { SecondFactor } from './SecondFactor'
 import { useText } from './text'
@@ -19,6 +20,7 @@ export function Security() {
   const isOwner = useCan()('organization.edit')
   return (
     <Stack gap="md">
+      <Offers />
       {protocol === 'local' ? <Password /> : null}
       <SecondFactor />
       <Sessions />

@@ -84,6 +84,13 @@ export const useText = catalogue(
     renew: 'New recovery codes',
     left: (n: number) => `${n} recovery codes left`,
     required: 'Your organization requires it.',
+    offers: 'Memberships to accept',
+    offersHelp:
+      'These organizations have your e-mail address as a member. Accept only those that you know: then your own password opens them, and what opened them before ends.',
+    offerState: (level: string, isInvitation: boolean) =>
+      isInvitation ? `invited as ${level}` : `${level}; signs in there with another account`,
+    offerAccept: (name: string) => `Accept ${name}`,
+    offerAccepted: (name: string) => `You are a member of ${name} with this account`,
     sessions: 'Sessions',
     sessionsHelp: 'Where you are signed in.',
     thisOne: 'this one',
@@ -233,6 +240,13 @@ export const useText = catalogue(
     renew: 'Nuevos códigos de recuperación',
     left: (n: number) => `quedan ${n} códigos de recuperación`,
     required: 'Tu organización lo exige.',
+    offers: 'Pertenencias por aceptar',
+    offersHelp:
+      'Estas organizaciones tienen tu correo como miembro. Acepta solo las que conozcas: desde entonces las abre tu propia contraseña y termina lo que las abría antes.',
+    offerState: (level: string, isInvitation: boolean) =>
+      isInvitation ? `invitación como ${level}` : `${level}; entra allí con otra cuenta`,
+    offerAccept: (name: string) => `Aceptar ${name}`,
+    offerAccepted: (name: string) => `Ya eres miembro de ${name} con esta cuenta`,
     sessions: 'Sesiones',
     sessionsHelp: 'Dónde tienes sesión abierta.',
     thisOne: 'esta',

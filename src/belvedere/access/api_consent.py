@@ -1,0 +1,72 @@
+"""Memberships with the caller's e-mail address that the caller has not accepted yet."""
+
+import msgspec
+
+from belvedere.access import consent
+from belvedere.access.consent import Offer
+from belvedere.access.doors import plain
+from belvedere.base.clock import iso
+from belvedere.rest.route import Ask
+
+
+class OfferRecord(msgspec.Struct):
+    """An organization that has this e-mail address as a member, under an account of its own."""
+
+    id: str
+    customer_id: str
+    customer_name: str
+    credential: str
+    # Nobody has used it yet. False: somebody signs in there, by a link or a provider.
+    invitation: bool
+    creation_date: str
+
+
+class Acceptance(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+
+
+async def listing(ask: Ask) -> list[OfferRecord]:
+    return [_record(one) for one in await ask.house.db.read(consent.offers, ask.actor)]
+
+
+async def accept(ask: Ask) -> OfferRecord:
+    return _record(await ask.house.db.write(consent.accept, ask.actor, ask.body.id))
+
+
+def _record(found: Offer) -> OfferRecord:
+    return OfferRecord(
+        found.id,
+        found.customer_id,
+        found.customer_name,
+        found.level,
+        bool(found.is_invitation),
+        iso(found.created_at),
+    )
+
+
+_PATH = "/api/session/invitation"
+
+ROUTES = (
+    plain(
+        "GET",
+        _PATH,
+        "viewer",
+        listing,
+        "Memberships with my e-mail address that I have not accepted",
+        answer=list[OfferRecord],
+        known=False,
+        people=True,
+    ),
+    plain(
+        "POST",
+        _PATH,
+        "viewer",
+        accept,
+        "Accept a membership for my own account",
+        body=Acceptance,
+        answer=OfferRecord,
+        codes=("nothing_to_accept",),
+        known=False,
+        people=True,
+    ),
+)

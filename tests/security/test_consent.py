@@ -1,0 +1,135 @@
+"""A provider of one organization says who somebody is; that reaches no account elsewhere until the
+person, signed in to the own account, accepts it."""
+
+import pytest
+
+from belvedere.access import members, operator
+from belvedere.access.model import Level
+from cast import PASSWORD
+from contract.client import Client
+from contract.traveller import PERSON, Traveller, add, provider_of
+from contract.world import World
+
+WAITING, LOGIN = "/api/session/invitation", "/api/auth/login"
+
+
+async def claimed(world: World, level: str = "admin") -> Traveller:
+    """The provider of globex says that somebody is Uma of acme, and lets them in."""
+    sql = "update members set level = 'owner' where id = ?"
+    await world.house.db.write(lambda tx: tx.run(sql, world.cast.eve.member_id))
+    world.house.credentials.forget()
+    one = Traveller(world.client(), provider_of(world, PERSON))
+    assert await one.sign_in(await add(world, "eve", level=level)) == "/ui/"
+    return one
+
+
+async def signed_in(world: World, **more: str) -> dict[str, str]:
+    body = {"email": "uma@acme.test", "password": PASSWORD, **more}
+    answer = await world.client(address="198.51.100.9").post(LOGIN, body)
+    found: dict[str, str] = {"status": str(answer.status), **answer.json}
+    return found
+
+
+async def test_the_next_sign_in_leads_where_the_last_one_did(world: World) -> None:
+    """The attack: the session through the provider was the last one, so the password led there."""
+    await claimed(world)
+    assert (await signed_in(world))["customer_id"] == world.cast.acme.id
+    assert (await signed_in(world, customer="globex"))["status"] in ("401", "403")
+    uma = world.client("uma")
+    profile = (await uma.get("/api/session/profile")).json
+    assert [place["name"] for place in profile["customers"]] == ["acme"]
+    moved = await uma.put(f"/api/session/customer/{world.cast.globex.id}")
+    assert moved.status == 403
+
+
+async def test_the_claimed_account_sees_nothing_of_the_other(world: World) -> None:
+    await world.client("uma").put("/api/session/preferences", {"settings": {"theme": "dark"}})
+    one = await claimed(world)
+    client = Client(world.app, one.token)
+    profile = (await client.get("/api/session/profile")).json
+    assert profile["id"] != world.cast.uma.user_id
+    assert profile["settings"] == {}
+    assert (await client.get(WAITING)).json == []
+    sessions = (await client.get("/api/session")).json
+    assert {session["customer_id"] for session in sessions} == {world.cast.globex.id}
+
+
+async def test_the_person_accepts_it_with_the_own_password(world: World) -> None:
+    one = await claimed(world)
+    token = (await signed_in(world))["access_token"]
+    uma = Client(world.app, token, check=world.conformity)
+    (offer,) = (await uma.get(WAITING)).json
+    assert (offer["customer_name"], offer["credential"]) == ("globex", "admin")
+    assert offer["invitation"] is False
+    assert (await uma.post(WAITING, {"id": offer["id"]})).status == 200
+    profile = (await uma.get("/api/session/profile")).json
+    assert {place["name"] for place in profile["customers"]} == {"acme", "globex"}
+    assert (await uma.put(f"/api/session/customer/{world.cast.globex.id}")).status == 200
+    # What opened it before has ended; the provider knows the person still.
+    assert (await Client(world.app, one.token).get("/globex/task")).status == 401
+    one.cookies.clear()
+    providers = (await world.client("eve").get("/api/provider")).json
+    assert await one.sign_in(providers[0]["id"]) == "/ui/"
+    again = (await Client(world.app, one.token).get("/api/session/profile")).json
+    assert again["id"] == world.cast.uma.user_id
+    assert [place["name"] for place in again["customers"]] == ["globex"]
+
+
+async def test_an_invitation_is_accepted_the_same_way(world: World) -> None:
+    body = {"user": {"email": "uma@acme.test"}, "credential": "viewer"}
+    link = (await world.client("eve").post("/api/member", body)).json["invitation"]["token"]
+    uma = world.client("uma")
+    (offer,) = (await uma.get(WAITING)).json
+    assert offer["invitation"] is True
+    assert (await uma.post(WAITING, {"id": offer["id"]})).status == 200
+    assert (await uma.get(WAITING)).json == []
+    used = {"token": link, "password": "another-long-password"}
+    assert (await world.client().post("/api/auth/invitation", used)).status == 404
+
+
+async def _by_provider(world: World) -> str:
+    """Uma's own account, but signed in through a provider of acme."""
+    one = Traveller(world.client(), provider_of(world, PERSON))
+    await one.sign_in(await add(world))
+    return one.token
+
+
+async def _by_shown_link(world: World) -> str:
+    """An account of acme with the same address, whose password was set by a link that Max saw."""
+    await world.house.db.write(members.remove, world.cast.olga, world.cast.uma.member_id)
+    body = {"user": {"email": "uma@acme.test"}, "credential": "user"}
+    link = (await world.client("max").post("/api/member", body)).json["invitation"]["token"]
+    used = {"token": link, "password": "another-long-password"}
+    done = await world.client().post("/api/auth/invitation", used)
+    return str(done.json["access_token"])
+
+
+async def _unproved(world: World) -> str:
+    """An account in several organizations from before the upgrade."""
+    sql = "update users set proof = '' where id = ?"
+    await world.house.db.write(lambda tx: tx.run(sql, world.cast.uma.user_id))
+    return world.credential("uma")
+
+
+async def _somebody_else(world: World) -> str:
+    return world.credential("vic")
+
+
+@pytest.mark.parametrize("way", [_by_provider, _by_shown_link, _unproved, _somebody_else])
+async def test_nobody_else_accepts_for_the_person(world: World, way: object) -> None:
+    body = {"user": {"email": "uma@acme.test"}, "credential": "admin"}
+    made = (await world.client("eve").post("/api/member", body)).json
+    client = Client(world.app, await way(world))  # type: ignore[operator]
+    assert (await client.get(WAITING)).json == []
+    done = await client.post(WAITING, {"id": made["id"]})
+    assert (done.status, done.code) == (409, "nothing_to_accept")
+
+
+async def test_what_is_disabled_or_mine_already_is_not_offered(world: World) -> None:
+    by = operator(world.cast.globex)
+    await world.house.db.write(members.admit, by, "uma@acme.test", Level.USER)
+    assert (await world.client("uma").get(WAITING)).json == []
+    body = {"user": {"email": "vic@acme.test"}, "credential": "user"}
+    made = (await world.client("eve").post("/api/member", body)).json
+    await world.client("eve").patch(f"/api/member/{made['id']}", {"disabled": True})
+    assert (await world.client("vic").get(WAITING)).json == []

@@ -1,0 +1,58 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { api, ok, type Shape } from '../../api/client'
+import { useProfile } from '../../app/session'
+import { Section } from '../../ui/Section'
+import { done, failed } from '../../ui/toast'
+import { useText } from './text'
+
+const KEY = ['session', 'invitations']
+
+/** Organizations that have this address as a member, which the person has not accepted. */
+export function Offers() {
+  const t = useText()
+  const { protocol } = useProfile()
+  const offers = useQuery({
+    queryKey: KEY,
+    queryFn: () => ok(api.GET('/api/session/invitation')),
+    enabled: protocol === 'local',
+  })
+  if (!offers.data?.length) return null
+  return (
+    <Section title={t.offers} aside={t.offersHelp}>
+      <div role="list">
+        {offers.data.map((one) => (
+          <OfferRow key={one.id} offer={one} />
+        ))}
+      </div>
+    </Section>
+  )
+}
+
+function OfferRow({ offer }: { offer: Shape<'OfferRecord'> }) {
+  const t = useText()
+  const client = useQueryClient()
+  const accept = useMutation({
+    mutationFn: () => ok(api.POST('/api/session/invitation', { body: { id: offer.id } })),
+    onError: failed,
+    onSuccess: () => {
+      done(t.offerAccepted(offer.customer_name))
+      void client.invalidateQueries()
+    },
+  })
+  return (
+    <Group role="listitem" className="row settings-session" justify="space-between" wrap="nowrap">
+      <div className="clip">
+        <Text size="sm" fw={550} className="clip">
+          {offer.customer_name}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {t.offerState(offer.credential, offer.invitation)}
+        </Text>
+      </div>
+      <Button size="xs" loading={accept.isPending} onClick={() => accept.mutate()}>
+        {t.offerAccept(offer.customer_name)}
+      </Button>
+    </Group>
+  )
+}
