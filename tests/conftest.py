@@ -16,6 +16,7 @@ from cast import Cast, assemble
 from handclock import HandClock
 
 pytest_plugins = ["manners"]
+SECRET = bytes(range(32))
 
 hypothesis.settings.register_profile("test", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("prove", deadline=None, max_examples=2_000)
@@ -60,6 +61,7 @@ def database_url(engine: str, tmp_path: Path, request: pytest.FixtureRequest) ->
 def db(database_url: str) -> Iterator[Database]:
     """That database, open."""
     database = engines.opened(database_url)
+    database.sealer = Keys(SECRET)
     yield database
     engines.closed(database)
 
@@ -87,7 +89,7 @@ def clock(db: Database) -> HandClock:
 @pytest.fixture
 def keys() -> Keys:
     """The same for every test, so that a failure can be repeated with its digests."""
-    return Keys(bytes(range(32)))
+    return Keys(SECRET)
 
 
 @pytest.fixture

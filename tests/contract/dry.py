@@ -20,6 +20,7 @@ class Dry:
     def __init__(self, db: Database) -> None:
         self._db = db
         self.sql, self.clock = db.sql, db.clock
+        self.sealer = db.sealer
         self.closing: Callable[[Tx], None] | None = None
         self.on_rung: Callable[[set[str]], None] | None = None
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from belvedere.base.clock import HOUR, parse_iso
+from belvedere.schedules import store
 from belvedere.server import loops, reactions
 from contract import letters
 from contract.client import Client
@@ -171,10 +172,8 @@ async def test_masked_arguments_are_not_shown(world: World, ada: Client) -> None
     assert changed.json["task_arguments"] == ["y", "***"]
     for place in (target, "/acme/schedule", f"/acme/task/{task}/schedule", "/api/audit"):
         assert "hush-hush" not in (await ada.get(place)).text
-    kept = await world.house.db.read(
-        lambda tx: tx.value("select arguments from schedules where id = ?", found["id"])
-    )
-    assert kept == '["y","hush-hush"]'
+    kept = await world.house.db.read(store.find, world.cast.acme.id, found["id"])
+    assert kept.arguments == '["y","hush-hush"]'
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,12 @@ def shown(request: Mapping[str, Any]) -> dict[str, Any]:
     return {**request, **_replaced(request, masked)}
 
 
+def credentials(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that hold any, as they may be shown."""
+    found = _replaced(request, masked)
+    return {name: value for name, value in found.items() if value != request[name]}
+
+
 def restored(given: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
     """The request that was sent, with the stored values where it carries masks."""
     found = dict(given)

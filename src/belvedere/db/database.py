@@ -58,6 +58,14 @@ class Fragments:
     newest_first: str
 
 
+class Sealer(Protocol):
+    """The installation's keys, as far as rows need them: `about` names the record."""
+
+    def seal(self, text: str, about: str) -> str: ...
+
+    def unseal(self, box: str, about: str) -> str: ...
+
+
 class Tx(Protocol):
     """One transaction. Rows come as tuples, or as structs whose fields are the columns."""
 
@@ -67,6 +75,8 @@ class Tx(Protocol):
     rung: set[str]
     # What can never change once it is written may be remembered here beyond the transaction.
     memo: dict[Any, Any]
+    # Encrypts what a column must not hold in clear; None: a tool that has no keys.
+    sealer: Sealer | None
     # The highest fence that was reserved here: its attempt may not be written yet.
     fence: int
 
@@ -116,6 +126,7 @@ class Database(Protocol):
     clock: Clock
     closing: Callable[[Tx], None] | None
     on_rung: Callable[[set[str]], None] | None
+    sealer: Sealer | None
 
     async def write(
         self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs

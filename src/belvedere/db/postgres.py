@@ -15,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from belvedere.base.clock import Clock, Shared
 from belvedere.base.errors import Unavailable
 from belvedere.db.after import follow
-from belvedere.db.database import Row, Tx
+from belvedere.db.database import Row, Sealer, Tx
 from belvedere.db.deadline import Deadline
 from belvedere.db.postgres_tx import FRAGMENTS, PostgresTx
 from belvedere.db.wire import Wire
@@ -91,6 +91,7 @@ class Postgres:
         self.clock = clock or Shared()
         self.closing: Callable[[Tx], None] | None = None
         self.on_rung: Callable[[set[str]], None] | None = None
+        self.sealer: Sealer | None = None
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgres")
         # Idle connections. The one used last is taken first: its server process is still warm.
         self._idle: list[Wire] = []
@@ -164,7 +165,7 @@ class Postgres:
         try:
             self._agree(wire)
             wire.begin()
-            tx = PostgresTx(wire, self.clock(), self._memo)
+            tx = PostgresTx(wire, self.clock(), self._memo, self.sealer)
             result = work(tx)
             if closing and tx.rung:
                 self._close(tx)
@@ -228,7 +229,7 @@ class Postgres:
         wire = self._take()
         try:
             self._agree(wire)
-            return verb(PostgresTx(wire, self.clock(), self._memo), *args, **kwargs)
+            return verb(PostgresTx(wire, self.clock(), self._memo, self.sealer), *args, **kwargs)
         finally:
             wire.undo()
             self._leave(wire)

@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere.base.clock import Millis
 from belvedere.db import sets
-from belvedere.db.database import AfterCommit, Asked, Fragments, Row
+from belvedere.db.database import AfterCommit, Asked, Fragments, Row, Sealer
 from belvedere.db.wire import NUMBERS, TEXTS, Wire
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -35,8 +35,11 @@ class PostgresTx:
 
     sql = FRAGMENTS
 
-    def __init__(self, wire: Wire, now: Millis, memo: dict[Any, Any]) -> None:
+    def __init__(
+        self, wire: Wire, now: Millis, memo: dict[Any, Any], sealer: Sealer | None = None
+    ) -> None:
         self.wire = wire
+        self.sealer = sealer
         self.now = now
         self.memo = memo
         self.rung: set[str] = set()

@@ -25,7 +25,7 @@ from belvedere.base.clock import Clock, wall
 from belvedere.base.errors import Unavailable
 from belvedere.db.after import follow
 from belvedere.db.batch import Waiting, gathered
-from belvedere.db.database import Tx
+from belvedere.db.database import Sealer, Tx
 from belvedere.db.sqlite_tx import FRAGMENTS, SqliteTx
 
 P = ParamSpec("P")
@@ -72,6 +72,7 @@ class Sqlite:
         self.clock = clock
         self.closing: Callable[[Tx], None] | None = None
         self.on_rung: Callable[[set[str]], None] | None = None
+        self.sealer: Sealer | None = None
         self._lock_fd = _lock_file(self.path)
         self._writer = connect(self.path)
         self._memo: dict[Any, Any] = {}
@@ -153,7 +154,7 @@ class Sqlite:
 
     def _begin(self) -> SqliteTx:
         self._writer.execute("begin immediate")
-        return SqliteTx(self._writer, self.clock(), self._memo)
+        return SqliteTx(self._writer, self.clock(), self._memo, self.sealer)
 
     def _run_plainly(self, tx: SqliteTx, batch: list[Waiting]) -> None:
         """Without savepoints, for which SQLite copies every page that is written."""
@@ -316,7 +317,9 @@ class Sqlite:
     def _look(self, connection: apsw.Connection, verb: Any, args: Any, kwargs: Any) -> Any:
         connection.execute("begin")
         try:
-            return verb(SqliteTx(connection, self.clock(), self._memo), *args, **kwargs)
+            return verb(
+                SqliteTx(connection, self.clock(), self._memo, self.sealer), *args, **kwargs
+            )
         finally:
             connection.execute("rollback")
 

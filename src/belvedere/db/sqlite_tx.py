@@ -7,7 +7,7 @@ import apsw
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.db.database import AfterCommit, Asked, Fragments, Row
+from belvedere.db.database import AfterCommit, Asked, Fragments, Row, Sealer
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -38,9 +38,14 @@ class SqliteTx:
     sql = FRAGMENTS
 
     def __init__(
-        self, connection: apsw.Connection, now: Millis, memo: dict[Any, Any] | None = None
+        self,
+        connection: apsw.Connection,
+        now: Millis,
+        memo: dict[Any, Any] | None = None,
+        sealer: Sealer | None = None,
     ) -> None:
         self.connection = connection
+        self.sealer = sealer
         self.now = now
         self.memo = {} if memo is None else memo
         self.rung: set[str] = set()

@@ -1,7 +1,10 @@
 """The rows of definitions."""
 
+import re
+
 import msgspec
 
+from belvedere.access import sealed
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.definitions.model import DefinitionRow
@@ -21,7 +24,25 @@ DEFINITIONS = Listable(
     }
 )
 _ROW = columns(DefinitionRow)
+_SECRET = re.compile(r'"(?:env|headers|url|body|task_arguments|script_arguments)":')
 _LIVE = "customer_id = ? and deleted_at is null"
+
+
+def about(definition_id: str) -> str:
+    return f"definition/{definition_id}"
+
+
+def sealed_body(tx: Tx, definition_id: str, text: str) -> str:
+    """A definition as the database keeps it: whole in its box where it may hold secrets."""
+    if not _SECRET.search(text):
+        return text
+    return sealed.seal_text(tx, about(definition_id), text)
+
+
+def _clear(tx: Tx, rows: list[DefinitionRow]) -> list[DefinitionRow]:
+    for row in rows:
+        row.body = sealed.open_text(tx, about(row.id), row.body, "{}")
+    return rows
 
 
 def find(tx: Tx, customer_id: str, definition_id: str, *, hold: bool = False) -> DefinitionRow:
@@ -34,21 +55,23 @@ def find(tx: Tx, customer_id: str, definition_id: str, *, hold: bool = False) ->
     )
     if found is None:
         raise NotFound("There is no such definition.", code="definition_not_found")
-    return found
+    return _clear(tx, [found])[0]
 
 
 def all_held(tx: Tx, customer_id: str) -> list[DefinitionRow]:
     """Every one of the organization, held until the transaction ends."""
-    return tx.all(
+    found = tx.all(
         DefinitionRow,
         f"select {_ROW} from definitions where {_LIVE} order by id{tx.sql.lock_rows}",
         customer_id,
     )
+    return _clear(tx, found)
 
 
 def insert(tx: Tx, row: DefinitionRow) -> None:
     marks = ", ".join("?" for _ in DefinitionRow.__struct_fields__)
-    tx.run(f"insert into definitions ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+    kept = msgspec.structs.replace(row, body=sealed_body(tx, row.id, row.body))
+    tx.run(f"insert into definitions ({_ROW}) values ({marks})", *msgspec.structs.astuple(kept))
 
 
 def save(tx: Tx, row: DefinitionRow) -> None:
@@ -57,7 +80,7 @@ def save(tx: Tx, row: DefinitionRow) -> None:
         " where id = ? and customer_id = ?",
         row.host_tag,
         row.name,
-        row.body,
+        sealed_body(tx, row.id, row.body),
         row.version,
         row.updated_at,
         row.id,
@@ -86,13 +109,14 @@ def fitted(tx: Tx, customer_id: str, listing: Listing) -> Listing:
 
 def page(tx: Tx, customer_id: str, listing: Listing) -> list[DefinitionRow]:
     sql = clauses(listing)
-    return tx.all(
+    found = tx.all(
         DefinitionRow,
         f"select {_ROW} from definitions where {_LIVE}{sql.where}{sql.page}",
         customer_id,
         *sql.params,
         *sql.page_params,
     )
+    return _clear(tx, found)
 
 
 def count(tx: Tx, customer_id: str, listing: Listing) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from belvedere import access
-from belvedere.access import secret_keys
+from belvedere.access import sealed, secret_keys
 from belvedere.access.keys import Keys
 from belvedere.access.model import Actor
 from belvedere.base.clock import SECOND, Millis
@@ -22,6 +22,8 @@ from belvedere.jobs.once import Key, Once
 from belvedere.jobs.plan import Plan
 from belvedere.jobs.taking import Take
 from belvedere.tasks import arguments
+from belvedere.tasks.kinds import Value
+from belvedere.tasks.model import TaskSpec
 from belvedere.tasks.store import Runnable, with_host
 
 TYPES = {
@@ -229,13 +231,20 @@ def _fitted(tx: Tx, item: NewJob, task: Runnable, lifecycle: Lifecycle) -> str:
         return item.kept[1]
     if lifecycle is Lifecycle.ONHOLD and item.given is None:
         return "[]"
-    given = item.given or []
+    given = sealed.open_values(tx.sealer, item.actor.customer_id, item.given or [])
     if item.given is None and item.whole and arguments.takes_one(task.spec.task_arguments):
         given = [item.whole]
     if not (given or task.spec.task_arguments):
         return "[]"
     values = arguments.fit(task.spec.task_arguments, given, by_index=item.by_index)
-    return store.json_list(arguments.keep_files(tx, values))
+    return arguments_of(tx, item.actor.customer_id, task.spec, values)
+
+
+def arguments_of(tx: Tx, customer_id: str, spec: TaskSpec, values: Sequence[Value]) -> str:
+    """Values as a job keeps them: files by their content, masked ones sealed."""
+    kept = arguments.keep_files(tx, values)
+    masked = {n for n, one in enumerate(spec.task_arguments) if one.masked}
+    return store.json_list(sealed.seal_values(tx, customer_id, kept, masked) if masked else kept)
 
 
 def row(item: NewJob, task: Runnable, lifecycle: Lifecycle, now: int) -> JobRow:

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from belvedere.access import sealed
 from belvedere.access.keys import Keys
 from belvedere.base.request_masking import literals
 from belvedere.jobs import scraper, specs
@@ -23,9 +24,10 @@ def order_of(claimed: Claimed, session: int, base_url: str, keys: Keys | None = 
     """The order. Without `keys` no secret is opened: for agents that cannot hide one."""
     job, spec = claimed.job, claimed.spec
     secrets = opened(keys, claimed.secrets, job.task_id) if keys and claimed.secrets else NOTHING
-    words, blobs = _argv(claimed.arguments)
+    arguments = _clear(claimed, keys)
+    words, blobs = _argv(arguments)
     runas = shlex.split(spec.script_runas) if spec.script_runas else []
-    masks = [*secrets.hidden, *_masked(spec, claimed.arguments)]
+    masks = [*secrets.hidden, *_masked(spec, arguments)]
     if job.type == "ScraperJob":
         values = {**secrets.of_customer, **secrets.of_task}
         words, blobs = [scraper.argument(spec, job.timeout, values)], []
@@ -48,6 +50,14 @@ def order_of(claimed: Claimed, session: int, base_url: str, keys: Keys | None = 
     )
 
 
+def _clear(claimed: Claimed, keys: Keys | None) -> str:
+    """The values of the job; masked ones are sealed in the database."""
+    if keys is None or sealed.OBJECT not in claimed.arguments:
+        return claimed.arguments
+    values = sealed.open_values(keys, claimed.job.customer_id, _arguments(claimed.arguments))
+    return _encode(sealed.shown_values(values)).decode()
+
+
 def _masked(spec: TaskSpec, arguments: str) -> list[str]:
     """Values of masked arguments: nobody may see them again, in output neither."""
     if not [one for one in spec.task_arguments if one.masked]:
@@ -65,7 +75,7 @@ def _argv(arguments: str) -> tuple[list[str], list[BlobArgument]]:
         return [], []
     words: list[str] = []
     blobs: list[BlobArgument] = []
-    for index, value in enumerate(_arguments(arguments)):
+    for index, value in enumerate(sealed.shown_values(_arguments(arguments))):
         if isinstance(value, dict):
             blobs.append(BlobArgument(index, value["blob"], value["filename"]))
             words.append("")

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from belvedere.access import sealed
 from belvedere.base.credentials import in_text, masked
 from belvedere.base.errors import Conflict, Invalid
 from belvedere.db import Tx
@@ -108,7 +109,7 @@ def _shown(spec: TaskSpec, given: Sequence[Any], hidden: Collection[int]) -> lis
 
 def write(tx: Tx, job: JobRow, spec: TaskSpec, values: str, follows: Plan) -> Plan:
     """Fix what this approval is about: what follows in its workflow, and what it triggers."""
-    found = [*follows, *_triggered(tx, job, spec, msgspec.json.decode(values))]
+    found = [*follows, *_triggered(tx, job, spec, clear_values(tx, job, values))]
     text = msgspec.json.encode(found).decode()
     tx.run("insert into approvals (job_id, plan) values (?, ?)", job.id, text)
     objects = sorted({object_id for one in found for object_id in one.objects})
@@ -117,6 +118,11 @@ def write(tx: Tx, job: JobRow, spec: TaskSpec, values: str, follows: Plan) -> Pl
         [(object_id, job.id) for object_id in objects],
     )
     return found
+
+
+def clear_values(tx: Tx, job: JobRow, values: str) -> list[Any]:
+    """The values of a job, which may be sealed."""
+    return sealed.open_values(tx.sealer, job.customer_id, msgspec.json.decode(values))
 
 
 def of_job(tx: Tx, job_id: str) -> Plan:

@@ -9,7 +9,7 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.db import Tx
 from belvedere.jobs import changes, sight, specs, store
 from belvedere.jobs.attempts import end_attempt
-from belvedere.jobs.create import NewJob
+from belvedere.jobs.create import NewJob, arguments_of
 from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State, check_move
 from belvedere.jobs.once import Once
 from belvedere.rest import words
@@ -98,8 +98,8 @@ def give_input(tx: Tx, actor: Actor, job_id: str, given: list[Any]) -> JobRow:
     if job.lifecycle != Lifecycle.ONHOLD:
         check_move(job, "input", Lifecycle.READY, State.IN_PROGRESS)
     spec = specs.of_job(tx, job)
-    values = arguments.keep_files(tx, arguments.fit(spec.task_arguments, given))
-    text = store.json_list(values)
+    values = arguments.fit(spec.task_arguments, given)
+    text = arguments_of(tx, job.customer_id, spec, values)
     store.save_arguments(tx, job.id, text)
     if job.type == "DummyJob":
         check_move(job, "input", Lifecycle.FINISHED, State.SUCCESS)

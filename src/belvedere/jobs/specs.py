@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from belvedere.access import sealed
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
 from belvedere.jobs.model import JobRow
 from belvedere.tasks.model import TaskSpec, Type
+from belvedere.tasks.store import clear_spec
 
-_decode = msgspec.json.Decoder(TaskSpec).decode
 REMEMBERED = 5_000
 # TERM, this long, KILL.
 KILL_GRACE: Millis = 5_000
@@ -29,7 +30,7 @@ def _spec(tx: Tx, key: tuple[str | None, int | None]) -> TaskSpec:
         # A command of an admin: it has no task, and nothing that a task could say.
         return TaskSpec(name="", type=Type.SCRIPT)
     text = tx.value("select spec from task_versions where task_id = ? and version = ?", *key)
-    spec = _decode(text)
+    spec = clear_spec(tx, key[0], text)
     if len(tx.memo) > REMEMBERED:
         tx.memo.clear()
     tx.memo["spec", key] = spec
@@ -54,12 +55,15 @@ def constants_of(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, dict[str, str]]:
     if not steps:
         return {}
     rows = tx.rows(
-        "select j.job_id, v.spec from workflow_jobs j join workflow_versions v"
+        "select j.job_id, j.workflow_id, v.spec from workflow_jobs j join workflow_versions v"
         " on v.workflow_id = j.workflow_id and v.version = j.version"
         f" where j.job_id in {tx.sql.texts}",
         msgspec.json.encode(sorted({job.workflow_job_id for job in steps})).decode(),
     )
-    found = {job_id: _constants(spec).global_constants for job_id, spec in rows}
+    found = {
+        job_id: _constants(sealed.open_object(tx, f"workflow/{flow}", spec)).global_constants
+        for job_id, flow, spec in rows
+    }
     return {job.id: found.get(job.workflow_job_id, {}) for job in steps}
 
 

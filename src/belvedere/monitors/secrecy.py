@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from belvedere.base import request_masking
 from belvedere.secrets import references
 
@@ -16,6 +18,11 @@ def has_request(text: str) -> bool:
         return False
     is_bare = '"headers":{}' in text and '"body":""' in text
     return not is_bare or any(sign in text for sign in _SIGNS)
+
+
+def hidden_fields(text: str) -> dict[str, Any]:
+    """What the database must not hold in clear, as it may be shown; by the field's name."""
+    return request_masking.credentials(msgspec.json.decode(text)) if has_request(text) else {}
 
 
 def shown_config(config: dict[str, Any]) -> dict[str, Any]:

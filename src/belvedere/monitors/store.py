@@ -1,15 +1,16 @@
 """The rows of monitors."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from belvedere.access import Actor, visible
+from belvedere.access import Actor, sealed, visible
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.monitors.model import KIND_NAMES, MonitorRow
+from belvedere.monitors.secrecy import hidden_fields
 from belvedere.rest import budget
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
@@ -48,6 +49,7 @@ class MonitorView(MonitorRow):
     hostname: str | None
 
 
+Found = TypeVar("Found", bound=MonitorRow)
 _ROW = columns(MonitorRow)
 _VIEW = f"{columns(MonitorRow, 'm.')}, h.hostname"
 _FROM = "monitors m left join hosts h on h.id = m.host_id and h.deleted_at is null"
@@ -70,6 +72,26 @@ SEEN = (
 _SET_SEEN = ", ".join(f"{name} = ?" for name in SEEN)
 
 
+def about(monitor_id: str) -> str:
+    return f"monitor/{monitor_id}"
+
+
+def sealed_config(tx: Tx, monitor_id: str, text: str) -> str:
+    """A configuration as the database keeps it."""
+    return sealed.seal_object(tx, about(monitor_id), text, hidden_fields(text))
+
+
+def _kept(tx: Tx, row: MonitorRow) -> tuple[Any, ...]:
+    kept = msgspec.structs.replace(row, config=sealed_config(tx, row.id, row.config))
+    return msgspec.structs.astuple(kept)
+
+
+def _clear(tx: Tx, rows: list[Found]) -> list[Found]:
+    for row in rows:
+        row.config = sealed.open_object(tx, about(row.id), row.config)
+    return rows
+
+
 def find(tx: Tx, customer_id: str, monitor_id: str, *, hold: bool = False) -> MonitorRow:
     """The monitor, held until the transaction ends where it is about to change."""
     found = tx.one(
@@ -81,7 +103,7 @@ def find(tx: Tx, customer_id: str, monitor_id: str, *, hold: bool = False) -> Mo
     )
     if found is None:
         raise missing()
-    return found
+    return _clear(tx, [found])[0]
 
 
 def missing() -> NotFound:
@@ -98,7 +120,7 @@ def view(tx: Tx, customer_id: str, monitor_id: str) -> MonitorView:
     )
     if found is None:
         raise missing()
-    return found
+    return _clear(tx, [found])[0]
 
 
 def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
@@ -117,7 +139,7 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> list[MonitorView]:
     """Those that the actor may see: without an ACL every viewer does."""
     seen, seen_params = visible(actor, "monitor", "m.id", open_when_empty=True)
     sql = clauses(listing)
-    return tx.all(
+    found = tx.all(
         MonitorView,
         f"select {_VIEW} from {_FROM} where m.customer_id = ? and m.deleted_at is null"
         f" and {seen}{sql.where}{sql.page}",
@@ -126,6 +148,7 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> list[MonitorView]:
         *sql.params,
         *sql.page_params,
     )
+    return _clear(tx, found)
 
 
 def count(tx: Tx, actor: Actor, listing: Listing) -> int:
@@ -157,11 +180,11 @@ def acls(tx: Tx, customer_id: str) -> dict[str, list[str]]:
 
 def insert(tx: Tx, row: MonitorRow) -> None:
     marks = ", ".join("?" for _ in MonitorRow.__struct_fields__)
-    tx.run(f"insert into monitors ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+    tx.run(f"insert into monitors ({_ROW}) values ({marks})", *_kept(tx, row))
 
 
 def save(tx: Tx, row: MonitorRow) -> None:
-    id_, customer_id, *others = msgspec.structs.astuple(row)
+    id_, customer_id, *others = _kept(tx, row)
     tx.run(
         f"update monitors set {_SET} where id = ? and customer_id = ?", *others, id_, customer_id
     )
@@ -186,22 +209,24 @@ def mark_deleted(tx: Tx, row: MonitorRow) -> None:
 
 def of_host(tx: Tx, host_id: str, *, hold: bool = False) -> list[MonitorRow]:
     """Whoever asks has the host by its organization or by its agent's credential."""
-    return tx.all(
+    found = tx.all(
         MonitorRow,
         f"select {_ROW} from monitors where host_id = ? and deleted_at is null"
         f" order by id{tx.sql.lock_rows if hold else ''}",
         host_id,
     )
+    return _clear(tx, found)
 
 
 def chosen(tx: Tx, condition: str, *params: Any) -> list[MonitorRow]:
     """Live monitors of all organizations that satisfy a condition of the watchdog, held."""
-    return tx.all(
+    found = tx.all(
         MonitorRow,
         f"select {_ROW} from monitors where deleted_at is null and ({condition})"
         f" order by id{tx.sql.lock_rows}",
         *params,
     )
+    return _clear(tx, found)
 
 
 def is_any(tx: Tx, condition: str, *params: Any) -> bool:

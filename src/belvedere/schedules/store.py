@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, visible
+from belvedere.access import Actor, sealed, visible
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
@@ -32,10 +32,30 @@ SCHEDULES = Listable(
 # Whatever a schedule can start has an ACL; ids are not shared between them.
 TARGETS = ("task", "workflow")
 _ROW = columns(ScheduleRow)
+_NONE = ("null", "[]")
 
 
 def missing() -> NotFound:
     return NotFound("There is no such schedule.", code="schedule_not_found")
+
+
+def about(schedule_id: str) -> str:
+    return f"schedule/{schedule_id}"
+
+
+def sealed_arguments(tx: Tx, schedule_id: str, text: str) -> str:
+    """Arguments as the database keeps them: any of them may be masked."""
+    return text if text in _NONE else sealed.seal_text(tx, about(schedule_id), text)
+
+
+def _kept(tx: Tx, row: ScheduleRow) -> ScheduleRow:
+    return msgspec.structs.replace(row, arguments=sealed_arguments(tx, row.id, row.arguments))
+
+
+def _clear(tx: Tx, rows: list[ScheduleRow]) -> list[ScheduleRow]:
+    for row in rows:
+        row.arguments = sealed.open_text(tx, about(row.id), row.arguments, "null")
+    return rows
 
 
 def find(tx: Tx, customer_id: str, schedule_id: str, *, hold: bool = False) -> ScheduleRow:
@@ -49,16 +69,17 @@ def find(tx: Tx, customer_id: str, schedule_id: str, *, hold: bool = False) -> S
     )
     if found is None:
         raise missing()
-    return found
+    return _clear(tx, [found])[0]
 
 
 def of_target(tx: Tx, customer_id: str, target_id: str) -> list[ScheduleRow]:
-    return tx.all(
+    found = tx.all(
         ScheduleRow,
         f"select {_ROW} from schedules where target_id = ? and customer_id = ? order by id",
         target_id,
         customer_id,
     )
+    return _clear(tx, found)
 
 
 def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
@@ -77,7 +98,7 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> list[ScheduleRow]:
     """Those of what the actor may see."""
     seen, params = _seen(actor)
     sql = clauses(listing)
-    return tx.all(
+    found = tx.all(
         ScheduleRow,
         f"select {_ROW} from schedules where customer_id = ? and {seen}{sql.where}{sql.page}",
         actor.customer_id,
@@ -85,6 +106,7 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> list[ScheduleRow]:
         *sql.params,
         *sql.page_params,
     )
+    return _clear(tx, found)
 
 
 def count(tx: Tx, actor: Actor, listing: Listing) -> int:
@@ -110,16 +132,18 @@ def _seen(actor: Actor) -> tuple[str, list[Any]]:
 
 def insert(tx: Tx, row: ScheduleRow) -> None:
     marks = ", ".join("?" for _ in ScheduleRow.__struct_fields__)
-    tx.run(f"insert into schedules ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+    kept = msgspec.structs.astuple(_kept(tx, row))
+    tx.run(f"insert into schedules ({_ROW}) values ({marks})", *kept)
 
 
 def save(tx: Tx, row: ScheduleRow) -> None:
     """Write back a row that this transaction holds."""
     names = [name for name in ScheduleRow.__struct_fields__ if name not in ("id", "customer_id")]
+    kept = _kept(tx, row)
     tx.run(
         f"update schedules set {', '.join(f'{name} = ?' for name in names)}"
         " where id = ? and customer_id = ?",
-        *(getattr(row, name) for name in names),
+        *(getattr(kept, name) for name in names),
         row.id,
         row.customer_id,
     )
@@ -153,10 +177,11 @@ def due(tx: Tx, limit: int) -> list[str]:
 
 def take_due(tx: Tx, schedule_id: str) -> ScheduleRow | None:
     """The schedule, if it is still due and no other server has it in hand."""
-    return tx.one(
+    found = tx.one(
         ScheduleRow,
         f"select {_ROW} from schedules where id = ? and {_DUE}{tx.sql.skip_locked}",
         schedule_id,
         tx.now,
         tx.now,
     )
+    return None if found is None else _clear(tx, [found])[0]

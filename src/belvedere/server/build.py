@@ -65,6 +65,7 @@ def furnish(
 ) -> House:
     """The rooms over open databases, connected with each other."""
     clock = clock or db.clock
+    db.sealer = keys
     db.write_now(keys.prove)
     db.write_now(scraper.keep_source)
     db.write_now(commands.keep_source)

@@ -18,7 +18,7 @@ from belvedere.notifications import inbox as notices
 from belvedere.notifications import messages, post
 from belvedere.schedules import firing, ledger
 from belvedere.schedules import store as schedules
-from belvedere.server import reactions
+from belvedere.server import reactions, sealing
 from belvedere.server.house import House
 from belvedere.server.link import BEAT_MS
 from belvedere.webhooks import inbox
@@ -250,7 +250,17 @@ async def follow_keys(house: House) -> None:
     await house.db.read(house.keys.follow)
 
 
+async def seal_old_rows(house: House) -> None:
+    """What versions before this one wrote in clear, a few batches at a time."""
+    batches = sealing.MAX_BATCHES
+    for place in await house.db.read(sealing.pending):
+        while batches and await house.db.write(sealing.seal_batch, place) == sealing.BATCH:
+            batches -= 1
+            await asyncio.sleep(0)
+
+
 LOOPS = (
+    Loop("seal values of older versions", 10.0, seal_old_rows, 5.0),
     Loop("seal with the key of the day", 10.0, follow_keys),
     Loop("start what is scheduled", FIRE_EVERY_S, fire_schedules),
     Loop("forget old lines of ledgers", 300.0, forget_runs, 90.0),

@@ -14,6 +14,7 @@ from belvedere.access.keyfile import KeyFile
 from belvedere.access.keys import Keys
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import Tx
+from belvedere.server import sealing
 from belvedere.server.house import House
 
 log = logging.getLogger("belvedere.keys")
@@ -84,6 +85,7 @@ def rotate(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
     for place in SEALED:
         if done < BATCH:
             done += _reseal(tx, house, place, BATCH - done)
+    done += sealing.reseal(tx, house.keys, BATCH - done)
     return {"key": known.newest, "resealed": done, "left": left(tx, known.newest)}
 
 
@@ -128,7 +130,7 @@ def left(tx: Tx, name: str) -> int:
     return sum(
         int(tx.value(f"select count(*) from {one.table} where {_other(one)}", *_by(name)))
         for one in SEALED
-    )
+    ) + sealing.left(tx, name)
 
 
 def _count(tx: Tx, name: str) -> int:
@@ -143,7 +145,7 @@ def _count(tx: Tx, name: str) -> int:
             )
         )
         for one in SEALED
-    )
+    ) + sealing.count(tx, name)
 
 
 def _other(place: Sealed) -> str:

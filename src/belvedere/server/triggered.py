@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, customers
+from belvedere.access import Actor, customers, sealed
 from belvedere.access.model import starter
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
@@ -27,7 +27,7 @@ def start(tx: Tx, event: Event) -> None:
         return
     people = starters.of_source(tx, customer.id, data["job_id"]) if "job_id" in data else ()
     actor = starter(customer.id, customer.name, starters=people)
-    given = _arguments(tx, data)
+    given = _arguments(tx, customer.id, data)
     for one in triggers.of_source(
         tx, customer.id, data["source"], event.object_id, data["event_name"]
     ):
@@ -39,7 +39,7 @@ def start(tx: Tx, event: Event) -> None:
             events.append(tx, customer.id, "trigger.refused", event.object_id, told)
 
 
-def _arguments(tx: Tx, data: dict[str, Any]) -> list[Any]:
+def _arguments(tx: Tx, customer_id: str, data: dict[str, Any]) -> list[Any]:
     """What the event brings, or the output of what ended."""
     if "job_id" not in data:
         given: list[Any] = data["arguments"]
@@ -48,7 +48,7 @@ def _arguments(tx: Tx, data: dict[str, Any]) -> list[Any]:
         return outcome.output_of(tx, data["job_id"])
     output = tx.value("select output from jobs where id = ?", data["job_id"])
     found: list[Any] = msgspec.json.decode(output or "[]")
-    return found
+    return sealed.open_values(tx.sealer, customer_id, found)
 
 
 def _unapproved(tx: Tx, customer_id: str, data: dict[str, Any], one: Trigger) -> Refused | None:

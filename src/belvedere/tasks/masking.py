@@ -6,7 +6,7 @@ import msgspec
 
 from belvedere.base import request_masking
 from belvedere.base.credentials import MASK, is_credential
-from belvedere.tasks.model import TaskSpec, Type, shown
+from belvedere.tasks.model import TaskSpec, Type, decode, shown
 
 
 def request_of(spec: TaskSpec) -> dict[str, Any]:
@@ -19,6 +19,15 @@ def request_of(spec: TaskSpec) -> dict[str, Any]:
 def shown_spec(spec: TaskSpec) -> TaskSpec:
     hidden = request_masking.shown(request_of(spec))
     return msgspec.structs.replace(spec, task_arguments=shown(spec.task_arguments), **hidden)
+
+
+def hidden_fields(text: str) -> dict[str, Any]:
+    """What the database must not hold in clear, as it may be shown; by the field's name."""
+    spec = decode(text)
+    hidden = {**request_masking.shown(request_of(spec)), "env": dict.fromkeys(spec.env, MASK)}
+    if any(one.masked for one in spec.task_arguments):
+        hidden["task_arguments"] = msgspec.to_builtins(shown(spec.task_arguments))
+    return hidden
 
 
 def restored(fields: dict[str, Any], old: TaskSpec) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 import msgspec
 
-from belvedere.access import Actor, visible
+from belvedere.access import Actor, sealed, visible
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.hosts.model import HostRow
 from belvedere.rest import budget
 from belvedere.rest.clauses import clauses
 from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.tasks.masking import hidden_fields
 from belvedere.tasks.model import KIND_NAMES, ArgumentKind, TaskSpec, Type, decode, encode
 from belvedere.tasks.timetable import ScheduleLine
 
@@ -94,6 +95,23 @@ _JOINS = (
 _VIEW = f"{columns(TaskRow, 't.')}, h.hostname, f.filename"
 
 
+def sealed_spec(tx: Tx, task_id: str, text: str) -> str:
+    """A definition as the database keeps it."""
+    return sealed.seal_object(tx, about(task_id), text, hidden_fields(text))
+
+
+def _clear(tx: Tx, task_id: str, text: str) -> str:
+    return sealed.open_object(tx, about(task_id), text)
+
+
+def about(task_id: str) -> str:
+    return f"task/{task_id}"
+
+
+def clear_spec(tx: Tx, task_id: str, text: str) -> TaskSpec:
+    return decode(_clear(tx, task_id, text))
+
+
 def runnable(
     tx: Tx, customer_id: str, task_id: str, *, also_deleted: bool = False
 ) -> Runnable | None:
@@ -116,7 +134,7 @@ def with_host(
     if row is None:
         return None
     width = len(Runnable.__struct_fields__)
-    task, host = (*row[: width - 1], decode(row[width - 1])), row[width:]
+    task, host = (*row[: width - 1], decode(_clear(tx, row[0], row[width - 1]))), row[width:]
     return Runnable(*task), None if host[0] is None else HostRow(*host)
 
 
@@ -142,7 +160,7 @@ def task_snapshot(tx: Tx, task_id: str, version: int) -> TaskSpec | None:
     spec = tx.value(
         "select spec from task_versions where task_id = ? and version = ?", task_id, version
     )
-    return None if spec is None else decode(spec)
+    return None if spec is None else decode(_clear(tx, task_id, spec))
 
 
 def find(tx: Tx, customer_id: str, task_id: str, *, hold: bool = False) -> TaskRow:
@@ -157,6 +175,7 @@ def find(tx: Tx, customer_id: str, task_id: str, *, hold: bool = False) -> TaskR
     )
     if found is None:
         raise missing()
+    found.spec = _clear(tx, found.id, found.spec)
     return found
 
 
@@ -174,6 +193,7 @@ def view(tx: Tx, customer_id: str, task_id: str) -> TaskView:
     )
     if found is None:
         raise missing()
+    found.spec = _clear(tx, found.id, found.spec)
     return found
 
 
@@ -193,7 +213,7 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> list[TaskView]:
     """Those that the actor may see."""
     seen, seen_params = visible(actor, "task", "t.id")
     sql = clauses(listing)
-    return tx.all(
+    found = tx.all(
         TaskView,
         f"select {_VIEW} from tasks t {_JOINS}"
         f" where t.customer_id = ? and t.deleted_at is null and {seen}{sql.where}{sql.page}",
@@ -202,6 +222,9 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> list[TaskView]:
         *sql.params,
         *sql.page_params,
     )
+    for view in found:
+        view.spec = _clear(tx, view.id, view.spec)
+    return found
 
 
 def count(tx: Tx, actor: Actor, listing: Listing) -> int:
@@ -234,8 +257,9 @@ def acls(tx: Tx, customer_id: str, task_ids: list[str]) -> dict[str, list[str]]:
 
 def insert(tx: Tx, row: TaskRow) -> None:
     marks = ", ".join("?" for _ in TaskRow.__struct_fields__)
+    kept = msgspec.structs.replace(row, spec=sealed_spec(tx, row.id, row.spec))
     tx.run(
-        f"insert into tasks ({columns(TaskRow)}) values ({marks})", *msgspec.structs.astuple(row)
+        f"insert into tasks ({columns(TaskRow)}) values ({marks})", *msgspec.structs.astuple(kept)
     )
 
 
@@ -248,7 +272,7 @@ def save(tx: Tx, row: TaskRow) -> None:
         row.script_id,
         row.enabled,
         row.version,
-        row.spec,
+        sealed_spec(tx, row.id, row.spec),
         row.updated_at,
         row.id,
         row.customer_id,
@@ -261,7 +285,7 @@ def insert_version(tx: Tx, row: TaskRow, created_by: str) -> None:
         " values (?, ?, ?, ?, ?)",
         row.id,
         row.version,
-        row.spec,
+        sealed_spec(tx, row.id, row.spec),
         created_by,
         row.updated_at,
     )

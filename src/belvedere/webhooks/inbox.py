@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from belvedere.access import sealed
 from belvedere.base import text
 from belvedere.base.clock import DAY, Millis
 from belvedere.base.credentials import MASK, is_credential
@@ -47,11 +48,22 @@ def text_of(raw: bytes) -> str:
     return text.clean(raw.decode("utf-8", "replace"))
 
 
+def about(delivery_id: str) -> str:
+    return f"delivery/{delivery_id}"
+
+
+def sealed_body(tx: Tx, one: Delivery, body: str) -> str:
+    """A body as the database keeps it: in its box where a part of it is masked."""
+    if one.masked == "[]" and not body.startswith(sealed.TEXT):
+        return body
+    return sealed.seal_text(tx, about(one.id), body)
+
+
 def insert(tx: Tx, found: Sequence[tuple[Delivery, str]]) -> None:
     marks = ", ".join("?" for _ in Delivery.__struct_fields__)
     tx.many(
         f"insert into deliveries ({_ROW}, body) values ({marks}, ?)",
-        [(*msgspec.structs.astuple(delivery), body) for delivery, body in found],
+        [(*msgspec.structs.astuple(one), sealed_body(tx, one, body)) for one, body in found],
     )
 
 
@@ -66,7 +78,8 @@ def find(tx: Tx, customer_id: str, webhook_id: str, delivery_id: str) -> tuple[D
     if row is None:
         raise NotFound("There is no such delivery.", code="delivery_not_found")
     *fields, body = row
-    return Delivery(*fields), body
+    found = Delivery(*fields)
+    return found, sealed.open_text(tx, about(found.id), body, "")
 
 
 def page(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> list[Delivery]:

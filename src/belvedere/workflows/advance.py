@@ -4,8 +4,11 @@ Each call is one transaction under the lock of the workflow job, and looks only 
 called twice, by two servers, or after a crash, and does what is still to be done.
 """
 
+from typing import Any
+
 import msgspec
 
+from belvedere.access import sealed
 from belvedere.base import text
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
@@ -103,8 +106,18 @@ def _take_end(tx: Tx, job: JobRow, spec: WorkflowSpec, step: Step, child: JobRow
 
 def _output(tx: Tx, step: Step, child: JobRow) -> str | None:
     if child.type == WORKFLOW:
-        return text.compact(outcome.output_of(tx, child.id))
-    return step.given if _hands_on(tx, child) else jobs.heavy(tx, child.id).output
+        return _sealed(tx, child, outcome.output_of(tx, child.id))
+    if _hands_on(tx, child):
+        return step.given
+    output = jobs.heavy(tx, child.id).output
+    if output is None or child.fence:
+        return output
+    # Its own arguments, of which some may be masked: in clear within one box.
+    return _sealed(tx, child, outcome.values(tx, child.customer_id, output))
+
+
+def _sealed(tx: Tx, child: JobRow, values: list[Any]) -> str:
+    return sealed.seal_text(tx, sealed.about_values(child.customer_id), text.compact(values))
 
 
 def _hands_on(tx: Tx, child: JobRow) -> bool:
@@ -155,7 +168,11 @@ def _go_on(tx: Tx, job: JobRow, mine: WorkflowJobRow, graph: Graph, taken: list[
     tasks: Tasks = {}
     made = []
     for begin in todo.start:
-        given = [value for key in begin.causes for value in outcome.values(outputs[key])]
+        given = [
+            value
+            for key in begin.causes
+            for value in outcome.values(tx, job.customer_id, outputs[key])
+        ]
         wanted = Wanted(job, graph.node(begin.node_id), given)
         wanted.visit, wanted.causes = begin.visit, begin.causes
         made.append(children.prepare_anyhow(tx, wanted, tasks))

@@ -3,8 +3,6 @@
 from collections.abc import Collection, Iterator
 from typing import Any
 
-import msgspec
-
 from belvedere.db import Tx
 from belvedere.jobs import plan
 from belvedere.jobs.create import Created
@@ -23,7 +21,7 @@ def of_approval(tx: Tx, node: Node, given: list[Any], made: Created) -> Plan:
     graph = store.version_of(tx, mine.workflow_id, mine.version).graph
     # What lies on a circle may begin again.
     begun = {step.node_id for step in steps.of_job(tx, job.workflow_job_id)} - on_circles(graph)
-    values = msgspec.json.decode(made.arguments) if spec.task_arguments else given
+    values = plan.clear_values(tx, job, made.arguments) if spec.task_arguments else given
     found: Plan = []
     for target, task, is_next in _reached(tx, job.customer_id, graph, node.id, begun):
         if task is None:

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from belvedere.access import sealed
 from belvedere.access.model import Actor, Level
 from belvedere.base import text
 from belvedere.base.errors import Invalid, Refused
@@ -147,7 +148,7 @@ def _failed(tx: Tx, wanted: Wanted, refusal: Refused) -> Run:
 def write(tx: Tx, children: list[Child]) -> None:
     """Make them durable, each with the step that it is."""
     make(tx, children)
-    steps.insert(tx, [_step(child) for child in children])
+    steps.insert(tx, [_step(tx, child) for child in children])
 
 
 def make(tx: Tx, children: list[Child]) -> None:
@@ -178,7 +179,7 @@ def begin(tx: Tx, run: Run, people: tuple[str, ...] = ()) -> None:
         write(tx, [run.first])
 
 
-def _step(child: Child) -> Step:
+def _step(tx: Tx, child: Child) -> Step:
     job, wanted = child.job, child.wanted
     is_handed_on = (
         child.task is not None
@@ -189,7 +190,13 @@ def _step(child: Child) -> Step:
         workflow_job_id=wanted.of.id,
         node_id=wanted.node.id,
         job_id=job.id,
-        given=msgspec.json.encode(wanted.given).decode() if is_handed_on else None,
+        given=_kept(tx, wanted) if is_handed_on else None,
         visit=wanted.visit,
         causes=msgspec.json.encode(wanted.causes).decode(),
     )
+
+
+def _kept(tx: Tx, wanted: Wanted) -> str:
+    """Values that are handed on; they may come from masked arguments."""
+    about = sealed.about_values(wanted.of.customer_id)
+    return sealed.seal_text(tx, about, msgspec.json.encode(wanted.given).decode())

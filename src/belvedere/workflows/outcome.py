@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from belvedere.access import sealed
 from belvedere.db import Tx
 from belvedere.workflows import rule, steps, store
 from belvedere.workflows.past import visits
@@ -17,9 +18,12 @@ def output_of(tx: Tx, workflow_job_id: str) -> list[Any]:
     graph = store.version_of(tx, mine.workflow_id, mine.version).graph
     taken = {(step.node_id, step.visit): step for step in steps.of_job(tx, workflow_job_id)}
     last = rule.last(graph, visits(taken.values()))
-    return [value for key in last for value in values(taken[key].output)]
+    customer_id = tx.value("select customer_id from jobs where id = ?", workflow_job_id)
+    return [value for key in last for value in values(tx, customer_id, taken[key].output)]
 
 
-def values(output: str | None) -> list[Any]:
-    found: list[Any] = msgspec.json.decode(output or "[]")
-    return found
+def values(tx: Tx, customer_id: str, output: str | None) -> list[Any]:
+    """What a step gave on, in clear."""
+    about = sealed.about_values(customer_id)
+    found = msgspec.json.decode(sealed.open_text(tx, about, output or "[]", "[]"))
+    return sealed.open_values(tx.sealer, customer_id, found)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from belvedere.access import sealed
 from belvedere.db import Tx, columns
 from belvedere.jobs import store as jobs
 from belvedere.jobs.model import WORKFLOW, JobRow
@@ -16,12 +17,25 @@ _STEP = columns(Step)
 
 def insert_job(tx: Tx, mine: WorkflowJobRow) -> None:
     marks = ", ".join("?" for _ in WorkflowJobRow.__struct_fields__)
-    tx.run(f"insert into workflow_jobs ({_MINE}) values ({marks})", *msgspec.structs.astuple(mine))
+    given = None if mine.given is None else sealed_given(tx, mine.job_id, mine.given)
+    kept = msgspec.structs.astuple(msgspec.structs.replace(mine, given=given))
+    tx.run(f"insert into workflow_jobs ({_MINE}) values ({marks})", *kept)
+
+
+def about(job_id: str) -> str:
+    return f"workflow job/{job_id}"
+
+
+def sealed_given(tx: Tx, job_id: str, text: str) -> str:
+    """Values as the database keeps them: any of them may be masked."""
+    return text if text == "[]" else sealed.seal_text(tx, about(job_id), text)
 
 
 def workflow_job(tx: Tx, job_id: str) -> WorkflowJobRow:
     found = tx.one(WorkflowJobRow, f"select {_MINE} from workflow_jobs where job_id = ?", job_id)
     assert found is not None, "a job of a workflow is never without this row"
+    if found.given is not None:
+        found.given = sealed.open_text(tx, about(job_id), found.given, "[]")
     return found
 
 

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from belvedere.access import Actor, visible
+from belvedere.access import Actor, sealed, visible
+from belvedere.base.credentials import MASK
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.rest import budget
@@ -59,25 +60,44 @@ def missing() -> NotFound:
 def look_up(
     tx: Tx, customer_id: str, workflow_id: str, *, hold: bool = False, also_deleted: bool = False
 ) -> WorkflowRow | None:
-    return tx.one(
+    found = tx.one(
         WorkflowRow,
         f"select {_ROW} from workflows where id = ? and customer_id = ?"
         f"{'' if also_deleted else ' and deleted_at is null'}{tx.sql.lock_rows if hold else ''}",
         workflow_id,
         customer_id,
     )
+    return None if found is None else _clear(tx, [found])[0]
+
+
+def about(workflow_id: str) -> str:
+    return f"workflow/{workflow_id}"
+
+
+def sealed_spec(tx: Tx, workflow_id: str, text: str) -> str:
+    """A definition as the database keeps it."""
+    constants = decode(text).global_constants
+    hidden = {"global_constants": dict.fromkeys(constants, MASK)} if constants else {}
+    return sealed.seal_object(tx, about(workflow_id), text, hidden)
+
+
+def _clear(tx: Tx, rows: list[WorkflowRow]) -> list[WorkflowRow]:
+    for row in rows:
+        row.spec = sealed.open_object(tx, about(row.id), row.spec)
+    return rows
 
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> list[WorkflowRow]:
     """Those that the actor may see."""
     of, params = _seen(actor, listing)
     sql = clauses(listing)
-    return tx.all(
+    found = tx.all(
         WorkflowRow,
         f"select {columns(WorkflowRow, 'w.')} {of}{sql.page}",
         *params,
         *sql.page_params,
     )
+    return _clear(tx, found)
 
 
 def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
@@ -103,7 +123,8 @@ def _seen(actor: Actor, listing: Listing) -> tuple[str, list[object]]:
 def insert(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, by: str) -> None:
     _write_spec(row, spec)
     marks = ", ".join("?" for _ in WorkflowRow.__struct_fields__)
-    tx.run(f"insert into workflows ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+    kept = msgspec.structs.replace(row, spec=sealed_spec(tx, row.id, row.spec))
+    tx.run(f"insert into workflows ({_ROW}) values ({marks})", *msgspec.structs.astuple(kept))
     _keep_version(tx, row, spec, by)
 
 
@@ -120,7 +141,7 @@ def save(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, by: str) -> None:
         row.multitasking,
         row.tags,
         row.version,
-        row.spec,
+        sealed_spec(tx, row.id, row.spec),
         row.updated_at,
         row.id,
         row.customer_id,
@@ -153,7 +174,7 @@ def _keep_version(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, by: str) -> None
         " values (?, ?, ?, ?, ?)",
         row.id,
         row.version,
-        row.spec,
+        sealed_spec(tx, row.id, row.spec),
         by,
         row.updated_at,
     )
@@ -179,7 +200,7 @@ def version_of(tx: Tx, workflow_id: str, version: int) -> WorkflowSpec:
         workflow_id,
         version,
     )
-    spec = decode(text)
+    spec = decode(sealed.open_object(tx, about(workflow_id), text))
     if len(tx.memo) > REMEMBERED:
         tx.memo.clear()
     tx.memo["workflow", workflow_id, version] = spec

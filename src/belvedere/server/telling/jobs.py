@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Level
+from belvedere.access import Actor, Level, sealed
 from belvedere.db import Tx, columns
 from belvedere.events import Event
 from belvedere.jobs import plan, sight, specs
@@ -115,7 +115,8 @@ def note_of(tx: Tx, job: JobRow) -> tuple[str, str, frozenset[str]]:
     """Subject, body and recipients: from the arguments, where they are empty from the task."""
     spec = specs.of_job(tx, job)
     kept = tx.value("select arguments from jobs where id = ?", job.id)
-    given = [str(one or "") for one in msgspec.json.decode(kept or "[]")]
+    values = sealed.shown_values(msgspec.json.decode(kept or "[]"))
+    given = [str(one or "") for one in values]
     subject, body, to = (*given, "", "", "")[:3]
     return subject or spec.subject, body or spec.body, _addresses(to) or _lower(spec.recipients)
 

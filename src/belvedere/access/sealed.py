@@ -1,0 +1,101 @@
+"""Values that are encrypted inside a column that also holds other values.
+
+Three shapes: a JSON object whose first member is the box (the members that it hides hold masks), a
+text that is a box as a whole, and elements of a list. A database without keys (`tx.sealer` is None:
+tools that only look) writes clear text and shows masks.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from belvedere.base.credentials import MASK
+from belvedere.base.errors import Unavailable
+from belvedere.db import Sealer, Tx
+
+log = logging.getLogger("belvedere.keys")
+NAME = "$sealed"
+OBJECT, TEXT = '{"$sealed":"', "$sealed:"
+_encode = msgspec.json.Encoder().encode
+_object = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def seal_object(tx: Tx, about: str, text: str, shown: dict[str, Any]) -> str:
+    """A JSON object, with these members as `shown` and their true values in the box."""
+    if tx.sealer is None or not shown:
+        return text
+    clear = _object(text)
+    hidden = {name: clear[name] for name in shown if name in clear and clear[name] != shown[name]}
+    if not hidden:
+        return text
+    box = tx.sealer.seal(_encode(hidden).decode(), about)
+    public = {**clear, **{name: shown[name] for name in hidden}}
+    return _encode({NAME: box, **public}).decode()
+
+
+def open_object(tx: Tx, about: str, text: str) -> str:
+    """The same object in clear."""
+    if not text.startswith(OBJECT):
+        return text
+    found = _object(text)
+    hidden = _opened(tx.sealer, about, found.pop(NAME))
+    return _encode({**found, **(_object(hidden) if hidden else {})}).decode()
+
+
+def seal_text(tx: Tx, about: str, text: str) -> str:
+    return text if tx.sealer is None else TEXT + tx.sealer.seal(text, about)
+
+
+def open_text(tx: Tx, about: str, text: str, default: str) -> str:
+    """The text in clear; `default` where it cannot be read."""
+    if not text.startswith(TEXT):
+        return text
+    found = _opened(tx.sealer, about, text.removeprefix(TEXT))
+    return default if found is None else found
+
+
+def about_values(customer_id: str) -> str:
+    """Values of arguments go from job to job, but stay in their organization."""
+    return f"argument/{customer_id}"
+
+
+def seal_values(tx: Tx, customer_id: str, values: Sequence[Any], places: set[int]) -> list[Any]:
+    """A list of arguments; those at these places are texts to be sealed."""
+    if tx.sealer is None:
+        return list(values)
+    about = about_values(customer_id)
+    return [
+        {NAME: tx.sealer.seal(one, about)} if n in places and isinstance(one, str) and one else one
+        for n, one in enumerate(values)
+    ]
+
+
+def open_values(sealer: Sealer | None, customer_id: str, values: Sequence[Any]) -> list[Any]:
+    """The same list in clear. What only looks like a sealed value stays as it is."""
+    return [_value(sealer, customer_id, one) if is_value(one) else one for one in values]
+
+
+def is_value(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == {NAME} and isinstance(value[NAME], str)
+
+
+def _value(sealer: Sealer | None, customer_id: str, value: dict[str, str]) -> Any:
+    found = _opened(sealer, about_values(customer_id), value[NAME])
+    return value if found is None else found
+
+
+def shown_values(values: Sequence[Any]) -> list[Any]:
+    return [MASK if is_value(one) else one for one in values]
+
+
+def _opened(sealer: Sealer | None, about: str, box: str) -> str | None:
+    if sealer is None:
+        return None
+    try:
+        return sealer.unseal(box, about)
+    except Unavailable:
+        # One value that was tampered with must not stop the work of others.
+        log.error("a sealed value cannot be opened; it reads as its mask about=%s", about)
+        return None

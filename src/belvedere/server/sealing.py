@@ -1,0 +1,155 @@
+"""Sealing what older versions wrote in clear, and sealing it again when the key changes.
+
+Rows are sealed when they are written. What was there before is sealed in the background, a batch at
+a time in the order of ids; `meta` keeps how far each table is done, so that a start does not begin
+again. Rows with a box inside are found by how their text begins.
+"""
+
+import logging
+import re
+from typing import Any
+
+import msgspec
+
+from belvedere.access import sealed
+from belvedere.access.keys import Keys
+from belvedere.base.errors import Unavailable
+from belvedere.db import Tx
+from belvedere.server.sealed_places import CLEANED, PLACES, Place, Row
+
+# Rows per transaction, and transactions of one turn of the loop.
+BATCH, MAX_BATCHES = 200, 20
+DONE = "done"
+log = logging.getLogger("belvedere.keys")
+# The box of a text, of an object, or of an element. Quotes inside of values are escaped.
+_BOX = re.compile(r'(^\$sealed:|^\{"\$sealed":"|[\[,]\{"\$sealed":")([A-Za-z0-9+/=.]+)')
+
+
+def pending(tx: Tx) -> list[Place]:
+    """Columns that are not done yet."""
+    rows = tx.rows("select name from meta where name like 'sealing:%' and value = ?", DONE)
+    done = {name for (name,) in rows}
+    return [place for place in (*PLACES, *CLEANED) if _mark(place) not in done]
+
+
+def seal_batch(tx: Tx, place: Place) -> int:
+    """The next rows of a column; how many were looked at. None left: it is done."""
+    rows = _next(tx, place)
+    for *names, text in rows:
+        if text is not None and not text.startswith((sealed.OBJECT, sealed.TEXT)):
+            _write(tx, place, names, text, place.seal(tx, text, tuple(names)))
+    last = rows[-1][: len(place.names)] if len(rows) == BATCH else None
+    _keep_mark(tx, place, DONE if last is None else msgspec.json.encode(last).decode())
+    return len(rows)
+
+
+def _next(tx: Tx, place: Place) -> list[Row]:
+    kept = tx.value("select value from meta where name = ?", _mark(place))
+    names = ", ".join(place.names)
+    behind = f" where ({names}) > ({', '.join('?' for _ in place.names)})"
+    return tx.rows(
+        f"select {', '.join((*place.names, *place.more, place.column))} from {place.table}"
+        f"{'' if kept is None else behind} order by {names} limit {BATCH}",
+        *([] if kept is None else msgspec.json.decode(kept)),
+    )
+
+
+def _write(tx: Tx, place: Place, names: list[Any], old: str, new: str | None) -> None:
+    """Only what was read: somebody may have written another text meanwhile."""
+    if new == old:
+        return
+    where = " and ".join(f"{name} = ?" for name in place.names)
+    keys = (*names[: len(place.names)], old)
+    if place.copy:
+        tx.run(
+            f"update {place.table} set {place.copy} = ? where {where} and {place.copy} = ?",
+            new,
+            *keys,
+        )
+    tx.run(
+        f"update {place.table} set {place.column} = ? where {where} and {place.column} = ?",
+        new,
+        *keys,
+    )
+
+
+def _mark(place: Place) -> str:
+    return f"sealing:{place.table}.{place.column}"
+
+
+def _keep_mark(tx: Tx, place: Place, value: str) -> None:
+    tx.run(
+        "insert into meta (name, value) values (?, ?)"
+        " on conflict (name) do update set value = excluded.value",
+        _mark(place),
+        value,
+    )
+
+
+# When the key changes
+
+
+def left(tx: Tx, name: str) -> int:
+    """How many rows another key seals."""
+    return sum(
+        int(tx.value(f"select count(*) from {one.table} where {_other(one, name)}"))
+        for one in PLACES
+    )
+
+
+def count(tx: Tx, name: str) -> int:
+    """How many rows this key seals; the first key has no name, and its boxes no dot."""
+    return sum(
+        int(tx.value(f"select count(*) from {one.table} where {_mine(one, name)}"))
+        for one in PLACES
+    )
+
+
+def _other(place: Place, name: str) -> str:
+    return f"{_any(place)} and not {_mine(place, name)}"
+
+
+def _mine(place: Place, name: str) -> str:
+    if name:
+        return f"{place.column} like '{place.sign}{name}.%'"
+    return f"({_any(place)} and {place.column} not like '{place.sign}____________.%')"
+
+
+def _any(place: Place) -> str:
+    return f"{place.column} like '{place.sign}%'"
+
+
+def reseal(tx: Tx, keys: Keys, most: int) -> int:
+    """Seal a batch of rows with the key in use."""
+    done = 0
+    for place in PLACES:
+        if done < most:
+            done += _reseal(tx, keys, place, most - done)
+    return done
+
+
+def _reseal(tx: Tx, keys: Keys, place: Place, most: int) -> int:
+    rows = tx.rows(
+        f"select {', '.join((*place.names, *place.more, place.column))} from {place.table}"
+        f" where {_other(place, keys.name)} limit ?",
+        most,
+    )
+    done = 0
+    for *names, text in rows:
+        new = _again(keys, text, place.about(tuple(names)))
+        done += new != text
+        _write(tx, place, names, text, new)
+    return done
+
+
+def _again(keys: Keys, text: str, about: str) -> str:
+    """The same text with every box sealed by the key in use."""
+
+    def fresh(found: re.Match[str]) -> str:
+        try:
+            return found[1] + keys.seal(keys.unseal(found[2], about), about)
+        except Unavailable:
+            log.error("a sealed value cannot be opened; it stays as it is about=%s", about)
+            return found[0]
+
+    return _BOX.sub(fresh, text)

@@ -1,0 +1,147 @@
+"""Masked values, environments and credentials at rest: in no row of the database in clear."""
+
+from typing import Any
+
+from belvedere.access.keys import SECRET_FILE
+from belvedere.db import Database
+from belvedere.jobs.order import file_hashes
+from belvedere.protocol import Watch
+from belvedere.server import resealing, sealing
+from contract.client import Client
+from contract.running import create
+from contract.world import World
+from security.canaries import CANARY, REQUEST, people, read_everything, rows_with_canary
+
+MASKED = [
+    {"type": "input", "label": "name"},
+    {"type": "input", "label": "password", "masked": True},
+    {"type": "fixed", "label": "key", "masked": True, "value": CANARY},
+]
+GIVEN = ["Ada", CANARY]
+
+
+async def post(client: Client, path: str, body: Any) -> Any:
+    answer = await client.post(path, body)
+    assert answer.status in (200, 201), answer.text
+    return answer.json
+
+
+async def fill(world: World, ada: Client) -> dict[str, str]:
+    """One of everything that carries a secret, by what it is."""
+    script = await world.task("backup", task_arguments=MASKED, env={"DB_PASSWORD": CANARY})
+    web = await world.task("ask", type="scraper", script=None, **REQUEST)
+    dummy = await world.task("values", type="dummy", task_arguments=MASKED)
+    monitor = {"name": "shop", "type": "scraper", "hostname": "web-1", **REQUEST}
+    tagged = {"name": "tagged", "type": "scraper", **REQUEST}
+    nodes = [{"id": "a", "task_id": dummy}, {"id": "b", "task_id": script}]
+    graph = {"nodes": nodes, "edges": [{"source": "a", "target": "b"}]}
+    flow = {"name": "flow", "start": "a", "graph": graph, "global_constants": {"KEY": CANARY}}
+    timed = {"task_arguments": GIVEN, "repeatEvery": "1 day"}
+    definition = {"kind": "task", "host_tag": "x", "definition": tagged}
+    made = {
+        "script": script,
+        "web": web,
+        "monitor": (await post(ada, "/acme/monitor", monitor))["id"],
+        "definition": (await post(ada, "/acme/definition", definition))["id"],
+        "flow": (await post(ada, "/acme/workflows", flow))["id"],
+        "schedule": (await post(ada, f"/acme/task/{script}/schedule", timed))["id"],
+        "hook": (await post(ada, "/acme/webhook", {"name": "hook", "tasks": [script]}))["id"],
+    }
+    await post(ada, f"/acme/webhook/{made['hook']}/trigger", ["Ada", CANARY, "x"])
+    made["job"] = (await create(ada, script, GIVEN))["id"]
+    made["values"] = (await create(ada, dummy, GIVEN))["id"]
+    given = {"task_arguments": GIVEN}
+    made["run"] = (await post(ada, f"/acme/workflows/{made['flow']}/job", given))["id"]
+    return made
+
+
+async def orders(world: World, count: int) -> dict[str, Any]:
+    """What the agent is ordered, by job."""
+    async with world.agent() as agent:
+        found = [await agent.order() for _ in range(count)]
+        for order in found:
+            await agent.end(order)
+    return {order.job_id: order for order in found}
+
+
+async def check_values(world: World, ada: Client, made: dict[str, str]) -> None:
+    """Scripts and checks get the true values."""
+    order = (await orders(world, 2))[made["job"]]
+    assert order.arguments == ["Ada", CANARY, CANARY]
+    assert order.env["DB_PASSWORD"] == CANARY
+    assert order.masks == [CANARY, CANARY]
+    again = (await ada.put(f"/acme/job/{made['job']}/restart", {})).json
+    assert again["task_arguments_values"] == ["Ada", "***", "***"]
+    web = await create(ada, made["web"], [])
+    found = await orders(world, 2)
+    assert found[again["id"]].arguments == ["Ada", CANARY, CANARY]
+    assert CANARY in found[web["id"]].arguments[0]
+    async with world.agent() as agent:
+        watch = await agent.hear(Watch)
+    (config,) = (one.config for one in watch.monitors if one.id == made["monitor"])
+    assert {name: config[name] for name in REQUEST} == REQUEST
+
+
+def seal_old_rows(db: Database) -> None:
+    while places := db.write_now(sealing.pending):
+        for place in places:
+            db.write_now(sealing.seal_batch, place)
+
+
+async def test_no_row_holds_a_secret_in_clear(world: World, ada: Client) -> None:
+    made = await fill(world, ada)
+    assert rows_with_canary(world.house.db) == []
+    await check_values(world, ada, made)
+    assert rows_with_canary(world.house.db) == []
+    # Those who edit tasks read their environment, as before.
+    assert (await ada.get(f"/acme/task/{made['script']}")).json["env"] == {"DB_PASSWORD": CANARY}
+
+
+async def test_no_route_shows_a_masked_value(world: World, ada: Client) -> None:
+    made = await fill(world, ada)
+    seen = await read_everything(people(world), list(made.values()))
+    assert [one for one in seen if one.startswith(("vic", "uma"))] == []
+    # Environments and constants are for managers and above.
+    allowed = ("/acme/task", "/acme/workflows")
+    assert [one for one in seen if not one.split()[1].startswith(allowed)] == []
+
+
+async def test_rows_of_older_versions_are_sealed(world: World, ada: Client) -> None:
+    db = world.house.db
+    db.sealer = None
+    made = await fill(world, ada)
+    assert {"tasks", "task_versions", "monitors", "jobs", "schedules"} <= set(rows_with_canary(db))
+    db.sealer = world.house.keys
+    seal_old_rows(db)
+    assert rows_with_canary(db) == []
+    await check_values(world, ada, made)
+
+
+async def test_the_audit_of_older_versions_is_cleaned(world: World) -> None:
+    db = world.house.db
+    await world.task()
+    text = f'{{"config":{{"url":"https://h/?token={CANARY}"}},"body":"password={CANARY}"}}'
+    db.write_now(lambda tx: tx.run("update audit set object = 'task', after = ?", text))
+    assert rows_with_canary(db) == ["audit"]
+    seal_old_rows(db)
+    assert rows_with_canary(db) == []
+
+
+async def test_a_new_key_seals_them_again(world: World, ada: Client) -> None:
+    house = world.house
+    file = house.settings.folder / SECRET_FILE
+    file.write_text(bytes(range(32)).hex() + "\n")
+    file.chmod(0o600)
+    made = await fill(world, ada)
+    house.db.write_now(resealing.add, house, {})
+    while (turn := house.db.write_now(resealing.rotate, house, {}))["left"]:
+        assert turn["resealed"] > 0
+    assert house.db.write_now(resealing.drop, house, {})["dropped"] == 1
+    house.db.write_now(lambda tx: tx.memo.clear())
+    await check_values(world, ada, made)
+    assert rows_with_canary(house.db) == []
+
+
+def test_files_are_found_beside_sealed_values() -> None:
+    kept = '[{"$sealed":"box"},{"blob":"abc","filename":"a.txt"},"x"]'
+    assert file_hashes(kept) == {"abc"}
