@@ -6,7 +6,9 @@ import pytest
 
 from access.knocking import Doors
 from belvedere.access import Actor, Keys, Level, Limits, Turnstile
+from belvedere.base.lane import Lane
 from belvedere.db import Database
+from belvedere.rest.budget import HeavyReads
 from belvedere.server.settings import Settings
 from handclock import HandClock
 
@@ -28,4 +30,5 @@ def doors(db: Database, keys: Keys, clock: HandClock) -> Doors:
     turnstile = Turnstile(Limits(clock), sleep)
     made.house = SimpleNamespace(db=db, keys=keys, turnstile=turnstile, reserved=RESERVED)
     made.house.settings = Settings(url="https://belvedere.test")
+    made.house.heavy_reads = Lane(HeavyReads())
     return made

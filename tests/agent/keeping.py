@@ -166,8 +166,10 @@ class Keeping:
     def left(self) -> list[int]:
         """What is still there of any script, below the keeper or anywhere else."""
         found = {*below(self.pid), *bearing(self.folder.root)}
-        # A process of the keeper may still be removing a working folder.
-        return sorted(pid for pid in found if b"agent.removal" not in read(pid, "cmdline"))
+        # A process of the keeper may still be removing a working folder, or have ended just now:
+        # then it has no command line any more.
+        lines = {pid: read(pid, "cmdline") for pid in found}
+        return sorted(pid for pid, line in lines.items() if line and b"agent.removal" not in line)
 
     def end(self) -> None:
         """Leave nothing of this test behind."""

@@ -121,7 +121,7 @@ class Job:
             if self.unreachable:
                 self.unreachable = False
                 self.version += 1
-        elif journal != self.journal:
+        elif journal != self.journal or self.started:
             self.report("unknown", 0, now)
         else:
             self.move(*(("canceled", "canceled") if self.cancel else ("ready", "in_progress")))

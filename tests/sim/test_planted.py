@@ -18,17 +18,7 @@ MOST_SEEDS = 150
 
 
 def any_journal_is_evidence() -> Patch:
-    reunite = reunion.reunite
-
-    def believing(tx: Any, host_id: str, journal_id: str, entries: Any, doubt: int = 0) -> Any:
-        tx.run(
-            "update attempts set journal_id = ? where host_id = ? and state = 'live'",
-            journal_id,
-            host_id,
-        )
-        return reunite(tx, host_id, journal_id, entries, doubt)
-
-    return reunion, "reunite", believing
+    return reunion, "_is_proof", lambda *_: True
 
 
 def a_missing_fence_was_never_accepted() -> Patch:
