@@ -1,8 +1,7 @@
-import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { TriangleAlert } from 'lucide-react'
 import { aboutQuery } from '../api/queries/about'
 import { useCan } from '../app/session'
+import { Caution } from './Caution'
 import { useWords } from './text'
 
 /** For admins, whose scripts can read everything where they run as the server's own user. */
@@ -14,15 +13,5 @@ function Warning() {
   const w = useWords()
   const { data } = useQuery({ ...aboutQuery, staleTime: Number.POSITIVE_INFINITY })
   if (!data?.scripts_as_server) return null
-  return (
-    <Alert
-      color="yellow"
-      mb="sm"
-      icon={<TriangleAlert size={16} />}
-      title={w.scriptsAsServer}
-      role="status"
-    >
-      {w.scriptsAsServerBody}
-    </Alert>
-  )
+  return <Caution title={w.scriptsAsServer}>{w.scriptsAsServerBody}</Caution>
 }

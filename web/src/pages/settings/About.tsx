@@ -1,8 +1,9 @@
-import { Alert, Anchor, Group, Stack, Table } from '@mantine/core'
+import { Anchor, Group, Stack, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ROOT } from '../../api/client'
 import { aboutQuery } from '../../api/queries/about'
 import { dateTime, duration } from '../../lib/format'
+import { Caution } from '../../ui/Caution'
 import { Loaded } from '../../ui/Loaded'
 import { ScriptsAsServer } from '../../ui/ScriptsAsServer'
 import { Section } from '../../ui/Section'
@@ -17,9 +18,9 @@ export function About() {
       {(it) => (
         <Stack gap="md">
           {it.undeclared_proxies.length > 0 ? (
-            <Alert color="yellow" title={t.proxies}>
+            <Caution title={t.proxies}>
               {t.proxiesBody} {it.undeclared_proxies.join(', ')}
-            </Alert>
+            </Caution>
           ) : null}
           <ScriptsAsServer />
           <Section title="Belvedere" padded>
