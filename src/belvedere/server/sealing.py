@@ -46,11 +46,13 @@ def seal_batch(tx: Tx, place: Place) -> int:
 def _next(tx: Tx, place: Place) -> list[Row]:
     kept = tx.value("select value from meta where name = ?", _mark(place))
     names = ", ".join(place.names)
-    behind = f" where ({names}) > ({', '.join('?' for _ in place.names)})"
+    # Every batch is a search in the index, also the first: ids are texts and never empty.
+    start = [""] if kept is None else msgspec.json.decode(kept)
+    columns = ", ".join(place.names[: len(start)])
     return tx.rows(
         f"select {', '.join((*place.names, *place.more, place.column))} from {place.table}"
-        f"{'' if kept is None else behind} order by {names} limit {BATCH}",
-        *([] if kept is None else msgspec.json.decode(kept)),
+        f" where ({columns}) > ({', '.join('?' for _ in start)}) order by {names} limit {BATCH}",
+        *start,
     )
 
 
