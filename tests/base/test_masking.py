@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import time
 from unittest import mock
@@ -244,7 +243,6 @@ def test_what_programs_make_of_a_secret_is_hidden(value: str, size: int) -> None
         assert MARK in shown and len(shown) <= len(b"begin ** *** ** end") + 6, (text, shown)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 @pytest.mark.parametrize(
     ("value", "leftover"),
     [
