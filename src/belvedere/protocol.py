@@ -48,6 +48,8 @@ class Hello:
     highest: int = 0
     # Whether the agent starts a new journal when it hears that this hello is a stale one.
     renews: bool = False
+    # Whether the agent takes lists of monitors in parts, and differences between them (`Watch`).
+    takes_changes: bool = False
     os_name: str = ""
     os_version: str = ""
     ip: str = ""
@@ -108,6 +110,8 @@ class Beat:
     """Every few seconds: I am here, and these fences are live."""
 
     live: list[int]
+    # The number of the list of monitors that the agent has; -1: none on this connection.
+    watch: int | None = None
     kind: Literal["beat"] = "beat"
 
 
@@ -146,6 +150,15 @@ class Samples:
     # How many were dropped for want of room since the last batch.
     dropped: int = 0
     kind: Literal["samples"] = "samples"
+
+
+@dataclass(slots=True)
+class WatchAgain:
+    """A part of the list of monitors, or a difference, did not arrive: send the whole list."""
+
+    # Of the list that the agent has; -1: none on this connection.
+    number: int
+    kind: Literal["watch_again"] = "watch_again"
 
 
 # From the server ----------------------------------------------------------------------------
@@ -272,10 +285,22 @@ class Watched:
 
 @dataclass(slots=True)
 class Watch:
-    """Everything that this host shall check, nothing else. An older number is dropped."""
+    """What this host checks. Without `since` it is the whole list, or a part of it: nothing else is
+    checked once its last part has come. A list with an older number is dropped.
+
+    With `since` it is a difference for an agent whose list has exactly that number: it replaces or
+    adds `monitors` and drops those in `removed`. An agent with another number says `WatchAgain`.
+    Parts and differences go only to agents whose hello has `takes_changes`.
+    """
 
     number: int
     monitors: list[Watched]
+    since: int | None = None
+    removed: list[str] = field(default_factory=list)
+    # The parts of a whole list are numbered from 0.
+    part: int = 0
+    # Whether another part, or another difference, follows at once.
+    more: bool = False
     kind: Literal["watch"] = "watch"
 
 
@@ -288,7 +313,7 @@ class Noted:
     kind: Literal["noted"] = "noted"
 
 
-FromAgent = Hello | Started | Ended | Beat | Want | Samples
+FromAgent = Hello | Started | Ended | Beat | Want | Samples | WatchAgain
 FromServer = (
     Welcome | Order | Cancel | Stop | Ack | Kept | Credit | Missing | Refusal | Watch | Noted
 )

@@ -14,7 +14,7 @@ from belvedere.agent.checks.outcome import Outcome, sound
 from belvedere.agent.lookout import Lookout, phase
 from belvedere.agent.sample_log import SampleLog
 from belvedere.agent.samples import Buffer
-from belvedere.protocol import Samples, Watch, Watched
+from belvedere.protocol import Samples, Watched
 
 
 def watched(url: str, monitor_id: str = "a" * 24, **more: Any) -> dict[str, Any]:
@@ -99,7 +99,7 @@ async def test_checks_of_one_monitor_never_overlap(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("belvedere.agent.lookout.check_of", lambda kind: slow)
     lookout = Lookout(Buffer())
-    lookout.configure(Watch(1, [Watched("m", "scraper", 1, 20, {})]))
+    lookout.configure([Watched("m", "scraper", 1, 20, {})])
     async with asyncio.timeout(10):
         await done.wait()
     lookout.close()
@@ -108,7 +108,7 @@ async def test_checks_of_one_monitor_never_overlap(monkeypatch: pytest.MonkeyPat
 
 async def test_a_kind_of_tomorrow_is_left_alone() -> None:
     lookout = Lookout(Buffer())
-    lookout.configure(Watch(1, [Watched("m", "quantum", 1, 1_000, {})]))
+    lookout.configure([Watched("m", "quantum", 1, 1_000, {})])
     assert lookout._tasks == {}
 
 
@@ -286,11 +286,11 @@ async def test_a_removed_monitor_ends_even_where_its_check_fails_on_the_way_out(
     monkeypatch.setattr("belvedere.agent.lookout.check_of", lambda kind: stubborn)
     buffer = Buffer()
     lookout = Lookout(buffer)
-    lookout.configure(Watch(1, [Watched("m", "scraper", 1, 20, {})]))
+    lookout.configure([Watched("m", "scraper", 1, 20, {})])
     async with asyncio.timeout(10):
         await begun.wait()
         [(_, task)] = lookout._tasks.values()
-        lookout.configure(Watch(2, []))
+        lookout.configure([])
         await asyncio.wait([task])
     assert isinstance(task.exception(), RuntimeError)
     assert len(buffer) == 0

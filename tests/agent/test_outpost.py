@@ -20,7 +20,7 @@ from belvedere.agent.cache import Cache
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.checks.script import ScriptChecks
 from belvedere.agent.outpost import Outpost
-from belvedere.protocol import Watch, Watched
+from belvedere.protocol import Watched
 
 pytestmark = pytest.mark.usefixtures("loop_factory")
 
@@ -76,37 +76,38 @@ def knock(port: int, version: int = 1, monitor_id: str = "a" * 24) -> Watched:
 async def test_it_works(tmp_path: Path) -> None:
     async with posted(tmp_path) as (post, seen):
         with door() as port:
-            post.configure(Watch(1, [knock(port)]))
+            post.configure([knock(port)])
             first = await seen.until(lambda one: one[0] == "a" * 24)
             assert first.state == "normal" and first.measured["ms"] > 0
             # Others, without another process.
             before = processes(tmp_path)
             assert len(before) == 1
-            post.configure(Watch(2, [knock(1, version=2)]))
+            post.configure([knock(1, version=2)])
             assert (await seen.until(lambda one: one[1] == 2)).event == "tcp:error"
-            # An older one that comes late changes nothing, but the first of a new connection does.
-            post.configure(Watch(1, [knock(port, version=3)]))
-            await seen.until(lambda one: one[1] == 2)
-            post.reopen()
-            post.configure(Watch(1, [knock(port, version=4)]))
-            await seen.until(lambda one: one[1] == 4)
+            # Only differences, in the same process.
+            post.change([knock(port, version=3)], [])
+            await seen.until(lambda one: one[1] == 3)
+            other = "b" * 24
+            post.change([knock(port, version=4, monitor_id=other)], ["a" * 24])
+            await seen.until(lambda one: one[0] == other)
+            assert set(post._wanted) == {other}
             assert processes(tmp_path) == before
 
 
 async def test_without_anything_to_check_there_is_no_process(tmp_path: Path) -> None:
     async with posted(tmp_path) as (post, seen):
-        post.configure(Watch(1, []))
+        post.configure([])
         assert post._task is None
         with door() as port:
-            post.configure(Watch(2, [knock(port)]))
+            post.configure([knock(port)])
             await seen.until(lambda one: True)
             task = post._task
             assert task is not None
-            post.configure(Watch(3, []))
+            post.configure([])
             await task
             assert processes(tmp_path) == []
             # And again.
-            post.configure(Watch(4, [knock(port)]))
+            post.configure([knock(port)])
             await seen.until(lambda one: True)
 
 
@@ -114,12 +115,12 @@ async def test_without_anything_to_check_there_is_no_process(tmp_path: Path) -> 
 async def test_the_last_goes_and_another_comes_at_once(tmp_path: Path, turns: int) -> None:
     async with posted(tmp_path) as (post, seen):
         with door() as port:
-            post.configure(Watch(1, [knock(port)]))
+            post.configure([knock(port)])
             await seen.until(lambda one: True)
-            post.configure(Watch(2, []))
+            post.configure([])
             for _ in range(turns):
                 await asyncio.sleep(0)
-            post.configure(Watch(3, [knock(port, version=2)]))
+            post.configure([knock(port, version=2)])
             await seen.until(lambda one: one[1] == 2)
 
 
@@ -129,7 +130,7 @@ async def test_a_killed_process_is_replaced(
     monkeypatch.setattr(outpost, "BACK_OFF_S", (0.0,))
     async with posted(tmp_path) as (post, seen):
         with door() as port:
-            post.configure(Watch(1, [knock(port)]))
+            post.configure([knock(port)])
             await seen.until(lambda one: True)
             [pid] = processes(tmp_path)
             os.kill(pid, signal.SIGKILL)
@@ -149,13 +150,13 @@ async def test_one_that_is_stuck_is_not_waited_for(
     monkeypatch.setattr(outpost, "PATIENCE_S", 0.05)
     async with posted(tmp_path) as (post, seen):
         with door() as port:
-            post.configure(Watch(1, [knock(port)]))
+            post.configure([knock(port)])
             await seen.until(lambda one: True)
             [pid] = processes(tmp_path)
             os.kill(pid, signal.SIGSTOP)
-            post.configure(Watch(2, []))
+            post.configure([])
             await asyncio.sleep(0)
-            post.configure(Watch(3, [knock(port, version=2)]))
+            post.configure([knock(port, version=2)])
             await seen.until(lambda one: one[1] == 2)
             assert not is_alive(pid)
             # At the end, too.
@@ -178,7 +179,7 @@ async def test_one_that_cannot_start_is_tried_again_but_not_at_once(
     monkeypatch.setattr(Outpost, "_rest", noted)
     async with posted(tmp_path) as (post, seen):
         with door() as port:
-            post.configure(Watch(1, [knock(port)]))
+            post.configure([knock(port)])
             await seen.until(lambda one: True)
     assert rests == [0.5, 1.0, 2.0, 5.0, 10.0, 10.0, 10.0]
     assert caplog.text.count("FileNotFoundError") == 7
@@ -197,7 +198,7 @@ async def test_an_end_does_not_wait_for_the_next_try(
     monkeypatch.setattr(outpost, "command", lambda module: [str(tmp_path / "not there")])
     monkeypatch.setattr(Outpost, "_rest", noted)
     async with posted(tmp_path) as (post, _):
-        post.configure(Watch(1, [knock(1)]))
+        post.configure([knock(1)])
         await resting.wait()
         await asyncio.sleep(0)
 
@@ -212,7 +213,7 @@ async def test_one_that_talks_nonsense_is_replaced(
     monkeypatch.setattr(outpost, "BACK_OFF_S", (0.0,))
     async with posted(tmp_path) as (post, seen):
         with door() as port:
-            post.configure(Watch(1, [knock(port)]))
+            post.configure([knock(port)])
             await seen.until(lambda one: True)
     assert "The process of checks failed." in caplog.text
 
@@ -238,7 +239,7 @@ def test_it_ends_with_whoever_started_it_and_when_it_understands_nothing(
 async def test_scripts_stay_with_the_keeper(tmp_path: Path) -> None:
     async with posted(tmp_path) as (post, seen):
         config = {"source": "", "filename": "x", "runas": [], "script_arguments": []}
-        post.configure(Watch(1, [Watched("b" * 24, "script", 1, 100, {**config, "timeout": 1})]))
+        post.configure([Watched("b" * 24, "script", 1, 100, {**config, "timeout": 1})])
         outcome = await seen.until(lambda one: one[0] == "b" * 24)
         assert "keeper" in outcome.message
         assert post._task is None
@@ -250,7 +251,7 @@ async def test_it_knows_no_secret_of_the_server(
     monkeypatch.setenv("BELVEDERE_ADMIN_PASSWORD", "correct horse")
     async with posted(tmp_path) as (post, seen):
         with door() as port:
-            post.configure(Watch(1, [knock(port)]))
+            post.configure([knock(port)])
             await seen.until(lambda one: True)
             [pid] = processes(tmp_path)
             assert b"BELVEDERE_" not in read(pid, "environ")

@@ -18,6 +18,7 @@ from belvedere.protocol import (
     Samples,
     Started,
     Want,
+    WatchAgain,
 )
 
 SAID: tuple[Any, ...] = (
@@ -27,6 +28,7 @@ SAID: tuple[Any, ...] = (
     Beat([1, 2]),
     Want("ab"),
     Samples("s", 1, [Sample("m", 2, 3, "failure", data={"x": None}, measured={"ms": 0.5})]),
+    WatchAgain(-1),
 )
 
 

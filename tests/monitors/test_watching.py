@@ -9,7 +9,7 @@ from belvedere.access import customers
 from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.files import service as file_service
 from belvedere.files.service import FileChange
-from belvedere.monitors import service, watching
+from belvedere.monitors import service, watch_changes, watching
 from monitors.watchtower import Tower
 
 FIELDS = {
@@ -60,7 +60,7 @@ def test_every_change_has_a_higher_number(tower: Tower) -> None:
     numbers.append(tower.watch().number)
     assert numbers == sorted(set(numbers))
     host_id = tower.host_id
-    assert tower.db.write_now(watching.numbers, [host_id]) == {host_id: numbers[-1]}
+    assert tower.db.write_now(watch_changes.numbers, [host_id]) == {host_id: numbers[-1]}
 
 
 def test_a_monitor_that_moves_is_told_to_both_hosts(tower: Tower) -> None:

@@ -229,6 +229,7 @@ class Link:
             greeting=state.get("greeting", 0),
             highest=state["highest"],
             renews=state["version"] >= CAN_RENEW,
+            takes_changes=True,
             slots=self._settings.slots,
             entries=[
                 Entry(entry["fence"], "live" if entry["report"] is None else "ended")

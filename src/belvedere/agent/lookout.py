@@ -4,12 +4,13 @@ import asyncio
 import hashlib
 import logging
 import time
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from belvedere.agent.checks import Check, check_of
 from belvedere.agent.checks.outcome import Outcome, explain, sound
 from belvedere.agent.checks.script import ScriptChecks
-from belvedere.protocol import Watch, Watched
+from belvedere.protocol import Watched
 
 log = logging.getLogger("belvedere.agent")
 
@@ -29,29 +30,34 @@ class Lookout:
     def __init__(self, notes: Notes, scripts: ScriptChecks | None = None) -> None:
         self._notes = notes
         self._scripts = scripts
-        self._number = 0
         self._tasks: dict[str, tuple[Watched, asyncio.Task[None]]] = {}
         self._room = asyncio.Semaphore(AT_ONCE)
 
-    def reopen(self) -> None:
-        """A new connection: its first configuration counts, whatever its number."""
-        self._number = 0
+    def configure(self, monitors: Sequence[Watched]) -> None:
+        """Exactly these from now on; one that stays the same is not disturbed."""
+        wanted = {one.id for one in monitors}
+        self.change(monitors, [id_ for id_ in self._tasks if id_ not in wanted])
 
-    def configure(self, watch: Watch) -> None:
-        """Exactly these from now on; whoever stays the same is not disturbed."""
-        if watch.number < self._number:
-            return
-        self._number = watch.number
-        wanted = {one.id: one for one in watch.monitors}
-        for monitor_id, (held, task) in list(self._tasks.items()):
-            if wanted.get(monitor_id) != held:
-                task.cancel()
-                del self._tasks[monitor_id]
-        for monitor_id, one in wanted.items():
-            check = self._check_of(one.type)
-            if monitor_id not in self._tasks and check is not None:
-                task = asyncio.create_task(self._repeat(one, check), name=f"check {monitor_id}")
-                self._tasks[monitor_id] = (one, task)
+    def change(self, monitors: Sequence[Watched], removed: Sequence[str]) -> None:
+        """These are new or different, and those are checked no longer; the others go on."""
+        for monitor_id in removed:
+            self._drop(monitor_id)
+        for one in monitors:
+            held = self._tasks.get(one.id)
+            if held is None or held[0] != one:
+                self._drop(one.id)
+                self._start(one)
+
+    def _drop(self, monitor_id: str) -> None:
+        held = self._tasks.pop(monitor_id, None)
+        if held is not None:
+            held[1].cancel()
+
+    def _start(self, one: Watched) -> None:
+        check = self._check_of(one.type)
+        if check is not None:
+            task = asyncio.create_task(self._repeat(one, check), name=f"check {one.id}")
+            self._tasks[one.id] = (one, task)
 
     def _check_of(self, kind: str) -> Check | None:
         if kind == "script":

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from time import monotonic
 from typing import Any
@@ -36,27 +36,30 @@ class Outpost:
         self._state = state
         self._notes = notes
         self._scripts = Lookout(notes, scripts)
-        self._number = 0
-        self._wanted: list[Watched] = []
-        # Whether the process knows what is wanted.
+        self._wanted: dict[str, Watched] = {}
+        # Whether the process knows what is wanted, but for what changed since.
         self._is_told = False
+        self._changed: dict[str, None] = {}
         # Set when that changes, and when the process is over.
         self._stirred = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    def reopen(self) -> None:
-        """A new connection: its first configuration counts, whatever its number."""
-        self._number = 0
-        self._scripts.reopen()
-
-    def configure(self, watch: Watch) -> None:
-        if watch.number < self._number:
-            return
-        self._number = watch.number
-        scripts = [one for one in watch.monitors if one.type == "script"]
-        self._scripts.configure(Watch(watch.number, scripts))
-        self._wanted = [one for one in watch.monitors if one.type != "script"]
+    def configure(self, monitors: Sequence[Watched]) -> None:
+        self._scripts.configure([one for one in monitors if one.type == "script"])
+        self._wanted = {one.id: one for one in monitors if one.type != "script"}
         self._is_told = False
+        self._stir()
+
+    def change(self, monitors: Sequence[Watched], removed: Sequence[str]) -> None:
+        self._scripts.change([one for one in monitors if one.type == "script"], removed)
+        others = {one.id: one for one in monitors if one.type != "script"}
+        for monitor_id in removed:
+            self._wanted.pop(monitor_id, None)
+        self._wanted.update(others)
+        self._changed.update(dict.fromkeys([*removed, *others]))
+        self._stir()
+
+    def _stir(self) -> None:
         self._stirred.set()
         if self._wanted and self._task is None:
             self._task = asyncio.create_task(self._keep_running(), name="checks")
@@ -91,9 +94,7 @@ class Outpost:
         try:
             while self._wanted and not child.over.done():
                 self._stirred.clear()
-                if not self._is_told:
-                    self._is_told = True
-                    child.tell(wire.pack(asdict(Watch(0, self._wanted))))
+                self._tell(child)
                 await self._stirred.wait()
             is_well = not child.over.done()
             await child.end()
@@ -103,6 +104,16 @@ class Outpost:
         if not is_well:
             child.over.result()
         return is_well
+
+    def _tell(self, child: "Child") -> None:
+        changed, self._changed = self._changed, {}
+        if not self._is_told:
+            self._is_told = True
+            child.tell(wire.pack(asdict(Watch(0, list(self._wanted.values())))))
+        elif changed:
+            wanted = [self._wanted[id_] for id_ in changed if id_ in self._wanted]
+            removed = [id_ for id_ in changed if id_ not in self._wanted]
+            child.tell(wire.pack(asdict(Watch(0, wanted, 0, removed))))
 
     def _note_end(self, over: "asyncio.Future[None]") -> None:
         # Looked at, since on the way out nobody else does.
@@ -127,7 +138,7 @@ class Outpost:
 
     def close(self) -> None:
         self._scripts.close()
-        self._wanted = []
+        self._wanted = {}
         self._stirred.set()
 
     async def closed(self) -> None:

@@ -12,6 +12,7 @@ from belvedere.agent.quickjson import from_json
 from belvedere.agent.samples import Buffer
 from belvedere.agent.streams import Streams
 from belvedere.agent.supply import Supply
+from belvedere.agent.watch_list import Checks, WatchList
 from belvedere.base.failpoint import reach
 from belvedere.protocol import (
     Ack,
@@ -29,6 +30,7 @@ from belvedere.protocol import (
     Started,
     Stop,
     Watch,
+    WatchAgain,
     Welcome,
 )
 
@@ -47,12 +49,8 @@ class Socket(Protocol):
     def send(self, frame: bytes) -> None: ...
 
 
-class Watching(Protocol):
-    """agent/lookout.py, or agent/outpost.py where a server is in this process too."""
-
-    def reopen(self) -> None: ...
-
-    def configure(self, watch: Watch) -> None: ...
+class Watching(Checks, Protocol):
+    """Checks that go on without a connection, until they are closed."""
 
     def close(self) -> None: ...
 
@@ -73,7 +71,7 @@ class Session:
         self._keeper = keeper
         self._supply = Supply(keeper, cache, self._say, scripts_user)
         self._streams = Streams(spool, files)
-        self._lookout = lookout
+        self._watch_list = WatchList(lookout, lambda number: self._say(WatchAgain(number)))
         self._samples = samples
         # Samples of one moment leave together.
         self._soon: asyncio.TimerHandle | None = None
@@ -124,7 +122,6 @@ class Session:
         self._keeper.flush()
         for entry in self.state.result()["entries"]:
             self._resume(entry, welcome.resume.get(str(entry["fence"]), 0))
-        self._lookout.reopen()
         self._samples.reopen()
         self._samples.listener = self._hear_sample
         # After the state, which is older: an end that came meanwhile must not be lost.
@@ -193,7 +190,7 @@ class Session:
             case Missing(sha256):
                 self._supply.fail(sha256, "The server does not have it.")
             case Watch():
-                self._lookout.configure(message)
+                self._watch_list.take(message)
             case Noted(stream, number):
                 self._samples.noted(stream, number)
                 self._wake.set()
@@ -227,7 +224,7 @@ class Session:
     async def beat(self, every_s: float) -> None:
         while True:
             await asyncio.sleep(every_s)
-            self._say(Beat(sorted(self._live)))
+            self._say(Beat(sorted(self._live), self._watch_list.number))
 
     async def speak(self, socket: Socket) -> None:
         """Everything that waits goes into one frame; output takes turns with it, so that a flood

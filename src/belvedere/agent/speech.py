@@ -41,7 +41,8 @@ def decode(raw: dict[str, Any]) -> FromServer | None:
 
 def watch(raw: dict[str, Any]) -> protocol.Watch:
     """As one process of this agent says it to another."""
-    return protocol.Watch(raw["number"], [_shape(protocol.Watched, one) for one in raw["monitors"]])
+    monitors = [_shape(protocol.Watched, one) for one in raw["monitors"]]
+    return protocol.Watch(raw["number"], monitors, raw["since"], raw["removed"])
 
 
 def report(raw: dict[str, Any]) -> protocol.Report:

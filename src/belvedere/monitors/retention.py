@@ -3,7 +3,7 @@
 from belvedere.access import forget_acl
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
-from belvedere.monitors import rollups, store
+from belvedere.monitors import rollups, store, watch_changes
 
 # Until then its ACL says who may see the events of its deletion.
 AFTER: Millis = 30 * DAY
@@ -15,5 +15,6 @@ def purge(tx: Tx) -> bool:
     gone = store.deleted_before(tx, tx.now - AFTER, BATCH)
     for monitor_id, customer_id in gone:
         forget_acl(tx, customer_id, "monitor", monitor_id)
+        watch_changes.forget_monitor(tx, monitor_id)
         rollups.forget_monitor(tx, monitor_id)
     return len(gone) == BATCH

@@ -31,7 +31,7 @@ from belvedere.monitors import (
     moves,
     secrecy,
     store,
-    watching,
+    watch_changes,
 )
 from belvedere.monitors.given import MonitorBody
 from belvedere.monitors.kinds import refusal
@@ -209,7 +209,7 @@ def remove(tx: Tx, row: MonitorRow) -> None:
     triggers.forget(tx, row.customer_id, source=("monitor", row.id))
     secret_keys.forget(tx, row.customer_id, "monitor", row.id)
     # The ACL stays: it says who may see the event.
-    watching.changed(tx, row.host_id)
+    watch_changes.changed(tx, row.host_id, row.id)
     events.append(tx, row.customer_id, "monitor.deleted", row.id, _event(row))
 
 
@@ -264,7 +264,7 @@ def _save(tx: Tx, actor: Actor, before: MonitorRow, row: MonitorRow) -> None:
     store.save(tx, row)
     _told(tx, actor, row, "edited", _audited(before))
     if before.host_id != row.host_id:
-        watching.changed(tx, before.host_id)
+        watch_changes.changed(tx, before.host_id, row.id)
     _tell_switches(tx, before, row)
     if before.state != row.state or moved is not None:
         changes.tell(tx, [changes.Moved(row, before.state, (), row.state, row.last_event)])
@@ -290,7 +290,7 @@ def _told(tx: Tx, actor: Actor, row: MonitorRow, what: str, before: dict[str, An
     verb = {"created": "create", "edited": "edit"}[what]
     audit.record(tx, actor, f"monitor.{verb}", "monitor", row.id, before, _audited(row))
     events.append(tx, row.customer_id, f"monitor.{what}", row.id, _event(row))
-    watching.changed(tx, row.host_id)
+    watch_changes.changed(tx, row.host_id, row.id)
 
 
 def _audited(row: MonitorRow) -> dict[str, Any]:

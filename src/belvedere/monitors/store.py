@@ -218,6 +218,31 @@ def of_host(tx: Tx, host_id: str, *, hold: bool = False) -> list[MonitorRow]:
     return _clear(tx, found)
 
 
+def part_of_host(tx: Tx, host_id: str, after: str, limit: int) -> list[MonitorRow]:
+    """Those of the host that follow this id, in the order of ids."""
+    found = tx.all(
+        MonitorRow,
+        f"select {_ROW} from monitors where host_id = ? and deleted_at is null and id > ?"
+        " order by id limit ?",
+        host_id,
+        after,
+        limit,
+    )
+    return _clear(tx, found)
+
+
+def some_of_host(tx: Tx, host_id: str, monitor_ids: Sequence[str]) -> list[MonitorRow]:
+    """Those among the ids that are on this host."""
+    found = tx.all(
+        MonitorRow,
+        f"select {_ROW} from monitors where id in {tx.sql.texts} and host_id = ?"
+        " and deleted_at is null",
+        msgspec.json.encode(list(monitor_ids)).decode(),
+        host_id,
+    )
+    return _clear(tx, found)
+
+
 def chosen(tx: Tx, condition: str, *params: Any) -> list[MonitorRow]:
     """Live monitors of all organizations that satisfy a condition of the watchdog, held."""
     found = tx.all(

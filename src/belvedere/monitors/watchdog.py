@@ -11,7 +11,7 @@ import msgspec
 from belvedere import events
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
-from belvedere.monitors import changes, model, moves, samples, store, watching, windows
+from belvedere.monitors import changes, model, moves, samples, store, watch_changes, windows
 from belvedere.monitors.changes import Moved
 from belvedere.monitors.model import MonitorRow, State
 from belvedere.monitors.moves import Outcome
@@ -75,7 +75,7 @@ def resume(tx: Tx, row: MonitorRow) -> None:
     model.expect(row, tx.now)
     moved = changes.move(row, moves.resumed(changes.seen_of(row)), (), tx.now)
     _save(tx, row)
-    watching.changed(tx, row.host_id)
+    watch_changes.changed(tx, row.host_id, row.id)
     events.append(tx, row.customer_id, "monitor.resumed", row.id, {"name": row.name})
     changes.tell(tx, [moved])
 

@@ -24,6 +24,7 @@ from belvedere.protocol import (
     Started,
     Stop,
     Want,
+    WatchAgain,
     Welcome,
 )
 from belvedere.server import bounds, questions
@@ -49,6 +50,7 @@ SHAPES: dict[str, Any] = {
     "beat": Beat,
     "want": Want,
     "samples": Samples,
+    "watch_again": WatchAgain,
 }
 
 
@@ -92,7 +94,7 @@ class Link:
         self._started: set[int] = set()
         self._has_said_unknown = False
         self._tasks: set[asyncio.Task[None]] = set()
-        self.watcher = Watcher(self)
+        self.watcher = Watcher(self, send)
         self._intake = Intake(self)
         self._transfers = Transfers(self, send)
 
@@ -173,7 +175,7 @@ class Link:
         self.push(*[Stop(fence) for fence in told.stop])
         self.push(*[Cancel(fence) for fence in told.cancel])
         self._canceled.update(told.cancel)
-        await self.watcher.tell()
+        self.watcher.takes_changes = hello.takes_changes
 
     def receive(self, frame: str | bytes | list[dict[str, Any]]) -> None:
         if self.is_closing:
@@ -203,12 +205,14 @@ class Link:
             case Started():
                 self._receive_start(message)
             case Beat():
-                pass
+                self.watcher.compare(message.watch)
             case Want():
                 self._transfers.want(message.sha256)
             case Samples():
                 bounds.check_samples(message)
                 self.watcher.take(message)
+            case WatchAgain():
+                self.watcher.send_list()
             case Hello():
                 raise Goodbye(4400, "A second hello.")
 

@@ -13,7 +13,7 @@ from belvedere.indicators.store import any_going_stale
 from belvedere.jobs import limits, queue, retention, sweep
 from belvedere.jobs.model import UNREACHABLE_AFTER
 from belvedere.monitors import retention as monitor_retention
-from belvedere.monitors import rollups, watchdog, watching
+from belvedere.monitors import rollups, watch_changes, watchdog
 from belvedere.notifications import inbox as notices
 from belvedere.notifications import messages, post
 from belvedere.schedules import firing, ledger
@@ -173,10 +173,10 @@ async def tell_watches(house: House) -> None:
     links = house.links.all()
     if not links:
         return
-    numbers = await house.db.read(watching.numbers, [link.host_id for link in links])
+    numbers = await house.db.read(watch_changes.numbers, [link.host_id for link in links])
     for link in links:
         if numbers.get(link.host_id, 0) > link.watcher.number:
-            await link.watcher.tell()
+            link.watcher.rung()
 
 
 async def forget_samples(house: House) -> None:

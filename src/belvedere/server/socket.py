@@ -152,6 +152,8 @@ async def _talk(
     }
     if wire is not None:
         wire.hand_to(take)
+    # Behind the welcome, which the first task is about to send.
+    link.watcher.rung()
     house.db.join(queue.wake, link.host_id)
     log.info("agent of host %s connected (session %s)", link.host_id, link.session)
     try:

@@ -1,36 +1,108 @@
 """The part of an agent's link that is about monitors: configuration goes out, samples come in."""
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from belvedere.monitors import samples, watching
-from belvedere.protocol import Noted, Samples
+from belvedere.monitors.watching import Position
+from belvedere.protocol import Noted, Samples, Watch
 from belvedere.server.bounds import MAX_BATCHES
 from belvedere.server.goodbye import Goodbye
 
 if TYPE_CHECKING:
     from belvedere.server.link import Link
 
+# Changes of this time leave in one frame.
+GATHER_S = 0.1
+# Whole lists that an agent may ask for on one connection.
+MAX_LISTS = 20
+encode = msgspec.json.Encoder().encode
+
 
 class Watcher:
     """Keeps one agent's configuration in step, and its samples in order."""
 
-    def __init__(self, link: "Link") -> None:
+    def __init__(self, link: "Link", send: Any) -> None:
         self._link = link
-        # Of the configuration that the agent has; 0: none yet, nor needed while there is none.
-        self.number = 0
+        # Waits while the agent does not read. Each list, part or difference is a frame of its own.
+        self._send = send
+        # From the hello; an older agent gets the whole list in one frame.
+        self.takes_changes = False
+        # How far the agent has been told.
+        self._at = Position()
+        self._is_rung = self._is_telling = self._needs_list = False
+        self._lists = 0
+        # What the last beat said that the agent has, if that was not what it was sent.
+        self._behind: tuple[int, Position] | None = None
         self._waiting: list[Samples] = []
         self._is_busy = False
 
-    def rung(self, _: str) -> None:
-        self._link.spawn(self.tell())
+    @property
+    def number(self) -> int:
+        """Of the configuration that the agent was sent; 0: none, nor needed while there is none."""
+        return max(self._at.number, 0)
 
-    async def tell(self) -> None:
-        """Send the whole configuration, if it is not the one that the agent has."""
+    def rung(self, _: str = "") -> None:
+        """The configuration may have changed."""
+        self._is_rung = True
+        if not self._is_telling:
+            self._is_telling = True
+            self._link.spawn(self._tell())
+
+    async def _tell(self) -> None:
+        """One at a time, so that numbers leave in their order."""
+        try:
+            while self._is_rung:
+                if self._at.number >= 0:
+                    await asyncio.sleep(GATHER_S)
+                self._is_rung = False
+                if self._needs_list:
+                    self._at, self._needs_list = Position(), False
+                await (self._send_news() if self.takes_changes else self._send_whole())
+        finally:
+            self._is_telling = False
+
+    async def _send_news(self) -> None:
+        house, host_id = self._link.house, self._link.host_id
+        has_more = True
+        while has_more:
+            news = await house.db.read(watching.next_message, host_id, self._at, house.keys)
+            if news is None:
+                return
+            watch, self._at = news
+            await self._send_frame(watch)
+            # What changed meanwhile has rung again, and waits for others.
+            has_more = watch.more
+
+    async def _send_whole(self) -> None:
         house = self._link.house
         watch = await house.db.read(watching.of_host, self._link.host_id, house.keys)
         if watch.number > self.number:
-            self.number = watch.number
-            self._link.push(watch)
+            self._at = Position(watch.number)
+            await self._send_frame(watch)
+
+    async def _send_frame(self, watch: Watch) -> None:
+        await self._send({"type": "websocket.send", "text": encode([watch]).decode()})
+
+    def send_list(self) -> None:
+        """The agent misses something: send the whole list."""
+        self._lists += 1
+        if self._lists > MAX_LISTS:
+            raise Goodbye(4400, f"More than {MAX_LISTS} lists of monitors on one connection.")
+        self._needs_list, self._behind = True, None
+        self.rung()
+
+    def compare(self, number: int | None) -> None:
+        """What the agent has, by its beat. What was just sent may still be under way; a difference
+        that is the same one beat later is a lost message."""
+        if number is None or self._is_telling or number == self._at.number:
+            self._behind = None
+        elif self._behind == (number, self._at):
+            self.send_list()
+        else:
+            self._behind = (number, self._at)
 
     def take(self, batch: Samples) -> None:
         """One write at a time: batches must be counted in the order in which they were sent."""

@@ -15,6 +15,7 @@ from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.lookout import AT_ONCE, Lookout
 from belvedere.agent.speech import watch
 from belvedere.base import log_lines
+from belvedere.protocol import Watch
 
 log = logging.getLogger("belvedere.agent")
 
@@ -38,11 +39,17 @@ class Orders(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         try:
             for message in self._lines.feed(data):
-                self._lookout.configure(watch(message))
+                self._hear(watch(message))
         except Exception:
             # Better none than one that checks nothing: another is started.
             log.exception("What shall be checked could not be understood.")
             os._exit(1)
+
+    def _hear(self, said: Watch) -> None:
+        if said.since is None:
+            self._lookout.configure(said.monitors)
+        else:
+            self._lookout.change(said.monitors, said.removed)
 
     def connection_lost(self, exc: Exception | None) -> None:
         # Not by the usual way, which waits for threads.

@@ -16,7 +16,7 @@ from belvedere.hosts.original import Held, Registration
 from belvedere.hosts.stats import StatsRecord
 from belvedere.jobs.original import OldJob, OldJobs
 from belvedere.monitors import store as monitor_store
-from belvedere.monitors import watching, with_hosts
+from belvedere.monitors import watch_changes, with_hosts
 from belvedere.monitors.model import Type
 from belvedere.rest import values
 from belvedere.rest.route import Ask, Reply, Route
@@ -151,7 +151,7 @@ async def reconfigure(ask: Ask) -> Reply:
 
 
 def _reconfigured(tx: Tx, actor: Actor, host_id: str) -> None:
-    watching.changed(tx, host_store.find(tx, actor.customer_id, host_id).id)
+    watch_changes.all_changed(tx, host_store.find(tx, actor.customer_id, host_id).id)
 
 
 _agents = partial(Route, level="agent")

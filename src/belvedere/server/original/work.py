@@ -11,7 +11,7 @@ from belvedere.jobs import queue, reunion
 from belvedere.jobs.attempts import live_attempts
 from belvedere.jobs.finish import Reported, finish
 from belvedere.jobs.original import OldJob, cannot, job_of, update_of
-from belvedere.monitors import watching
+from belvedere.monitors import watch_changes
 from belvedere.protocol import Report
 from belvedere.tasks import store as tasks
 
@@ -30,7 +30,7 @@ def waits(tx: Tx, host_id: str) -> bool:
 
 
 def _update_waits(tx: Tx, host_id: str) -> bool:
-    number = watching.numbers(tx, [host_id]).get(host_id, 0)
+    number = watch_changes.numbers(tx, [host_id]).get(host_id, 0)
     return original.update_waits(tx, host_id, number)
 
 

@@ -1,0 +1,67 @@
+"""The server's list of monitors, put together from what comes over one connection."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from belvedere.protocol import Watch, Watched
+
+
+class Checks(Protocol):
+    """agent/lookout.py, or agent/outpost.py where a server is in this process too."""
+
+    def configure(self, monitors: Sequence[Watched]) -> None: ...
+
+    def change(self, monitors: Sequence[Watched], removed: Sequence[str]) -> None: ...
+
+
+class WatchList:
+    """Applies whole lists and differences in the order of their numbers; asks for the whole list
+    when something is missing."""
+
+    def __init__(self, checks: Checks, ask: Callable[[int], None]) -> None:
+        self._checks = checks
+        self._ask = ask
+        # Of the list that the agent has; -1: none on this connection.
+        self.number = -1
+        # Parts of a whole list that is not complete, its number, and the next part.
+        self._monitors: list[Watched] = []
+        self._listed, self._part = -1, 0
+        # Whether a whole list was asked for and has not begun to arrive.
+        self._is_asked = False
+
+    def take(self, watch: Watch) -> None:
+        if watch.since is None:
+            self._take_part(watch)
+        elif watch.number > self.number:
+            self._take_difference(watch)
+
+    def _take_difference(self, watch: Watch) -> None:
+        if watch.since != self.number:
+            self._ask_again()
+            return
+        self.number = watch.number
+        self._checks.change(watch.monitors, watch.removed)
+
+    def _take_part(self, watch: Watch) -> None:
+        if watch.part == 0:
+            self._monitors, self._listed, self._part = [], watch.number, 0
+            self._is_asked = False
+        if (watch.number, watch.part) != (self._listed, self._part):
+            self._listed = -1
+            self._ask_again()
+            return
+        self._monitors += watch.monitors
+        self._part += 1
+        if not watch.more:
+            self._take_list(watch.number)
+
+    def _take_list(self, number: int) -> None:
+        monitors, self._monitors, self._listed = self._monitors, [], -1
+        if number >= self.number:
+            self.number = number
+            self._checks.configure(monitors)
+
+    def _ask_again(self) -> None:
+        if not self._is_asked:
+            self._is_asked = True
+            self._ask(self.number)

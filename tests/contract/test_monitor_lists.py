@@ -1,0 +1,164 @@
+"""What is sent to an agent when monitors of its host change."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from belvedere.monitors import service, store, watch_changes, watching
+from belvedere.monitors.model import Type
+from belvedere.protocol import Beat, Watch, WatchAgain
+from belvedere.server import watcher
+from contract.client import Client
+from contract.fakeagent import FakeAgent
+from contract.world import World
+
+
+async def make(world: World, ada: Client, name: str = "ssh") -> str:
+    body = {"type": "tcp", "name": name, "hostname": "web-1", "target": "127.0.0.1", "port": 22}
+    made = await ada.post("/acme/monitor", body)
+    assert made.status == 200, made.body
+    return str(made.json["id"])
+
+
+async def fill(world: World, count: int) -> None:
+    host = world.things.hosts["web-1"].host_id
+
+    def add(tx: Any) -> None:
+        for _ in range(count):
+            row = service.new_row(world.cast.acme.id, Type.TCP, host, tx.now)
+            row.config = '{"target": "127.0.0.1", "port": 22, "timeout": 1000}'
+            store.insert(tx, row)
+            watch_changes.changed(tx, host, row.id)
+
+    await world.house.db.write(add)
+
+
+class Listener:
+    """An agent's connection whose messages about monitors are counted."""
+
+    def __init__(self, agent: FakeAgent) -> None:
+        self._agent = agent
+        self.frames: list[str] = []
+        listen = agent._listen
+
+        async def counted(message: dict[str, Any]) -> None:
+            if '"kind":"watch"' in (message.get("text") or ""):
+                self.frames.append(message["text"])
+            await listen(message)
+
+        agent._listen = counted  # type: ignore[method-assign]
+
+    async def hear(self) -> Watch:
+        return await self._agent.hear(Watch)
+
+    async def list(self) -> set[str]:
+        found, watch = set(), await self.hear()
+        found |= {one.id for one in watch.monitors}
+        while watch.more:
+            watch = await self.hear()
+            found |= {one.id for one in watch.monitors}
+        return found
+
+
+@pytest.mark.parametrize("count", [10, 1_000])
+async def test_a_new_monitor_costs_the_same_however_many_there_are(
+    world: World, ada: Client, count: int
+) -> None:
+    await fill(world, count)
+    agent = world.agent(takes_changes=True)
+    listener = Listener(agent)
+    async with agent:
+        assert len(await listener.list()) == count
+        assert max(map(len, listener.frames)) < 2 * watching.MAX_BYTES
+        listener.frames.clear()
+        made = await make(world, ada)
+        told = await listener.hear()
+        assert [one.id for one in told.monitors] == [made]
+        assert sum(map(len, listener.frames)) < 600
+
+
+async def test_changes_of_a_short_time_leave_in_one_frame(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watcher, "GATHER_S", 0.5)
+    await make(world, ada, "first")
+    agent = world.agent(takes_changes=True)
+    listener = Listener(agent)
+    async with agent:
+        await listener.hear()
+        begin = asyncio.get_running_loop().time()
+        made = {await make(world, ada, f"m{n}") for n in range(30)}
+        heard: set[str] = set()
+        while heard != made:
+            heard |= {one.id for one in (await listener.hear()).monitors}
+        elapsed_s = asyncio.get_running_loop().time() - begin
+        # The list of the beginning, the first change, and one for each time that has passed.
+        assert len(listener.frames) <= 3 + elapsed_s / watcher.GATHER_S
+
+
+async def test_an_agent_that_misses_something_gets_the_whole_list(
+    world: World, ada: Client
+) -> None:
+    await fill(world, 3)
+    async with world.agent(takes_changes=True) as agent:
+        first = await agent.hear(Watch)
+        await agent.say(WatchAgain(-1))
+        again = await agent.hear(Watch)
+        assert again == first and again.since is None
+
+
+async def test_two_beats_with_an_old_list_are_healed(world: World, ada: Client) -> None:
+    await fill(world, 3)
+    async with world.agent(takes_changes=True) as agent:
+        first = await agent.hear(Watch)
+        # A beat counts only when everything has left; the agent cannot see that from outside.
+        link = world.house.links.of(world.things.hosts["web-1"].host_id)
+        while link is None or link.watcher._is_telling:
+            await asyncio.sleep(0)
+        await agent.say(Beat([], first.number))
+        await agent.say(Beat([], first.number - 1))
+        await agent.say(Beat([], first.number))
+        await agent.say(Beat([], first.number - 1))
+        await agent.say(Beat([], first.number - 1))
+        again = await agent.hear(Watch)
+        assert (again.number, again.since) == (first.number, None)
+        assert not agent.has_heard(Watch)
+
+
+async def test_asking_for_lists_has_an_end(world: World, ada: Client) -> None:
+    await fill(world, 3)
+    async with world.agent(takes_changes=True) as agent:
+        for _ in range(watcher.MAX_LISTS + 1):
+            await agent.say(WatchAgain(-1))
+        assert await agent.hangs_up() == 4400
+
+
+async def test_an_agent_of_the_previous_version_gets_whole_lists(world: World, ada: Client) -> None:
+    await fill(world, watching.MAX_MONITORS + 1)
+    agent = world.agent()
+    listener = Listener(agent)
+    async with agent:
+        first = await listener.hear()
+        assert len(first.monitors) == watching.MAX_MONITORS + 1
+        made = await make(world, ada)
+        second = await listener.hear()
+        assert len(second.monitors) == watching.MAX_MONITORS + 2
+        assert made in {one.id for one in second.monitors}
+        # It knows no more of this message than these fields.
+        for frame in listener.frames:
+            (said,) = json.loads(frame)
+            assert (said["since"], said["more"], said["part"]) == (None, False, 0)
+
+
+async def test_a_monitor_that_comes_and_goes_is_followed(world: World, ada: Client) -> None:
+    kept = await make(world, ada, "kept")
+    async with world.agent(takes_changes=True) as agent:
+        assert [one.id for one in (await agent.hear(Watch)).monitors] == [kept]
+        made = await make(world, ada)
+        added = await agent.hear(Watch)
+        assert [one.id for one in added.monitors] == [made]
+        await ada.delete(f"/acme/monitor/{made}")
+        gone = await agent.hear(Watch)
+        assert (gone.since, gone.removed, gone.monitors) == (added.number, [made], [])

@@ -1,0 +1,238 @@
+"""Differences of the lists that agents have: what they cost, and that they lead to the list."""
+
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from belvedere import files
+from belvedere.agent.watch_list import WatchList
+from belvedere.base.clock import DAY
+from belvedere.db import Tx
+from belvedere.files import service as file_service
+from belvedere.files.service import FileChange
+from belvedere.monitors import retention, service, store, watch_changes, watching
+from belvedere.monitors.given import MonitorBody
+from belvedere.monitors.model import Type
+from belvedere.monitors.watching import Position
+from belvedere.protocol import Watch, Watched
+from monitors.watchtower import Tower
+from monitors.work import rows_read
+
+TCP = {"type": "tcp", "url": None, "status_code": None, "target": "127.0.0.1", "port": "22"}
+
+
+def following(tower: Tower, at: Position) -> tuple[list[Watch], Position]:
+    """Everything that an agent at this position is told."""
+    told = []
+    while news := tower.db.write_now(watching.next_message, tower.host_id, at, tower.keys):
+        watch, at = news
+        told.append(watch)
+    return told, at
+
+
+def fill(tower: Tower, count: int) -> None:
+    def add(tx: Tx) -> None:
+        for _ in range(count):
+            row = service.new_row(tower.cast.acme.id, Type.TCP, tower.host_id, tower.clock())
+            row.config = '{"target": "127.0.0.1", "port": 22, "timeout": 1000}'
+            store.insert(tx, row)
+            watch_changes.changed(tx, tower.host_id, row.id)
+
+    tower.db.write_now(add)
+
+
+def test_it_works(tower: Tower) -> None:
+    shop, blog = tower.make(), tower.make(name="blog")
+    (first,), at = following(tower, Position())
+    assert (first.since, {one.id for one in first.monitors}) == (None, {shop, blog})
+    assert following(tower, at) == ([], at)
+    tower.edit(shop, looptime=5_000)
+    tower.db.write_now(service.delete, tower.cast.ada, blog)
+    new = tower.make(name="new")
+    (second,), at = following(tower, at)
+    assert (second.since, second.removed) == (first.number, [blog])
+    assert {one.id for one in second.monitors} == {shop, new}
+    assert following(tower, at) == ([], at)
+
+
+def test_a_pause_and_a_move_are_differences(tower: Tower) -> None:
+    other = Tower(tower.db, tower.keys, tower.cast, tower.clock).build("web-2")
+    shop, blog = tower.make(), tower.make(name="blog")
+    _, at = following(tower, Position())
+    tower.db.write_now(service.pause, tower.cast.ada, shop, None)
+    tower.edit(blog, host_id=other.host_id)
+    (told,), at = following(tower, at)
+    assert (set(told.removed), told.monitors) == ({shop, blog}, [])
+    tower.db.write_now(service.resume, tower.cast.ada, shop)
+    (told,), at = following(tower, at)
+    assert [one.id for one in told.monitors] == [shop]
+
+
+def test_another_script_or_secret_is_a_difference(tower: Tower) -> None:
+    change = FileChange(filename="look.sh", content=b"#!/bin/sh\n")
+    script = tower.db.write_now(files.create, tower.cast.ada, change).id
+    look = tower.make(type="script", name="look", script_id=script, url=None, status_code=None)
+    secret = tower.make(name="with a secret", headers={"X-Token": "{{secret:TOKEN}}"})
+    tower.make(name="other")
+    _, at = following(tower, Position())
+    better = FileChange(content=b"#!/bin/sh\necho better\n")
+    tower.db.write_now(file_service.change, tower.cast.ada, script, better)
+    tower.db.write_now(watching.script_changed, tower.cast.acme.id, script)
+    (told,), at = following(tower, at)
+    assert [one.id for one in told.monitors] == [look]
+    tower.db.write_now(watching.secret_changed, tower.cast.acme.id)
+    (told,), at = following(tower, at)
+    assert [one.id for one in told.monitors] == [secret]
+
+
+def test_messages_are_bounded(tower: Tower, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tower, 250)
+    parts, at = following(tower, Position())
+    assert [(part.part, part.more) for part in parts] == [(0, True), (1, True), (2, False)]
+    # The host's own monitor is in the list and has no check.
+    assert sum(len(part.monitors) for part in parts) == 250
+    assert max(len(part.monitors) for part in parts) <= 100
+    fill(tower, 250)
+    told, after = following(tower, at)
+    assert [len(watch.monitors) for watch in told] == [100, 100, 50]
+    assert [watch.since for watch in told] == [at.number, told[0].number, told[1].number]
+    monkeypatch.setattr(watching, "MAX_BYTES", 1_000)
+    small, last = following(tower, at)
+    assert max(len(watch.monitors) for watch in small) < 20
+    assert (sum(len(watch.monitors) for watch in small), last) == (250, after)
+    lists, _ = following(tower, Position())
+    assert sum(len(watch.monitors) for watch in lists) == 500
+    assert [watch.part for watch in lists] == list(range(len(lists)))
+
+
+def test_what_creating_reads_and_sends_does_not_grow_with_the_list(tower: Tower) -> None:
+    def cost() -> tuple[int, int, int]:
+        at = following(tower, Position())[1]
+        body = MonitorBody(type="tcp", name="new", target="127.0.0.1", port=22)
+        ada, host = tower.cast.ada, tower.host_id
+        create = rows_read(tower.db, service.create, tower.keys, ada, body, host)
+        read = rows_read(tower.db, watching.next_message, host, at, tower.keys)
+        (told,), _ = following(tower, at)
+        return create, read, len(told.monitors)
+
+    fill(tower, 10)
+    cost()
+    few = cost()
+    fill(tower, 990)
+    many = cost()
+    assert few[2] == many[2] == 1
+    # An index over more rows may be a level deeper.
+    assert many[0] <= few[0] + 5 and many[1] <= few[1] + 5, (few, many)
+
+
+def test_a_server_of_the_previous_version_may_change_the_list_too(tower: Tower) -> None:
+    """It counts the number up and records nothing."""
+    old = "update watches set number = number + 1 where host_id = ?"
+    shop = tower.make()
+    _, at = following(tower, Position())
+    tower.db.write_now(lambda tx: tx.run(old, tower.host_id))
+    (told,), at = following(tower, at)
+    assert told.since is None
+    tower.db.write_now(lambda tx: tx.run(old, tower.host_id))
+    tower.edit(shop, looptime=5_000)
+    (told,), at = following(tower, at)
+    assert told.since is None
+    tower.edit(shop, looptime=6_000)
+    (told,), at = following(tower, at)
+    assert told.since is not None
+
+
+def test_changes_of_purged_monitors_are_forgotten(tower: Tower) -> None:
+    shop = tower.make()
+    _, at = following(tower, Position())
+    tower.db.write_now(service.delete, tower.cast.ada, shop)
+    tower.clock.move((retention.AFTER + DAY) / 1_000)
+    tower.db.write_now(retention.purge)
+    count = "select count(*) from watch_changes where monitor_id = ?"
+    assert tower.db.write_now(lambda tx: tx.value(count, shop)) == 0
+    # An agent that was told nothing since gets the whole list.
+    (told,), _ = following(tower, at)
+    assert (told.since, told.monitors) == (None, [])
+
+
+class Agent:
+    """What an agent checks, over connections that lose, repeat and swap messages."""
+
+    def __init__(self, tower: Tower, dice: random.Random) -> None:
+        self._tower, self._dice = tower, dice
+        self.checks: dict[str, Watched] = {}
+        self.connect()
+
+    def connect(self) -> None:
+        self.at, self.list, self._wire = Position(), WatchList(self, self._ask), list[Watch]()
+
+    def _ask(self, number: int) -> None:
+        self.at = Position()
+
+    def configure(self, monitors: Sequence[Watched]) -> None:
+        self.checks = {one.id: one for one in monitors}
+
+    def change(self, monitors: Sequence[Watched], removed: Sequence[str]) -> None:
+        for monitor_id in removed:
+            self.checks.pop(monitor_id, None)
+        self.checks.update({one.id: one for one in monitors})
+
+    def follow(self, *, losing: bool) -> None:
+        told, self.at = following(self._tower, self.at)
+        if losing:
+            told = [watch for watch in told for _ in range(self._dice.choice([0, 0, 1, 1, 1, 2]))]
+            if self._dice.random() < 0.3:
+                self._dice.shuffle(told)
+        for watch in told:
+            self.list.take(watch)
+
+
+STEPS = ["make", "edit", "delete", "pause", "resume", "all", "follow", "lose", "lose", "reconnect"]
+
+
+def take_step(tower: Tower, agent: Agent, dice: random.Random, step: str, ids: list[str]) -> None:
+    one, ada, write = dice.choice(ids), tower.cast.ada, tower.db.write_now
+    match step:
+        case "make":
+            ids.append(tower.make(**{**TCP, "name": f"m{dice.random()}"}))
+        case "edit":
+            tower.edit(one, looptime=dice.randrange(5_000, 500_000))
+        case "delete" if len(ids) > 1:
+            write(service.delete, ada, one)
+            ids.remove(one)
+        case "pause":
+            write(service.pause, ada, one, None)
+        case "resume":
+            write(service.resume, ada, one)
+        case "all":
+            write(watch_changes.all_changed, tower.host_id)
+        case "follow" | "lose":
+            agent.follow(losing=step == "lose")
+        case "reconnect":
+            agent.connect()
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(seed=st.integers(0, 2**32), steps=st.lists(st.sampled_from(STEPS), max_size=40))
+def test_the_agent_ends_with_the_server_s_list(tower: Tower, seed: int, steps: list[str]) -> None:
+    dice = random.Random(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        # Several messages for few changes.
+        patch.setattr(watching, "MAX_MONITORS", 3)
+        ids = [tower.make(**{**TCP, "name": "first"})]
+        agent = Agent(tower, dice)
+        for step in steps:
+            take_step(tower, agent, dice, step, ids)
+        # The last message may be lost. One more change shows that, or two beats (test_lists.py).
+        tower.edit(ids[0], looptime=5_000 + dice.randrange(1_000_000))
+        agent.follow(losing=False)
+        agent.follow(losing=False)
+        assert agent.list.number == tower.watch().number
+        assert agent.checks == {one.id: one for one in tower.watch().monitors}
+        for one in ids:
+            tower.db.write_now(service.delete, tower.cast.ada, one)
