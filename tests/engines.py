@@ -64,6 +64,13 @@ def postgres_template() -> Iterator[str]:
     _leave(template)
 
 
+def migrated(server: str, name: str) -> str:
+    """The URL of a new migrated database on this server."""
+    url = _migrated(_within(server, name))
+    _leave(server)
+    return url
+
+
 def _migrated(template: str) -> str:
     _administer(template, "create database {}", _name(template))
     draft = open_database(template)

@@ -55,8 +55,8 @@ def start(*, durable: bool) -> Server:
     # Not TMPDIR: a socket's path is limited to 107 bytes, and `nobody` must be able to reach it.
     folder = Path(tempfile.mkdtemp(prefix="belvedere-pg-", dir="/tmp"))
     data = folder if durable or not _has_memory() else _in_memory()
-    home, identity = _home(folder, data)
-    _make_data(home, data, identity)
+    home, identity = binaries(folder, data)
+    make_data(home, data, identity)
     options = OPTIONS if durable else OPTIONS | CARELESS
     with (folder / "log").open("wb") as log:
         process: subprocess.Popen[bytes] = subprocess.Popen(
@@ -83,7 +83,7 @@ def _in_memory() -> Path:
     return Path(tempfile.mkdtemp(prefix="belvedere-pg-", dir=MEMORY))
 
 
-def _home(folder: Path, data: Path) -> tuple[Path, dict[str, Any]]:
+def binaries(folder: Path, data: Path) -> tuple[Path, dict[str, Any]]:
     """Where the binaries are, and as whom to run them: PostgreSQL refuses to run as root."""
     package = _package()
     if os.geteuid() != 0:
@@ -110,7 +110,7 @@ def _package() -> Path:
     return Path(spec.origin).parent
 
 
-def _make_data(home: Path, data: Path, identity: dict[str, Any]) -> None:
+def make_data(home: Path, data: Path, identity: dict[str, Any]) -> None:
     made = subprocess.run(
         [f"{home}/bin/initdb", "-A", "trust", "-U", "postgres", "-E", "utf8", "--no-locale"]
         + ["--no-sync", "-D", f"{data}/data"],

@@ -11,8 +11,9 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from belvedere.base.errors import Unavailable
-from belvedere.db import Tx
+from belvedere.db import Database, Tx
 from belvedere.db.postgres import LIVENESS, Postgres
+from belvedere.server.errors import headers_of
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
@@ -25,6 +26,8 @@ class Proxy:
         self._is_closed = False
         # While set, new connections hang, too.
         self.hangs = False
+        # A connection that these bytes come over hangs; they are lost.
+        self.hangs_at = b""
         self._hung: set[socket.socket] = set()
         self._open: set[socket.socket] = set()
         self._listening = socket.socket(socket.AF_UNIX)
@@ -35,6 +38,10 @@ class Proxy:
     def hang(self) -> None:
         """Whatever is said from now on is lost; nobody is told."""
         self.hangs = True
+        self.hang_open()
+
+    def hang_open(self) -> None:
+        """The same for the connections that are open now; new ones work."""
         self._hung |= self._open
 
     def close(self) -> None:
@@ -64,6 +71,8 @@ class Proxy:
                     data = end.recv(65_536)
                     if not data:
                         raise OSError
+                    if self.hangs_at and self.hangs_at in data:
+                        self._hung |= set(ends)
                     if end not in self._hung:
                         ends[end].sendall(data)
             except (OSError, ValueError):
@@ -94,9 +103,21 @@ def _one(tx: Tx) -> object:
     return tx.value("select 1")
 
 
-def _note(tx: Tx) -> None:
-    tx.run("insert into meta (name, value) values ('note', '') on conflict (name) do nothing")
+def _note(tx: Tx, value: str = "") -> None:
+    sql = "insert into meta (name, value) values ('note', ?) on conflict (name) do nothing"
+    tx.run(sql, value)
     tx.value("select 1")
+
+
+def _count(tx: Tx) -> None:
+    tx.run(
+        "insert into meta (name, value) values ('count', '1')"
+        " on conflict (name) do update set value = (meta.value::int + 1)::text"
+    )
+
+
+def _counted(tx: Tx) -> object:
+    return tx.value("select value from meta where name = 'count'")
 
 
 async def _until_back(db: Postgres) -> None:
@@ -130,6 +151,44 @@ async def test_it_recovers_while_old_connections_still_hang(behind: Postgres, pr
     proxy.hangs = False
     await _until_back(behind)
     await behind.write(_note)
+
+
+async def test_one_connection_that_hangs_does_not_stop_the_others(
+    behind: Postgres, proxy: Proxy
+) -> None:
+    """One process of PostgreSQL may be stuck (in its storage, say) while the others work."""
+    assert await behind.read(_one) == 1
+    proxy.hang_open()
+    stuck = asyncio.create_task(behind.read(_one))
+    while not behind.deadline.is_waiting:
+        await asyncio.sleep(0)
+    while not stuck.done():
+        assert await behind.read(_one) == 1
+    assert await stuck == 1
+    await behind.write(_note)
+
+
+async def test_a_commit_without_an_answer_is_an_unknown_outcome(
+    behind: Postgres, proxy: Proxy, db: Database
+) -> None:
+    await behind.write(_note, "before")
+    proxy.hangs_at = b"COMMIT\0"
+    # It must not be repeated, which would count twice, and not be called a failure.
+    with pytest.raises(Unavailable) as refusal:
+        await behind.write(_count)
+    assert refusal.value.code == "outcome_unknown"
+    assert headers_of(refusal.value) == {}
+    assert await db.read(_counted) == "1"
+
+
+async def test_a_statement_without_an_answer_has_not_happened(
+    behind: Postgres, proxy: Proxy
+) -> None:
+    await behind.write(_note)
+    proxy.hang()
+    with pytest.raises(Unavailable) as refusal:
+        await behind.write(_note)
+    assert refusal.value.code == "unavailable"
 
 
 async def test_a_slow_statement_is_no_silence(behind: Postgres, proxy: Proxy) -> None:

@@ -23,7 +23,9 @@ A refusal is one JSON object:
 
 `code` is a stable word: programs may rely on it. `message` is a sentence for a person and may
 change. `errors` is there only when fields are at fault. `request_id` finds the request in the
-server's log. 405 carries `Allow`, 429 and 503 carry `Retry-After`.
+server's log. 405 carries `Allow`, 429 and 503 carry `Retry-After`, except 503 with the code
+`outcome_unknown`: look before you repeat such a request, or repeat it with the same
+`Idempotency-Key`.
 """
 INTERNAL = ("internal", "500", "Something went wrong on our side; the server's log has it.")
 

@@ -15,15 +15,19 @@ from collections.abc import Callable
 from psycopg import pq
 
 Connection = pq.abc.PGconn
+# An answer on another connection within this part of the limit proves that the database works.
+RECENT = 0.25
 
 
 class Deadline:
-    """Ends waits that take longer than `limit_s`."""
+    """Ends waits that take longer than `limit_s`. `on_cut` is called when no other connection gets
+    answers either: then it is the database that is silent, not one of its processes."""
 
     def __init__(self, limit_s: float, on_cut: Callable[[], None]) -> None:
         self._limit_s = limit_s
         self._on_cut = on_cut
         self._waits: dict[int, tuple[Connection, float]] = {}
+        self._answered_at = 0.0
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -32,7 +36,12 @@ class Deadline:
         self._waits[id(connection)] = (connection, time.monotonic())
 
     def end(self, connection: Connection) -> None:
-        self._waits.pop(id(connection), None)
+        if self._waits.pop(id(connection), None) and connection.status == pq.ConnStatus.OK:
+            self._answered_at = time.monotonic()
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self._waits)
 
     def start(self) -> None:
         """Watch, until `stop`; asking twice changes nothing."""
@@ -46,13 +55,16 @@ class Deadline:
     def _run(self) -> None:
         while not self._stopped.wait(self._limit_s / 8):
             oldest = time.monotonic() - self._limit_s
-            for connection, since in list(self._waits.values()):
-                if since < oldest:
-                    self._cut(connection)
+            late = [
+                connection for connection, since in list(self._waits.values()) if since < oldest
+            ]
+            if late and time.monotonic() - self._answered_at > self._limit_s * RECENT:
+                self._on_cut()
+            for connection in late:
+                self._cut(connection)
 
     def _cut(self, connection: Connection) -> None:
-        self.end(connection)
-        self._on_cut()
+        self._waits.pop(id(connection), None)
         # It may be closed meanwhile; a copy of its descriptor cannot become another's.
         with (
             contextlib.suppress(Exception),

@@ -68,6 +68,21 @@ def _unavailable(fault: psycopg.OperationalError) -> Unavailable:
     return Unavailable(SILENT)
 
 
+def _commit(wire: Wire) -> None:
+    """A commit whose answer was lost may be done. It is never repeated here: the caller has to look
+    or to repeat it with the same key."""
+    try:
+        wire.commit()
+    except psycopg.OperationalError as fault:
+        if isinstance(fault, (*AGAIN, psycopg.errors.QueryCanceled)):
+            raise
+        raise Unavailable(
+            "The connection to the database was lost while this was saved; it is not known whether"
+            " it was. Look before you repeat it, or repeat it with the same Idempotency-Key.",
+            code="outcome_unknown",
+        ) from fault
+
+
 class _Lane:
     """Items of one set-based verb that wait to share a transaction."""
 
@@ -169,7 +184,7 @@ class Postgres:
             result = work(tx)
             if closing and tx.rung:
                 self._close(tx)
-            wire.commit()
+            _commit(wire)
             return result, tx
         except BaseException as fault:
             wire.undo()

@@ -51,7 +51,9 @@ def headers_of(refusal: errors.Refused) -> dict[str, str]:
         return {"retry-after": str(refusal.retry_after_s)}
     if isinstance(refusal, errors.Unauthenticated):
         return {"www-authenticate": "Bearer"}
-    if isinstance(refusal, errors.Unavailable):
+    if isinstance(refusal, errors.Unavailable) and refusal.code != "outcome_unknown":
+        # Programs repeat a request that is answered with this header; one whose outcome is not
+        # known must not be repeated without a look.
         return {"retry-after": "1"}
     return {}
 

@@ -1,0 +1,142 @@
+"""PostgreSQL stops answering for a while (a suspended machine, stuck storage): all of its
+processes, or one of them. Nothing is closed, and whatever was sent is done when it goes on."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import engines
+import pgguard
+from belvedere.client.problem import Problem
+from e2e import truth
+from e2e.crowd import Crowd
+from e2e.patience import until
+from e2e.truth import Evidence
+from e2e.world import FINAL, World
+
+pytestmark = pytest.mark.alone
+SEED = 5
+# As docs/howto/use-postgresql.md says, and a little for a busy machine.
+ANSWER_S, READY_S, BUSY_S = 10.0, 5.0, 5.0
+BACKENDS = (
+    "select pid from pg_stat_activity where datname = current_database()"
+    " and application_name = 'belvedere' and pid <> pg_backend_pid()"
+)
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """A PostgreSQL of its own: the test's other connections must not stop."""
+    with pgguard.guarded() as url:
+        yield url
+
+
+@pytest.fixture
+def url(server: str) -> str:
+    return engines.migrated(server, "paused")
+
+
+@pytest.fixture
+def world(url: str, tmp_path: Path) -> Iterator[World]:
+    with World(tmp_path, url) as made:
+        made.start()
+        yield made
+
+
+def postmaster(url: str) -> int:
+    with psycopg.connect(url) as operator:
+        row = operator.execute("select pg_read_file('postmaster.pid')").fetchone()
+    assert row is not None
+    return int(row[0].split()[0])
+
+
+def everyone(postmaster: int) -> list[int]:
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text()
+    return [postmaster, *map(int, children.split())]
+
+
+@contextmanager
+def paused(pids: list[int]) -> Iterator[None]:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def status(world: World) -> int:
+    """What the server answers to somebody who asks whether it is ready."""
+    with world.client(timeout_s=ANSWER_S + BUSY_S) as client:
+        try:
+            return client.ask("GET", "/-/ready").status
+        except Problem as refusal:
+            return refusal.status
+
+
+def is_ready(world: World) -> bool:
+    return status(world) == 200
+
+
+def check(world: World, crowd: Crowd) -> None:
+    asked = crowd.finish()
+    patience_s = 60 + len(asked) / 10
+    until(lambda: not still_open(world), patience_s, lambda: still_open(world)[:3], pause_s=0.2)
+    truth.check(world, asked, crowd.ledger, Evidence({}))
+    crowd.watcher.leave()
+    assert crowd.watcher.resyncs == 0
+    assert crowd.watcher.cursors == sorted(set(crowd.watcher.cursors))
+    world.doctor()
+
+
+def still_open(world: World) -> list[object]:
+    return [job for job in truth.all_jobs(world) if job["lifecycle"] not in FINAL]
+
+
+LONG = [pytest.mark.prove, pytest.mark.limit(900)]
+
+
+@pytest.mark.limit(180)
+@pytest.mark.parametrize(
+    "seconds", [(2.0, 10.0), pytest.param((5.0, 20.0, 40.0, 60.0, 9.0, 7.0), marks=LONG)]
+)
+def test_it_works(world: World, url: str, seconds: tuple[float, ...]) -> None:
+    """No accepted job is lost, none runs twice; callers get an answer all the time."""
+    server = postmaster(url)
+    crowd = Crowd(world, [world.agent("one"), world.agent("two")], SEED)
+    for pause_s in seconds:
+        crowd.asks_for(10)
+        began = time.monotonic()
+        with paused(everyone(server)):
+            while (left := began + pause_s - time.monotonic()) > 0:
+                if left > ANSWER_S - 1:
+                    assert status(world) == 503
+                else:
+                    time.sleep(left)
+        until(lambda: is_ready(world), READY_S + BUSY_S)
+    check(world, crowd)
+
+
+@pytest.mark.limit(180)
+@pytest.mark.parametrize("rounds", [1, pytest.param(12, marks=LONG)])
+def test_one_process_that_stops_does_not_stop_the_server(
+    world: World, url: str, rounds: int
+) -> None:
+    """Each in turn, wherever it is in its transaction; the others go on."""
+    crowd = Crowd(world, [world.agent("one")], SEED)
+    with psycopg.connect(url, autocommit=True) as operator:
+        for number in range(rounds):
+            crowd.asks_for(10)
+            pids = [pid for (pid,) in operator.execute(BACKENDS).fetchall()]
+            with paused([pids[number % len(pids)]]):
+                # The request that meets the stopped process gets its answer after 8 s.
+                until(lambda: [is_ready(world) for _ in range(10)].count(True) == 10, 60)
+        crowd.asks_for(10)
+    check(world, crowd)
