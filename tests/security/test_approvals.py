@@ -4,11 +4,13 @@ approver."""
 from typing import Any
 
 import msgspec
+import pytest
 
-from belvedere.access import Actor, Level, members
-from belvedere.jobs import starters
+from belvedere.access import Actor, Level, members, operator, roster
+from belvedere.jobs import starters, store, vote_links
 from belvedere.server import loops
 from belvedere.tasks.model import TaskSpec, Type
+from cast import PASSWORD, PASSWORD_HASH
 from contract import flowing
 from contract.client import Answer, Client
 from contract.running import create
@@ -187,5 +189,130 @@ async def test_an_admin_gives_an_approver_tag(world: World, ada: Client) -> None
 def test_a_user_name_that_equals_an_approver_tag_gives_no_right() -> None:
     spec = TaskSpec(name="release", type=Type.APPROVAL, approvers=["release"])
     person = Actor("c", "acme", Level.MANAGER, "member", user_id="u", username="release")
-    assert not starters.is_named(spec, person)
-    assert starters.is_named(spec, msgspec.structs.replace(person, tags=("Release",)))
+    assert not starters.is_named(spec, person, {"u"})
+    assert starters.is_named(spec, msgspec.structs.replace(person, tags=("Release",)), {"u"})
+
+
+# Credentials of approvers.
+
+
+@pytest.mark.parametrize("named_by", ["id", "tag"])
+async def test_a_manager_gets_no_link_for_an_approver(world: World, named_by: str) -> None:
+    """The attack: reset the approver's password, sign in as the approver, approve the own job."""
+    uma = world.cast.uma
+    await world.house.db.write(members.change, world.cast.ada, uma.member_id, tags=[TAG])
+    await approval(world, ["uma" if named_by == "id" else TAG])
+    path = f"/api/member/{uma.member_id}/reset"
+    refused = await world.client("max").post(path)
+    assert (refused.status, refused.code) == (403, "approver")
+    assert (
+        await world.client("max").post(f"/api/member/{world.cast.vic.member_id}/reset")
+    ).status == 201
+    assert (await world.client("ada").post(path)).status == 201
+
+
+async def test_a_manager_does_not_invite_an_approver(world: World, ada: Client) -> None:
+    """Neither by an address that a task names nor by a new link for somebody who is invited."""
+    body = {"user": {"email": "pat@acme.test"}, "credential": "user"}
+    made = (await ada.post("/api/member", body)).json
+    await approval(world, ["pat@acme.test"])
+    refused = await world.client("max").post(f"/api/member/{made['id']}/reset")
+    assert (refused.status, refused.code) == (403, "approver")
+    people = ["quin@acme.test"]
+    await approval(world, [], approvals_target="assignees", assigned_users=people)
+    body = {"user": {"email": "Quin@acme.test"}, "credential": "user"}
+    refused = await world.client("max").post("/api/member", body)
+    assert (refused.status, refused.code) == (403, "approver")
+    assert (await ada.post("/api/member", body)).status == 200
+
+
+# Accounts that become one.
+
+
+async def pat_of_two(world: World, ada: Client) -> Client:
+    """Pat has an own account in globex, and an account of acme with the same address."""
+    by = operator(world.cast.globex)
+    await world.house.db.write(
+        members.admit, by, "pat@acme.test", Level.USER, password_hash=PASSWORD_HASH
+    )
+    body = {"user": {"email": "pat@acme.test"}, "credential": "user"}
+    link = (await ada.post("/api/member", body)).json["invitation"]["token"]
+    used = {"token": link, "password": "another-long-password"}
+    done = await world.client().post("/api/auth/invitation", used)
+    return Client(world.app, done.json["access_token"])
+
+
+async def joined(world: World) -> Client:
+    """Pat accepts acme for the own account."""
+    body = {"email": "pat@acme.test", "password": PASSWORD, "customer": "globex"}
+    pat = Client(
+        world.app, (await world.client().post("/api/auth/login", body)).json["access_token"]
+    )
+    (offer,) = (await pat.get("/api/session/invitation")).json
+    assert (await pat.post("/api/session/invitation", {"id": offer["id"]})).status == 200
+    moved = await pat.put(f"/api/session/customer/{world.cast.acme.id}")
+    return Client(world.app, moved.json["access_token"])
+
+
+async def test_who_joins_with_another_account_stays_approver(world: World, ada: Client) -> None:
+    await pat_of_two(world, ada)
+    task = await approval(world, ["pat@acme.test"])
+    job = await create(ada, task)
+    pat = await joined(world)
+    assert [one["id"] for one in (await pat.get("/acme/job")).json] == [job["id"]]
+    assert (await pat.put(f"/acme/job/{job['id']}/approve")).status == 200
+
+
+async def test_who_joins_with_another_account_stays_the_starter(world: World, ada: Client) -> None:
+    """The attack: start it with one account, accept it for the other one, and approve."""
+    before = await pat_of_two(world, ada)
+    task = await approval(world, ["pat@acme.test", "vic"], acl=["pat@acme.test"])
+    job = await create(before, task)
+    pat = await joined(world)
+    refused = await pat.put(f"/acme/job/{job['id']}/approve")
+    assert (refused.status, refused.code) == (403, "four_eyes")
+    assert (await approve(world, "vic", job["id"])).status == 200
+
+
+async def test_a_link_to_approve_follows_the_account(world: World, ada: Client) -> None:
+    await pat_of_two(world, ada)
+    job = await create(ada, await approval(world, ["pat@acme.test"]))
+    db, keys = world.house.db, world.house.keys
+    member = await db.read(roster.of_email, world.cast.acme.id, "pat@acme.test")
+    assert member is not None
+    row = await db.read(store.find, world.cast.acme.id, job["id"])
+    links = await db.write(vote_links.make, keys, row, member.user_id)
+    await joined(world)
+    assert (await world.client().post(f"/-/approval/{links['approve']}")).status == 200
+
+
+# Approvals that waited when the server was upgraded: nothing says what started them.
+
+
+async def forget_starters(world: World) -> None:
+    await world.house.db.write(lambda tx: tx.run("delete from job_starters"))
+
+
+async def test_an_admin_decides_an_old_approval_that_nobody_else_can(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    task = await approval(world, ["ada", "max"])
+    job_id = (await start_by_secret(ada, stranger, task)).json["id"]
+    await forget_starters(world)
+    assert (await approve(world, "ada", job_id)).code == "four_eyes"
+    await world.house.db.write(
+        members.change, world.cast.olga, world.cast.max.member_id, enabled=False
+    )
+    assert (await approve(world, "ada", job_id)).status == 200
+
+
+async def test_an_admin_never_decides_a_new_one(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    """Also when the other approvers have gone: the start is recorded."""
+    task = await approval(world, ["ada", "max"])
+    job_id = (await start_by_secret(ada, stranger, task)).json["id"]
+    await world.house.db.write(
+        members.change, world.cast.olga, world.cast.max.member_id, enabled=False
+    )
+    assert (await approve(world, "ada", job_id)).code == "four_eyes"

@@ -81,7 +81,7 @@ def _texts(tags: list[str | records.Tag]) -> list[str]:
     return [tag if isinstance(tag, str) else f"{tag.k}:{tag.v}" for tag in tags]
 
 
-_CODES = ("already_member", "last_owner", "stale")
+_CODES = ("already_member", "last_owner", "stale", "approver_tag")
 
 ROUTES = (
     plain(
@@ -109,7 +109,7 @@ ROUTES = (
         "Invite a person; the link is shown once",
         body=Invite,
         answer=records.MemberRecord,
-        codes=_CODES,
+        codes=(*_CODES, "approver"),
         people=True,
     ),
     plain(
@@ -140,7 +140,7 @@ ROUTES = (
         reset,
         "A one-time link for a new password, or a new invitation; shown once",
         answer=records.LinkRecord,
-        codes=("belongs_elsewhere", "passwords_off"),
+        codes=("belongs_elsewhere", "passwords_off", "approver"),
         known=False,
         people=True,
     ),

@@ -1,4 +1,5 @@
-"""Member tags that give the right to decide approvals: only admins give or take them."""
+"""The right to decide approvals: only admins give it, take it, or create links for those who have
+it."""
 
 from collections.abc import Collection
 
@@ -29,6 +30,19 @@ def check_change(tx: Tx, actor: Actor, before: Collection[str], after: Collectio
             " or takes it away.",
             code="approver_tag",
             faults=(Fault("tags", f"{held[0]!r} names approvers"),),
+        )
+
+
+def check_credential(tx: Tx, actor: Actor, entries: Collection[str]) -> None:
+    """Refuse to a manager a link for an approver: whoever uses it decides as that approver.
+    `entries` are the user id, the e-mail address and the tags of the account."""
+    if actor.level.reaches(Level.ADMIN):
+        return
+    if not _in_use(tx, actor.customer_id).isdisjoint(entry.lower() for entry in entries):
+        raise Forbidden(
+            "This person decides approvals; only an admin creates an invitation or a link for a"
+            " new password.",
+            code="approver",
         )
 
 

@@ -9,7 +9,7 @@ is none yet, by a link that was sent to the address.
 
 import msgspec
 
-from belvedere.access import approver_tags, entrance, links, roster, sessions, users
+from belvedere.access import approver_tags, entrance, links, names, roster, sessions, users
 from belvedere.access.entrance import Entered
 from belvedere.access.keys import Keys
 from belvedere.access.links import Link
@@ -51,6 +51,7 @@ def invite(
     require_person(actor)
     roster.check_grant(actor, level)
     approver_tags.check_change(tx, actor, [], tags)
+    approver_tags.check_credential(tx, actor, [names.email(email)])
     user = users.find_or_create(tx, email, name, actor.customer_id)
     member = roster.add(tx, actor, user, level, tags)
     link, token = links.make(

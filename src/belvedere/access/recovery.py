@@ -1,7 +1,16 @@
 """New passwords: changed by the person, or set through a one-time link."""
 
 from belvedere import events
-from belvedere.access import browsers, customers, links, roster, sessions, tickets, users
+from belvedere.access import (
+    approver_tags,
+    browsers,
+    customers,
+    links,
+    roster,
+    sessions,
+    tickets,
+    users,
+)
 from belvedere.access.keys import Keys
 from belvedere.access.links import Link
 from belvedere.access.model import Actor
@@ -14,6 +23,8 @@ from belvedere.db import Tx
 def issue_link(tx: Tx, keys: Keys, actor: Actor, member_id: str) -> tuple[Link, str]:
     """A link that lets a member set a new password, or, to one still invited, the way in."""
     member = roster.held_below(tx, actor, member_id)
+    entries = [*users.account_ids(tx, actor.customer_id, member.user_id), member.email]
+    approver_tags.check_credential(tx, actor, [*entries, *member.tag_list])
     kind = links.INVITATION if member.invited_at is not None else links.RESET
     if kind == links.RESET and roster.belongs_elsewhere(tx, member):
         # One password opens all organizations of an account: no single one may replace it.

@@ -148,6 +148,7 @@ def add(
 
 def activate(tx: Tx, member: Member, user_id: str, proof: str) -> None:
     """The membership opens from now on, for this account."""
+    users.replace_account(tx, member.customer_id, member.user_id, user_id)
     tx.run(
         "update members set invited_at = null, user_id = ?, proof = ?, version = version + 1,"
         " updated_at = ? where customer_id = ? and id = ?",

@@ -147,6 +147,45 @@ def make_room(tx: Tx, user: User, customer_id: str) -> None:
         )
 
 
+def replace_account(tx: Tx, customer_id: str, former_id: str, user_id: str) -> None:
+    """Remember that a membership of the first account is one of the second from now on."""
+    if former_id == user_id:
+        return
+    tx.run(
+        "update former_accounts set user_id = ? where customer_id = ? and user_id = ?",
+        user_id,
+        customer_id,
+        former_id,
+    )
+    tx.run(
+        "insert into former_accounts (customer_id, former_id, user_id) values (?, ?, ?)"
+        " on conflict (customer_id, former_id) do update set user_id = excluded.user_id",
+        customer_id,
+        former_id,
+        user_id,
+    )
+
+
+def account_ids(tx: Tx, customer_id: str, user_id: str) -> frozenset[str]:
+    """The account, and those that its membership belonged to before."""
+    rows = tx.rows(
+        "select former_id from former_accounts where user_id = ? and customer_id = ?",
+        user_id,
+        customer_id,
+    )
+    return frozenset([user_id, *(former_id for (former_id,) in rows)])
+
+
+def current_account(tx: Tx, customer_id: str, user_id: str) -> str:
+    """The account that the membership of this one belongs to now."""
+    found: str | None = tx.value(
+        "select user_id from former_accounts where customer_id = ? and former_id = ?",
+        customer_id,
+        user_id,
+    )
+    return found or user_id
+
+
 def hold(tx: Tx, user_id: str) -> bool:
     """Keep the row as it is until the commit; False when it has gone meanwhile. So nobody is
     forgotten while another organization invites the same person."""

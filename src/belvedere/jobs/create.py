@@ -127,8 +127,11 @@ def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]], take: Take = taking.n
         ],
     )
     for item, made in fresh:
-        if item.actor.starters:
-            starters.remember(tx, made.job.id, item.actor.starters)
+        people = item.actor.starters
+        if made.job.type == APPROVAL and item.workflow_job_id is None:
+            people = starters.to_remember(item.actor)
+        if people:
+            starters.remember(tx, made.job.id, people)
         if made.job.type == APPROVAL and not made.job.is_over:
             made.plan = plan.write(tx, made.job, made.task.spec, made.arguments, item.follows)
     insert_attempts(tx, taken.attempts)

@@ -49,7 +49,9 @@ def _sees(tx: Tx, actor: Actor, job: JobRow) -> bool:
         return job.host_id == actor.host_id
     if actor.sees_all or (job.user_id and job.user_id == actor.user_id):
         return True
-    return access.may_see(actor, _acl(tx, job)) or is_approver(tx, actor, job)
+    if access.may_see(actor, _acl(tx, job)) or is_approver(tx, actor, job):
+        return True
+    return bool(job.user_id) and job.user_id in starters.ids_of(tx, actor)
 
 
 def sees(tx: Tx, actor: Actor, job_id: str) -> bool:
@@ -67,15 +69,16 @@ def is_approver(tx: Tx, actor: Actor, job: JobRow) -> bool:
         return False
     spec = specs.of_job(tx, job)
     if spec.approvals_target == "initiator":
-        return bool(actor.user_id) and actor.user_id == job.user_id
-    return starters.is_named(spec, actor)
+        return bool(job.user_id) and job.user_id in starters.ids_of(tx, actor)
+    return starters.is_named(spec, actor, starters.ids_of(tx, actor))
 
 
 def may_decide(tx: Tx, actor: Actor, job: JobRow) -> bool:
     """An approver; where four eyes are asked for, nobody who counts as having started it."""
     if not is_approver(tx, actor, job):
         return False
-    return not (specs.of_job(tx, job).four_eyes and starters.of_job(tx, job).include(actor))
+    spec = specs.of_job(tx, job)
+    return not (spec.four_eyes and starters.counts(tx, actor, job, spec))
 
 
 def visible(actor: Actor, engine: str) -> tuple[str, list[Any]]:
@@ -84,12 +87,25 @@ def visible(actor: Actor, engine: str) -> tuple[str, list[Any]]:
         return "1 = 1", []
     tasks, task_params = access.visible(actor, "task", "j.task_id")
     flows, flow_params = access.visible(actor, "workflow", "j.workflow_id")
-    names = [name for name in (actor.user_id, *starters.approver_entries(actor)) if name]
-    votes = _TO_APPROVE[engine].replace("{names}", ", ".join("?" * len(names)) or "''")
+    names = starters.approver_entries(actor)
+    votes = _TO_APPROVE[engine].replace("{accounts}", _ACCOUNTS)
+    votes = votes.replace("{names}", ", ".join("?" * len(names)) or "''")
     return (
-        f"(j.user_id = ? or (j.workflow_id is null and {tasks}) or {flows} or {votes})",
-        [actor.user_id or "-", *task_params, *flow_params, *names],
+        f"(j.user_id in {_ACCOUNTS} or (j.workflow_id is null and {tasks}) or {flows} or {votes})",
+        [*_accounts_of(actor), *task_params, *flow_params, *names, *_accounts_of(actor)],
     )
+
+
+# The account of the actor, and those that its membership belonged to before.
+_ACCOUNTS = (
+    "(select ? union all select former_id from former_accounts"
+    " where user_id = ? and customer_id = ?)"
+)
+
+
+def _accounts_of(actor: Actor) -> tuple[str, str, str]:
+    user_id = actor.user_id or "-"
+    return user_id, user_id, actor.customer_id
 
 
 # `is_approver` in SQL: the definition that the job was made from names the actor.
@@ -97,13 +113,13 @@ _TO_APPROVE = {
     "sqlite": "(j.type = 'ApprovalJob' and exists (select 1 from task_versions v"
     " join json_each(v.spec, case when v.spec ->> 'approvals_target' = 'assignees'"
     " then '$.assigned_users' else '$.approvers' end) a where v.task_id = j.task_id"
-    " and v.version = j.task_version and lower(a.value) in ({names})"
+    " and v.version = j.task_version and (lower(a.value) in ({names}) or a.value in {accounts})"
     " and coalesce(v.spec ->> 'approvals_target', '') <> 'initiator'))",
     "postgres": "(j.type = 'ApprovalJob' and exists (select 1 from task_versions v"
     " cross join lateral json_array_elements_text(v.spec::json ->"
     " (case when v.spec::json ->> 'approvals_target' = 'assignees'"
     " then 'assigned_users' else 'approvers' end)) a (value)"
     " where v.task_id = j.task_id and v.version = j.task_version"
-    " and lower(a.value) in ({names})"
+    " and (lower(a.value) in ({names}) or a.value in {accounts})"
     " and coalesce(v.spec::json ->> 'approvals_target', '') <> 'initiator'))",
 }

@@ -3,13 +3,17 @@
 A job that no person started (task secret, webhook, schedule, trigger) counts as started by everyone
 who could have caused it: the people behind the job that triggered it, the people who created or
 changed its schedule, else every admin, because admins can read secrets and set up webhooks.
+
+A membership may have belonged to another account before; that account's jobs and rights are the
+same person's. Of a job from before this was recorded nobody knows who caused it: every admin counts
+as its starter while another approver can decide it.
 """
 
 from collections.abc import Iterable, Set
 
 import msgspec
 
-from belvedere.access import roster
+from belvedere.access import roster, users
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
@@ -26,10 +30,13 @@ class Starters(msgspec.Struct, frozen=True):
     """User ids, and perhaps ADMINS."""
 
     names: frozenset[str]
+    # False: no person started the job, and nothing says what did.
+    is_recorded: bool = True
 
-    def include(self, actor: Actor) -> bool:
+    def include(self, actor: Actor, ids: Set[str]) -> bool:
+        """`ids` are the accounts of the actor."""
         is_admin = ADMINS in self.names and actor.level.reaches(Level.ADMIN)
-        return is_admin or (bool(actor.user_id) and actor.user_id in self.names)
+        return is_admin or not (ids - {""}).isdisjoint(self.names)
 
 
 class _Start(msgspec.Struct):
@@ -46,9 +53,28 @@ def remember(tx: Tx, job_id: str, names: Iterable[str]) -> None:
     )
 
 
+def to_remember(actor: Actor) -> tuple[str, ...]:
+    """Of a start that is no step of a workflow; nothing where a person started it."""
+    return actor.starters or (() if actor.user_id else (ADMINS,))
+
+
 def of_job(tx: Tx, job: JobRow) -> Starters:
-    names = _names(tx, _Start(job.id, job.workflow_job_id, job.user_id))
-    return _with_token_creators(tx, job.customer_id, names | ({job.user_id} - {""}))
+    names = _recorded(tx, _Start(job.id, job.workflow_job_id, job.user_id))
+    names |= {job.user_id} - {""}
+    found = _with_token_creators(tx, job.customer_id, names or {ADMINS})
+    return msgspec.structs.replace(found, is_recorded=bool(names))
+
+
+def counts(tx: Tx, actor: Actor, job: JobRow, spec: TaskSpec) -> bool:
+    """Whether this approver counts as having started the job."""
+    found = of_job(tx, job)
+    if not found.include(actor, ids_of(tx, actor)):
+        return False
+    return found.is_recorded or _has_other_approver(tx, actor, spec, found)
+
+
+def ids_of(tx: Tx, actor: Actor) -> frozenset[str]:
+    return users.account_ids(tx, actor.customer_id, actor.user_id)
 
 
 def of_source(tx: Tx, customer_id: str, job_id: str) -> tuple[str, ...]:
@@ -77,11 +103,8 @@ def check_approver_left(tx: Tx, actor: Actor, workflow_job_id: str | None, spec:
         above = _start(tx, workflow_job_id)
     names = set(actor.starters) or {ADMINS} if above is None else _names(tx, above)
     starters = _with_token_creators(tx, actor.customer_id, names)
-    for member in roster.everybody(tx, actor):
-        is_active = member.enabled and member.user_enabled and member.invited_at is None
-        person = roster.acting(member, "")
-        if is_active and is_named(spec, person) and not starters.include(person):
-            return
+    if _has_other_approver(tx, actor, spec, starters):
+        return
     raise Conflict(
         "Nobody could decide this approval: it has four_eyes and no person starts it, so it counts"
         " as started by everyone who could have caused the start, and every approver is one of"
@@ -91,12 +114,23 @@ def check_approver_left(tx: Tx, actor: Actor, workflow_job_id: str | None, spec:
     )
 
 
-def is_named(spec: TaskSpec, actor: Actor) -> bool:
+def _has_other_approver(tx: Tx, actor: Actor, spec: TaskSpec, starters: Starters) -> bool:
+    """Whether an approver of the organization does not count as one of the starters."""
+    for member in roster.everybody(tx, actor):
+        is_active = member.enabled and member.user_enabled and member.invited_at is None
+        person = roster.acting(member, "")
+        ids = ids_of(tx, person) if is_active else frozenset[str]()
+        if is_active and is_named(spec, person, ids) and not starters.include(person, ids):
+            return True
+    return False
+
+
+def is_named(spec: TaskSpec, actor: Actor, ids: Set[str]) -> bool:
     """Whether the task names this member as approver, by user id, e-mail or member tag. User names
     do not count: one that equals a tag would give the right of the tag."""
     entries = spec.assigned_users if spec.approvals_target == "assignees" else spec.approvers
     named = {entry.lower() for entry in entries}
-    return actor.user_id in named or bool(named.intersection(approver_entries(actor)))
+    return not named.isdisjoint({*ids, *approver_entries(actor)} - {""})
 
 
 def approver_entries(actor: Actor) -> tuple[str, ...]:
@@ -104,6 +138,10 @@ def approver_entries(actor: Actor) -> tuple[str, ...]:
 
 
 def _names(tx: Tx, start: _Start) -> set[str]:
+    return _recorded(tx, start) or {ADMINS}
+
+
+def _recorded(tx: Tx, start: _Start) -> set[str]:
     """A step of a workflow was started by whoever started the outermost workflow."""
     for _ in range(MAX_DEPTH):
         above = None if start.workflow_job_id is None else _start(tx, start.workflow_job_id)
@@ -113,7 +151,7 @@ def _names(tx: Tx, start: _Start) -> set[str]:
     if start.user_id:
         return {start.user_id}
     rows = tx.rows("select user_id from job_starters where job_id = ?", start.job_id)
-    return {name for (name,) in rows} or {ADMINS}
+    return {name for (name,) in rows}
 
 
 def _start(tx: Tx, job_id: str) -> _Start | None:

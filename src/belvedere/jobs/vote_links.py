@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from belvedere.access import roster
+from belvedere.access import roster, users
 from belvedere.access.keys import LINK, Keys, make_token
 from belvedere.access.model import Actor
 from belvedere.base.clock import DAY, Millis
@@ -94,7 +94,8 @@ def use(tx: Tx, keys: Keys, token: str, address: str) -> Asked | None:
 
 def _approver(tx: Tx, link: Link, address: str) -> Actor | None:
     """The member as of today: whoever has left, or was disabled, decides nothing."""
-    member = roster.of_user(tx, link.customer_id, link.user_id)
+    user_id = users.current_account(tx, link.customer_id, link.user_id)
+    member = roster.of_user(tx, link.customer_id, user_id)
     is_enabled = tx.value("select enabled from customers where id = ?", link.customer_id)
     if member is None or not (member.enabled and member.user_enabled and is_enabled):
         return None

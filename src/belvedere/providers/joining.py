@@ -105,6 +105,7 @@ def _moved_inside(tx: Tx, by: Actor, member: Member) -> Member:
     account, whose password would open this organization from now on."""
     user = users.find_or_create(tx, member.email, member.name, member.customer_id)
     tx.run("update members set user_id = ? where id = ?", user.id, member.id)
+    users.replace_account(tx, member.customer_id, member.user_id, user.id)
     return roster.find(tx, member.customer_id, member.id)
 
 

@@ -1,7 +1,7 @@
 """A job of a whole workflow as a step of another one's: who may start it, and its row."""
 
 from belvedere import access
-from belvedere.access import roster
+from belvedere.access import roster, users
 from belvedere.access.model import Actor, Level, starter
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.base.ids import new_id
@@ -49,7 +49,8 @@ def _person(tx: Tx, of: Of | JobRow) -> Actor:
     """Who started it all, with the rights of today; what nobody started runs all."""
     if not of.user_id:
         return starter(of.customer_id, "")
-    member = roster.of_user(tx, of.customer_id, of.user_id)
+    user_id = users.current_account(tx, of.customer_id, of.user_id)
+    member = roster.of_user(tx, of.customer_id, user_id)
     if member is not None and member.enabled and member.user_enabled:
         return roster.acting(member, "")
     is_token = tx.row(

@@ -13,7 +13,7 @@ from belvedere.base.errors import Forbidden, Invalid, Refused
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
-from belvedere.jobs import once
+from belvedere.jobs import once, starters
 from belvedere.jobs.create import Tasks
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.once import Key, Once
@@ -82,7 +82,7 @@ def write(tx: Tx, ready: Sequence[Prepared]) -> None:
     """Make them durable; where only one may run at a time, the others wait."""
     for one in ready:
         assert one.run is not None
-        children.begin(tx, one.run, one.wanted.actor.starters)
+        children.begin(tx, one.run, starters.to_remember(one.wanted.actor))
         if one.wanted.once is not None:
             once.remember(tx, [(_key(one.wanted), one.wanted.once, [one.job.id])])
     around_commit(tx, "start")
