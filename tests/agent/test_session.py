@@ -16,7 +16,8 @@ from belvedere.agent.cache import Cache
 from belvedere.agent.lookout import Lookout
 from belvedere.agent.samples import Buffer
 from belvedere.agent.session import Session
-from belvedere.protocol import Welcome
+from belvedere.protocol import INLINE_LOG, Welcome
+from belvedere.server.main import MAX_MESSAGE
 
 pytestmark = pytest.mark.usefixtures("loop_factory")
 
@@ -36,6 +37,7 @@ class Pipe:
         self.keeper.listener = self.session.hear_keeper
         self.keeper.pause_listener = self.session.speak_up
         self.frames = 0
+        self.longest = 0
         self.is_full = False
 
     def _say(self, *messages: dict[str, Any]) -> None:
@@ -50,7 +52,9 @@ class Pipe:
 
     def say(self, messages: Sequence[Any]) -> None:
         self.frames += 1
-        self.to_server += json.loads(speech.frame(messages))
+        frame = speech.frame(messages)
+        self.longest = max(self.longest, len(frame.encode()))
+        self.to_server += json.loads(frame)
 
     def send(self, frame: bytes) -> None:
         self.frames += 1
@@ -156,3 +160,31 @@ async def test_what_finds_no_room_follows_in_its_turn(tmp_path: Path) -> None:
             await asyncio.sleep(0)
     assert kinds(pipe.to_server) == [("ended", 1), ("ended", 2), ("ended", 3)]
     task.cancel()
+
+
+async def test_many_ends_leave_in_frames_that_the_server_accepts(tmp_path: Path) -> None:
+    """Those of a host that was offline all wait when it connects."""
+    pipe = Pipe(tmp_path)
+    report = {**REPORT, "log": "\x01" * INLINE_LOG, "lastline": "\U0001f600" * 4_000}
+    pipe.hear(state(*(entry(fence, report) for fence in range(1, 301))))
+    pipe.session.open(Welcome(5, "host", 1000, 1000))
+    task = asyncio.create_task(pipe.session.speak(pipe))
+    async with asyncio.timeout(20):
+        while len(pipe.to_server) < 300:
+            await asyncio.sleep(0)
+    task.cancel()
+    assert sorted(fence for _, fence in kinds(pipe.to_server)) == list(range(1, 301))
+    assert pipe.longest <= MAX_MESSAGE
+
+
+async def test_the_longest_report_fits_into_a_frame_behind_others(tmp_path: Path) -> None:
+    pipe = Pipe(tmp_path)
+    long = {**REPORT, "log": "\x01" * INLINE_LOG, "lastline": "\x01" * (256 * 1024)}
+    pipe.hear(state(*(entry(fence, long) for fence in range(1, 9))))
+    pipe.session.open(Welcome(5, "host", 1000, 1000))
+    task = asyncio.create_task(pipe.session.speak(pipe))
+    async with asyncio.timeout(20):
+        while len(pipe.to_server) < 8:
+            await asyncio.sleep(0)
+    task.cancel()
+    assert pipe.longest <= MAX_MESSAGE

@@ -37,6 +37,11 @@ from belvedere.protocol import (
 log = logging.getLogger("belvedere.agent")
 
 GATHER_S = 0.2
+# Characters of reports in one frame. JSON takes at most 12 bytes for one, and the server refuses
+# messages of more than 4 MiB.
+MAX_ENDS_SIZE = 128 * 1024
+# What a report has beside its texts, and a name in one of its lists.
+REPORT_SIZE, NAME_SIZE = 400, 250
 
 
 class Socket(Protocol):
@@ -248,9 +253,11 @@ class Session:
         speaks next goes on behind it."""
         thing = self._streams.next()
         has_ends = isinstance(thing, Ended)
+        size = 0
         while isinstance(thing, Ended):
             self._outbox.append(thing)
-            thing = self._streams.next()
+            size += _size(thing)
+            thing = self._streams.next() if size < MAX_ENDS_SIZE else None
         while self._soon is None and (batch := self._samples.next()) is not None:
             self._outbox.append(batch)
         messages, self._outbox = self._outbox, []
@@ -260,7 +267,7 @@ class Session:
                 reach("agent.reported")
         if thing is not None:
             socket.send(thing)
-        return thing is not None
+        return thing is not None or size >= MAX_ENDS_SIZE
 
     def close(self) -> None:
         """Orders that still wait were never accepted; the server hears so from the next Hello."""
@@ -269,3 +276,11 @@ class Session:
         if self._soon is not None:
             self._soon.cancel()
         self._supply.close()
+
+
+def _size(ended: Ended) -> int:
+    """Characters of a report, roughly."""
+    report = ended.report
+    named = len(report.files) + len(report.files_skipped) + len(report.survivors)
+    texts = len(report.log or "") + len(report.lastline) + len(report.message)
+    return REPORT_SIZE + texts + named * NAME_SIZE

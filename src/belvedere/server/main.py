@@ -29,6 +29,8 @@ from belvedere.server.socket import serve as serve_agent
 from belvedere.server.wire import Wire
 
 log = logging.getLogger("belvedere.server")
+# Bytes of one WebSocket message of an agent.
+MAX_MESSAGE = 4 << 20
 # Running streams get this long to end when the server stops.
 FAREWELL_S = 2
 
@@ -205,7 +207,7 @@ def _config(house: House) -> uvicorn.Config:
         date_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=FAREWELL_S,
-        ws_max_size=4 << 20,
+        ws_max_size=MAX_MESSAGE,
         ssl_certfile=settings.tls_cert or None,
         ssl_keyfile=settings.tls_key or None,
     )
