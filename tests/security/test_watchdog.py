@@ -3,12 +3,16 @@
 import asyncio
 import logging
 import time
+from typing import Any
 
 import pytest
 
 from belvedere.rest.route import Ask, Route
+from belvedere.server import operator
 from belvedere.server import watchdog as watching
 from belvedere.server.app import App
+from belvedere.server.doctor import running
+from belvedere.server.doctor.model import Finding, Patient
 from belvedere.server.table import Table
 from contract.client import Client
 from contract.world import World
@@ -62,3 +66,24 @@ async def test_a_request_only_leaves_its_route(world: World) -> None:
     await Client(app_of(world)).get("/other")
     assert world.house.watchdog.route == "/other"
     assert (world.house.watchdog.slow, world.house.watchdog.last) == (0, None)
+
+
+async def findings_of(world: World) -> list[Finding]:
+    nothing: Any = None
+    patient = Patient(world.house.settings, nothing, nothing, 0, lambda *_: None)
+    return await asyncio.to_thread(lambda: list(running.event_loop(patient)))
+
+
+async def test_the_doctor_shows_blocked_iterations_and_their_route(world: World) -> None:
+    assert await findings_of(world) == []
+    async with await operator.open_door(world.house):
+        [finding] = await findings_of(world)
+        assert finding.verdict == "ok"
+        watchdog = world.house.watchdog
+        watchdog.route = "/job/{id}"
+        watchdog._report(400)
+        watchdog._report(300)
+        [finding] = await findings_of(world)
+    assert finding.verdict == "notice" and finding.advice
+    for part in ("blocked 2 times", "for 400 ms at most", "for 300 ms by /job/{id} (-)"):
+        assert part in finding.found

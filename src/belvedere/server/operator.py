@@ -68,6 +68,12 @@ def _reset_second_factor(tx: Tx, house: House, payload: dict[str, Any]) -> dict[
     return {"email": user.email}
 
 
+def _event_loop(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+    watchdog = house.watchdog
+    last = None if watchdog.last is None else msgspec.to_builtins(watchdog.last)
+    return {"slow": watchdog.slow, "longest_ms": watchdog.longest_ms, "last": last}
+
+
 def _organization(payload: dict[str, Any]) -> str | None:
     """Needed only where several accounts have one e-mail."""
     return _word(payload, "organization") if payload.get("organization") else None
@@ -85,6 +91,7 @@ VERBS: dict[str, Callable[[Tx, House, dict[str, Any]], dict[str, Any]]] = {
     "/organizations": _organizations,
     "/organization/allow-passwords": _allow_passwords,
     "/member/reset-password": _reset_password,
+    "/event-loop": _event_loop,
     "/key": resealing.show,
     "/key/add": resealing.add,
     "/key/rotate": resealing.rotate,

@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from belvedere.base.clock import wall
 from belvedere.base.errors import Refused
 from belvedere.db.peek import Peek, peek
-from belvedere.server.doctor import data, place
+from belvedere.server.doctor import data, place, running
 from belvedere.server.doctor.model import Check, Finding, Patient, problem
 from belvedere.server.settings import Settings
 
 CHECKS = (
     Check("server", place.server),
+    Check("event loop", running.event_loop),
     Check("permissions", place.permissions),
     Check("scripts", place.scripts),
     Check("key", place.key),
