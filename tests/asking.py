@@ -1,13 +1,15 @@
 """Calling a handler as the server would, without the server: for tests of a feature's api.py."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from belvedere.access import Actor
 from belvedere.access.keys import Keys
+from belvedere.access.limits import Limits
 from belvedere.base import text
+from belvedere.base.clock import wall
 from belvedere.db import Database
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -18,6 +20,7 @@ class Room:
 
     db: Database
     keys: Keys
+    limits: Limits = field(default_factory=lambda: Limits(wall))
 
 
 @dataclass

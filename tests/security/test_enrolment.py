@@ -166,3 +166,19 @@ async def test_the_client_that_had_a_host_cannot_register_for_it_again(
     assert (await enrol(world, made["token"], "old-1")).status == 201
     await old.sign_in()
     assert (await old.register()).code == "host_exists"
+
+
+async def test_wrong_enrolment_tokens_are_limited_by_host_name_and_network(
+    world: World, stranger: Client
+) -> None:
+    """A machine that retries with an expired token does not stop the others of its network."""
+
+    async def enrol(hostname: str) -> int:
+        body = {"token": "bve_wrong", "hostname": hostname, "fingerprint": "f"}
+        return (await stranger.post("/-/enrol", body)).status
+
+    assert [await enrol("old-1") for _ in range(21)] == [401] * 20 + [429]
+    assert await enrol("new-1") == 401
+    for n in range(79):
+        await enrol(f"many-{n}")
+    assert await enrol("new-2") == 429

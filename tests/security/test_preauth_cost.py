@@ -18,7 +18,7 @@ from belvedere.access.admission import SMALL_BODY
 from belvedere.access.limits import Kind
 from belvedere.base import text
 from belvedere.base.errors import Invalid
-from belvedere.jobs.asking import MAX_BODY
+from belvedere.jobs.request_size import MAX_BODY
 from belvedere.rest import off_loop
 from belvedere.rest.route import Route
 from belvedere.server import http_protocol as protocol
@@ -82,11 +82,8 @@ async def ratio(site: Site, raw: bytes) -> float:
 
 @pytest.mark.parametrize("route", WITH_BODY, ids=name_of)
 async def test_every_anonymous_body_is_admitted_first(world: World, route: Route) -> None:
-    """An address that was wrong too often is refused before its body is read; where the limit
-    depends on what the body says, that is small."""
-    assert route.max_body <= (SMALL_BODY if route.admit is None else MAX_BODY)
-    if route.admit is None:
-        return
+    """An address that was wrong too often is refused before its body is read."""
+    assert route.admit is not None and route.max_body <= MAX_BODY
     for kind in Kind:
         for object_id in ("", "0" * 24):
             for _ in range(20):

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from belvedere.access import (
+    admission,
     browsers,
     cookies,
-    doors,
     entrance,
     names,
     preferences,
@@ -96,6 +96,13 @@ class Profile(msgspec.Struct):
 
 class Done(msgspec.Struct):
     message: str
+
+
+async def admit_login(ask: Ask) -> None:
+    """Refuse an address that was wrong too often before its body is read. A browser that the owner
+    of the account used before has a count of its own, and only the body names the account."""
+    if not browsers.of(ask).token:
+        ask.house.limits.check(ask.actor.address)
 
 
 async def login(ask: Ask) -> Reply:
@@ -276,7 +283,8 @@ _login = partial(
     body=Login,
     answer=LoginAnswer,
     codes=("too_many_requests", "passwords_off"),
-    **doors.anonymous(None),
+    admit=admit_login,
+    max_body=admission.SMALL_BODY,
 )
 
 ROUTES = (

@@ -10,8 +10,7 @@ from belvedere.rest.route import Route
 plain = partial(Route, style="plain")
 
 
-def anonymous(kind: Kind | None) -> dict[str, Any]:
+def anonymous(kind: Kind) -> dict[str, Any]:
     """Options of anonymous routes with a body: it is small, and the limit of this kind for the
-    address comes first. None: the limit depends on what the body says."""
-    admit = None if kind is None else admission.by_address(kind)
-    return {"admit": admit, "max_body": admission.SMALL_BODY}
+    address comes first."""
+    return {"admit": admission.by_address(kind), "max_body": admission.SMALL_BODY}

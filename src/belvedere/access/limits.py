@@ -33,10 +33,11 @@ class Kind(StrEnum):
     PROVIDER = "provider"
     SETUP = "setup"
     RECOVERY = "recovery"
+    ENROLMENT = "enrolment"
 
 
 # Attempts at one of many objects: counted for each object, and over all with a higher limit.
-_WITH_TARGET = (Kind.SECRET, Kind.AGENT)
+_WITH_TARGET = (Kind.SECRET, Kind.AGENT, Kind.ENROLMENT)
 
 
 class Window:

@@ -2,7 +2,9 @@
 
 import msgspec
 
-from belvedere.access import doors, enrolment, records
+from belvedere.access import admission, doors, enrolment, records
+from belvedere.access.limits import Kind
+from belvedere.base.errors import Unauthenticated
 from belvedere.hosts import service, store
 from belvedere.hosts.model import HostRecord, HostRow, record
 from belvedere.hosts.service import Enrolment, HostChange
@@ -24,14 +26,22 @@ def _shown(ask: Ask, row: HostRow) -> HostRecord:
 
 async def enrol(ask: Ask) -> Reply:
     body: EnrolBody = ask.body
-    made = await ask.house.db.write(
-        service.enrol,
-        ask.house.keys,
-        body.token,
-        body.hostname,
-        body.fingerprint,
-        ask.actor.address,
-    )
+    limits, address = ask.house.limits, ask.actor.address
+    # One machine that retries with an expired token must not stop others of its network.
+    target = body.hostname[: admission.MAX_TARGET]
+    limits.check(address, Kind.ENROLMENT, target)
+    try:
+        made = await ask.house.db.write(
+            service.enrol,
+            ask.house.keys,
+            body.token,
+            body.hostname,
+            body.fingerprint,
+            address,
+        )
+    except Unauthenticated:
+        limits.wrong(address, kind=Kind.ENROLMENT, target=target)
+        raise
     return Reply(made, status=201)
 
 
@@ -97,9 +107,9 @@ ROUTES: tuple[Route, ...] = (
         "Trade an enrolment token for an agent's credential",
         style="plain",
         body=EnrolBody,
-        **doors.anonymous(None),
+        **doors.anonymous(Kind.ENROLMENT),
         answer=Enrolment,
-        codes=("bad_enrolment", "host_held", "host_exists"),
+        codes=("bad_enrolment", "host_held", "host_exists", "too_many_requests"),
         known=False,
     ),
     Route(

@@ -15,6 +15,7 @@ from belvedere.jobs.model import Lifecycle
 from belvedere.jobs.original import OldJobs
 from belvedere.jobs.pages import Page
 from belvedere.jobs.record import JobRecord
+from belvedere.jobs.request_size import MAX_BODY, admit_task, check_task
 from belvedere.rest import filters, lists, values
 from belvedere.rest.arguments import Given
 from belvedere.rest.route import Ask, Handler, Reply, Route
@@ -39,7 +40,9 @@ class CreateJob(msgspec.Struct):
 
 async def create_job(ask: Ask) -> Reply:
     given = await asking.given(ask)
-    return await _run(ask, ask.actor, given, _task_id(given))
+    task_id = _task_id(given)
+    await check_task(ask, task_id)
+    return await _run(ask, ask.actor, given, task_id)
 
 
 async def create_for_task(ask: Ask) -> Reply:
@@ -104,7 +107,7 @@ async def _run(
         origin="user" if secret is None else "secret",
         secret=secret,
         keys=ask.house.keys if secret is not None else None,
-        once=asking.once(ask),
+        once=await asking.once(ask),
         lifecycle=_lifecycle(ask, given),
         whole=_whole(ask, given),
     )
@@ -255,7 +258,7 @@ async def _changed(ask: Ask, verb: Any, *args: Any) -> JobRecord:
 async def restart(ask: Ask) -> Reply:
     old: JobRecord = await ask.house.db.glance(reading.show, ask.actor, ask.path["id"])
     wanted = await ask.house.db.read(
-        service.restart, ask.actor, old.id, ask.body.task_arguments, asking.once(ask)
+        service.restart, ask.actor, old.id, ask.body.task_arguments, await asking.once(ask)
     )
     made = await ask.house.db.join(ask.house.links.create, wanted)
     return Reply(_created(made, ask.actor), headers=asking.replayed(made.replayed))
@@ -296,8 +299,8 @@ def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
         codes=_RUN_CODES,
         statuses=(202,),
         needs_customer=path.startswith("/job/secret"),
-        max_body=asking.MAX_FILE_BODY if level == "user" else asking.MAX_BODY,
-        admit=None if level == "user" else admit_secret,
+        max_body=MAX_BODY,
+        admit=admit_task if level == "user" else admit_secret,
         query=asking.QUERY,
     )
 

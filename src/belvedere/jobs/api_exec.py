@@ -15,7 +15,8 @@ class Executed(msgspec.Struct):
 
 
 async def execute(ask: Ask) -> Reply:
-    ran: Ran = await ask.house.db.write(commands.run, ask.actor, ask.body, asking.once(ask))
+    once = await asking.once(ask)
+    ran: Ran = await ask.house.db.write(commands.run, ask.actor, ask.body, once)
     name, now = ask.actor.customer_name, ask.house.clock()
     records = [record.light(job, name, now) for job in ran.jobs]
     named = await ask.house.db.read(reading.named, records)

@@ -11,17 +11,16 @@ from belvedere.access.limits import Kind
 from belvedere.access.model import Actor, Level
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.jobs import log as joblog
-from belvedere.jobs import waiting
+from belvedere.jobs import request_size, waiting
 from belvedere.jobs.model import FINAL
 from belvedere.jobs.once import Once
 from belvedere.jobs.record import JobRecord
+from belvedere.jobs.request_size import TakesFile
 from belvedere.jobs.store import find
 from belvedere.rest import arguments, off_loop
 from belvedere.rest.arguments import Given
 from belvedere.rest.route import Ask, Reply
 
-# A request that runs something: 1 MiB of arguments, escaped; more where a file is one of them.
-MAX_BODY, MAX_FILE_BODY = 3 << 19, 32 << 20
 # result.log in a record holds this much of the end.
 LOG_IN_RECORD = 256 * 1024
 QUERY = (
@@ -31,8 +30,6 @@ QUERY = (
 )
 # (tx, the organization as it was named) -> its id and name
 Customer = Callable[[Any, str | None], tuple[str, str] | None]
-# (tx, id of a task or workflow) -> whether one of its arguments is a file
-TakesFile = Callable[[Any, str], bool]
 
 
 async def given(ask: Ask) -> Given:
@@ -71,25 +68,22 @@ async def by_secret(
 
 async def admit(ask: Ask, object: str, object_id: str | None, takes_file: TakesFile) -> None:
     """The secret first; then how much of a body is read."""
-    found = await admission.by_secret(ask, object, object_id)
-    length = ask.header(b"content-length") or ""
-    is_small = length.isdecimal() and len(length) < 10 and int(length) <= MAX_BODY
-    if not is_small and await ask.house.db.glance(takes_file, found):
-        ask.max_body = MAX_FILE_BODY
+    await request_size.admit(ask, await admission.by_secret(ask, object, object_id), takes_file)
 
 
 def replayed(is_replayed: bool) -> dict[str, str]:
     return {"Idempotency-Replayed": "true"} if is_replayed else {}
 
 
-def once(ask: Ask) -> Once | None:
-    """The Idempotency-Key, with a digest of all that the request says."""
+async def once(ask: Ask) -> Once | None:
+    """The Idempotency-Key, with a digest of all that the request says; that of a large body is
+    made in a thread."""
     key = ask.header(b"idempotency-key")
     if key is None:
         return None
     if not 1 <= len(key) <= 255:
         raise Invalid("Idempotency-Key has 1 to 255 characters.", code="invalid_key")
-    said = hashlib.sha256(ask.raw)
+    said = await off_loop.read(len(ask.raw), hashlib.sha256, ask.raw)
     # The secret stays out: a key that came with the old one is good with the new one, too.
     for name in sorted(ask.path.keys() - {"secret"}):
         said.update(f"\0{name}:{ask.path[name]}".encode())

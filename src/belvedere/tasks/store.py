@@ -138,12 +138,24 @@ def with_host(
     return Runnable(*task), None if host[0] is None else HostRow(*host)
 
 
-def takes_file(tx: Tx, task_id: str) -> bool:
+def takes_file(tx: Tx, task_id: str, customer_id: str | None = None) -> bool:
     """Whether one of its arguments is a file."""
-    spec = tx.value("select spec from tasks where id = ? and deleted_at is null", task_id)
-    return spec is not None and any(
-        one.type is ArgumentKind.FILE for one in decode(spec).task_arguments
+    row = tx.row("select customer_id, spec from tasks where id = ? and deleted_at is null", task_id)
+    return row is not None and customer_id in (None, row[0]) and _has_file(row[1])
+
+
+def any_takes_file(tx: Tx, customer_id: str) -> bool:
+    """Whether an argument of any task of the organization is a file."""
+    rows = tx.rows(
+        "select spec from tasks where customer_id = ? and deleted_at is null and spec like ?",
+        customer_id,
+        f'%"{ArgumentKind.FILE}"%',
     )
+    return any(_has_file(spec) for (spec,) in rows)
+
+
+def _has_file(spec: str) -> bool:
+    return any(argument.type is ArgumentKind.FILE for argument in decode(spec).task_arguments)
 
 
 def workflow_of(tx: Tx, task_id: str) -> str | None:

@@ -1,6 +1,7 @@
 """Workflow jobs over HTTP: run a workflow, look at its jobs, cancel or restart one."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ from belvedere.access import customers
 from belvedere.access.model import Actor
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
-from belvedere.jobs import asking, page_reading, pages, reading, record, retention
+from belvedere.jobs import asking, page_reading, pages, reading, record, request_size, retention
 from belvedere.jobs.api_result import is_said
 from belvedere.jobs.model import WORKFLOW, JobRow
 from belvedere.jobs.record import JobRecord
@@ -41,6 +42,15 @@ async def run(ask: Ask) -> Reply:
     return await _run(ask, ask.actor, await asking.given(ask))
 
 
+async def admit_size(ask: Ask) -> None:
+    await request_size.admit(ask, ask.path["id"], partial(_takes_file, ask.actor.customer_id))
+
+
+def _takes_file(customer_id: str, tx: Tx, workflow_id: str) -> bool:
+    workflow = store.look_up(tx, customer_id, workflow_id)
+    return workflow is not None and store.takes_file(tx, workflow_id)
+
+
 async def admit_secret(ask: Ask) -> None:
     await asking.admit(ask, "workflow", ask.path["id"], store.takes_file)
 
@@ -69,7 +79,7 @@ async def _run(ask: Ask, actor: Actor, given: Given, secret: str | None = None) 
         origin="user" if secret is None else "secret",
         secret=secret,
         keys=ask.house.keys if secret is not None else None,
-        once=asking.once(ask),
+        once=await asking.once(ask),
         # A secret opens the workflow as it is, not its middle.
         start=given.task or None if secret is None else None,
     )
@@ -185,8 +195,8 @@ def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
         codes=_RUN_CODES,
         statuses=(202,),
         needs_customer=level == "anonymous",
-        max_body=asking.MAX_FILE_BODY if level == "user" else asking.MAX_BODY,
-        admit=None if level == "user" else admit_secret,
+        max_body=request_size.MAX_BODY,
+        admit=admit_size if level == "user" else admit_secret,
         query=asking.QUERY,
     )
 
