@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from belvedere.base.errors import NotFound
-from belvedere.events import Event
 from belvedere.server import outflow, stream
+from belvedere.server.backlog import Backlog
 
 Parts = AsyncGenerator[bytes, None]
 
@@ -78,11 +78,11 @@ async def test_what_is_gone_in_the_middle_ends_the_stream() -> None:
 
 async def test_a_cancel_that_comes_with_an_event_is_not_lost() -> None:
     """asyncio.wait_for of Python 3.11 would return the event and forget the cancel."""
-    queue: asyncio.Queue[list[Event]] = asyncio.Queue()
-    waits = asyncio.ensure_future(stream._heard(queue))
+    backlog = Backlog()
+    waits = asyncio.ensure_future(stream._heard(backlog))
     for _ in range(5):
         await asyncio.sleep(0)
-    queue.put_nowait([])
+    backlog.put([])
     waits.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waits

@@ -135,7 +135,9 @@ class Connections:
         for connection in [one for group in self._by_address.values() for one in group]:
             reason = connection.overdue(now, pressure=pressure)
             if reason is not None:
-                log.debug("connection closed address=%s reason=%s", connection.address, reason)
+                # A client that reads nothing is worth a line; slow or idle ones are ordinary.
+                level = logging.INFO if reason == "not_reading" else logging.DEBUG
+                log.log(level, "connection closed address=%s reason=%s", connection.address, reason)
                 self._close(connection)
         self._free_memory(now)
         for key in [key for key, same in self._by_address.items() if not same]:

@@ -1,7 +1,9 @@
 """`/-/events`: what happens, live, to everybody who may see it."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,13 +19,14 @@ from belvedere.jobs import sight
 from belvedere.jobs.model import APPROVAL
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.server import auth
+from belvedere.server.backlog import MAX_BACKLOG, Backlog
+
+log = logging.getLogger("belvedere.events")
 
 Cursor = tuple[int, int]
 
 RESYNC = b"event: resync\ndata: {}\n\n"
 PULSE_S = 15.0
-# A reader slower than this is told to read everything anew.
-LONGEST_QUEUE = 10_000
 # Objects whose events every member may see, and those for managers and above.
 OPEN = frozenset({"host", "webhook", "notification"})
 
@@ -82,13 +85,13 @@ def _holds(tx: Tx, cursor: Cursor, newest: Cursor) -> bool:
 
 
 async def _live(reader: _Reader, start: Cursor, *, is_new: bool) -> AsyncIterator[bytes]:
-    queue: asyncio.Queue[list[Event]] = asyncio.Queue()
-    stop = await reader.house.feed.listen(queue.put_nowait)
+    backlog = Backlog()
+    stop = await reader.house.feed.listen(partial(_put, reader, backlog))
     try:
         # With an id, so that a reader who is cut off before the first event knows where to go on.
         yield RESYNC if is_new else f": welcome\nid: {start[0]}.{start[1]}\n\n".encode()
-        async for found in _news(reader, start, queue):
-            if queue.qsize() > LONGEST_QUEUE or not await _is_in(reader):
+        async for found in _news(reader, start, backlog):
+            if backlog.is_over or not await _is_in(reader):
                 # What this reader may see has changed, or it is too slow: it must look anew. The
                 # connection ends, so that the next one is let in with today's rights.
                 yield RESYNC
@@ -98,15 +101,24 @@ async def _live(reader: _Reader, start: Cursor, *, is_new: bool) -> AsyncIterato
         stop()
 
 
-async def _news(
-    reader: _Reader, cursor: Cursor, queue: "asyncio.Queue[list[Event]]"
-) -> AsyncIterator[list[Event]]:
+def _put(reader: _Reader, backlog: Backlog, batch: list[Event]) -> None:
+    was_over = backlog.is_over
+    backlog.put(batch)
+    if backlog.is_over and not was_over:
+        actor = reader.actor
+        log.warning(
+            "event stream reader too slow; disconnecting address=%s user=%s limit=%d",
+            *(actor.address, actor.user_id, MAX_BACKLOG),
+        )
+
+
+async def _news(reader: _Reader, cursor: Cursor, backlog: Backlog) -> AsyncIterator[list[Event]]:
     """What the log has after the cursor, then what happens; nothing, when it is time for a sign."""
     while found := await reader.house.db.read(events.after, *cursor):
         cursor = (found[-1].xid, found[-1].id)
         yield found
     while True:
-        found = await _heard(queue)
+        found = await _heard(backlog)
         fresh = [event for event in found if (event.xid, event.id) > cursor]
         if fresh:
             cursor = (fresh[-1].xid, fresh[-1].id)
@@ -114,11 +126,11 @@ async def _news(
             yield fresh
 
 
-async def _heard(queue: "asyncio.Queue[list[Event]]") -> list[Event]:
+async def _heard(backlog: Backlog) -> list[Event]:
     try:
         # Not wait_for, which may swallow a cancel that comes with an event.
         async with asyncio.timeout(PULSE_S):
-            return await queue.get()
+            return await backlog.take()
     except TimeoutError:
         return []
 
