@@ -6,6 +6,7 @@ from belvedere.access import audit
 from belvedere.access.model import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.db import Tx
+from belvedere.db.crash import around_commit
 from belvedere.jobs import changes, plan, sight, specs, store
 from belvedere.jobs.model import APPROVAL, JobRow, Lifecycle, State, check_move
 
@@ -47,6 +48,7 @@ def _vote(tx: Tx, actor: Actor, job: JobRow, verb: str, state: State, by: str) -
     said = {"state": job.state, "will_run": [_said(one) for one in plan.of_job(tx, job.id)]}
     audit.record(tx, actor, f"job.{verb}", "job", job.id, None, said | ({"by": by} if by else {}))
     changes.tell(tx, f"{verb.removesuffix('e')}ed", [job])
+    around_commit(tx, "vote")
     return job
 
 

@@ -1,0 +1,173 @@
+"""SIGKILL for `belvedere up` while approvals are decided and workflows go on: nothing accepted is
+lost, no step runs twice, every answered decision stays, every workflow ends as it must."""
+
+import contextlib
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e import ledger, leftovers, truth
+from e2e.flows import EDGES, Flow, Person, Plant
+from e2e.patience import until
+from e2e.world import FINAL, World
+
+pytestmark = pytest.mark.alone
+Job = dict[str, Any]
+VERBS = ("create", "start", "advance", "vote", "finish")
+POINTS = tuple(f"{verb}.{when}_commit" for verb in VERBS for when in ("before", "after"))
+# Whom a kill at any moment hits: the process of server and agent, its process group, or everything
+# that runs, as when the machine loses power. Only the last one may lose what was running.
+VICTIMS = ("process", "group", "machine")
+LIFE_S = (0.1, 1.5)
+# Every point is on the way of some flow; it is reached, however slow the machine is.
+POINT_S = 60.0
+
+
+@pytest.fixture
+def world(database: str, tmp_path: Path) -> Iterator[World]:
+    with World(tmp_path, database, verb="up") as made:
+        yield made
+
+
+@pytest.mark.limit(300)
+def test_it_works(world: World) -> None:
+    _kill(world, rounds=2, seed=random.randrange(1 << 32))
+
+
+@pytest.mark.prove
+@pytest.mark.limit(3_600)
+def test_it_works_for_long(world: World) -> None:
+    _kill(world, rounds=100, seed=random.randrange(1 << 32))
+
+
+def _kill(world: World, rounds: int, seed: int) -> None:
+    print(f"seed {seed}")
+    world.start("--no-demo")
+    plant = Plant.build(world, world.local_agent())
+    person = Person(world.person(), plant, seed)
+    person.start()
+    try:
+        deaths = _kill_server(world, rounds, random.Random(seed))
+    except AssertionError as fault:
+        # Points are not reached once the person has given up; that is the cause then.
+        raise person.fault or fault from fault
+    flows = person.finish()
+    _settle(world)
+    ends = Counter(_check(world, plant, flow, "machine" in deaths) for flow in flows)
+    _check_runs(world, plant, flows)
+    print(f"{len(flows)} flows: {dict(ends)}; {dict(deaths)}")
+    world.doctor()
+
+
+def _kill_server(world: World, rounds: int, dice: random.Random) -> Counter[str]:
+    """In each round kill it at any moment, and let the next die at a point; at last it stays."""
+    deaths: Counter[str] = Counter()
+    for _ in range(rounds):
+        victim, point = dice.choice(VICTIMS), dice.choice(POINTS)
+        time.sleep(dice.uniform(*LIFE_S))
+        _end(world, victim)
+        is_there = world.start(BELVEDERE_FAILPOINT=f"{point}:{dice.randint(1, 3)}")
+        assert not is_there or world.server.dies(POINT_S), f"{point} was not reached"
+        assert world.start(), world.server.said()[-2_000:]
+        deaths.update([victim, point])
+    world.connected(world.agents["local"])
+    return deaths
+
+
+def _end(world: World, victim: str) -> None:
+    server = world.server
+    if victim == "process":
+        os.kill(server.pid, signal.SIGKILL)
+    else:
+        os.killpg(server.pid, signal.SIGKILL)
+    if victim == "machine":
+        state = world.agents["local"].state
+        for pid in (*leftovers.keepers(state), *leftovers.scripts(state)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        until(lambda: not leftovers.of_folder(world.folder), 10)
+    server.process.wait()
+
+
+def _settle(world: World) -> None:
+    """Until everything is over. A person says of each lost job that it failed."""
+
+    def is_over() -> bool:
+        jobs = truth.all_jobs(world)
+        for job in jobs:
+            if job["state"] == "lost":
+                assert job["reason"] == "keeper_lost", job
+                world.api.put(f"/job/{job['id']}/resolve", {"outcome": "failure"})
+        return all(job["lifecycle"] in FINAL and job["state"] != "lost" for job in jobs)
+
+    until(is_over, 60, lambda: _stuck(world), pause_s=0.2)
+
+
+def _stuck(world: World) -> str:
+    jobs = [job for job in truth.all_jobs(world) if job["lifecycle"] not in FINAL]
+    return f"{jobs[:3]}\n{world.server.said()[-4_000:]}"
+
+
+def _check(world: World, plant: Plant, flow: Flow, may_lose: bool) -> str:
+    """How it ended, which must be what was wanted."""
+    job = world.job(flow.job_id)
+    steps = _steps(world, plant, flow)
+    # A person said so of a job that was lost.
+    is_lost = any(one["resolved_by"] for one in (job, *(world.job(id_) for id_ in steps.values())))
+    story = (flow, job, steps)
+    assert may_lose or not is_lost, story
+    if flow.vote_id:
+        vote = world.job(flow.vote_id)
+        wanted = "success" if flow.decision == "approve" else "failure"
+        assert (vote["lifecycle"], vote["state"]) == ("finished", wanted), (vote, story)
+    is_good = not is_lost and (flow.decision == "approve" or not flow.vote_id)
+    good = ("success",) if flow.kind == "approval" else ("normal",)
+    assert job["lifecycle"] == "finished", story
+    assert (job["state"] in good) == is_good and (is_good or job["state"] == "failure"), story
+    if is_good:
+        assert set(steps) == _nodes(flow.kind), story
+    elif not is_lost and flow.kind == "gated":
+        assert set(steps) == {"a", "ask"}, story
+    return f"{flow.kind}/{'lost' if is_lost else job['state']}"
+
+
+def _nodes(kind: str) -> set[str]:
+    return {name for edge in EDGES.get(kind, []) for name in edge.split("-")}
+
+
+def _steps(world: World, plant: Plant, flow: Flow) -> dict[str, str]:
+    """The job of each node that was reached, each once."""
+    if flow.kind not in EDGES:
+        return {}
+    path = f"/workflows/{plant.workflows[flow.kind]}/job/{flow.job_id}"
+    steps = world.api.get(f"{path}/steps")
+    found = {step["node_id"]: step["job_id"] for step in steps}
+    assert len(found) == len(steps), steps
+    assert len(world.api.get(f"{path}/jobs")) == len(steps), "a step has two jobs"
+    return found
+
+
+def _check_runs(world: World, plant: Plant, flows: list[Flow]) -> None:
+    """The scripts' own word: each ran once, those that were lost at most once."""
+    runs = ledger.read(world.folder / "ledger")
+    scripts: dict[str, Job] = {}
+    known = {flow.job_id for flow in flows}
+    assert len(known) == len(flows), "one job answers for two keys"
+    for flow in flows:
+        steps = _steps(world, plant, flow)
+        known |= set(steps.values())
+        ids = [id_ for node, id_ in steps.items() if node != "ask"]
+        ids += [flow.job_id] if flow.kind == "script" else []
+        scripts |= {job_id: world.job(job_id) for job_id in ids}
+    assert {job["id"] for job in truth.all_jobs(world)} == known, "jobs that nobody asked for"
+    assert set(runs) <= set(scripts)
+    for job_id, job in scripts.items():
+        count = len(runs.get(job_id, []))
+        assert count <= 1 if job["resolved_by"] else count == 1, (job, runs.get(job_id))
