@@ -216,6 +216,24 @@ async def test_answers_that_nobody_reads_have_a_limit_together(
             client.close()
 
 
+async def test_clients_that_read_a_little_do_not_hold_unlimited_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Progress keeps a connection; many of them together must not hold any amount of answers."""
+    monkeypatch.setattr(connections, "MAX_UNSENT", LARGE)
+    monkeypatch.setattr(connections, "MAX_SLOWLY_SENT", LARGE * 2)
+    async with serving(App()) as site:
+        clients = [await not_reading(site) for _ in range(4)]
+        await until(lambda: len(site.connections) == 4)
+        every: list[Any] = list(site.server.server_state.connections)
+        await until(lambda: all(one.transport.get_write_buffer_size() for one in every))
+        # At the first look nobody has stalled yet.
+        site.sweep()
+        assert 1 <= len(site.connections) < 4
+        for client in clients:
+            client.close()
+
+
 async def test_one_address_has_only_so_many_connections() -> None:
     """Half-sent requests give way to a new one of the same address."""
     async with serving(App(), per_address=8) as site:

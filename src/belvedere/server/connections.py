@@ -24,6 +24,8 @@ RESERVED_SHARE, MIN_RESERVED = 8, 64
 PRESSURE = 0.75
 # Bytes of answers that wait in memory for clients who do not read them.
 MAX_UNSENT = 64 << 20
+# Above this, also those of clients that read a little now and then.
+MAX_SLOWLY_SENT = 128 << 20
 STALLED_S = 2.0
 # When there is no room, this share of the closable connections is closed at once, so that a flood
 # of new connections does not search all of them each time.
@@ -154,7 +156,7 @@ class Connections:
         for size, stalled, _, one in sorted(held, reverse=True):
             if total <= MAX_UNSENT:
                 return
-            if stalled > STALLED_S:
+            if stalled > STALLED_S or total > MAX_SLOWLY_SENT:
                 log.warning("slow reader closed address=%s unsent=%s", one.address, size)
                 self._close(one)
                 total -= size
