@@ -8,9 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from belvedere.access.model import Actor, Level
+from belvedere.base.clock import Shared
 from belvedere.base.steady import Observed
 from belvedere.events.hub import Hub
 from belvedere.server import build, loops, socket
+from belvedere.server import clock as server_clock
 from belvedere.server.handshakes import Handshakes
 from belvedere.server.house import House
 from belvedere.server.links import Links
@@ -29,6 +31,7 @@ LOOPS = [
     in (
         *(loops.wake_waiting, loops.tell_cancels, loops.settle_doubts, loops.note_seen),
         *(loops.mark_silent, loops.lose_overdue, loops.expire, loops.forget_old),
+        *(server_clock.follow,),
     )
 ]
 
@@ -50,16 +53,17 @@ class ServerProcess(Process):
         self.loop: VirtualLoop = VirtualLoop(world, self)  # type: ignore[abstract]
         self.stores = jobs, logs
         unused: Any = None
-        self.db = VirtualSqlite(self, jobs, self.clock)
+        clock = Shared(self.clock, lambda: int(self.loop.time() * 1_000))
+        self.db = VirtualSqlite(self, jobs, clock)
         house = House(
             unused,
             self.db,
-            VirtualSqlite(self, logs, self.clock),
+            VirtualSqlite(self, logs, clock),
             unused,
             Hub(),
             unused,
             unused,
-            self.clock,
+            clock,
         )
         house.silent, house.overdue = Observed(self.loop.time), Observed(self.loop.time)
         house.handshakes = Handshakes(lambda: int(self.loop.time() * 1_000))

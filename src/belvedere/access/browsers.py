@@ -105,7 +105,7 @@ def is_familiar(tx: Tx, user_id: str, digest: str, address: str, agent: str) -> 
     )
     if not rows:
         return tx.value("select login_at from users where id = ?", user_id) is None
-    if sum(at > tx.now - HOUR for _, _, at in rows) >= MAX_TOLD_PER_HOUR:
+    if sum(tx.now - HOUR < at <= tx.now for _, _, at in rows) >= MAX_TOLD_PER_HOUR:
         return True
     here = (network(address), agent)
     return any((network(there), other) == here for there, other, _ in rows)

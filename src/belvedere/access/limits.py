@@ -60,7 +60,9 @@ class Window:
         times = self._times.get(key)
         if times is None:
             return 0
-        while times and times[0] <= self.clock() - self.span:
+        now = self.clock()
+        # What lies ahead was counted before the clock was set back: it would block for as long.
+        while times and not now - self.span < times[0] <= now:
             times.popleft()
         if not times:
             del self._times[key]

@@ -98,7 +98,8 @@ def _count(
     codes, since = found.wrong_codes, found.wrong_since
     if is_known:
         codes, since = found.known_wrong_codes, found.known_wrong_since
-    is_over = since <= tx.now - WRONG_SPAN
+    # A count that began in the future is from before the clock was set back.
+    is_over = not tx.now - WRONG_SPAN < since <= tx.now
     if codes >= WRONG_CODES and not is_over:
         wait: Millis = since + WRONG_SPAN - tx.now
         raise TooMany("Too many wrong codes; wait.", retry_after_s=-(-wait // SECOND))

@@ -59,6 +59,8 @@ class _ClosingFailed(Exception):
     """What ends every transaction failed; the verbs before it are not to blame."""
 
 
+# An answer about the time that took longer is not used.
+MAX_TIME_ANSWER_S = 1.0
 TIME = "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
 
 
@@ -198,8 +200,14 @@ class Postgres:
 
     def _agree(self, wire: Wire) -> None:
         """Ask for the database's own time when our copy is old."""
-        if isinstance(self.clock, Shared) and self.clock.is_due():
-            self.clock.tell(wire.rows(TIME)[0][0])
+        if not isinstance(self.clock, Shared) or not self.clock.is_due():
+            return
+        asked_at = time.monotonic()
+        found: int = wire.rows(TIME)[0][0]
+        # An answer that was held up shows a time that has passed; it would look like a clock that
+        # was set back. The next transaction asks again.
+        if time.monotonic() - asked_at <= MAX_TIME_ANSWER_S:
+            self.clock.tell(found)
 
     def _close(self, tx: PostgresTx) -> None:
         if self.closing is None:

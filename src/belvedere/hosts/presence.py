@@ -130,10 +130,12 @@ def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[tuple[str, in
     hosts = {row[0]: row for row in rows}
     # In the order of ids, so that two servers cannot wait for each other in a ring.
     current = sorted(beat for beat in beats if beat[0] in hosts and hosts[beat[0]][3] == beat[1])
+    # A beat that was heard before the clock was set back lies in the future now.
+    heard = [(min(at, tx.now), host_id, session) for host_id, session, at in current]
     tx.many(
         "update hosts set seen_at = ?, gone_at = null"
         " where id = ? and session = ? and (seen_at is null or seen_at < ?)",
-        [(at, host_id, session, at) for host_id, session, at in current],
+        [(at, host_id, session, at) for at, host_id, session in heard],
     )
     back = [hosts[host_id] for host_id, _, _ in current if hosts[host_id][4] is not None]
     told = [(row[1], row[0], {"hostname": row[2]}) for row in back]

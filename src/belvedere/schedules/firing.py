@@ -13,7 +13,7 @@ from belvedere.access import Actor, customers
 from belvedere.access.model import starter
 from belvedere.base.clock import Millis, iso
 from belvedere.base.errors import NotFound, Refused
-from belvedere.db import Tx
+from belvedere.db import Tx, clock_steps
 from belvedere.jobs import starters
 from belvedere.jobs.model import FINAL
 from belvedere.schedules import ledger, model, store
@@ -32,10 +32,13 @@ from belvedere.schedules.targets import Target, Targets
 
 MESSAGES = {
     Reason.SERVER_DOWN: "No server was running then.",
+    Reason.CLOCK_CHANGED: "The clock was set forward past this time.",
     Reason.PAUSED: "The schedule was paused.",
     Reason.CUSTOMER_DISABLED: "The organization was disabled.",
     Reason.FAULT: "The server could not start it; its log says why.",
 }
+
+_CAUGHT_UP_WITH = (Reason.SERVER_DOWN, Reason.CLOCK_CHANGED)
 
 
 def fire(tx: Tx, targets: Targets, schedule_id: str) -> bool:
@@ -43,7 +46,7 @@ def fire(tx: Tx, targets: Targets, schedule_id: str) -> bool:
     row = store.take_due(tx, schedule_id)
     if row is None:
         return False
-    due = model.due(row, tx.now)
+    due = model.due(row, tx.now, clock_steps.recorded(tx))
     if row.missed == Missed.ONCE and not due.starts:
         _catch_up(tx, row, targets, due.gaps)
     for gap in due.gaps:
@@ -72,8 +75,8 @@ def _move(tx: Tx, row: ScheduleRow, next_at: Millis | None) -> None:
 
 
 def _catch_up(tx: Tx, row: ScheduleRow, targets: Targets, gaps: list[Gap]) -> None:
-    """Of what passed while no server ran, the newest runs now."""
-    gap = next((one for one in reversed(gaps) if one.reason is Reason.SERVER_DOWN), None)
+    """Of what passed while no server ran, or was skipped by the clock, the newest runs now."""
+    gap = next((one for one in reversed(gaps) if one.reason in _CAUGHT_UP_WITH), None)
     if gap is None:
         return
     _start(tx, row, targets, gap.instants.pop(), Reason.CAUGHT_UP)

@@ -75,7 +75,7 @@ def _check_when(row: ScheduleRow, old_date: Millis | None, now: Millis) -> None:
             raise bad("runDate", "This lies in the past.")
         if row.run_date > now + FAR:
             raise bad("runDate", "This lies more than 50 years ahead.")
-    row.anchor_at = now
+    row.anchor_at, row.counted_from = now, None
     try:
         found = row.rhythm.after(now - 1)
     except ValueError as fault:

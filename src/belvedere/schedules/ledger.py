@@ -66,6 +66,28 @@ def page(tx: Tx, customer_id: str, schedule_id: str, listing: Listing) -> list[R
     )
 
 
+def from_on(tx: Tx, schedule_id: str, first_at: Millis) -> list[Millis]:
+    """Instants from this one on that were started."""
+    rows = tx.rows(
+        "select nominal_at from schedule_runs where schedule_id = ? and nominal_at >= ?"
+        " and state = 'started' order by nominal_at",
+        schedule_id,
+        first_at,
+    )
+    return [at for (at,) in rows]
+
+
+def oldest_known(tx: Tx, schedule_id: str) -> Millis:
+    """Earlier instants may have been forgotten; 0 while the ledger is not full."""
+    found: Millis | None = tx.value(
+        "select nominal_at from schedule_runs where schedule_id = ?"
+        " order by nominal_at desc limit 1 offset ?",
+        schedule_id,
+        MOST - 1,
+    )
+    return found or 0
+
+
 def forget_old(tx: Tx) -> bool:
     """Drop a batch of what is too old; whether there may be more."""
     gone = tx.run(

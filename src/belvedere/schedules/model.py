@@ -7,6 +7,7 @@ from itertools import takewhile
 import msgspec
 
 from belvedere.base.clock import MINUTE, Millis
+from belvedere.db.clock_steps import Steps
 from belvedere.schedules import rhythm, zones
 from belvedere.schedules.rhythm import Rhythm
 
@@ -24,7 +25,7 @@ class Overlap(StrEnum):
 
 
 class Missed(StrEnum):
-    """What happens about instants that passed while no server ran."""
+    """What happens about instants that passed while no server ran, or that the clock skipped."""
 
     SKIP = "skip"
     ONCE = "once"
@@ -34,6 +35,7 @@ class Reason(StrEnum):
     """Why an instant was missed; else it is the code of a refusal. Of a start: why it is late."""
 
     SERVER_DOWN = "server_down"
+    CLOCK_CHANGED = "clock_changed"
     STILL_RUNNING = "still_running"
     PAUSED = "paused"
     CUSTOMER_DISABLED = "customer_disabled"
@@ -69,11 +71,26 @@ class ScheduleRow(msgspec.Struct):
     version: int
     created_at: Millis
     updated_at: Millis
+    # Intervals are counted from here after the clock was set (clock_step.py).
+    counted_from: Millis | None
 
     @property
     def rhythm(self) -> Rhythm:
         zone = zones.zone(self.timezone)
+        if self.counted_from is not None:
+            # The date of the first run has passed, whatever the clock shows now.
+            return rhythm.read(None, self.repeat_every, zone, self.counted_from)
         return rhythm.read(self.run_date, self.repeat_every, zone, self.anchor_at)
+
+    @property
+    def awaits_date(self) -> bool:
+        """Whether its next run is the one at `run_date`."""
+        return (
+            self.counted_from is None
+            and self.run_date is not None
+            and self.next_at is not None
+            and self.next_at <= self.run_date
+        )
 
     def is_paused(self, at: Millis) -> bool:
         return (
@@ -116,7 +133,7 @@ class Due(msgspec.Struct):
     next_at: Millis | None
 
 
-def due(row: ScheduleRow, now: Millis) -> Due:
+def due(row: ScheduleRow, now: Millis, steps: Steps) -> Due:
     """What passed since the last decision: missed too long ago, within a pause, or right now."""
     assert row.next_at is not None
     horizon = now - GRACE
@@ -126,7 +143,7 @@ def due(row: ScheduleRow, now: Millis) -> Due:
         if number == MOST_COUNTED:
             gaps[-1].until_at = horizon - 1
             break
-        _add(gaps, Reason.PAUSED if row.is_paused(at) else Reason.SERVER_DOWN, at)
+        _add(gaps, _why_missed(row, at, steps), at)
     starts = []
     for at in _until(found, _first_from(found, row.next_at, horizon), now):
         if row.is_paused(at):
@@ -135,6 +152,12 @@ def due(row: ScheduleRow, now: Millis) -> Due:
             starts.append(at)
     following = found.after(max(now, row.next_at))
     return Due(gaps, starts, None if following is None else following.at)
+
+
+def _why_missed(row: ScheduleRow, at: Millis, steps: Steps) -> Reason:
+    if row.is_paused(at):
+        return Reason.PAUSED
+    return Reason.CLOCK_CHANGED if steps.skipped(at) else Reason.SERVER_DOWN
 
 
 def _until(found: Rhythm, first_at: Millis | None, last_at: Millis) -> Iterator[Millis]:

@@ -82,8 +82,8 @@ class RunRecord(msgspec.Struct):
     count: int
     # started or missed
     state: str
-    # server_down, still_running, paused, customer_disabled, fault, or the code of a refusal; of a
-    # start: caught_up, when it is late.
+    # server_down, clock_changed, still_running, paused, customer_disabled, fault, or the code of a
+    # refusal; of a start: caught_up, when it is late.
     reason: str | None
     message: str
     # The job that was started, or that was in the way.

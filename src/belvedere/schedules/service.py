@@ -223,6 +223,7 @@ def empty_row(
         version=1,
         created_at=now,
         updated_at=now,
+        counted_from=None,
     )
 
 

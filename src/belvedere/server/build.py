@@ -8,7 +8,7 @@ from belvedere.access import keyfile
 from belvedere.access.keys import Keys
 from belvedere.access.limits import Limits, Window
 from belvedere.access.turnstile import Turnstile
-from belvedere.base.clock import SECOND, Clock
+from belvedere.base.clock import SECOND, Clock, Shared, wall
 from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
 from belvedere.events.hub import Hub
@@ -46,6 +46,7 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
             migrate(db, "logs")
             return db, db
         logs = open_database(str(folder / "logs.db"))
+        db.clock = logs.clock = Shared(wall)
         migrate(logs, "logs")
         return db, logs
     finally:

@@ -122,7 +122,7 @@ class Links:
     def in_doubt(self, now: Millis) -> list["Link"]:
         """Links whose orders may or may not be durable, because the answer to the commit was lost:
         they were never sent, but their jobs may count as assigned."""
-        old = [promise for promise in list(self._promises) if promise[1] < now - DOUBT]
+        old = [promise for promise in list(self._promises) if abs(now - promise[1]) > DOUBT]
         self._promises.difference_update(old)
         return [link for link, _, _ in old]
 

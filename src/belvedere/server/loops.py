@@ -4,10 +4,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Concatenate, ParamSpec, TypeVar
 
 from belvedere import access, hosts
 from belvedere.access import failures
-from belvedere.db import Tx
+from belvedere.db import Tx, clock_steps
 from belvedere.indicators import aging
 from belvedere.indicators.store import any_going_stale
 from belvedere.jobs import limits, queue, retention, sweep
@@ -18,13 +19,15 @@ from belvedere.notifications import inbox as notices
 from belvedere.notifications import messages, post
 from belvedere.schedules import firing, ledger
 from belvedere.schedules import store as schedules
-from belvedere.server import reactions, sealing
+from belvedere.server import clock, reactions, sealing
 from belvedere.server.house import House
 from belvedere.server.link import BEAT_MS
 from belvedere.webhooks import inbox
 from belvedere.workflows import advance
 
 log = logging.getLogger("belvedere.loops")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # After a start every agent gets one full term to come back before it counts as silent.
 TERM_S = UNREACHABLE_AFTER / 1_000
@@ -40,6 +43,18 @@ class Loop:
     every_s: float
     work: Callable[[House], Awaitable[object]]
     wait_s: float = 0.0
+
+
+async def judge(
+    house: House, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+) -> R | None:
+    """Run an operation that ends something because of the time; None where the clock was set
+    meanwhile. The next pass repeats it, with deadlines that belong to the clock."""
+    try:
+        return await house.db.write(clock_steps.judged, house.db.clock, verb, *a, **k)
+    except clock_steps.ClockStepped:
+        log.info("the clock was set during a pass; the next pass repeats it")
+        return None
 
 
 async def wake_waiting(house: House) -> None:
@@ -104,7 +119,7 @@ async def mark_silent(house: House) -> None:
     silent = house.silent.look(await house.db.read(hosts.silent, BEAT_MS))
     gone = [host_id for host_id, seconds in silent.items() if seconds >= SILENT_S]
     if gone:
-        await house.db.write(hosts.gone_quiet, UNREACHABLE_AFTER, gone)
+        await judge(house, hosts.gone_quiet, UNREACHABLE_AFTER, gone)
     cut_off, back = await house.db.read(_marks_due)
     if cut_off:
         await house.db.write(sweep.mark_unreachable)
@@ -121,12 +136,13 @@ async def lose_overdue(house: House) -> None:
     seconds = house.overdue.look(late)
     lost = [fence for fence in late if seconds[fence] * 1_000 >= late[fence].patience]
     if lost:
-        await house.db.write(sweep.lose, lost)
+        await judge(house, sweep.lose, lost)
 
 
 async def expire(house: House) -> None:
     while await house.db.read(sweep.any_expired):
-        await house.db.write(sweep.expire)
+        if await judge(house, sweep.expire) is None:
+            return
 
 
 async def forget_old(house: House) -> None:
@@ -153,7 +169,7 @@ async def forget_credentials(house: House) -> None:
 
 async def tell_stale(house: House) -> None:
     # Nothing told: another server is at it.
-    while await house.db.read(any_going_stale) and await house.db.write(aging.grow_stale):
+    while await house.db.read(any_going_stale) and await judge(house, aging.grow_stale):
         await asyncio.sleep(0)
 
 
@@ -165,7 +181,7 @@ async def forget_values(house: House) -> None:
 async def watch_monitors(house: House) -> None:
     """Silence, dead hosts, nested ones, pauses that are over."""
     if await house.db.read(watchdog.waits):
-        await house.db.write(watchdog.watch)
+        await judge(house, watchdog.watch)
 
 
 async def tell_watches(house: House) -> None:
@@ -220,7 +236,7 @@ async def fire_schedules(house: House) -> None:
 
 async def _fire(house: House, schedule_id: str) -> bool:
     try:
-        return await house.db.write(firing.fire, house.schedule_targets, schedule_id)
+        return bool(await judge(house, firing.fire, house.schedule_targets, schedule_id))
     except Exception:
         log.exception("the schedule %s could not be started; the instant is missed", schedule_id)
     await house.db.write(firing.set_aside, schedule_id)
@@ -238,7 +254,8 @@ async def forget_runs(house: House) -> None:
 async def give_up_lost(house: House) -> None:
     """Workflows wait for the truth about a lost job, but not for ever."""
     while await house.db.read(advance.any_overdue):
-        await house.db.write(advance.give_up)
+        if await judge(house, advance.give_up) is None:
+            return
 
 
 async def measure_storage(house: House) -> None:
@@ -262,6 +279,7 @@ async def seal_old_rows(house: House) -> None:
 LOOPS = (
     Loop("seal values of older versions", 10.0, seal_old_rows, 5.0),
     Loop("seal with the key of the day", 10.0, follow_keys),
+    Loop("follow the clock", 2.0, clock.follow),
     Loop("start what is scheduled", FIRE_EVERY_S, fire_schedules),
     Loop("forget old lines of ledgers", 300.0, forget_runs, 90.0),
     Loop("wake waiting hosts", 1.0, wake_waiting),

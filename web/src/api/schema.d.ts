@@ -5947,7 +5947,7 @@ export interface components {
         };
         /**
          * Missed
-         * @description What happens about instants that passed while no server ran.
+         * @description What happens about instants that passed while no server ran, or that the clock skipped.
          * @enum {unknown}
          */
         Missed: "once" | "skip";

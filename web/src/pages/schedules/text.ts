@@ -77,6 +77,7 @@ export const useText = catalogue(
     reasons: {
       caught_up: 'started late, for what was missed',
       server_down: 'no server was running',
+      clock_changed: 'the server’s clock was set forward',
       still_running: 'an earlier job was open',
       paused: 'it was paused',
       customer_disabled: 'the organization was disabled',
@@ -164,6 +165,7 @@ export const useText = catalogue(
     reasons: {
       caught_up: 'iniciado tarde, por lo perdido',
       server_down: 'no había servidor en marcha',
+      clock_changed: 'el reloj del servidor se adelantó',
       still_running: 'un trabajo anterior estaba abierto',
       paused: 'estaba en pausa',
       customer_disabled: 'la organización estaba desactivada',

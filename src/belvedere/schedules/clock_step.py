@@ -1,0 +1,75 @@
+"""The clock was set: intervals keep their remaining time, and no instant is started twice."""
+
+from belvedere.base.clock import Millis, Step
+from belvedere.db import Tx, columns
+from belvedere.schedules import ledger, rhythm
+from belvedere.schedules.model import ScheduleRow
+
+
+def move(tx: Tx, step: Step) -> None:
+    """A step of 0 corrects what was written before the clock was set back while no server ran."""
+    if step.delta <= 0:
+        _forget_future(tx, step.now)
+    rows = tx.all(
+        ScheduleRow,
+        f"select {columns(ScheduleRow)} from schedules where next_at is not null"
+        f" order by id{tx.sql.lock_rows}",
+    )
+    for row in rows:
+        _move_row(tx, row, step)
+
+
+def _forget_future(tx: Tx, now: Millis) -> None:
+    """What happened at times that are still to come, once more."""
+    tx.run("update schedules set last_at = ? where last_at > ?", now, now)
+    tx.run("update schedules set paused_at = ? where paused_at > ?", now, now)
+    # Instants that come again are decided again; those that were started are not.
+    tx.run("delete from schedule_runs where state = 'missed' and nominal_at > ?", now)
+
+
+def _move_row(tx: Tx, row: ScheduleRow, step: Step) -> None:
+    assert row.next_at is not None
+    every = rhythm.interval(row.repeat_every or "")
+    counted_from = row.counted_from
+    if every is not None and not row.awaits_date:
+        next_at: Millis | None = _next_of_interval(tx, row, every, step)
+        counted_from = counted_from if next_at is None else next_at - every
+    elif step.delta > 0 or row.next_at <= step.now:
+        return
+    else:
+        next_at = _next_of_calendar(tx, row, step.now)
+    if next_at is not None and next_at != row.next_at:
+        tx.run(
+            "update schedules set next_at = ?, counted_from = ? where id = ?",
+            *(next_at, counted_from, row.id),
+        )
+
+
+def _next_of_interval(tx: Tx, row: ScheduleRow, every: Millis, step: Step) -> Millis:
+    """As far away as before, and at most one interval."""
+    assert row.next_at is not None
+    latest = step.now + every
+    if abs(step.delta) > every and step.now < row.next_at <= latest:
+        # A server that started at this moment has corrected it.
+        return row.next_at
+    next_at = min(row.next_at + step.delta, latest)
+    if row.paused_at is not None:
+        # In a pause nothing may become due before the pause itself.
+        next_at = max(next_at, min(row.paused_at, step.now))
+    return next_at if next_at >= row.next_at else _free(tx, row.id, next_at, every)
+
+
+def _free(tx: Tx, schedule_id: str, next_at: Millis, every: Millis) -> Millis:
+    """The ledger has one line for each instant: the same instants must not come again."""
+    nominal = ledger.from_on(tx, schedule_id, next_at)
+    used = {(at - next_at) % every for at in nominal}
+    return next((next_at + late for late in range(every) if late not in used), next_at)
+
+
+def _next_of_calendar(tx: Tx, row: ScheduleRow, now: Millis) -> Millis | None:
+    """The first instant from now on that was not started."""
+    # Lines before the oldest one of a full ledger are gone; those instants may have been started.
+    begin = max(now, ledger.oldest_known(tx, row.id))
+    started = set(ledger.from_on(tx, row.id, begin))
+    found = (fire.at for fire in row.rhythm.fires(begin))
+    return next((at for at in found if at not in started), None)

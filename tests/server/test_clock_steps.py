@@ -1,0 +1,380 @@
+"""Somebody sets the server's clock: nothing stops, ends or starts because of it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import engines
+from belvedere import hosts
+from belvedere.access import Keys
+from belvedere.access.limits import Window
+from belvedere.base.clock import HOUR, MINUTE, SECOND, Shared, parse_iso
+from belvedere.db import clock_steps
+from belvedere.db.migrate import open_database
+from belvedere.indicators.store import any_going_stale
+from belvedere.schedules import store as schedules
+from belvedere.server import clock as server_clock
+from belvedere.server import loops
+from belvedere.server.build import furnish
+from belvedere.server.house import House
+from belvedere.server.settings import Settings
+from contract.running import create, show
+from contract.world import World
+from handclock import HandClock
+
+BEGIN = parse_iso("2027-03-02T09:00:30Z")
+
+
+class Server:
+    """A server whose clock follows a source that a test sets."""
+
+    def __init__(self, house: House, source: HandClock) -> None:
+        self.house, self.source = house, source
+        house.db.clock = house.clock = Shared(source, source.steady)
+
+    async def follow(self) -> None:
+        await server_clock.follow(self.house)
+
+    async def fire(self) -> None:
+        """What is due now; the loop itself would wait for what is due soon."""
+        for schedule_id in await self.house.db.read(schedules.due, 100):
+            await loops._fire(self.house, schedule_id)
+
+    async def run(self, seconds: int, every: int = 10) -> None:
+        """Time passes, with a pass of the loops now and then."""
+        for _ in range(0, seconds, every):
+            self.source.move(every)
+            await self.follow()
+            await self.fire()
+
+    async def set_clock(self, seconds: float) -> None:
+        self.source.set_by(seconds)
+        await self.follow()
+        await self.fire()
+
+
+@pytest.fixture
+def server(world: World, clock: HandClock) -> Server:
+    clock.now = BEGIN
+    return Server(world.house, clock)
+
+
+async def schedule(world: World, **fields: Any) -> Any:
+    task = await world.task()
+    token = world.client("token")
+    answer = await token.post(f"/acme/task/{task}/schedule", {"overlap": "queue", **fields})
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+async def runs(world: World, made: Any) -> list[Any]:
+    """The ledger in the order of decisions."""
+    found = (await world.client("token").get(f"/acme/schedule/{made['id']}/run?limit=1000")).json
+    return sorted(found, key=lambda run: (run["date"], run["nominal"]))
+
+
+async def shown(world: World, made: Any) -> Any:
+    return (await world.client("token").get(f"/acme/schedule/{made['id']}")).json
+
+
+def times(found: list[Any]) -> list[str]:
+    return [run["nominal"][11:19] for run in found]
+
+
+async def test_it_works(world: World, server: Server) -> None:
+    """An interval goes on every ten seconds, an hour forward and back again."""
+    await server.follow()
+    made = await schedule(world, repeatEvery="every 10 seconds")
+    await server.run(60)
+    await server.set_clock(3_600)
+    await server.run(60)
+    await server.set_clock(-3_600)
+    await server.run(60)
+    found = await runs(world, made)
+    assert [(run["state"], run["reason"]) for run in found] == [("started", None)] * len(found)
+    assert len(found) in (17, 18)
+    assert len({run["job_id"] for run in found}) == len(found)
+
+
+async def test_a_long_interval_keeps_its_remaining_time(world: World, server: Server) -> None:
+    await server.follow()
+    made = await schedule(world, repeatEvery="1d")
+    await server.run(10)
+    await server.set_clock(-3_600)
+    next_at = parse_iso((await shown(world, made))["nextRunAt"])
+    assert next_at - server.source.now == 24 * HOUR - 10 * SECOND
+    await server.set_clock(7_200)
+    next_at = parse_iso((await shown(world, made))["nextRunAt"])
+    assert next_at - server.source.now == 24 * HOUR - 10 * SECOND
+    assert await runs(world, made) == []
+
+
+async def test_an_interval_with_a_date_goes_on_after_its_first_run(
+    world: World, server: Server
+) -> None:
+    await server.follow()
+    made = await schedule(world, repeatEvery="every 10 seconds", runDate="2027-03-02T09:01:00Z")
+    await server.run(60)
+    assert len(await runs(world, made)) == 4
+    # The date lies ahead again.
+    await server.set_clock(-3_600)
+    await server.run(60)
+    found = await runs(world, made)
+    assert len(found) in (9, 10) and {run["state"] for run in found} == {"started"}
+
+
+async def test_a_date_that_has_not_come_is_a_date(world: World, server: Server) -> None:
+    await server.follow()
+    made = await schedule(world, repeatEvery="1h", runDate="2027-03-02T12:00:00Z")
+    await server.set_clock(-3_600)
+    assert (await shown(world, made))["nextRunAt"] == "2027-03-02T12:00:00.000Z"
+    await server.set_clock(2 * 3_600)
+    assert (await shown(world, made))["nextRunAt"] == "2027-03-02T12:00:00.000Z"
+
+
+async def test_cron_instants_that_the_clock_skips_are_missed_for_that_reason(
+    world: World, server: Server
+) -> None:
+    await server.follow()
+    made = await schedule(world, repeatEvery="*/10 * * * *")
+    await server.set_clock(3_600)
+    line, on_time = await runs(world, made)
+    assert (line["state"], line["reason"], line["count"]) == ("missed", "clock_changed", 5)
+    assert line["message"] == "The clock was set forward past this time."
+    # It was half a minute ago.
+    assert (on_time["nominal"][11:16], on_time["state"]) == ("10:00", "started")
+    assert (await shown(world, made))["nextRunAt"] == "2027-03-02T10:10:00.000Z"
+
+
+async def test_a_server_that_was_down_is_still_a_reason(world: World, server: Server) -> None:
+    await server.follow()
+    made = await schedule(world, repeatEvery="*/10 * * * *")
+    server.source.move(3_120)
+    await server.follow()
+    await server.fire()
+    assert {run["reason"] for run in await runs(world, made)} == {"server_down"}
+
+
+async def test_what_the_clock_skips_is_caught_up_with_once(world: World, server: Server) -> None:
+    await server.follow()
+    made = await schedule(world, repeatEvery="*/10 * * * *", missed="once")
+    server.source.move(120)
+    await server.set_clock(1_800)
+    found = await runs(world, made)
+    assert [(run["state"], run["reason"], run["count"]) for run in found] == [
+        ("missed", "clock_changed", 2),
+        ("started", "caught_up", 1),
+    ]
+
+
+async def test_no_cron_instant_is_started_twice_and_none_waits(
+    world: World, server: Server
+) -> None:
+    await server.follow()
+    made = await schedule(world, repeatEvery="*/10 * * * *")
+    await server.run(1_200, every=30)
+    assert times(await runs(world, made)) == ["09:10:00", "09:20:00"]
+    # Forward by mistake, and back a minute later.
+    await server.set_clock(3_600)
+    await server.run(60, every=30)
+    await server.set_clock(-3_600)
+    assert (await shown(world, made))["nextRunAt"] == "2027-03-02T09:30:00.000Z"
+    await server.run(3_600, every=30)
+    started = times([run for run in await runs(world, made) if run["state"] == "started"])
+    assert started == ["09:10:00", "09:20:00"] + [f"09:{n}0:00" for n in (3, 4, 5)] + [
+        "10:00:00",
+        "10:10:00",
+        "10:20:00",
+    ]
+
+
+async def test_an_hour_that_comes_again_starts_nothing_again(world: World, server: Server) -> None:
+    await server.follow()
+    made = await schedule(world, repeatEvery="*/10 * * * *")
+    await server.run(3_600, every=30)
+    before = times(await runs(world, made))
+    await server.set_clock(-3_600)
+    assert (await shown(world, made))["nextRunAt"] == "2027-03-02T10:10:00.000Z"
+    await server.run(3_600, every=30)
+    assert times(await runs(world, made)) == before
+
+
+@pytest.mark.parametrize("repeat", ["*/10 * * * *", "every 10 seconds"])
+async def test_a_pause_stays_a_pause(world: World, server: Server, repeat: str) -> None:
+    await server.follow()
+    made = await schedule(world, repeatEvery=repeat)
+    await world.client("token").put(f"/acme/schedule/{made['id']}/pause", {})
+    await server.run(60)
+    await server.set_clock(-3_600)
+    await server.run(1_200, every=60)
+    assert await runs(world, made) == []
+
+
+@pytest.mark.parametrize("repeat", ["*/10 * * * *", "every 10 minutes"])
+async def test_a_clock_that_was_set_back_while_no_server_ran(
+    world: World, clock: HandClock, repeat: str
+) -> None:
+    clock.now = BEGIN + HOUR
+    made = await schedule(world, repeatEvery=repeat)
+    clock.now = BEGIN
+    server = Server(world.house, clock)
+    await server.follow()
+    next_at = parse_iso((await shown(world, made))["nextRunAt"])
+    assert server.source.now < next_at <= server.source.now + 10 * MINUTE
+
+
+async def test_small_differences_are_drift(world: World, server: Server) -> None:
+    await server.follow()
+    await server.set_clock(1.5)
+    assert (await world.house.db.read(clock_steps.recorded)).offset == 0
+    assert world.house.clock() == server.source.now
+
+
+# Several servers on one database
+
+
+@pytest.fixture
+def other(
+    database_url: str, keys: Keys, settings: Settings, clock: HandClock, server: Server
+) -> Iterator[Server]:
+    opened = open_database(database_url)
+    yield Server(furnish(settings, opened, opened, keys), clock)
+    engines.closed(opened)
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+@pytest.mark.parametrize("seconds", [3_600, -3_600])
+async def test_one_of_two_servers_moves_the_deadlines(
+    world: World, server: Server, other: Server, seconds: int
+) -> None:
+    await server.follow()
+    await other.follow()
+    made = await schedule(world, repeatEvery="1d")
+    server.source.set_by(seconds)
+    await server.follow()
+    moved = (await shown(world, made))["nextRunAt"]
+    # The other one has the old time; what it would judge by that is undone.
+    assert await loops.judge(other.house, schedules.due, 100) is None
+    await other.follow()
+    await server.follow()
+    await other.follow()
+    assert (await shown(world, made))["nextRunAt"] == moved
+    assert parse_iso(moved) - server.source.now == 24 * HOUR
+    assert other.house.clock() == server.house.clock() == server.source.now
+    assert await loops.judge(other.house, schedules.due, 100) == []
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+async def test_a_step_that_another_server_sees_alone_is_taken_over(
+    world: World, server: Server, other: Server
+) -> None:
+    """At the limit one server takes for a step what the other takes for drift."""
+    await server.follow()
+    await other.follow()
+    server.source.set_by(1.9)
+    await other.follow()
+    server.source.set_by(0.2)
+    await server.follow()
+    for _ in range(3):
+        await other.follow()
+        await server.follow()
+    assert (await world.house.db.read(clock_steps.recorded)).offset == 2_100
+    assert server.house.clock() == other.house.clock() == server.source.now
+
+
+# Everything else that waits
+
+
+async def test_a_waiting_job_does_not_expire(world: World, server: Server) -> None:
+    await server.follow()
+    token = world.client("token")
+    job = await create(token, await world.task(expires=MINUTE))
+    await server.set_clock(3_600)
+    await loops.expire(world.house)
+    assert (await show(token, job["id"]))["lifecycle"] == "ready"
+    await server.set_clock(-3_600)
+    server.source.move(61)
+    await loops.expire(world.house)
+    assert (await show(token, job["id"]))["lifecycle"] == "expired"
+
+
+@pytest.mark.parametrize("seconds", [3_600, -3_600])
+async def test_a_running_job_keeps_its_time_limit(
+    world: World, server: Server, seconds: int
+) -> None:
+    await server.follow()
+    token = world.client("token")
+    async with world.agent() as agent:
+        job = await create(token, await world.task(timeout=600_000))
+        order = await agent.order()
+        before = await _left(world, "jobs", "deadline_at", job["id"])
+        await server.set_clock(seconds)
+        assert await _left(world, "jobs", "deadline_at", job["id"]) == before
+        await agent.end(order)
+    assert (await show(token, job["id"]))["state"] == "normal"
+
+
+@pytest.mark.parametrize("seconds", [3_600, -3_600])
+async def test_silence_counts_from_when_it_began(
+    world: World, server: Server, seconds: int
+) -> None:
+    await server.follow()
+    async with world.agent():
+        host_id = world.things.hosts["web-1"].host_id
+        await server.set_clock(seconds)
+        assert await _left(world, "hosts", "seen_at", host_id) == 0
+        server.source.move(31)
+        silent = await world.house.db.read(hosts.silent, 30_000)
+        assert silent == [host_id]
+
+
+async def test_a_beat_from_before_the_step_is_not_in_the_future(
+    world: World, server: Server
+) -> None:
+    await server.follow()
+    host_id = world.things.hosts["web-1"].host_id
+    async with world.agent() as agent:
+        assert agent.welcome is not None
+        world.house.links.note(host_id, agent.welcome.session, world.house.clock())
+        await server.set_clock(-3_600)
+        await loops.note_seen(world.house)
+        assert await _left(world, "hosts", "seen_at", host_id) <= 0
+
+
+@pytest.mark.parametrize("seconds", [3_600, -3_600])
+async def test_monitors_and_indicators_wait_as_long_as_before(
+    world: World, server: Server, seconds: int
+) -> None:
+    await server.follow()
+    token = world.client("token")
+    sent: dict[str, Any] = {
+        "type": "scraper",
+        "name": "shop",
+        "url": "http://shop.test/",
+        "status_code": "200",
+    }
+    answer = await token.post("/acme/monitor", {**sent, "looptime": 60_000, "hostname": "web-1"})
+    monitor = answer.json["id"]
+    sent = {"title": "load", "type": "progress", "value": 5, "ttl": 60_000}
+    indicator = (await token.post("/acme/indicator", sent)).json["id"]
+    places = (("monitors", "due_at", monitor), ("indicators", "stale_at", indicator))
+    before = [await _left(world, *place) for place in places]
+    await server.set_clock(seconds)
+    assert [await _left(world, *place) for place in places] == before
+    assert not await world.house.db.read(any_going_stale)
+
+
+async def test_a_count_of_wrong_attempts_blocks_nobody_for_an_hour(clock: HandClock) -> None:
+    window = Window(1, MINUTE, clock)
+    window.add("somebody")
+    assert window.wait("somebody") == MINUTE
+    clock.set_by(-3_600)
+    assert window.wait("somebody") == 0
+
+
+async def _left(world: World, table: str, column: str, object_id: str) -> int:
+    now = world.house.clock()
+    sql = f"select {column} from {table} where id = ?"
+    found: int = await world.house.db.read(lambda tx: tx.value(sql, object_id))
+    return found - now
