@@ -301,7 +301,8 @@ async def test_a_frame_has_a_number_of_messages(world: World) -> None:
 
 async def test_deep_nesting_is_no_fault_of_the_server(world: World, watch: Any) -> None:
     async with world.agent() as agent:
-        await agent.text("[" * 100_000)
+        # Inside a message: a list in the place of a message is refused before its depth matters.
+        await agent.text('[{"kind":' + "[" * 100_000)
         assert await agent.hangs_up() == 4400
 
 
@@ -378,7 +379,7 @@ async def test_an_agent_that_does_not_read_holds_few_answers(world: World, ada: 
         for at in range(2_000):
             await agent.frame(frames.BINARY, pack_output(fence, at, 0, b"x"))
         await agent.say(Beat([]))
-        await until(lambda: link._intake._kept.get(fence) == 2_000 or link._outbox)
+        await until(lambda: link._intake._kept.get(fence) == 2_000)
         assert len(link._outbox) < 10
 
 
