@@ -128,7 +128,8 @@ def test_a_full_disk_leaves_a_hole_and_no_shift(
     pieces = read_all(tmp_path, len(data))
     assert_true(pieces, data)
     kept = sum(len(piece) for _, _, piece in pieces)
-    assert 3 * MIB - 65_000 <= len(data) - kept <= 3 * MIB
+    # Only what was written meanwhile: the disk is used again as soon as it has space.
+    assert MIB - 65_000 <= len(data) - kept <= MIB + 65_000
 
 
 def test_a_segment_cut_short_by_a_power_loss_is_jumped(tmp_path: Path) -> None:

@@ -123,6 +123,30 @@ async def test_a_cut_is_marked_and_offsets_stay(world: World, uma: Client) -> No
     assert (lines.json["first"], lines.json["offset"], lines.json["lines"]) == (202, 1005, ["tail"])
 
 
+async def test_output_that_never_arrived_is_marked_on_every_read_path(
+    world: World, uma: Client
+) -> None:
+    totals = {"bytes_total": 1_005, "lines_total": 201, "sha256": "cd" * 32}
+    async with world.agent() as agent:
+        nothing = (await create(uma, await world.task()))["id"]
+        await agent.end(await agent.order(), log=None, lastline="lost", **totals)
+        some = (await create(uma, await world.task()))["id"]
+        order = await agent.order()
+        await agent.write(order.fence, 0, 0, b"head\n")
+        await agent.end(order, log=None, lastline="lost", **totals)
+    for job_id, kept in ((nothing, 0), (some, 5)):
+        mark = f"{1_005 - kept} bytes were cut here: {kept} to 1005"
+        assert mark in (await uma.get(f"/acme/job/{job_id}/log")).text
+        part = await uma.get(f"/acme/job/{job_id}/log", headers={"range": "bytes=0-"})
+        assert (part.status, mark in part.text) == (206, True)
+        assert part.headers["content-range"] == "bytes 0-1004/1005"
+        assert mark in (await uma.get(f"/acme/job/{job_id}")).json["result"]["log"]
+        live = (await uma.get(f"/acme/job/{job_id}/log?follow=true")).text
+        assert mark in live and '"complete":false' in live
+        assert (await uma.get(f"/acme/job/{job_id}/log/search?q=x")).json["complete"] is False
+        assert (await uma.get(f"/acme/job/{job_id}/log/lines")).json["total_lines"] == 201
+
+
 async def test_search_gives_line_numbers(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await streamed(world, uma, agent)

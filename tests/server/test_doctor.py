@@ -114,6 +114,21 @@ def test_a_log_that_lost_a_piece_is_a_problem(settings: Settings, logs: Database
     assert problems_of("logs", settings) == ["Log 7: 8 bytes are noted, 4 are there."]
 
 
+def test_a_log_that_lacks_output_is_reported_with_its_job(
+    settings: Settings, logs: Database
+) -> None:
+    logs.write_now(joblog.append, [joblog.Output(7, "whole", 0, 0, b"one\n")])
+    logs.write_now(joblog.close, joblog.Closing(7, "whole", 4, 1, "ab" * 32))
+    # Long logs are cut in the middle, which is as it should be.
+    logs.write_now(joblog.close, joblog.Closing(8, "long", 99 << 20, 1, "ab" * 32))
+    kept = joblog.KEEP - 1000
+    logs.write_now(lambda tx: tx.run("update logs set bytes_kept = ? where fence = 8", kept))
+    assert found_by("gaps", settings) == []
+    logs.write_now(joblog.close, joblog.Closing(9, "empty", 12, 1, "ab" * 32))
+    [finding] = found_by("gaps", settings)
+    assert (finding.verdict, "Newest jobs: empty." in finding.found) == ("notice", True)
+
+
 def test_output_without_a_log_is_a_problem(settings: Settings, logs: Database) -> None:
     logs.write_now(joblog.append, [joblog.Output(7, "j", 0, 0, b"one\n")])
     logs.write_now(lambda tx: tx.run("delete from logs"))

@@ -149,6 +149,10 @@ class SimScripts:
         announced = [kept for kept in self._kept.values() if kept.announced]
         return {kept.fence: (now - kept.started_at) // MS for kept in announced}
 
+    def held(self) -> dict[int, Any]:
+        """The spool of a simulated host can always be written."""
+        return {}
+
     def kept(self, fence: int, offset: int) -> None:
         """The spool of a simulated host is large enough to keep everything."""
 

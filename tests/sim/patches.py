@@ -16,7 +16,7 @@ from sim.agency import SimCache
 class SimSpool:
     """In the place of agent/spool.py's writing end."""
 
-    def __init__(self, _: str, fence: int) -> None:
+    def __init__(self, _: str, fence: int, **__: Any) -> None:
         self._fence = fence
         self._spooled = stage.keeper_host().disk.spooled
         self._spooled[fence] = b""
@@ -28,7 +28,7 @@ class SimSpool:
         pass
 
 
-def _read_spool(_: str, fence: int, place: Any, end: int, size: int) -> bytes:
+def _read_spool(_: str, fence: int, place: Any, end: int, size: int, *__: Any) -> bytes:
     held = stage.agent_host().disk.spooled.get(fence, b"")
     data = held[place.offset : min(end, place.offset + size)]
     if not data:

@@ -161,6 +161,7 @@ class Keeper:
 
     def _state(self) -> Message:
         ledger, shown, ages = self._ledger, self._scripts.shown(), self._scripts.ages()
+        held = self._scripts.held()
         return {
             "say": "state",
             "version": wire.VERSION,
@@ -176,6 +177,7 @@ class Keeper:
                     "report": entry.report,
                     "total": shown.get(entry.fence, 0),
                     "age_ms": ages.get(entry.fence),
+                    "held": held.get(entry.fence, []),
                 }
                 for entry in ledger.entries.values()
             ],

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from belvedere.agent.held import Room
     from belvedere.base.masking import Masker
 
 # The longest last line that a report carries.
@@ -48,14 +49,18 @@ class Output:
         "_last",
         "_newlines",
         "_partial",
+        "_room",
         "masker",
         "spool",
         "taken",
         "total",
     )
 
-    def __init__(self, inline: int, masks: list[str] | None = None) -> None:
+    def __init__(
+        self, inline: int, masks: list[str] | None = None, room: Room | None = None
+    ) -> None:
         self._inline = inline
+        self._room = room
         self.masker: Masker | None = None
         if masks:
             # Only scripts with something to hide pay for it.
@@ -98,10 +103,11 @@ class Output:
             self._quicken(root, fence)
 
     def spill(self, root: str, fence: int) -> None:
-        """From now on everything goes to disk, where the agent finds it."""
+        """From now on everything goes to disk, where the agent finds it; when that fails, a bounded
+        amount stays in memory."""
         self._hash = _light_sha256()
         self._hash.update(self._held)
-        self.spool = spool.Spool(root, fence)
+        self.spool = spool.Spool(root, fence, room=self._room)
         self.spool.write(bytes(self._held), 0)
         self._held = bytearray()
 

@@ -11,6 +11,7 @@ from belvedere.agent.crowd import Crowd
 from belvedere.agent.door import complain
 from belvedere.agent.folder import Folder
 from belvedere.agent.harvest import harvest
+from belvedere.agent.held import Room
 from belvedere.agent.ledger import Ledger
 from belvedere.agent.output import LastLine, Output
 from belvedere.agent.pipes import Pipes
@@ -24,6 +25,8 @@ from belvedere.base.failpoint import reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from belvedere.agent.ledger import Message
     from belvedere.agent.steps import Steps
 
@@ -47,6 +50,9 @@ class Scripts:
         self._pipes = Pipes(poll, folder.spool)
         self._account = accounts.own()
         self._spooled = set(spool.found(folder.spool))
+        # Of scripts that are over: spools with output in memory that the server lacks.
+        self._held: dict[int, spool.Spool] = {}
+        self._room = Room()
         self._harvested = {int(name) for name in os.listdir(folder.files) if name.isdigit()}
         # Those that are over, and whose folder, pipe and mark can serve others.
         self._left: list[Script] = []
@@ -85,7 +91,7 @@ class Scripts:
     def _output_for(self, order: Message) -> Output:
         if is_check(order["fence"]):
             return LastLine(0)
-        return Output(self.inline, order.get("masks"))
+        return Output(self.inline, order.get("masks"), self._room)
 
     def _over(self, fence: int, report: Message) -> Steps:
         """A check is told and forgotten; everything else goes through the ledger."""
@@ -213,7 +219,14 @@ class Scripts:
             script.output.spill(self._spool, script.fence)
         script.shown = script.output.total
         script.show_at = NEVER
-        return Tell({"say": "output", "fence": script.fence, "total": script.shown})
+        return self._tell_output(script)
+
+    def _tell_output(self, script: Script) -> Tell:
+        """With what could not be written to disk."""
+        message: Message = {"say": "output", "fence": script.fence, "total": script.shown}
+        if script.output.spool is not None and (news := script.output.spool.held.news()):
+            message["held"] = news
+        return Tell(message)
 
     def _finish(self, script: Script) -> Steps:
         self._pipes.drain(script)
@@ -225,15 +238,20 @@ class Scripts:
         found = report(script)
         if not is_check(fence):
             found.update(self._harvest(script))
+        steps: Steps = []
         if script.output.spool is not None:
             self._spooled.add(fence)
+            if script.output.spool.held.pieces:
+                self._held[fence] = script.output.spool
+                script.shown = script.output.total
+                steps.append(self._tell_output(script))
         if script.survivors or (script.daemonize and self._crowd.members(script)):
             # Processes stay that need them.
             self._pipes.sink(script)
             self._workplaces.keep(script.place)
         else:
             self._left.append(script)
-        return self._over(fence, found)
+        return steps + self._over(fence, found)
 
     def _harvest(self, script: Script) -> Message:
         """What it left for the server lies apart from now on, until the server has it."""
@@ -266,17 +284,27 @@ class Scripts:
         live = {s.fence: s.shown for s in self._crowd.scripts.values()}
         return {fence: total for fence, total in live.items() if total}
 
+    def held(self) -> dict[int, list[list[Any]]]:
+        """Output of each fence that is only in memory, for an agent that has just connected."""
+        spools = [(s.fence, s.output.spool) for s in self._crowd.scripts.values()]
+        spools += self._held.items()
+        return {fence: one.held.all() for fence, one in spools if one and one.held.pieces}
+
     def kept(self, fence: int, offset: int) -> None:
         script = self._crowd.scripts.get(fence)
         if script is not None and script.output.spool is not None:
             script.output.spool.trim(offset)
         elif script is None:
+            if fence in self._held:
+                self._held[fence].held.drop_below(offset)
             spool.trim(self._spool, fence, offset)
 
     def clear(self, fences: list[int]) -> None:
         for fence in self._spooled.intersection(fences):
             self._spooled.discard(fence)
             spool.clear(self._spool, fence)
+            if fence in self._held:
+                self._held.pop(fence).held.clear()
         for fence in self._harvested.intersection(fences):
             self._harvested.discard(fence)
             self._workplaces.remove(f"{self._files}/{fence}")

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from belvedere.agent import speech
+from belvedere.agent import held, speech
 from belvedere.agent.attach import Attachment
 from belvedere.agent.cache import Cache
 from belvedere.agent.quickjson import from_json
@@ -110,12 +110,18 @@ class Session:
             self._live.discard(fence)
             self._streams.end(fence, speech.report(message["report"]))
         elif say == "output":
+            self._hold(message)
             self._streams.grow(fence, message["total"])
         elif say == "started":
             self._outbox.append(Started(fence, message["age_ms"]))
         elif say == "gone":
             self._live.discard(fence)
             self._streams.drop(fence)
+
+    def _hold(self, message: dict[str, Any]) -> None:
+        """Output that the keeper could not write to disk; keepers of earlier versions drop it."""
+        if message.get("held"):
+            self._streams.hold(message["fence"], held.unpack(message["held"]))
 
     def open(self, welcome: Welcome) -> None:
         """Go on where the last connection broke off, with everything that is not acknowledged."""
@@ -137,6 +143,7 @@ class Session:
     def _resume(self, entry: dict[str, Any], offset: int) -> None:
         fence: int = entry["fence"]
         self._streams.resume(fence, offset)
+        self._hold(entry)
         if entry["report"] is not None:
             self._streams.end(fence, speech.report(entry["report"]))
             return

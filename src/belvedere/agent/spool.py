@@ -3,17 +3,25 @@
 Segments begin at fixed offsets (the first is 1 MiB, the others 4 MiB), so that reader and writer
 need no list of them. Each file begins with the number of newlines before it. A segment that is
 missing or short is a hole; readers jump over it.
+
+When a write fails (no space, a quota, an I/O error), a bounded amount of what follows stays in
+memory, and each later write tries the disk again: what fits then begins a file of its own, named
+after the byte at which it begins. Everything between is a hole.
 """
 
 from __future__ import annotations
 
 import os
 
+from belvedere.agent.held import Held, Piece, Room
+
 FIRST = 1024 * 1024
 LATER = 4 * 1024 * 1024
 # Per fence; beyond it the oldest segments go, but never the first.
 LIMIT = 100 * 1024 * 1024
 HEAD = 8
+# Files of one segment: a disk that is full again and again cannot fill the folder with them.
+MAX_PARTS = 64
 
 
 def segment(offset: int) -> tuple[int, int]:
@@ -34,32 +42,69 @@ class Place:
         self.line = line
 
 
-def read(spool: str, fence: int, place: Place, end: int, size: int) -> bytes:
-    """The next bytes, with `place` moved to where they begin; empty when nothing is left."""
+def read(
+    spool: str, fence: int, place: Place, end: int, size: int, held: list[Piece] | None = None
+) -> bytes:
+    """The next bytes, with `place` moved to where they begin; empty when nothing is left. What is
+    not on disk may be among `held`."""
+    folder = f"{spool}/{fence}"
     while place.offset < end:
         start, following = segment(place.offset)
         want = min(size, end - place.offset, following - place.offset)
-        try:
-            data = _read(f"{spool}/{fence}/{start}.seg", place, start, want)
-        except OSError:
-            data = b""
+        data = _read(f"{folder}/{start}.seg", place, start, want)
         if data:
             return data
-        place.offset, place.line = min(following, end), -1
+        parts = [part for part in _starts(folder) if start < part < following]
+        data = _from_part(folder, parts, place, want) or _from_held(held or [], place, want)
+        if data:
+            return data
+        later = [part for part in parts if part > place.offset]
+        later += [piece.at for piece in held or [] if piece.at > place.offset]
+        place.offset, place.line = min([*later, following, end]), -1
+    return b""
+
+
+def _from_part(folder: str, parts: list[int], place: Place, size: int) -> bytes:
+    """From the file that was begun after a failed write."""
+    start = max([part for part in parts if part <= place.offset], default=-1)
+    return b"" if start < 0 else _read(f"{folder}/{start}.seg", place, start, size)
+
+
+def _from_held(held: list[Piece], place: Place, size: int) -> bytes:
+    for piece in held:
+        if piece.at <= place.offset < piece.end:
+            skip = place.offset - piece.at
+            place.line = piece.line + piece.data.count(b"\n", 0, skip)
+            return piece.data[skip : skip + size]
     return b""
 
 
 def _read(path: str, place: Place, start: int, size: int) -> bytes:
+    """Empty where the file has nothing at this place, or cannot be read."""
     ahead = place.offset - start
-    fd = os.open(path, os.O_RDONLY)
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError:
+        return b""
     try:
         data = os.pread(fd, size, HEAD + ahead)
         if data and place.line < 0:
             before = int.from_bytes(os.pread(fd, HEAD, 0), "big")
             place.line = before + os.pread(fd, ahead, HEAD).count(b"\n")
         return data
+    except OSError:
+        return b""
     finally:
         os.close(fd)
+
+
+def _starts(folder: str) -> list[int]:
+    """Where the files of this folder begin."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return [int(name[:-4]) for name in names if name.endswith(".seg")]
 
 
 def found(spool: str) -> dict[int, int]:
@@ -68,7 +113,7 @@ def found(spool: str) -> dict[int, int]:
 
 
 def _end(folder: str) -> int:
-    starts = [int(name[:-4]) for name in os.listdir(folder) if name.endswith(".seg")]
+    starts = _starts(folder)
     if not starts:
         return 0
     return max(starts) + max(0, os.stat(f"{folder}/{max(starts)}.seg").st_size - HEAD)
@@ -96,69 +141,100 @@ def _unlink(path: str) -> None:
 def trim(spool: str, fence: int, offset: int) -> None:
     """The server holds everything below: whole segments below it may go."""
     folder = f"{spool}/{fence}"
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        if segment(int(name[:-4]))[1] <= offset:
-            _unlink(f"{folder}/{name}")
+    for start in _starts(folder):
+        if segment(start)[1] <= offset:
+            _unlink(f"{folder}/{start}.seg")
 
 
 class Spool:
     """The writing end for one fence."""
 
-    __slots__ = ("_fd", "_folder", "_limit", "_skip_to", "_starts", "_until", "end")
+    __slots__ = ("_fd", "_folder", "_limit", "_parts", "_starts", "_until", "end", "held")
 
-    def __init__(self, spool: str, fence: int, limit: int = LIMIT) -> None:
+    def __init__(
+        self, spool: str, fence: int, limit: int = LIMIT, room: Room | None = None
+    ) -> None:
         self._folder = f"{spool}/{fence}"
         self._limit = limit
         self._starts: list[int] = []
         self._fd = -1
         self._until = 0
-        # After a failed write the rest of its segment is skipped: a hole, not a shifted stream.
-        self._skip_to = 0
+        # Files that were begun in the present segment.
+        self._parts = 0
+        self.held = Held(room or Room())
         self.end = 0
 
     def write(self, data: bytes, line: int) -> None:
         """`line` is the number of newlines before it."""
-        left = memoryview(data)
-        while left:
+        at = 0
+        while at < len(data):
             if self.end >= self._until:
-                self._next_segment(line + data.count(b"\n", 0, len(data) - len(left)))
-            piece = left[: self._until - self.end]
-            self._put(piece)
-            self.end += len(piece)
-            left = left[len(piece) :]
+                self._next_segment()
+            following = min(len(data), at + self._until - self.end)
+            self._put(data, at, following, line)
+            at = following
 
     def trim(self, offset: int) -> None:
         """The same while it is still being written."""
+        self.held.drop_below(offset)
         for start in [start for start in self._starts if segment(start)[1] <= offset]:
             if start != self._starts[-1]:
                 self._drop(start)
 
     def close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        fd, self._fd = self._fd, -1
+        try:
+            if fd >= 0:
+                os.close(fd)
+        except OSError:
+            # Network file systems report here what they could not write; the reader finds a hole.
+            return
 
-    def _next_segment(self, line: int) -> None:
+    def _next_segment(self) -> None:
         self.close()
-        start, self._until = segment(self.end)
+        self._until, self._parts = segment(self.end)[1], 0
         # One segment of room, so that the one that now begins fits below the limit.
         while len(self._starts) > 2 and self._size() > self._limit - LATER:
             self._drop(self._starts[1] if self._starts[0] == 0 else self._starts[0])
+
+    def _put(self, data: bytes, at: int, following: int, line: int) -> None:
+        """These bytes to disk, and what does not fit there to memory."""
+        is_open = self._fd >= 0 or self._begin(line + data.count(b"\n", 0, at))
+        stored = at + (self._store(memoryview(data)[at:following]) if is_open else 0)
+        if stored < following:
+            before = line + data.count(b"\n", 0, stored)
+            self.held.add(self.end + stored - at, before, data[stored:following])
+        self.end += following - at
+
+    def _store(self, piece: memoryview) -> int:
+        """How many of these bytes are on disk now."""
+        size = 0
+        try:
+            while size < len(piece):
+                size += os.write(self._fd, piece[size:])
+        except OSError:
+            # The next write begins a file of its own, behind the hole.
+            self.close()
+        return size
+
+    def _begin(self, line: int) -> bool:
+        """A file for what comes next; false when there is no space for it."""
+        if self._parts == MAX_PARTS:
+            return False
+        path = f"{self._folder}/{self.end}.seg"
         try:
             os.makedirs(self._folder, 0o700, exist_ok=True)
-            path = f"{self._folder}/{start}.seg"
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
-            self._starts.append(start)
-            os.write(self._fd, line.to_bytes(HEAD, "big"))
+            is_begun = os.write(self._fd, line.to_bytes(HEAD, "big")) == HEAD
         except OSError:
-            self._skip_to = self._until
-
-    def _put(self, piece: memoryview) -> None:
-        try:
-            while piece and self.end >= self._skip_to:
-                piece = piece[os.write(self._fd, piece) :]
-        except OSError:
-            self._skip_to = self._until
+            is_begun = False
+        if not is_begun:
+            self.close()
+            _unlink(path)
+            return False
+        self._starts.append(self.end)
+        self._parts += 1
+        return True
 
     def _size(self) -> int:
         return sum(segment(start)[1] - start for start in self._starts)

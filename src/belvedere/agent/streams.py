@@ -5,10 +5,11 @@ The files that a script left follow its output, and its report follows them.
 
 import os
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from belvedere.agent import spool
 from belvedere.agent.harvest import open_file
+from belvedere.agent.held import Piece
 from belvedere.protocol import CHUNK, Ended, Report, pack_file, pack_output
 
 
@@ -25,6 +26,9 @@ class Stream:
     # Which of its files is being sent, and from which byte on.
     number: int = 0
     at_byte: int = 0
+    # Output that the keeper could not write to disk, and whether there ever was some.
+    held: list[Piece] = field(default_factory=list)
+    has_held: bool = False
 
 
 class Streams:
@@ -41,6 +45,13 @@ class Streams:
     def resume(self, fence: int, offset: int) -> None:
         """The server has everything below, from an earlier connection."""
         self._streams[fence] = Stream(spool.Place(offset, -1))
+
+    def hold(self, fence: int, pieces: list[Piece]) -> None:
+        """Output that is nowhere on disk. Pieces may be repeated, and come in order."""
+        stream = self._stream(fence)
+        known = stream.held[-1].end if stream.held else stream.place.offset
+        stream.held += [piece for piece in pieces if piece.end > known]
+        stream.has_held = True
 
     def grow(self, fence: int, total: int) -> None:
         stream = self._stream(fence)
@@ -94,7 +105,9 @@ class Streams:
 
     def _frame(self, fence: int, stream: Stream) -> bytes | None:
         size = min(CHUNK, self.credit)
-        data = spool.read(self._root, fence, stream.place, stream.total, size)
+        place, held = stream.place, stream.held
+        data = spool.read(self._root, fence, place, stream.total, size, held)
+        stream.held = [piece for piece in held if piece.end > place.offset + len(data)]
         if not data:
             return None
         frame = pack_output(fence, stream.place.offset, stream.place.line, data)
@@ -132,11 +145,12 @@ class Streams:
             os.close(fd)
 
     def keep(self, fence: int, offset: int) -> bool:
-        """Whether the server now has a whole segment more, so that the keeper should hear of it."""
+        """Whether the keeper should hear of it: the server has a whole segment more, or the keeper
+        holds output in memory."""
         stream = self._streams.get(fence)
         start = spool.segment(offset)[0]
         if stream is None or start <= stream.kept:
-            return False
+            return stream is not None and stream.has_held
         stream.kept = start
         return True
 

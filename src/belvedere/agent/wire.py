@@ -2,6 +2,9 @@
 
 From the agent (`do`): hello, open, order, refuse, cancel, stop, ack, kept, retire, check, uncheck.
 From the keeper (`say`): state, started, output, ended, gone, checked.
+
+`output` and each entry of `state` may have `held`: [offset, newlines before it, base64] of output
+that could not be written to disk. Agents of earlier versions ignore it; the log then has a gap.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ async def _total(ask: Ask, found: follow.Source) -> int:
     if found.small is not None:
         return len(found.small)
     log = await ask.house.logs.read(joblog.find, found.fence)
-    return log.bytes_seen if log is not None else 0
+    return log.end if log is not None else 0
 
 
 async def search(ask: Ask) -> Hits:

@@ -33,6 +33,11 @@ class Source(msgspec.Struct):
     small: bytes | None
     result: dict[str, Any]
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody knows how the attempt ended, and so whether it wrote more."""
+        return self.result.get("ending") == "unknown"
+
 
 def source(tx: Tx, actor: Actor, job_id: str, number: int | None) -> Source:
     """The log of one attempt, the newest unless told."""
@@ -69,8 +74,8 @@ async def text(house: Any, found: Source, start: int, end: int | None) -> AsyncI
     while end is None or at < end:
         chunks = await house.logs.read(joblog.chunks, found.fence, at)
         if not chunks:
-            if end is None and (gap := await _dropped(house, found, at)) is not None:
-                yield joblog.mark(at, gap.bytes_seen)
+            if (gap := await _dropped(house, found, at)) is not None:
+                yield joblog.mark(at, gap.end if end is None else min(end, gap.end))
             return
         for after, _, data in joblog.pieces(chunks, at):
             if end is not None and at >= end:
@@ -80,9 +85,10 @@ async def text(house: Any, found: Source, start: int, end: int | None) -> AsyncI
 
 
 async def _dropped(house: Any, found: Source, at: int) -> joblog.Log | None:
-    """The log, where it ends with output that the organization had no room for."""
+    """The log, where its last bytes are missing: the organization had no room for them, or the
+    agent's disk was full."""
     log: joblog.Log | None = await house.logs.read(joblog.find, found.fence)
-    return log if log is not None and log.bytes_seen > at and is_ended(found) else None
+    return log if log is not None and log.end > at and is_ended(found) else None
 
 
 async def live(
@@ -170,9 +176,9 @@ async def _new_output(house: Any, found: Source, at: int) -> AsyncIterator[tuple
     if is_ended(found) and (rest := decoder.decode(b"", final=True)):
         yield _output(found, rest, read), read
     if (gap := await _dropped(house, found, read)) is not None:
-        yield _cut(read, gap.bytes_seen, gap.lines_seen), read
-        missing = joblog.mark(read, gap.bytes_seen).decode()
-        yield _output(found, missing, gap.bytes_seen), gap.bytes_seen
+        yield _cut(read, gap.end, gap.lines), read
+        missing = joblog.mark(read, gap.end).decode()
+        yield _output(found, missing, gap.end), gap.end
 
 
 def _cut(start: int, end: int, line: int) -> bytes:
@@ -191,12 +197,13 @@ async def _end(house: Any, found: Source, at: int) -> bytes:
     result = found.result
     total = result.get("log_bytes", result.get("bytes_total", log.bytes_seen if log else 0))
     kept = len(found.small) if found.small is not None else (log.bytes_kept if log else 0)
+    is_empty = total == 0 and not found.is_unknown
     told = {
         "lifecycle": found.job.lifecycle,
         "state": found.job.state,
         "bytes": total,
         "kept": min(kept, total) if total else kept,
         "sha256": result.get("log_sha256", result.get("sha256", "")),
-        "complete": found.small is not None or bool(log and log.is_complete) or total == 0,
+        "complete": found.small is not None or bool(log and log.is_complete) or is_empty,
     }
     return f"id: {_id(found, at)}\nevent: end\ndata: ".encode() + encode(told) + b"\n\n"

@@ -36,7 +36,19 @@ class Log(msgspec.Struct):
 
     @property
     def is_complete(self) -> bool:
-        return self.bytes_total is not None and self.bytes_kept == self.bytes_total
+        """Never without a digest: then the agent does not know how the output ended."""
+        return bool(self.sha256) and self.bytes_kept == self.bytes_total
+
+    @property
+    def end(self) -> int:
+        """Where the stream ends as produced, whether or not its last bytes arrived."""
+        return max(self.bytes_seen, self.bytes_total or 0)
+
+    @property
+    def lines(self) -> int:
+        """The newlines of the stream that are known of; more than arrived where its end did not."""
+        is_cut = self.bytes_total is not None and self.bytes_total > self.bytes_seen
+        return max(self.lines_seen, self.lines_total or 0) if is_cut else self.lines_seen
 
 
 class Chunk(msgspec.Struct):
@@ -207,20 +219,33 @@ def chunks(tx: Tx, fence: int, start: int, limit: int = 32) -> list[Chunk]:
 
 
 def tail(tx: Tx, fence: int, size: int) -> bytes:
-    """The last `size` bytes that are kept."""
+    """The last `size` bytes that are kept, what is missing among them and behind them marked."""
+    log = find(tx, fence)
     rows = tx.rows(
-        "select data, size from log_chunks where fence = ? order by at_byte desc limit ?",
+        "select at_byte, data, size from log_chunks where fence = ? order by at_byte desc limit ?",
         fence,
         2 + size // 1024,
     )
     parts: list[bytes] = []
-    missing = size
-    for data, length in rows:
+    missing, following = size, log.end if log is not None else 0
+    for at_byte, data, length in rows:
         if missing <= 0:
             break
+        if at_byte + length < following:
+            parts.append(mark(at_byte + length, following))
         parts.append(zlib.decompress(data)[-missing:])
-        missing -= length
+        missing, following = missing - length, at_byte
+    if not rows and following:
+        parts.append(mark(0, following))
     return b"".join(reversed(parts))
+
+
+def last_byte(tx: Tx, fence: int) -> bytes:
+    """The last byte that is kept."""
+    data = tx.value(
+        "select data from log_chunks where fence = ? order by at_byte desc limit 1", fence
+    )
+    return b"" if data is None else zlib.decompress(data)[-1:]
 
 
 def mark(start: int, end: int) -> bytes:

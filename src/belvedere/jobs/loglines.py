@@ -137,8 +137,18 @@ async def search(house: Any, found: Source, wanted: str, most: int, since: int =
         while await house.logs.read(_search_on, found.fence, looking):
             pass
     looking.end_line()
-    looking.found.complete = looking.walk.is_whole
+    looking.found.complete = looking.walk.is_whole and not await _is_cut_short(
+        house, found, looking
+    )
     return looking.found
+
+
+async def _is_cut_short(house: Any, found: Source, looking: Search) -> bool:
+    """Whether output is missing behind the last byte that was searched."""
+    if found.small is not None:
+        return False
+    log: joblog.Log | None = await house.logs.read(joblog.find, found.fence)
+    return found.is_unknown or (log is not None and log.end > looking.walk.at)
 
 
 def _begin(tx: Tx, fence: int, looking: Search, since: int) -> None:
@@ -175,7 +185,7 @@ async def lines(house: Any, found: Source, first: int, count: int) -> Lines:
 
 def _lines(tx: Tx, fence: int, first: int, count: int) -> Lines:
     log = joblog.find(tx, fence)
-    total = 0 if log is None else log.lines_seen + _is_unfinished(tx, log)
+    total = 0 if log is None else max(log.lines, log.lines_seen + _is_unfinished(tx, log))
     # A chunk that follows this many lines holds the end of the line before, at least.
     begin = tx.value(
         "select at_byte from log_chunks where fence = ? and at_line < ?"
@@ -186,7 +196,7 @@ def _lines(tx: Tx, fence: int, first: int, count: int) -> Lines:
 
 
 def _is_unfinished(tx: Tx, log: joblog.Log) -> bool:
-    return log.bytes_kept > 0 and joblog.tail(tx, log.fence, 1) != b"\n"
+    return log.bytes_kept > 0 and joblog.last_byte(tx, log.fence) != b"\n"
 
 
 def _from(tx: Tx, fence: int, at: int) -> Iterator[Chunk]:

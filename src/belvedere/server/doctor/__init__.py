@@ -25,6 +25,7 @@ CHECKS = (
     Check("jobs", data.jobs),
     Check("attempts", data.attempts),
     Check("logs", data.logs),
+    Check("gaps", data.gaps),
     Check("purging", data.strays),
     Check("reactions", data.parked),
     Check("hosts", place.hosts),

@@ -8,12 +8,16 @@ from belvedere.db import Tx
 from belvedere.db.migrate import migrations
 from belvedere.db.peek import Peek
 from belvedere.jobs import fold
+from belvedere.jobs import log as joblog
+from belvedere.protocol import CHUNK
 from belvedere.server.doctor.model import Finding, Patient, notice, ok, problem, problems
 
 BATCH = 500
 REPORT = "This is a fault of Belvedere: keep a copy of the database and report it."
 # A server that purges drops a job first and its log a moment later.
 MOMENT_S = 2.0
+# Jobs that are named where many have the same fault.
+NAMED = 5
 
 
 def schema(patient: Patient) -> Iterable[Finding]:
@@ -125,6 +129,31 @@ def logs(patient: Patient) -> Iterable[Finding]:
     yield from problems("logs", faults, REPORT)
     if not faults:
         yield ok("logs", f"{total} logs are complete as far as they were kept.")
+
+
+def gaps(patient: Patient) -> Iterable[Finding]:
+    """Logs that lack output although they are not long enough to be cut."""
+    count, newest = patient.logs.look(_with_gaps)
+    if count:
+        jobs = ", ".join(newest)
+        yield notice(
+            "gaps",
+            f"{count} logs lack a part of their output, which is marked. Newest jobs: {jobs}.",
+            "See whether the disks of their hosts were full, and whether the organizations had"
+            " room for output.",
+        )
+
+
+def _with_gaps(tx: Tx) -> tuple[int, list[str]]:
+    # A long log keeps at least this much: whole pieces are cut out of it.
+    where = (
+        "from logs where bytes_total is not null"
+        " and bytes_kept < case when bytes_total > ? then ? else bytes_total end"
+    )
+    limits = (joblog.KEEP, joblog.KEEP - CHUNK)
+    count = int(tx.value(f"select count(*) {where}", *limits))
+    rows = tx.rows(f"select job_id {where} order by fence desc limit ?", *limits, NAMED)
+    return count, [job_id for (job_id,) in rows]
 
 
 def _log_batch(tx: Tx, after: int) -> list[tuple[int, int, int]]:

@@ -1,0 +1,89 @@
+"""Output that could not be written to the spool: a bounded amount stays in the keeper's memory,
+and goes to the agent over its socket."""
+
+from __future__ import annotations
+
+from binascii import a2b_base64, b2a_base64
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Bytes in memory for one script, and for all scripts of this keeper together.
+MAX_HELD = 64 * 1024
+MAX_HELD_TOTAL = 4 * 1024 * 1024
+
+
+class Piece:
+    """A part of the output: where it begins, and the number of newlines before it."""
+
+    __slots__ = ("at", "data", "line")
+
+    def __init__(self, at: int, line: int, data: bytes) -> None:
+        self.at = at
+        self.line = line
+        self.data = data
+
+    @property
+    def end(self) -> int:
+        return self.at + len(self.data)
+
+
+class Room:
+    """What all scripts together may still hold."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int = MAX_HELD_TOTAL) -> None:
+        self.left = left
+
+
+class Held:
+    """The pieces of one script's output, in order."""
+
+    __slots__ = ("_room", "_size", "_told", "pieces")
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._size = 0
+        # The agent that is connected has every piece below this byte.
+        self._told = 0
+        self.pieces: list[Piece] = []
+
+    def add(self, at: int, line: int, data: bytes) -> None:
+        """As much of it as there is room for; the rest is dropped."""
+        size = min(len(data), MAX_HELD - self._size, self._room.left)
+        if size > 0:
+            self.pieces.append(Piece(at, line, data[:size]))
+            self._change(size)
+
+    def drop_below(self, offset: int) -> None:
+        """The server has everything below this byte."""
+        self._change(-sum(len(piece.data) for piece in self.pieces if piece.end <= offset))
+        self.pieces = [piece for piece in self.pieces if piece.end > offset]
+
+    def clear(self) -> None:
+        self._change(-self._size)
+        self.pieces = []
+
+    def _change(self, size: int) -> None:
+        self._size += size
+        self._room.left -= size
+
+    def news(self) -> list[list[Any]]:
+        """What the connected agent was not given yet."""
+        fresh = [piece for piece in self.pieces if piece.at >= self._told]
+        return self._packed(fresh)
+
+    def all(self) -> list[list[Any]]:
+        """For an agent that has just connected."""
+        return self._packed(self.pieces)
+
+    def _packed(self, pieces: list[Piece]) -> list[list[Any]]:
+        self._told = max([self._told, *[piece.end for piece in pieces]])
+        encoded = [b2a_base64(piece.data, newline=False).decode() for piece in pieces]
+        return [[piece.at, piece.line, data] for piece, data in zip(pieces, encoded, strict=True)]
+
+
+def unpack(packed: list[list[Any]]) -> list[Piece]:
+    return [Piece(at, line, a2b_base64(data)) for at, line, data in packed]

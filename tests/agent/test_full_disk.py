@@ -1,0 +1,192 @@
+"""A keeper and an agent whose disk cannot be written: output stays in memory, bounded, and reaches
+the server; what is dropped leaves a gap in the right place."""
+
+import contextlib
+import os
+import resource
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.keeping import Keeping, Message
+from agent.office import office
+from belvedere.agent import spool
+from belvedere.agent.held import MAX_HELD, MAX_HELD_TOTAL, Held, Piece, Room, unpack
+from belvedere.agent.spool import MAX_PARTS, Place, Spool
+from belvedere.agent.streams import Streams
+from belvedere.protocol import Ended, Report, unpack_output
+
+# Waits until the test allows it to go on, writes, waits again, writes, and ends.
+SCRIPT = (
+    '#!/bin/bash\nwait_for() { while [ ! -e "$1" ]; do sleep 0.01; done; }\n'
+    'wait_for "$1/one"\nprintf "%s" "$2"\nwait_for "$1/two"\nprintf "%s" "$3"\n'
+)
+FREE = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+
+
+@contextlib.contextmanager
+def full_disk(pid: int, size: int = 0) -> Iterator[None]:
+    """No file can grow beyond `size` bytes: the same as a full disk, without the right to mount."""
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, FREE)
+
+
+def pieces_of(keeping: Keeping, fence: int) -> list[Piece]:
+    told = [m for m in keeping.heard if m["say"] == "output" and m["fence"] == fence]
+    return [piece for message in told for piece in unpack(message.get("held", []))]
+
+
+def is_output(fence: int, total: int) -> Callable[[Message], bool]:
+    def check(message: Message) -> bool:
+        is_of_fence = message["say"] == "output" and message["fence"] == fence
+        return bool(is_of_fence and message["total"] >= total)
+
+    return check
+
+
+def test_small_output_with_a_full_disk_reaches_the_agent(keeping: Keeping, tmp_path: Path) -> None:
+    fence = keeping.order(SCRIPT, str(tmp_path), "first\n", "second\n")
+    keeping.wait(lambda m: m["say"] == "started")
+    with full_disk(keeping.pid):
+        (tmp_path / "one").touch()
+        keeping.wait(is_output(fence, 6))
+        (tmp_path / "two").touch()
+        report = keeping.report(fence)
+        assert (report["ending"], report["code"], report["bytes_total"]) == ("exit", 0, 13)
+        held = pieces_of(keeping, fence)
+        assert [(p.at, p.line, p.data) for p in held] == [(0, 0, b"first\n"), (6, 1, b"second\n")]
+        # An agent that connects again gets all of it, until the server has it.
+        [entry] = keeping.connect()["entries"]
+        assert [p.data for p in unpack(entry["held"])] == [b"first\n", b"second\n"]
+        keeping.say(do="kept", fence=fence, offset=6)
+        [entry] = keeping.hello()["entries"]
+        assert [p.data for p in unpack(entry["held"])] == [b"second\n"]
+
+
+def test_output_after_the_disk_has_space_again_is_written(keeping: Keeping, tmp_path: Path) -> None:
+    lost, later = "x" * (MAX_HELD + 1000), "a later line\n"
+    fence = keeping.order(SCRIPT, str(tmp_path), lost, later)
+    keeping.wait(lambda m: m["say"] == "started")
+    with full_disk(keeping.pid):
+        (tmp_path / "one").touch()
+        keeping.wait(is_output(fence, len(lost)))
+    (tmp_path / "two").touch()
+    report = keeping.report(fence)
+    assert report["bytes_total"] == len(lost) + len(later)
+    held = pieces_of(keeping, fence)
+    assert b"".join(piece.data for piece in held) == b"x" * MAX_HELD
+    place = Place(MAX_HELD, -1)
+    assert (
+        spool.read(keeping.folder.spool, fence, place, report["bytes_total"], 99) == later.encode()
+    )
+    assert (place.offset, place.line) == (len(lost), 0)
+
+
+def test_a_file_system_without_space_loses_no_small_output(tmp_path: Path) -> None:
+    """The same with a real file system, where this user may mount one."""
+    state = tmp_path / "state"
+    state.mkdir()
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(state)]
+    if os.geteuid() != 0 or subprocess.run(mounting, check=False).returncode != 0:
+        pytest.skip("This user cannot mount a file system; the tests above use a file size limit.")
+    keeping = Keeping(state)
+    try:
+        keeping.connect()
+        fence = keeping.order(SCRIPT, str(tmp_path), "first\n", "y" * 30_000)
+        keeping.wait(lambda m: m["say"] == "started")
+        with contextlib.suppress(OSError), open(state / "filler", "wb", buffering=0) as filler:
+            while filler.write(bytes(4096)):
+                pass
+        (tmp_path / "one").touch()
+        keeping.wait(is_output(fence, 6))
+        (tmp_path / "two").touch()
+        assert keeping.report(fence)["bytes_total"] == 30_006
+        assert (
+            b"".join(piece.data for piece in pieces_of(keeping, fence))
+            == b"first\n" + b"y" * 30_000
+        )
+    finally:
+        keeping.end()
+        subprocess.run(["umount", "-l", str(state)], check=True)
+
+
+async def test_the_server_gets_small_output_of_a_full_disk(tmp_path: Path) -> None:
+    async with office(tmp_path) as (server, agency):
+        fence = await server.order(SCRIPT, str(tmp_path), "first\n", "second\n")
+        await server.until(lambda: any(m["kind"] == "started" for m in server.heard))
+        [keeper] = agency.keepers()
+        with full_disk(keeper):
+            (tmp_path / "one").touch()
+            await server.until(lambda: bytes(server.output.get(fence, b"")) == b"first\n")
+            (tmp_path / "two").touch()
+            report = await server.end(fence)
+        assert (report["ending"], report["bytes_total"]) == ("exit", 13)
+        assert await server.log(fence) == "first\nsecond\n"
+
+
+def test_memory_is_bounded_for_one_script_and_for_all() -> None:
+    room = Room()
+    held = [Held(room) for _ in range(MAX_HELD_TOTAL // MAX_HELD + 2)]
+    for one in held:
+        one.add(0, 0, b"x" * 2 * MAX_HELD)
+    assert [len(piece.data) for piece in held[0].pieces] == [MAX_HELD]
+    assert (room.left, held[-1].pieces) == (0, [])
+    held[0].drop_below(MAX_HELD)
+    held[1].clear()
+    assert room.left == 2 * MAX_HELD
+
+
+def test_a_disk_that_fills_in_the_middle_of_a_line_leaves_one_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Spool(str(tmp_path), 7, room=Room(4))
+    real = os.write
+    left = [100]
+
+    def write(fd: int, data: bytes | memoryview) -> int:
+        size = min(len(data), left[0])
+        if size == 0:
+            raise OSError(28, "No space left on device")
+        left[0] -= size
+        return real(fd, data[:size])
+
+    monkeypatch.setattr(os, "write", write)
+    left[0] = spool.HEAD + 9
+    made.write(b"one\ntwo\nthree\nfour\n", 0)
+    left[0] = 100
+    made.write(b"five\nsix\n", 4)
+    made.close()
+    streams = Streams(str(tmp_path))
+    streams.credit = 1000
+    streams.hold(7, unpack(made.held.news()))
+    streams.end(7, Report("exit", bytes_total=28))
+    frames = []
+    while not isinstance(thing := streams.next(), Ended):
+        assert thing is not None
+        frames.append(unpack_output(thing)[1:])
+    assert frames == [(0, 0, b"one\ntwo\nt"), (9, 2, b"hree"), (19, 4, b"five\nsix\n")]
+
+
+def test_a_disk_that_is_full_again_and_again_makes_few_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Spool(str(tmp_path), 7)
+    real = os.write
+    calls = [0]
+
+    def write(fd: int, data: bytes | memoryview) -> int:
+        calls[0] += len(data) != spool.HEAD
+        if len(data) != spool.HEAD and calls[0] % 2:
+            raise OSError(28, "No space left on device")
+        return real(fd, data)
+
+    monkeypatch.setattr(os, "write", write)
+    for number in range(4 * MAX_PARTS):
+        made.write(b"some output\n", number)
+    assert len(list((tmp_path / "7").iterdir())) <= MAX_PARTS
+    assert made.end == 12 * 4 * MAX_PARTS
