@@ -50,6 +50,8 @@ class Hello:
     renews: bool = False
     # Whether the agent takes lists of monitors in parts, and differences between them (`Watch`).
     takes_changes: bool = False
+    # What the agent's disk lacks; it gets no work until a beat says that nothing does.
+    disk: str = ""
     os_name: str = ""
     os_version: str = ""
     ip: str = ""
@@ -77,7 +79,8 @@ class Report:
     code: int = 0
     signal: str | None = None
     elapsed_ns: int = 0
-    # Why it could not start, or why the end is unknown: a word such as host_rebooted.
+    # Why it could not start, or why the end is unknown: a word such as host_rebooted. With
+    # disk_full nothing ran, and the job goes back to its queue.
     reason: str = ""
     message: str = ""
     # The last line with anything on it, at most 256 KiB, invalid bytes replaced.
@@ -112,6 +115,8 @@ class Beat:
     live: list[int]
     # The number of the list of monitors that the agent has; -1: none on this connection.
     watch: int | None = None
+    # What the agent's disk lacks, as in Hello; agents of earlier versions say nothing.
+    disk: str = ""
     kind: Literal["beat"] = "beat"
 
 

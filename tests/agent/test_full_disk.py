@@ -190,3 +190,29 @@ def test_a_disk_that_is_full_again_and_again_makes_few_files(
         made.write(b"some output\n", number)
     assert len(list((tmp_path / "7").iterdir())) <= MAX_PARTS
     assert made.end == 12 * 4 * MAX_PARTS
+
+
+async def test_an_agent_with_too_little_space_starts_nothing(tmp_path: Path) -> None:
+    async with office(tmp_path, BELVEDERE_MIN_FREE_BYTES=str(10**17)) as (server, _):
+        assert "bytes free" in server.hellos[0]["disk"]
+        fence = await server.order(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        report = await server.end(fence)
+        assert (report["ending"], report["reason"]) == ("error", "disk_full")
+        assert not (tmp_path / "ran").exists()
+
+
+async def test_an_order_that_the_journal_cannot_take_is_returned(tmp_path: Path) -> None:
+    async with office(tmp_path) as (server, agency):
+        await server.end(await server.order("#!/bin/sh\n"))
+        [keeper] = agency.keepers()
+        with full_disk(keeper, 16):
+            fence = await server.order(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+            report = await server.end(fence)
+            assert (report["ending"], report["reason"]) == ("error", "disk_full")
+        told = [m for m in server.heard if m["kind"] in ("beat", "ended")]
+        place = next(n for n, m in enumerate(told) if m["kind"] == "ended" and m["fence"] == fence)
+        # Before the end, so that the server does not give the same job out again at once.
+        assert "journal" in told[place - 1]["disk"]
+        await server.until(lambda: server.heard[-1].get("disk") == "")
+        assert (await server.end(await server.order("#!/bin/sh\nexit 4\n")))["code"] == 4
+        assert not (tmp_path / "ran").exists()

@@ -285,7 +285,7 @@ def test_without_a_journal_nothing_starts(keeping: Keeping, tmp_path: Path) -> N
     resource.prlimit(keeping.pid, resource.RLIMIT_FSIZE, full)
     fence = keeping.order(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     report = keeping.report(fence)
-    assert (report["ending"], report["reason"]) == ("error", "journal_unwritable")
+    assert (report["ending"], report["reason"]) == ("error", "disk_full")
     free = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
     resource.prlimit(keeping.pid, resource.RLIMIT_FSIZE, free)
     assert keeping.run("#!/bin/sh\necho again\n")["log"] == "again\n"

@@ -94,9 +94,10 @@ async def test_credit_is_respected_and_small_jobs_pass_a_flood_that_waits(tmp_pa
 async def test_it_beats_with_what_is_live(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, _):
         fence = await server.order("#!/bin/sh\nexec sleep 300\n")
-        await server.until(lambda: {"kind": "beat", "live": [fence], "watch": -1} in server.heard)
+        beat = {"kind": "beat", "watch": -1, "disk": ""}
+        await server.until(lambda: {**beat, "live": [fence]} in server.heard)
         await server.say({"kind": "stop", "fence": fence})
-        await server.until(lambda: server.heard[-1] == {"kind": "beat", "live": [], "watch": -1})
+        await server.until(lambda: server.heard[-1] == {**beat, "live": []})
         assert fence not in server.ended
 
 

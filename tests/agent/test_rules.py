@@ -214,7 +214,7 @@ def test_a_refused_order_is_journalled_with_its_end() -> None:
 def test_without_a_journal_the_order_ends_as_an_error() -> None:
     made = running(1)
     assert plain(rules.unwritable(made, 1, "disk full")) == [("tell", "ended", 1)]
-    assert made.entries[1].report == rules.failure("journal_unwritable", "disk full")
+    assert made.entries[1].report == rules.failure("disk_full", "disk full")
     assert plain(rules.ack(made, [1])) == FORGET_1
 
 

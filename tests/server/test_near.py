@@ -67,7 +67,9 @@ async def test_it_works() -> None:
     async with talking() as (near, door):
         assert door.scope["headers"] == [(b"authorization", b"Bearer bva_secret")]
         near.say([Beat([7])])
-        assert (await door.heard.get())["text"] == '[{"live":[7],"watch":null,"kind":"beat"}]'
+        assert (await door.heard.get())[
+            "text"
+        ] == '[{"live":[7],"watch":null,"disk":"","kind":"beat"}]'
         await door.send({"type": "websocket.accept"})
         await door.send({"type": "websocket.send", "text": "welcome"})
         assert await near.recv() == "welcome"
@@ -89,7 +91,7 @@ async def test_what_one_says_the_other_hears_at_once() -> None:
             door.wire.hand_to(up.append)
             near.say([Beat([7])])
             near.send(b"\2")
-            assert up == [[{"live": [7], "watch": None, "kind": "beat"}], b"\2"]
+            assert up == [[{"live": [7], "watch": None, "disk": "", "kind": "beat"}], b"\2"]
 
 
 async def test_nothing_is_shared() -> None:
@@ -104,7 +106,7 @@ async def test_nothing_is_shared() -> None:
             ack.fences.append(8)
             beat.live.append(8)
         assert down == [[{"fences": [7], "kind": "ack"}]]
-        assert up == [[{"live": [7], "watch": None, "kind": "beat"}]]
+        assert up == [[{"live": [7], "watch": None, "disk": "", "kind": "beat"}]]
 
 
 async def test_frames_keep_their_order_behind_one_that_waits() -> None:

@@ -34,7 +34,12 @@ class AgentProcess(Process):
     async def _serve(self, slots: int) -> None:
         host = self.host
         settings: Any = SimpleNamespace(
-            server="http://belvedere.test", hostname=host.name, slots=slots, scripts_user=""
+            server="http://belvedere.test",
+            hostname=host.name,
+            slots=slots,
+            scripts_user="",
+            min_free_bytes=0,
+            min_free_inodes=0,
         )
         credential = Credential(token=host.id, host_id=host.id, customer="acme", hostname=host.name)
         await Link(settings, STATE, credential, by_network(settings, credential, None)).run()

@@ -1,13 +1,25 @@
 """Which functions of the product are replaced by the simulated world, all in one table."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from belvedere.agent import journal, keeper, link, output, recovery, session, spool, streams, supply
+from belvedere.agent import (
+    journal,
+    keeper,
+    link,
+    output,
+    recovery,
+    session,
+    space,
+    spool,
+    streams,
+    supply,
+)
 from belvedere.agent.sample_log import SampleLog
+from belvedere.agent.space import Space
 from belvedere.jobs import create
 from sim import agency, stage
 from sim.agency import SimCache
@@ -43,6 +55,21 @@ def _found(_: str) -> dict[int, int]:
 
 def _forget(_: str, fence: int) -> None:
     stage.keeper_host().disk.spooled.pop(fence, None)
+
+
+class SimSpace(Space):
+    """The simulated disk is full or it is not."""
+
+    def _lack(self, factor: float) -> str:
+        return "The simulated disk is full." if stage.agent_host().disk.is_full else ""
+
+    def _can_write(self) -> bool:
+        return not stage.agent_host().disk.is_full
+
+
+async def _at_once(call: Callable[[], None]) -> None:
+    """Without a thread, which no seed decides about."""
+    call()
 
 
 class SimDescendants:
@@ -126,6 +153,10 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
         SimpleNamespace(uniform=lambda a, b: stage.agent_host().world.random.uniform(a, b)),
     ),
     (link, "INLINE_LOG", 64),
+    (link, "Space", SimSpace),
+    (link, "aside", _at_once),
+    (session, "aside", _at_once),
+    (space, "monotonic", lambda: stage.agent_host().clock_ns() / 1e9),
     (session, "reach", _reach_agent),
     (supply, "reach", _reach_agent),
     (streams, "CHUNK", 500),

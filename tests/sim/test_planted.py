@@ -67,11 +67,16 @@ def cancel_is_taken_for_certain() -> Patch:
     return service, "_request_cancel", certain
 
 
+def a_full_disk_fails_the_job() -> Patch:
+    return finish, "is_returned", lambda report: False
+
+
 def changes_leave_no_event() -> Patch:
     return changes, "tell", lambda tx, what, jobs: None
 
 
 FAULTS = (
+    a_full_disk_fails_the_job,
     any_journal_is_evidence,
     a_missing_fence_was_never_accepted,
     any_fence_ends_a_job,

@@ -132,6 +132,8 @@ class Truth:
             case "error":
                 if run is not None:
                     self.world.accuse(f"job {job.id} ran but is said not to have started")
+                if job.reason == "disk_full" and not job.reconciled:
+                    self.world.accuse(f"job {job.id} failed because a disk was full")
             case "timeout":
                 if run is None or run.asked != "timeout":
                     self.world.accuse(f"job {job.id} is {said}, but nobody stopped it for that")

@@ -34,6 +34,8 @@ class Cache:
         # A file whose change time and size are still those of its last check is still that file.
         self._checked: dict[tuple[str, str], tuple[int, int]] = {}
         self._coming: dict[str, Coming] = {}
+        # Why the last piece could not be stored.
+        self.fault: OSError | None = None
         self._scan()
 
     def _scan(self) -> None:
@@ -105,6 +107,7 @@ class Cache:
         if coming is None:
             return None
         coming.digest.update(data)
+        self.fault = None
         try:
             coming.file.write(data)
             if not last:
@@ -112,8 +115,8 @@ class Cache:
             if coming.digest.hexdigest() == digest:
                 self._store(digest, coming)
                 return True
-        except OSError:
-            pass
+        except OSError as fault:
+            self.fault = fault
         self.give_up(digest)
         return False
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+
+# Errors of a disk that cannot be written; nothing that a script or its task could cause.
+DISK_ERRORS = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFBIG))
 
 
 class Folder:

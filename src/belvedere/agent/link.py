@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from belvedere import __version__
 from belvedere.agent import machine, speech
+from belvedere.agent.aside import aside
 from belvedere.agent.attach import Attachment, KeeperFailed, attach
 from belvedere.agent.cache import Cache
 from belvedere.agent.checks.script import ScriptChecks
@@ -25,6 +26,7 @@ from belvedere.agent.samples import Buffer
 from belvedere.agent.session import Session, Socket, Watching
 from belvedere.agent.settings import Settings
 from belvedere.agent.socket import connect
+from belvedere.agent.space import Space
 from belvedere.protocol import INLINE_LOG, Entry, Hello, Refusal, Welcome
 
 log = logging.getLogger("belvedere.agent")
@@ -97,6 +99,9 @@ class Link:
         self._samples = Buffer(journal=SampleLog(folder.samples))
         self._lookout = lookout(self._samples, self._scripts)
         self._keeper: Attachment | None = None
+        self._space = Space(
+            (folder.root, folder.work), settings.min_free_bytes, settings.min_free_inodes
+        )
 
     async def run(self) -> None:
         """For ever, and once. KeeperFailed when there is no keeper to be had from the start."""
@@ -172,6 +177,7 @@ class Link:
             self._samples,
             folder.files,
             self._settings.scripts_user,
+            self._space,
         )
 
     async def _talk(self, socket: Connection, keeper: Attachment, session: Session) -> None:
@@ -188,6 +194,7 @@ class Link:
             keeper.flush()
             await asyncio.wait_for(keeper.lost.wait(), HANDSHAKE_S)
             return
+        await aside(self._space.refresh)
         await socket.room()
         socket.say([self._hello(socket, state)])
         async with asyncio.timeout(HANDSHAKE_S):
@@ -230,6 +237,7 @@ class Link:
             highest=state["highest"],
             renews=state["version"] >= CAN_RENEW,
             takes_changes=True,
+            disk=self._space.message,
             slots=self._settings.slots,
             entries=[
                 Entry(entry["fence"], "live" if entry["report"] is None else "ended")

@@ -86,7 +86,9 @@ def refuse(ledger: Ledger, message: Message) -> Steps:
 def unwritable(ledger: Ledger, fence: int, message: str) -> Steps:
     """The acceptance could not be made durable: it is certain that nothing ran."""
     entry = ledger.entries[fence]
-    entry.report = failure("journal_unwritable", message)
+    entry.report = failure("disk_full", message)
+    # It is in no journal: a hello must not say so, which would look like a rollback later.
+    ledger.seen.discard(fence)
     told = Tell({"say": "ended", "fence": fence, "report": entry.report})
     return [told, *_follow(ledger, entry.job_id)]
 

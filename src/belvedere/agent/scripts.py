@@ -9,7 +9,7 @@ from belvedere.agent import accounts, ending, rules, spool
 from belvedere.agent.accounts import Account
 from belvedere.agent.crowd import Crowd
 from belvedere.agent.door import complain
-from belvedere.agent.folder import Folder
+from belvedere.agent.folder import DISK_ERRORS, Folder
 from belvedere.agent.harvest import harvest
 from belvedere.agent.held import Room
 from belvedere.agent.ledger import Ledger
@@ -78,7 +78,7 @@ class Scripts:
             if place is not None:
                 self._workplaces.leave(place)
             self._spawner.release(mark)
-            reason = fault.reason if isinstance(fault, CannotStart) else "cannot_prepare"
+            reason = fault.reason if isinstance(fault, CannotStart) else _reason(fault)
             return self._over(fence, rules.failure(reason, str(fault)))
         started = Script(order, pid, pipe, place, output, mark, started_at)
         # Nobody waits for the start of a check.
@@ -308,6 +308,12 @@ class Scripts:
         for fence in self._harvested.intersection(fences):
             self._harvested.discard(fence)
             self._workplaces.remove(f"{self._files}/{fence}")
+
+
+def _reason(fault: Exception) -> str:
+    """An order that a full disk kept from starting can be given out again."""
+    is_disk = isinstance(fault, OSError) and fault.errno in DISK_ERRORS
+    return "disk_full" if is_disk else "cannot_prepare"
 
 
 def age(script: Script) -> int:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from belvedere.agent import held, speech
+from belvedere.agent.aside import aside
 from belvedere.agent.attach import Attachment
 from belvedere.agent.cache import Cache
 from belvedere.agent.quickjson import from_json
 from belvedere.agent.samples import Buffer
+from belvedere.agent.space import DISK_FULL, Space
 from belvedere.agent.streams import Streams
 from belvedere.agent.supply import Supply
 from belvedere.agent.watch_list import Checks, WatchList
@@ -72,9 +74,13 @@ class Session:
         samples: Buffer,
         files: str = "",
         scripts_user: str = "",
+        space: Space | None = None,
     ) -> None:
         self._keeper = keeper
-        self._supply = Supply(keeper, cache, self._say, scripts_user)
+        self._space = space or Space(())
+        # What the server was last told of the disk.
+        self._disk = self._space.message
+        self._supply = Supply(keeper, cache, self._say, scripts_user, self._space)
         self._streams = Streams(spool, files)
         self._watch_list = WatchList(lookout, lambda number: self._say(WatchAgain(number)))
         self._samples = samples
@@ -108,6 +114,9 @@ class Session:
         fence = message["fence"]
         if say == "ended":
             self._live.discard(fence)
+            if message["report"].get("reason") == DISK_FULL:
+                self._space.fail(message["report"]["message"])
+                self._tell_disk()
             self._streams.end(fence, speech.report(message["report"]))
         elif say == "output":
             self._hold(message)
@@ -183,6 +192,7 @@ class Session:
                 if message.session == self._number and message.fence not in self._live:
                     self._live.add(message.fence)
                     self._supply.order(message)
+                    self._tell_disk()
             case Ack():
                 self._ack(message.fences)
             case Kept(fence, offset):
@@ -236,7 +246,17 @@ class Session:
     async def beat(self, every_s: float) -> None:
         while True:
             await asyncio.sleep(every_s)
-            self._say(Beat(sorted(self._live), self._watch_list.number))
+            await aside(self._space.refresh)
+            self._beat()
+
+    def _beat(self) -> None:
+        self._disk = self._space.message
+        self._say(Beat(sorted(self._live), self._watch_list.number, self._disk))
+
+    def _tell_disk(self) -> None:
+        """At once, before an order that was not taken is returned: it must not come again."""
+        if self._disk != self._space.message:
+            self._beat()
 
     async def speak(self, socket: Socket) -> None:
         """Everything that waits goes into one frame; output takes turns with it, so that a flood

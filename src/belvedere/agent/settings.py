@@ -10,6 +10,9 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from belvedere.agent import space
+
+MIN_FREE_BYTES, MIN_FREE_INODES = "BELVEDERE_MIN_FREE_BYTES", "BELVEDERE_MIN_FREE_INODES"
 ACTIONS = ("run", "install")
 TOKEN_VARIABLE = "BELVEDERE_ENROLMENT_TOKEN"
 
@@ -27,6 +30,9 @@ class Settings:
     units: str = ""
     # Every script runs as this user, whatever its task says; empty: as its task says.
     scripts_user: str = ""
+    # With less than this in the state folder the host takes no work.
+    min_free_bytes: int = space.MIN_FREE_BYTES
+    min_free_inodes: int = space.MIN_FREE_INODES
 
     @property
     def is_unprotected(self) -> bool:
@@ -88,7 +94,16 @@ def read(told: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
         tls_ca=told.tls_ca,
         action=told.action,
         units=told.units,
+        min_free_bytes=_number(environ, MIN_FREE_BYTES, space.MIN_FREE_BYTES),
+        min_free_inodes=_number(environ, MIN_FREE_INODES, space.MIN_FREE_INODES),
     )
+
+
+def _number(environ: Mapping[str, str], name: str, default: int) -> int:
+    text = environ.get(name, "")
+    if text and not (text.isascii() and text.isdecimal() and len(text) <= 18):
+        raise ValueError(f"{name} is {text!r}; it must be a whole number, 0 to switch it off.")
+    return int(text) if text else default
 
 
 def _token(told: argparse.Namespace, environ: Mapping[str, str]) -> str:

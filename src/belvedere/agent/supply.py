@@ -5,6 +5,8 @@ from typing import Any
 
 from belvedere.agent.attach import Attachment
 from belvedere.agent.cache import Cache
+from belvedere.agent.folder import DISK_ERRORS
+from belvedere.agent.space import DISK_FULL, Space
 from belvedere.agent.staging import basename
 from belvedere.base.failpoint import reach
 from belvedere.protocol import Order, Want, unpack_blob
@@ -17,7 +19,9 @@ class Supply:
         cache: Cache,
         say: Callable[[Want], None],
         scripts_user: str = "",
+        space: Space | None = None,
     ) -> None:
+        self._space = space or Space(())
         self._scripts_user = scripts_user
         self._keeper = keeper
         self._cache = cache
@@ -27,7 +31,10 @@ class Supply:
         self.can_mask = True
 
     def order(self, order: Order) -> None:
-        if order.masks and not self.can_mask:
+        self._space.look()
+        if self._space.message:
+            self._refuse_for_disk(order)
+        elif order.masks and not self.can_mask:
             text = "The agent was just upgraded; it takes scripts with secrets once others ended."
             self._refuse(order, {"ending": "error", "reason": "keeper_outdated", "message": text})
         elif self._scripts_user and order.os_user not in ("", self._scripts_user):
@@ -79,7 +86,7 @@ class Supply:
             try:
                 self._cache.expect(digest)
             except OSError as fault:
-                self.fail(digest, f"It cannot be stored: {fault}.")
+                self._fail_to_store(digest, fault)
                 return
             self._say(Want(digest))
 
@@ -90,8 +97,25 @@ class Supply:
             for order in self._wanting(digest):
                 if self._hand_over(order):
                     del self._waiting[order.fence]
+        elif is_whole is False and self._cache.fault is not None:
+            self._fail_to_store(digest, self._cache.fault)
         elif is_whole is False:
-            self.fail(digest, "What came is not what was asked for, or has no room.")
+            self.fail(digest, "What came is not what was asked for.")
+
+    def _fail_to_store(self, digest: str, fault: OSError) -> None:
+        if fault.errno not in DISK_ERRORS:
+            self.fail(digest, f"It cannot be stored: {fault}.")
+            return
+        self._space.fail(f"A script cannot be stored: {fault.strerror}.")
+        self._cache.give_up(digest)
+        for order in self._wanting(digest):
+            del self._waiting[order.fence]
+            self._refuse_for_disk(order)
+
+    def _refuse_for_disk(self, order: Order) -> None:
+        """Nothing ran, and the server gives it out again when there is space."""
+        message = self._space.message
+        self._refuse(order, {"ending": "error", "reason": DISK_FULL, "message": message})
 
     def _wanting(self, digest: str) -> list[Order]:
         return [order for order in self._waiting.values() if digest in _digests(order)]

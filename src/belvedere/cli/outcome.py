@@ -50,6 +50,7 @@ WAITS = {
     "host_offline": "its host {hostname} is offline since {since}",
     "host_disabled": "its host {hostname} is disabled; see: belvedere host enable {hostname}",
     "host_draining": "its host {hostname} is draining; see: belvedere host enable {hostname}",
+    "host_disk_full": "its host {hostname} has a full disk since {since}: {message}",
     "host_busy": "its host has no free slot; {held_by} jobs run there",
     "concurrency_limit": "its task runs no more than that at once; held by {held_by} jobs",
     "retry_at": "it tries again {at}",

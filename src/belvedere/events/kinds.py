@@ -37,6 +37,8 @@ KINDS = {
     "host.disconnected": "The session's connection ended.",
     "host.unreachable": "The agent has been silent too long.",
     "host.reachable": "A silent agent spoke again.",
+    "host.disk_full": "The agent's disk is full; the host gets no jobs until it has space.",
+    "host.disk_free": "The agent's disk has space again; the host gets jobs.",
     "definition.created": "A task or monitor was defined for the hosts of a tag.",
     "definition.changed": "Its definition or its tag is another one, and so is all that it made.",
     "definition.deleted": "It was deleted with everything that it made.",

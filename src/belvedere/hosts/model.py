@@ -49,6 +49,8 @@ class HostRow(msgspec.Struct):
     version: int
     created_at: int
     updated_at: int
+    disk_full_at: int | None = None
+    disk_message: str = ""
 
     @property
     def is_live(self) -> bool:
@@ -95,6 +97,9 @@ class HostRecord(msgspec.Struct):
     creation_date: str
     last_update: str
     integrations: dict[str, Any]
+    # Since when the host gets no jobs because its disk is full, and what the agent said of it.
+    disk_full_since: str | None = None
+    disk_message: str = ""
 
 
 def hostname(text: str) -> str:
@@ -143,4 +148,6 @@ def record(row: HostRow, customer_name: str) -> HostRecord:
         creation_date=iso(row.created_at),
         last_update=iso(row.updated_at),
         integrations={},
+        disk_full_since=iso_or_none(row.disk_full_at),
+        disk_message=row.disk_message,
     )

@@ -46,8 +46,30 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     version = _word(hello.agent_version)
     told = {"hostname": host.hostname, "session": session, "agent_version": version}
     events.append(tx, host.customer_id, "host.connected", host_id, told)
+    note_disk(tx, host_id, session, hello.disk)
     tx.rung.add(f"host:{host_id}")
     return session
+
+
+def note_disk(tx: Tx, host_id: str, session: int, message: str) -> None:
+    """What the agent's disk lacks, or that nothing does: then the host gets work again."""
+    row = tx.row(
+        "select customer_id, hostname, disk_full_at, disk_message from hosts"
+        f" where id = ? and session = ? and deleted_at is null{tx.sql.lock_rows}",
+        host_id,
+        session,
+    )
+    lack = _word(message)
+    if row is None or row[3] == lack:
+        return
+    full_at = (row[2] or tx.now) if lack else None
+    tx.run(
+        "update hosts set disk_full_at = ?, disk_message = ? where id = ?", full_at, lack, host_id
+    )
+    if not lack or row[2] is None:
+        kind = "host.disk_full" if lack else "host.disk_free"
+        events.append(tx, row[0], kind, host_id, {"hostname": row[1], "message": lack})
+    tx.rung.add(f"host:{host_id}")
 
 
 def _check_order(tx: Tx, host_id: str, hello: Hello) -> None:

@@ -12,7 +12,7 @@ from belvedere.events.triggers import Starting
 from belvedere.jobs import changes, evidence, specs, store
 from belvedere.jobs.attempts import Attempt, close_attempts, lock_reported
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
-from belvedere.jobs.verdict import Said, Verdict, decide, has_run, is_bad, result_of
+from belvedere.jobs.verdict import Said, Verdict, decide, has_run, is_bad, is_returned, result_of
 from belvedere.protocol import Report
 from belvedere.tasks.model import TaskSpec
 
@@ -38,6 +38,10 @@ class Outcome(msgspec.Struct):
 
 # However steeply a retry's delay grows, nothing waits longer than this for its next attempt.
 LONGEST_DELAY: Millis = DAY
+
+
+# A job that needs more space than its host ever has must not be given out for ever.
+MAX_RETURNS = 10
 
 
 class _End(msgspec.Struct):
@@ -70,7 +74,11 @@ def finish(tx: Tx, reported: list[Reported]) -> Sequence[Outcome | Exception]:
             outcomes.append(Outcome(item.fence, job, "late"))
         else:
             seen.add(item.fence)
-            ends.append(_end(job, attempt, item, known[job.id], tx.now))
+            ends.append(
+                _return(job, attempt, item.report, tx.now)
+                if _may_return(tx, job, item.report)
+                else _end(job, attempt, item, known[job.id], tx.now)
+            )
             outcomes.append(Outcome(item.fence, job, "counted"))
     _write(tx, ends, starting)
     evidence.keep(tx, late)
@@ -104,6 +112,36 @@ def _end(job: JobRow, attempt: Attempt, item: Reported, spec: TaskSpec, now: Mil
     store.step(job, verdict.lifecycle, verdict.state, now)
     _settle(job, report, verdict, now)
     return _End(job, attempt, report, "finished", verdict.output, "ended", _has_result(report))
+
+
+def _may_return(tx: Tx, job: JobRow, report: Report) -> bool:
+    if not is_returned(report) or job.is_lost:
+        return False
+    count = tx.value(
+        "select count(*) from attempts where job_id = ? and state = 'returned'", job.id
+    )
+    return int(count) < MAX_RETURNS
+
+
+def _return(job: JobRow, attempt: Attempt, report: Report, now: Millis) -> _End:
+    """Nothing ran: the job waits as before, and no retry is used up."""
+    event = return_job(job, now)
+    return _End(job, attempt, report, event, None, "returned", False)
+
+
+def return_job(job: JobRow, now: Millis) -> str:
+    """An order that was certainly never started; the event that says so."""
+    is_canceled = job.cancel_requested_at is not None
+    lifecycle = Lifecycle.CANCELED if is_canceled else Lifecycle.READY
+    state = State.CANCELED if is_canceled else State.IN_PROGRESS
+    check_move(job, "return", lifecycle, state)
+    store.step(job, lifecycle, state, now)
+    job.unreachable_at = job.assigned_at = job.deadline_at = None
+    # The attempt never happened.
+    job.attempts -= 1
+    if is_canceled:
+        job.ended_at, job.trigger_name = now, "canceled"
+    return "canceled" if is_canceled else "returned"
 
 
 def _settle(job: JobRow, report: Report, verdict: Verdict, now: Millis) -> None:

@@ -78,8 +78,8 @@ def explain(tx: Tx, job: JobRow, found: JobRecord) -> None:
     if found.waiting_reason != "queued" or job.host_id is None:
         return
     host = tx.row(
-        "select connected_at, seen_at, gone_at, enabled, draining, slots, session, hostname"
-        " from hosts where id = ?",
+        "select connected_at, seen_at, gone_at, enabled, draining, slots, session, hostname,"
+        " disk_full_at, disk_message from hosts where id = ?",
         job.host_id,
     )
     if host is not None:
@@ -118,11 +118,13 @@ def _ahead(tx: Tx, job: JobRow) -> int:
 
 
 def _held_up(tx: Tx, job: JobRow, host: tuple[Any, ...]) -> tuple[str, dict[str, Any]]:
-    connected, seen, gone, enabled, draining, slots, _, hostname = host
+    connected, seen, gone, enabled, draining, slots, _, hostname, full_at, lack = host
     if not enabled or draining:
         return "host_disabled" if not enabled else "host_draining", {"hostname": hostname}
     if connected is None or gone is not None:
         return "host_offline", {"hostname": hostname, "since": iso_or_none(gone or seen)}
+    if full_at is not None:
+        return "host_disk_full", {"hostname": hostname, "since": iso(full_at), "message": lack}
     rows = tx.rows(
         "select id, task_id from jobs where host_id = ? and lifecycle = 'assigned' order by id",
         job.host_id,

@@ -14,8 +14,8 @@ from belvedere.jobs.attempts import (
     live_attempts,
     lock_reported,
 )
-from belvedere.jobs.finish import Reported, finish
-from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
+from belvedere.jobs.finish import Reported, finish, return_job
+from belvedere.jobs.model import JobRow, Lifecycle
 from belvedere.protocol import Entry, Report
 
 
@@ -92,20 +92,10 @@ def _still_there(tx: Tx, job: JobRow) -> None:
 
 def _never_accepted(tx: Tx, job: JobRow, attempt: Attempt) -> None:
     """Certain: this journal would know the fence had the agent accepted it."""
-    canceled = job.cancel_requested_at is not None
-    lifecycle = Lifecycle.CANCELED if canceled else Lifecycle.READY
-    state = State.CANCELED if canceled else State.IN_PROGRESS
-    check_move(job, "return", lifecycle, state)
-    store.step(job, lifecycle, state, tx.now)
-    job.unreachable_at = None
-    job.assigned_at = job.deadline_at = None
-    # The attempt never happened: it does not use up a retry.
-    job.attempts -= 1
-    if canceled:
-        job.ended_at, job.trigger_name = tx.now, "canceled"
+    event = return_job(job, tx.now)
     store.save(tx, [job])
     end_attempt(tx, job, "returned")
-    changes.tell(tx, "canceled" if canceled else "returned", [job])
+    changes.tell(tx, event, [job])
     tx.rung.add(f"host:{job.host_id}")
 
 

@@ -22,6 +22,8 @@ WORDS = {
 
 # An order that was cancelled before its script began.
 NOT_STARTED = "not_started"
+# An order that the agent did not start because its disk is full; agent/space.py says it.
+DISK_FULL = "disk_full"
 
 
 class Verdict(msgspec.Struct):
@@ -106,6 +108,11 @@ def decide(
 def has_run(report: Report) -> bool:
     """Whether the script may have done anything: only these two endings say for certain not."""
     return report.ending != "error" and report.reason != NOT_STARTED
+
+
+def is_returned(report: Report) -> bool:
+    """Whether the order was not taken, and the job goes back to its queue."""
+    return report.ending == "error" and report.reason == DISK_FULL
 
 
 def is_bad(verdict: Verdict) -> bool:

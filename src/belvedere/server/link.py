@@ -9,8 +9,10 @@ import msgspec
 
 from belvedere.access.model import Actor
 from belvedere.base.errors import Conflict
+from belvedere.hosts import presence
 from belvedere.jobs import finish, outfiles, reunion
 from belvedere.jobs import log as joblog
+from belvedere.jobs.verdict import is_returned
 from belvedere.protocol import (
     VERSION,
     Ack,
@@ -70,6 +72,8 @@ class Link:
         self.address = actor.address
         self.session = 0
         self.is_closing = False
+        # What the agent's disk lacks: until nothing does, it gets no work.
+        self.disk = ""
         # By the loop's clock.
         self.heard_at = 0.0
         # The highest fence whose script has certainly started here, and as far as it is recorded.
@@ -97,6 +101,10 @@ class Link:
         self.watcher = Watcher(self, send)
         self._intake = Intake(self)
         self._transfers = Transfers(self, send)
+
+    @property
+    def takes_work(self) -> bool:
+        return not self.is_closing and not self.disk
 
     # What goes out
 
@@ -164,6 +172,7 @@ class Link:
         if hello.protocol != VERSION:
             raise Goodbye(4400, f"This server speaks protocol {VERSION}; update the agent.")
         bounds.check_hello(hello)
+        self.disk = hello.disk
         opened = await self.house.db.write(questions.greet, self.host_id, hello, self.address)
         if isinstance(opened, Conflict):
             raise opened
@@ -206,6 +215,7 @@ class Link:
                 self._receive_start(message)
             case Beat():
                 self.watcher.compare(message.watch)
+                self._note_disk(message.disk)
             case Want():
                 self._transfers.want(message.sha256)
             case Samples():
@@ -215,6 +225,11 @@ class Link:
                 self.watcher.send_list()
             case Hello():
                 raise Goodbye(4400, "A second hello.")
+
+    def _note_disk(self, lack: str) -> None:
+        if lack != self.disk:
+            self.disk = lack
+            self.spawn(self.house.db.write(presence.note_disk, self.host_id, self.session, lack))
 
     def _receive_start(self, started: Started) -> None:
         """Written once: an agent repeats it only on its next connection."""
@@ -232,6 +247,9 @@ class Link:
         # An error is certain not to have run, and its journal may not have been writable.
         if ended.fence > self.accepted and ended.fence in self.jobs and report.ending != "error":
             self.accepted = ended.fence
+        if is_returned(report):
+            # Before it is written: the end of that transaction must not give it out again.
+            self._note_disk(self.disk or report.message or report.reason)
         if ended.fence in self._ending:
             # The first one is being written, and is acknowledged then.
             return

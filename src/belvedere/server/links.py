@@ -70,7 +70,7 @@ class Links:
         # In one order everywhere: two servers that hold several hosts must not wait in a ring.
         for topic in sorted([topic for topic in tx.rung if topic.startswith("host:")]):
             link = self._by_host.get(topic[5:])
-            if link is not None and not link.is_closing:
+            if link is not None and link.takes_work:
                 self._claim(tx, link)
 
     def _claim(self, tx: Tx, link: "Link") -> None:
@@ -90,7 +90,7 @@ class Links:
         taken = Taken()
         for host_id in sorted({job.host_id or "" for job, _ in ready}):
             link = self._by_host.get(host_id)
-            if link is not None and not link.is_closing:
+            if link is not None and link.takes_work:
                 mine = [(job, values) for job, values in ready if job.host_id == host_id]
                 taken.add(self._take_for(link, given, tx, mine))
         return taken

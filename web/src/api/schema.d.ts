@@ -5487,6 +5487,10 @@ export interface components {
             customer_id: string;
             customer_name: string;
             disabled: boolean;
+            /** @default null */
+            disk_full_since: string | null;
+            /** @default  */
+            disk_message: string;
             draining: boolean;
             enable: boolean;
             hostname: string;

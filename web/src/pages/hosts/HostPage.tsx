@@ -91,6 +91,11 @@ function Head({ host }: { host: Host }) {
           {t.offlineBody}
         </Alert>
       ) : null}
+      {host.disk_full_since ? (
+        <Alert p="xs" color="yellow" variant="light">
+          {t.diskFullSince} {dateTime(host.disk_full_since)}. {host.disk_message}
+        </Alert>
+      ) : null}
       <Suspense>{opened ? <ExecDialog host={host.hostname} onClose={close} /> : null}</Suspense>
     </>
   )

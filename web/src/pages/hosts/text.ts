@@ -48,6 +48,7 @@ export const useText = catalogue(
     range: 'Time range',
     ranges: { '1h': '1 h', '24h': '24 h', '7d': '7 d', '30d': '30 d' },
     silentSince: 'Its agent has been silent since',
+    diskFullSince: 'Its disk is full; it gets no jobs until there is space. Since',
     neverSeen: 'Its agent has never been connected.',
     offlineBody:
       'Jobs wait until it is back. Look whether the machine runs and reaches this server.',
@@ -125,6 +126,7 @@ export const useText = catalogue(
     range: 'Periodo',
     ranges: { '1h': '1 h', '24h': '24 h', '7d': '7 d', '30d': '30 d' },
     silentSince: 'Su agente está en silencio desde',
+    diskFullSince: 'Su disco está lleno; no recibe trabajos hasta que haya espacio. Desde',
     neverSeen: 'Su agente nunca estuvo conectado.',
     offlineBody:
       'Los trabajos esperan a que vuelva. Mira si la máquina funciona y alcanza este servidor.',

@@ -84,6 +84,11 @@ function waits(reason: string, detail: Detail, place: number | undefined, t: Wor
     ),
     host_disabled: w.host_disabled(host),
     host_draining: w.host_draining(host),
+    host_disk_full: (
+      <>
+        {w.host_disk_full(host)} <Ago at={detail.since} />.
+      </>
+    ),
     host_busy: w.host_busy(detail.held_by?.length ?? 0),
     concurrency_limit: w.concurrency_limit(detail.held_by?.length ?? 0),
     approval: (

@@ -54,6 +54,8 @@ export const useJobText = catalogue(
       host_offline: (host: string) => `Waits for ${host}, which is offline since`,
       host_disabled: (host: string) => `${host} is disabled. Enable it to let this run.`,
       host_draining: (host: string) => `${host} is being drained and takes no new jobs.`,
+      host_disk_full: (host: string) =>
+        `Waits until the disk of ${host} has space. It has been full since`,
       host_busy: (n: number) => `The host is busy with ${plural(n, 'other job', 'other jobs')}.`,
       concurrency_limit: (n: number) =>
         n
@@ -85,6 +87,7 @@ export const useJobText = catalogue(
         'The host could not prepare it: a full disk, or a missing folder. See the log.',
       cannot_start:
         'The host could not start it: too many processes, or a missing folder. See the log.',
+      disk_full: 'The disk of the host was full each time that it got the job.',
       journal_unwritable:
         "The agent's state folder cannot be written; it starts nothing until it can.",
       not_started: 'Cancelled before the script began.',
@@ -207,6 +210,8 @@ export const useJobText = catalogue(
       host_offline: (host: string) => `Espera a ${host}, que está desconectado desde`,
       host_disabled: (host: string) => `${host} está desactivado. Actívalo para que esto corra.`,
       host_draining: (host: string) => `${host} se está vaciando y no toma trabajos nuevos.`,
+      host_disk_full: (host: string) =>
+        `Espera a que haya espacio en el disco de ${host}. Está lleno desde`,
       host_busy: (n: number) =>
         `El equipo está ocupado con ${plural(n, 'otro trabajo', 'otros trabajos')}.`,
       concurrency_limit: (n: number) =>
@@ -240,6 +245,7 @@ export const useJobText = catalogue(
         'El equipo no pudo prepararlo: disco lleno o falta una carpeta. Mira el registro.',
       cannot_start:
         'El equipo no pudo iniciarlo: demasiados procesos o falta una carpeta. Mira el registro.',
+      disk_full: 'El disco del equipo estaba lleno cada vez que recibió el trabajo.',
       journal_unwritable:
         'No se puede escribir en la carpeta de estado del agente; no inicia nada hasta que se pueda.',
       not_started: 'Cancelado antes de que comenzara el script.',

@@ -31,6 +31,7 @@ const KINDS = [
   'indicator.recovered',
   'host.*',
   'host.unreachable',
+  'host.disk_full',
   'schedule.*',
   'member.*',
   'token.*',

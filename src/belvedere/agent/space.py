@@ -1,0 +1,88 @@
+"""Whether the agent's disk can take more work: free space, free inodes, and writes that failed."""
+
+import contextlib
+import os
+from collections.abc import Sequence
+from time import monotonic
+
+MIN_FREE_BYTES = 16 * 1024 * 1024
+MIN_FREE_INODES = 500
+# Work is taken again when there is half as much more than the minimum: a host whose scripts use up
+# the rest at once would otherwise stop and go on with every one of them.
+RESUME_AT = 1.5
+# Before an order the disk is looked at, but not more often than this.
+LOOK_S = 1.0
+PROBE = bytes(64 * 1024)
+# The word in a report of an order that was not started for this reason; the server returns the
+# job to its queue.
+DISK_FULL = "disk_full"
+
+
+class Space:
+    """`message` says what is lacking; empty: the host takes work."""
+
+    def __init__(
+        self,
+        folders: Sequence[str],
+        min_bytes: int = MIN_FREE_BYTES,
+        min_inodes: int = MIN_FREE_INODES,
+    ) -> None:
+        self._folders = folders
+        self._min_bytes = min_bytes
+        self._min_inodes = min_inodes
+        self._looked_at = -LOOK_S
+        # A write failed: free space proves nothing (a quota, a broken disk) until one succeeds.
+        self._has_failed = False
+        self.message = ""
+
+    def look(self) -> None:
+        """Cheap; before an order."""
+        now = monotonic()
+        if not self.message and now - self._looked_at >= LOOK_S:
+            self._looked_at = now
+            self.message = self._lack(1.0)
+
+    def fail(self, message: str) -> None:
+        """A write failed. The first message stays until there is space again."""
+        self._has_failed = True
+        self.message = self.message or message
+
+    def refresh(self) -> None:
+        """With every heartbeat; in a thread, since it may write."""
+        if not self.message:
+            self.message = self._lack(1.0)
+        elif not self._lack(RESUME_AT) and (not self._has_failed or self._can_write()):
+            self._has_failed = False
+            self.message = ""
+
+    def _lack(self, factor: float) -> str:
+        for folder in self._folders:
+            try:
+                found = os.statvfs(folder)
+            except OSError as fault:
+                return f"The folder {folder} cannot be read: {fault.strerror}."
+            free, inodes = found.f_bavail * found.f_frsize, found.f_favail
+            if free < self._min_bytes * factor:
+                return f"{folder} has {free} bytes free; {self._min_bytes} are needed."
+            # Some file systems have no fixed number of inodes and report none.
+            if found.f_files and inodes < self._min_inodes * factor:
+                return f"{folder} has {inodes} inodes free; {self._min_inodes} are needed."
+        return ""
+
+    def _can_write(self) -> bool:
+        if not self._folders:
+            return True
+        path = f"{self._folders[0]}/probe"
+        try:
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            try:
+                size = os.write(fd, PROBE)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+        except OSError:
+            return False
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+        return size == len(PROBE)

@@ -1,0 +1,87 @@
+"""When a host takes no work because of its disk, and when it does again."""
+
+import errno
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from belvedere.agent.space import Space
+
+
+class Disk:
+    """What the file system says, and whether it takes a write."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.free, self.inodes, self.files = 1000, 1000, 5000
+        self.looks = 0
+        monkeypatch.setattr(os, "statvfs", self._statvfs)
+
+    def _statvfs(self, _: str) -> SimpleNamespace:
+        self.looks += 1
+        return SimpleNamespace(
+            f_bavail=self.free, f_frsize=1, f_favail=self.inodes, f_files=self.files
+        )
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    return Disk(monkeypatch)
+
+
+@pytest.fixture
+def made(tmp_path: Path, disk: Disk) -> Space:
+    return Space((str(tmp_path),), 100, 10)
+
+
+def test_work_is_taken_again_only_with_more_than_the_minimum(made: Space, disk: Disk) -> None:
+    states = []
+    for disk.free in (100, 99, 100, 149, 150, 100):
+        made.refresh()
+        states.append(made.message == "")
+    assert states == [True, False, False, False, True, True]
+
+
+def test_inodes_count_where_the_file_system_has_a_number_of_them(made: Space, disk: Disk) -> None:
+    disk.inodes = 9
+    made.refresh()
+    assert "9 inodes free; 10 are needed" in made.message
+    disk.inodes, disk.files = 0, 0
+    made.refresh()
+    assert made.message == ""
+
+
+def test_after_a_failed_write_only_a_good_one_counts(
+    made: Space, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    made.fail("Disk quota exceeded")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", refuse)
+        made.refresh()
+        assert made.message == "Disk quota exceeded"
+    made.refresh()
+    assert made.message == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_orders_that_come_together_look_at_the_disk_once(made: Space, disk: Disk) -> None:
+    for _ in range(100):
+        made.look()
+    assert disk.looks == 1
+
+
+def test_a_folder_that_cannot_be_read_takes_no_work(tmp_path: Path) -> None:
+    made = Space((str(tmp_path / "missing"),))
+    made.refresh()
+    assert "cannot be read" in made.message
+
+
+def test_zero_switches_a_limit_off(tmp_path: Path, disk: Disk) -> None:
+    disk.free = disk.inodes = 0
+    made = Space((str(tmp_path),), 0, 0)
+    made.refresh()
+    assert made.message == ""

@@ -1,0 +1,108 @@
+"""A host whose disk is full gets no work, says why, and goes on by itself."""
+
+import asyncio
+from typing import Any
+
+from belvedere.jobs.finish import MAX_RETURNS
+from belvedere.protocol import Beat
+from contract.client import Client
+from contract.running import create
+from contract.world import World
+
+LACK = "/state has 5 bytes free; 16777216 are needed."
+
+
+async def job_of(client: Client, job: dict[str, Any]) -> dict[str, Any]:
+    return dict((await client.get(f"/acme/job/{job['id']}")).json)
+
+
+async def until_host(client: Client, message: str) -> dict[str, Any]:
+    """The host once the server has recorded what its agent said."""
+    async with asyncio.timeout(30):
+        while True:
+            hosts = (await client.get("/acme/host")).json
+            [host] = [one for one in hosts if one["hostname"] == "web-1"]
+            if host["disk_message"] == message:
+                return dict(host)
+            await asyncio.sleep(0.01)
+
+
+async def kinds(world: World) -> list[str]:
+    rows = await world.house.db.read(
+        lambda tx: tx.rows("select kind from events where kind like 'host.disk%' order by id")
+    )
+    return [kind for (kind,) in rows]
+
+
+async def test_a_host_with_a_full_disk_gets_work_when_it_has_space(
+    world: World, uma: Client
+) -> None:
+    task = await world.task()
+    async with world.agent(disk=LACK) as agent:
+        job = await create(uma, task)
+        waiting = await job_of(uma, job)
+        assert (waiting["lifecycle"], waiting["waiting_reason"]) == ("ready", "host_disk_full")
+        assert waiting["waiting_detail"]["message"] == LACK
+        host = await until_host(uma, LACK)
+        assert (host["state"], host["disk_full_since"] is None) == ("online", False)
+        await agent.say(Beat([], disk=LACK), Beat([], disk=""))
+        order = await agent.order()
+        assert order.job_id == job["id"]
+        await agent.end(order)
+        assert (await until_host(uma, ""))["disk_full_since"] is None
+    assert await kinds(world) == ["host.disk_full", "host.disk_free"]
+    assert (await job_of(uma, job))["state"] == "normal"
+
+
+async def test_an_order_that_a_full_disk_returns_is_not_failed(world: World, uma: Client) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        job = await create(uma, task)
+        order = await agent.order()
+        await agent.end(order, ending="error", reason="disk_full", message=LACK, log=None)
+        await until_host(uma, LACK)
+        returned = await job_of(uma, job)
+        assert (returned["lifecycle"], returned["state"]) == ("ready", "in_progress")
+        assert (returned["ran"], returned["waiting_reason"]) == ("no", "host_disk_full")
+        # Other jobs wait too: nothing more is given out until the agent has space.
+        other = await create(uma, task)
+        assert (await job_of(uma, other))["waiting_reason"] == "host_disk_full"
+        await agent.say(Beat([], disk=LACK), Beat([], disk=""))
+        again = await agent.order()
+        assert again.job_id == job["id"] and again.fence > order.fence
+        await agent.end(again)
+        assert (await agent.order()).job_id == other["id"]
+    done = await job_of(uma, job)
+    assert (done["state"], done["attempt_count"]) == ("normal", 1)
+
+
+async def test_an_agent_that_says_nothing_of_its_disk_gets_work(world: World, uma: Client) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        await agent.end(order, ending="error", reason="journal_unwritable", message="old")
+        assert (await job_of(uma, job))["state"] == "error"
+
+
+async def test_a_returned_order_whose_job_was_canceled_is_canceled(
+    world: World, uma: Client
+) -> None:
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        order = await agent.order()
+        await uma.put(f"/acme/job/{job['id']}/cancel")
+        await agent.end(order, ending="error", reason="disk_full", message=LACK, log=None)
+        assert (await job_of(uma, job))["lifecycle"] == "canceled"
+
+
+async def test_a_job_that_never_fits_on_the_disk_ends(world: World, uma: Client) -> None:
+    report = {"ending": "error", "reason": "disk_full", "message": LACK, "log": None}
+    async with world.agent() as agent:
+        job = await create(uma, await world.task())
+        for _ in range(MAX_RETURNS):
+            await agent.end(await agent.order(), **report)
+            assert (await job_of(uma, job))["lifecycle"] == "ready"
+            await agent.say(Beat([], disk=LACK), Beat([], disk=""))
+        await agent.end(await agent.order(), **report)
+    ended = await job_of(uma, job)
+    assert (ended["lifecycle"], ended["state"], ended["ran"]) == ("finished", "error", "no")
