@@ -43,6 +43,9 @@ class Hello:
     # Grows with every Hello of this journal. One that arrives behind its successor (on a connection
     # that was given up) knows nothing of what was accepted since, and must not count.
     greeting: int = 0
+    # Whether that number is durable. One that is not is forgotten in a reboot and said again; the
+    # agent accepts nothing until it has said hello with one that is.
+    is_saved: bool = True
     # The highest fence that this journal has accepted. A journal that was rolled back (a restored
     # snapshot) knows less than the server has seen it accept, and proves nothing about the rest.
     highest: int = 0

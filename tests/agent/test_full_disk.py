@@ -216,3 +216,10 @@ async def test_an_order_that_the_journal_cannot_take_is_returned(tmp_path: Path)
         await server.until(lambda: server.heard[-1].get("disk") == "")
         assert (await server.end(await server.order("#!/bin/sh\nexit 4\n")))["code"] == 4
         assert not (tmp_path / "ran").exists()
+
+
+def test_a_hello_whose_number_is_not_durable_says_so(keeping: Keeping) -> None:
+    assert keeping.state["is_saved"] is True
+    with full_disk(keeping.pid, 16):
+        assert keeping.hello()["is_saved"] is False
+    assert keeping.hello()["is_saved"] is True

@@ -169,6 +169,7 @@ class Keeper:
             "journal_id": ledger.journal_id,
             "boot_id": ledger.boot_id,
             "greeting": ledger.greetings,
+            "is_saved": self._journal.is_sound,
             "highest": ledger.highest(),
             "containment": self._crowd.containment,
             "entries": [

@@ -187,6 +187,8 @@ class Link:
         keeper.flush()
         async with asyncio.timeout(HANDSHAKE_S):
             state = await _unless_lost(session.state, keeper)
+        if not state.get("is_saved", True):
+            self._space.fail("The journal cannot be written.")
         self._scripts.keeper_version = state.get("version", 1)
         if _is_outdated(state):
             log.info("The keeper is of version %s; a new one takes over.", state["build"])
@@ -194,7 +196,8 @@ class Link:
             keeper.flush()
             await asyncio.wait_for(keeper.lost.wait(), HANDSHAKE_S)
             return
-        await aside(self._space.refresh)
+        if state.get("is_saved", True):
+            await aside(self._space.refresh)
         await socket.room()
         socket.say([self._hello(socket, state)])
         async with asyncio.timeout(HANDSHAKE_S):
@@ -234,6 +237,7 @@ class Link:
             journal_id=state["journal_id"],
             boot_id=state["boot_id"],
             greeting=state.get("greeting", 0),
+            is_saved=state.get("is_saved", True),
             highest=state["highest"],
             renews=state["version"] >= CAN_RENEW,
             takes_changes=True,

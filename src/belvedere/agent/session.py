@@ -247,6 +247,8 @@ class Session:
         while True:
             await asyncio.sleep(every_s)
             await aside(self._space.refresh)
+            if not self._space.message and not self.state.result().get("is_saved", True):
+                raise OSError("The journal can be written again; saying hello with a new number.")
             self._beat()
 
     def _beat(self) -> None:

@@ -25,14 +25,14 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     _check_order(tx, host_id, hello)
     session: int = tx.value(
         "update hosts set session = session + 1, fingerprint = ?, journal_id = ?, boot_id = ?,"
-        " greeting = ?, accepted_fence = ?, doubted_at = null, slots = ?, ip = ?, os_name = ?,"
-        " os_version = ?, agent_version = ?,"
+        " greeting = ?, saved_greeting = ?, accepted_fence = ?, doubted_at = null, slots = ?,"
+        " ip = ?, os_name = ?, os_version = ?, agent_version = ?,"
         " info = ?, connected_at = ?, seen_at = ?, gone_at = null where id = ? returning session",
         _word(hello.fingerprint),
         _word(hello.journal_id),
         _word(hello.boot_id),
         hello.greeting,
-        _highest(hello),
+        *_evidence(tx, host_id, hello),
         max(0, min(hello.slots, MAX_SLOTS)),
         _word(hello.ip or address),
         _word(hello.os_name),
@@ -72,11 +72,27 @@ def note_disk(tx: Tx, host_id: str, session: int, message: str) -> None:
     tx.rung.add(f"host:{host_id}")
 
 
+def _evidence(tx: Tx, host_id: str, hello: Hello) -> tuple[int, int]:
+    """The number of the last durable hello, and the highest fence that is certainly in the journal:
+    what a hello says that is not durable may be forgotten in the next reboot."""
+    if hello.is_saved:
+        return hello.greeting, _highest(hello)
+    row = tx.row(
+        "select saved_greeting, accepted_fence from hosts where id = ? and journal_id = ?",
+        host_id,
+        _word(hello.journal_id),
+    )
+    return (0, 0) if row is None else (row[0], row[1])
+
+
 def _check_order(tx: Tx, host_id: str, hello: Hello) -> None:
     """A Hello that was overtaken by a later one lacks what its agent has accepted since; to
-    believe it would run those scripts again. (Zero: the agent does not count them.)"""
+    believe it would run those scripts again. (Zero: the agent does not count them.) A durable
+    number above the last durable one is no older: those between were said while a disk was full,
+    when nothing was accepted, and forgotten in a reboot."""
+    last = "saved_greeting" if hello.is_saved else "greeting"
     overtaken = tx.value(
-        "select 1 from hosts where id = ? and journal_id = ? and greeting >= ?",
+        f"select 1 from hosts where id = ? and journal_id = ? and {last} >= ?",
         host_id,
         _word(hello.journal_id),
         hello.greeting,
