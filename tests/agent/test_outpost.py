@@ -18,6 +18,7 @@ from belvedere.agent import outpost
 from belvedere.agent.boot import command
 from belvedere.agent.cache import Cache
 from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.checks.program import BEAT_S
 from belvedere.agent.checks.script import ScriptChecks
 from belvedere.agent.outpost import Outpost
 from belvedere.protocol import Watched
@@ -136,6 +137,38 @@ async def test_a_killed_process_is_replaced(
             os.kill(pid, signal.SIGKILL)
             await replaced(tmp_path, pid)
             await seen.until(lambda one: True)
+
+
+async def test_a_process_that_reports_nothing_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(outpost, "BACK_OFF_S", (0.0,))
+    async with posted(tmp_path) as (post, seen):
+        with door() as port:
+            post.configure([knock(port)])
+            await seen.until(lambda one: True)
+            [pid] = processes(tmp_path)
+            os.kill(pid, signal.SIGSTOP)
+            monkeypatch.setattr(outpost, "STUCK_S", 0.05)
+            # It looks again when something changes, not when the limit of this test does.
+            post._stirred.set()
+            await replaced(tmp_path, pid)
+            monkeypatch.setattr(outpost, "STUCK_S", 60.0)
+            await seen.until(lambda one: True)
+            assert not is_alive(pid)
+    assert "check process is stuck; killing it" in caplog.text
+
+
+def test_a_process_without_checks_reports_that_it_is_alive(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [*command("belvedere.agent.checks.program"), "/nowhere"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        assert process.stdout.readline() == b'{"alive":true}\n'
+        process.stdin.close()
+    assert BEAT_S * 4 < outpost.STUCK_S
 
 
 async def replaced(folder: Path, pid: int) -> None:

@@ -7,14 +7,14 @@ import signal
 import ssl
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from belvedere.agent import enrol, folder, tls
 from belvedere.agent.attach import KeeperFailed
 from belvedere.agent.enrol import CannotEnrol, Credential, Unreachable
 from belvedere.agent.folder import Folder
 from belvedere.agent.link import Link, by_network
-from belvedere.agent.lookout import AT_ONCE
+from belvedere.agent.outpost import Outpost
 from belvedere.agent.settings import TOKEN_VARIABLE, Settings, parse
 from belvedere.base import log_lines, private_environment
 
@@ -72,8 +72,6 @@ async def _serve(settings: Settings, state: Folder) -> None:
     trusted = tls.context(settings)
     served = asyncio.ensure_future(_enrol_and_link(settings, state, trusted))
     loop = asyncio.get_running_loop()
-    # Names are looked up on threads: as many as there are checks at once.
-    loop.set_default_executor(ThreadPoolExecutor(AT_ONCE))
     for stop in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(stop, served.cancel)
     try:
@@ -86,7 +84,8 @@ async def _enrol_and_link(
     settings: Settings, state: Folder, trusted: ssl.SSLContext | None
 ) -> None:
     credential = await _credential(settings, state, trusted)
-    await Link(settings, state, credential, by_network(settings, credential, trusted)).run()
+    dial, lookout = by_network(settings, credential, trusted), partial(Outpost, state.root)
+    await Link(settings, state, credential, dial, lookout).run()
 
 
 async def _credential(

@@ -1,5 +1,6 @@
-"""The lookout in a process of its own, for an agent that shares its process with a server: what
-checks take, what they are stuck in and what strangers answer them is not the server's affair."""
+"""The lookout in a process of its own: what checks take, what they are stuck in and what strangers
+answer them does not stop the agent, nor a server that it shares its process with. A process that
+reports nothing for `STUCK_S` is killed and replaced."""
 
 import asyncio
 import contextlib
@@ -24,9 +25,15 @@ log = logging.getLogger("belvedere.agent")
 PATIENCE_S = 1.0
 BACK_OFF_S = (0.5, 1.0, 2.0, 5.0, 10.0)
 # Nothing else of the server's environment, which may hold secrets of any name.
-PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
+PASSED_ON = (
+    *("PATH", "HOME", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+    *("RES_OPTIONS", "LOCALDOMAIN"),
+)
 # One that lived for so long was a good one.
 SOUND_S = 60.0
+# The process reports at least every BEAT_S (checks/program.py), whatever there is to check; a
+# busy machine may delay that, but not for so long.
+STUCK_S = 60.0
 
 
 class Outpost:
@@ -95,7 +102,7 @@ class Outpost:
             while self._wanted and not child.over.done():
                 self._stirred.clear()
                 self._tell(child)
-                await self._stirred.wait()
+                await self._wait(child)
             is_well = not child.over.done()
             await child.end()
         finally:
@@ -114,6 +121,18 @@ class Outpost:
             wanted = [self._wanted[id_] for id_ in changed if id_ in self._wanted]
             removed = [id_ for id_ in changed if id_ not in self._wanted]
             child.tell(wire.pack(asdict(Watch(0, wanted, 0, removed))))
+
+    async def _wait(self, child: "Child") -> None:
+        """Until something changes; a process that is silent for too long is killed."""
+        left_s = child.heard_at + STUCK_S - monotonic()
+        if left_s <= 0:
+            log.warning("check process is stuck; killing it silent_s=%g", STUCK_S)
+            child.kill()
+            await self._stirred.wait()
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(left_s):
+                await self._stirred.wait()
 
     def _note_end(self, over: "asyncio.Future[None]") -> None:
         # Looked at, since on the way out nobody else does.
@@ -134,6 +153,9 @@ class Outpost:
         )
 
     def _hear(self, told: dict[str, Any]) -> None:
+        if "id" not in told:
+            # A sign of life.
+            return
         self._notes.add(told["id"], told["version"], Outcome(**told["outcome"]))
 
     def close(self) -> None:
@@ -155,6 +177,8 @@ class Child(asyncio.SubprocessProtocol):
         self._hear = hear
         self._lines = wire.Lines()
         self._transport: Any = None
+        # By the monotonic clock.
+        self.heard_at = monotonic()
         # Nothing comes any more, for good reasons or bad ones; and the process is gone.
         self.over: asyncio.Future[None] = loop.create_future()
         self._gone: asyncio.Future[None] = loop.create_future()
@@ -163,6 +187,7 @@ class Child(asyncio.SubprocessProtocol):
         self._transport = transport
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self.heard_at = monotonic()
         try:
             for told in self._lines.feed(data):
                 self._hear(told)
@@ -183,6 +208,9 @@ class Child(asyncio.SubprocessProtocol):
         pipe = self._transport.get_pipe_transport(0)
         if not pipe.is_closing():
             pipe.write(line)
+
+    def kill(self) -> None:
+        self._transport.kill()
 
     async def end(self) -> None:
         """It goes by itself once nobody speaks to it; one that is stuck is not waited for."""

@@ -7,7 +7,7 @@ from belvedere.protocol import Watch, Watched
 
 
 class Checks(Protocol):
-    """agent/lookout.py, or agent/outpost.py where a server is in this process too."""
+    """agent/outpost.py, or agent/lookout.py inside the process that it starts."""
 
     def configure(self, monitors: Sequence[Watched]) -> None: ...
 

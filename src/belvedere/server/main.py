@@ -79,7 +79,8 @@ def _warn_of_proxies(house: House) -> None:
 
 def _settle_scripts_user(house: House, *, with_agent: bool) -> None:
     name = house.settings.scripts_user
-    house.db.write_now(scripts_user.note, with_agent and not name)
+    place = scripts_user.installation(house.settings)
+    house.db.write_now(scripts_user.note, place, with_agent and not name)
     if with_agent and name:
         # What is made from now on is nobody else's: others can walk through the data folder.
         os.umask(0o077)
@@ -127,7 +128,7 @@ async def _serve(
     try:
         await _until_started(server, serving)
         if with_agent:
-            tasks.append(_start_agent(server.config.app))
+            tasks += _start_agent(house, server.config.app)
         _announce(house, welcome)
         await serving
     finally:
@@ -155,11 +156,15 @@ async def _keep_notes(house: House) -> None:
             log.exception("could not write gathered notes at the end of the server")
 
 
-def _start_agent(app: Any) -> "asyncio.Task[None]":
+def _start_agent(house: House, app: Any) -> "list[asyncio.Task[None]]":
     # Loaded only here: a server without an agent of its own need not know one.
     from belvedere.server import local_agent
 
-    return asyncio.create_task(local_agent.keep_running(app))
+    tasks = [asyncio.create_task(local_agent.keep_running(app))]
+    if not house.settings.scripts_user:
+        place = scripts_user.installation(house.settings)
+        tasks.append(asyncio.create_task(scripts_user.keep_confirmed(house.db, place)))
+    return tasks
 
 
 def _check_tls(settings: Settings) -> None:

@@ -4,21 +4,27 @@ Such a script can read the key, the database and the operator's socket, so an ad
 organization could read all of them: then there may be only one organization.
 """
 
+import asyncio
 import logging
 import os
 import pwd
+import socket
 import stat
 from collections.abc import Iterable
 from pathlib import Path
 
 from belvedere.base.errors import Conflict, Refused
-from belvedere.db import Tx
+from belvedere.db import Database, Tx
 from belvedere.server.settings import Settings
 
 log = logging.getLogger("belvedere.server")
 
-# The row of `meta` that says that scripts run as the server's own user.
+# The row of `meta` that says that scripts run as the server's own user; on PostgreSQL one per
+# installation, with its name behind a colon.
 ROW = "scripts_as_server"
+# A row of PostgreSQL counts for so long after its installation confirmed it.
+LIFE_MS = 86_400_000
+CONFIRM_S = 3_600.0
 ADVICE = (
     "Start `belvedere up` as root with --scripts-user USER, or with --no-agent and agents on other"
     " machines or as other users."
@@ -93,20 +99,66 @@ def _close(path: Path) -> None:
         os.close(fd)
 
 
-def note(tx: Tx, shares_user: bool) -> None:
-    """At each start; the command line reads it where no server runs."""
-    tx.run("delete from meta where name = ?", ROW)
+def installation(settings: Settings) -> str:
+    """What tells one server of a shared PostgreSQL from another: its machine and its folder."""
+    return f"{socket.gethostname()}:{settings.folder.absolute()}"
+
+
+def note(tx: Tx, place: str, shares_user: bool) -> None:
+    """At each start; the command line reads it where no server runs. Only the row of this
+    installation changes: others on the same PostgreSQL may run scripts in another way."""
+    tx.run("delete from meta where name = ?", _row(tx, place))
+    tx.run("delete from meta where name like ? and name <> ? and not " + _COUNTS, *_others(tx))
     if shares_user:
-        tx.run("insert into meta (name, value) values (?, ?)", ROW, str(tx.now))
+        confirm(tx, place)
         count = organizations(tx)
         if count > 1:
             log.warning("scripts run as the server's own user organizations=%d", count)
             log.warning(ADVICE)
 
 
+def confirm(tx: Tx, place: str) -> None:
+    """The installation still runs: without this its row no longer counts after `LIFE_MS`."""
+    tx.run(
+        "insert into meta (name, value) values (?, ?)"
+        " on conflict (name) do update set value = excluded.value",
+        _row(tx, place),
+        str(tx.now),
+    )
+
+
+def _row(tx: Tx, place: str) -> str:
+    """A SQLite database has one installation, also when its folder moves to another machine."""
+    return ROW if tx.sql.engine == "sqlite" else f"{ROW}:{place}"
+
+
+# Rows of earlier versions, which had one for all installations, expire as well.
+_COUNTS = "cast(value as bigint) > ?"
+
+
+def _others(tx: Tx) -> tuple[str, str, int]:
+    kept = ROW if tx.sql.engine == "sqlite" else ""
+    return f"{ROW}%", kept, tx.now - LIFE_MS
+
+
 def shares(tx: Tx) -> bool:
-    """Whether scripts of a local agent run as the server's own user."""
-    return tx.row("select 1 from meta where name = ?", ROW) is not None
+    """Whether scripts of a local agent run as the user of its server, on any installation."""
+    pattern, kept, since = _others(tx)
+    row = tx.row(
+        f"select 1 from meta where name like ? and (name = ? or {_COUNTS})", pattern, kept, since
+    )
+    return row is not None
+
+
+async def keep_confirmed(db: Database, place: str) -> None:
+    """While scripts run as the server's own user."""
+    while True:
+        await asyncio.sleep(CONFIRM_S)
+        try:
+            await db.write(confirm, place)
+        except Exception:
+            # A database that restarts; the next turn comes long before the row expires.
+            log.exception("could not confirm the user of scripts")
 
 
 def organizations(tx: Tx) -> int:

@@ -1,7 +1,7 @@
 """The checks of a host in a process of their own: see agent/outpost.py, which starts it.
 
 Standard input says what to check, standard output what was seen, each one JSON object per line. It
-ends with its standard input, whatever its checks are stuck in.
+ends with its standard input, and it is killed when it no longer reports that it is alive.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from belvedere.agent import wire
 from belvedere.agent.checks.outcome import Outcome
@@ -20,15 +21,21 @@ from belvedere.protocol import Watch
 log = logging.getLogger("belvedere.agent")
 
 
+BEAT_S = 5.0
+
+
 class Told:
     """What was seen leaves at once."""
 
     def add(self, monitor_id: str, version: int, outcome: Outcome) -> None:
         seen = {name: getattr(outcome, name) for name in Outcome.__slots__}
-        told = {"id": monitor_id, "version": version, "outcome": seen}
-        data = memoryview(wire.pack(told))
-        while data:
-            data = data[os.write(1, data) :]
+        _report({"id": monitor_id, "version": version, "outcome": seen})
+
+
+def _report(message: dict[str, Any]) -> None:
+    data = memoryview(wire.pack(message))
+    while data:
+        data = data[os.write(1, data) :]
 
 
 class Orders(asyncio.Protocol):
@@ -61,7 +68,10 @@ async def _serve() -> None:
     # Names are looked up on threads: as many as there are checks at once.
     loop.set_default_executor(ThreadPoolExecutor(AT_ONCE))
     await loop.connect_read_pipe(Orders, sys.stdin)
-    await loop.create_future()
+    while True:
+        # From the event loop: a check that blocks it also stops these.
+        await asyncio.sleep(BEAT_S)
+        _report({"alive": True})
 
 
 def main() -> None:
