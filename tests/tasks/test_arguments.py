@@ -16,6 +16,7 @@ from belvedere.files import content_of
 from belvedere.tasks.arguments import MAX_ALL, MAX_EACH, fit, keep_files, masked
 from belvedere.tasks.kinds import FileValue
 from belvedere.tasks.model import Argument, ArgumentKind, Option
+from cast import Cast
 
 K = ArgumentKind
 INPUT = Argument(K.INPUT, "name")
@@ -226,8 +227,10 @@ def test_a_file_is_not_bound_by_the_limit_of_words() -> None:
     assert isinstance(fit([Argument(K.FILE)], [f"data:;base64,{data}"])[0], FileValue)
 
 
-def test_files_are_kept_by_their_content(db: Database) -> None:
-    kept = db.write_now(keep_files, ["a", FileValue("b.csv", "text/csv", b"1,2")])
+def test_files_are_kept_by_their_content(db: Database, cast: Cast) -> None:
+    kept = db.write_now(
+        keep_files, cast.ada.customer_id, ["a", FileValue("b.csv", "text/csv", b"1,2")]
+    )
     assert kept[0] == "a"
     assert isinstance(kept[1], dict)
     assert kept[1]["filename"] == "b.csv"

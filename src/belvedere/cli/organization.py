@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from belvedere.base.errors import Invalid
 from belvedere.cli import local, show
 from belvedere.cli.profile import connect
 from belvedere.cli.verb import Args, Verb, option
@@ -21,6 +22,23 @@ def passwords(args: Args) -> Any:
 
 def allow_passwords(args: Args) -> Any:
     return local.ask_operator(args, "/organization/allow-passwords", {"name": args.name})
+
+
+def quota(args: Args) -> Any:
+    gib = None if args.gib == "default" else _gib(args.gib)
+    return local.ask_operator(args, "/organization/quota", {"name": args.name, "gib": gib})
+
+
+def _gib(text: str) -> int:
+    if not text.isdecimal():
+        raise Invalid(f"{text!r} is no size: give whole GiB, 0 for no limit, or 'default'.")
+    return int(text)
+
+
+def show_quota(answer: Any) -> None:
+    gib = answer["gib"]
+    size = "the quota of the server" if gib is None else f"{gib} GiB" if gib else "no limit"
+    print(f"Storage of {answer['name']}: {size}, from the next measurement on.")
 
 
 def show_new(answer: Any) -> None:
@@ -61,6 +79,19 @@ VERBS = (
         "belvedere organization allow-passwords acme",
         lambda it: print(_SAID[True].format(it["name"])),
         options=(option("name", metavar="NAME", help="which"), *local.OPTIONS),
+        is_remote=False,
+    ),
+    Verb(
+        "quota",
+        quota,
+        "Set how much an organization may store. Works on the server's own machine.",
+        "belvedere organization quota acme 200",
+        show_quota,
+        options=(
+            option("name", metavar="NAME", help="which"),
+            option("gib", metavar="GIB", help="GiB; 0: no limit; default: as the server is set"),
+            *local.OPTIONS,
+        ),
         is_remote=False,
     ),
     Verb(

@@ -6,6 +6,7 @@ from belvedere.access import Actor, secret_keys
 from belvedere.access.keys import Keys
 from belvedere.base.errors import Conflict, Fault, Forbidden
 from belvedere.db import Tx
+from belvedere.files import quota
 from belvedere.monitors import samples, store
 from belvedere.monitors.kinds import refusal
 from belvedere.monitors.model import Type
@@ -51,7 +52,8 @@ def push(
         raise refusal([Fault("state", f"Give one of {', '.join(word for word in WORDS if word)}.")])
     if not row.enabled:
         raise Conflict("The monitor is paused.", code="monitor_paused")
-    samples.look_at(tx, [(row, Look(tx.now, WORDS[state], "push", message))])
+    look = Look(tx.now, WORDS[state], "push", message)
+    samples.look_at(tx, [(row, look)], keeps_history=quota.has_room(tx, row.customer_id))
     return Pushed("success", row.state)
 
 

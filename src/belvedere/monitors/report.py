@@ -7,6 +7,7 @@ import msgspec
 from belvedere.access import Actor, Level, require
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
+from belvedere.files import quota
 from belvedere.monitors import samples, service, store
 from belvedere.monitors.model import MonitorRow, Type
 from belvedere.monitors.moves import Outcome
@@ -39,7 +40,8 @@ def report(tx: Tx, actor: Actor, monitor_id: str, body: ReportBody) -> service.S
     if row.host_id != actor.host_id:
         raise Forbidden("The monitor is checked by another host.", code="other_host")
     if row.enabled:
-        samples.look_at(tx, [(row, _look(body, row, tx.now))])
+        has_room = quota.has_room(tx, row.customer_id)
+        samples.look_at(tx, [(row, _look(body, row, tx.now))], keeps_history=has_room)
     return service.shown(tx, actor, monitor_id)
 
 

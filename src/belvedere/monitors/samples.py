@@ -31,7 +31,7 @@ class Look(msgspec.Struct):
     measured: dict[str, float] = {}
 
 
-def note(tx: Tx, host_id: str, batches: Sequence[Samples]) -> int:
+def note(tx: Tx, host_id: str, batches: Sequence[Samples], *, keeps_history: bool = True) -> int:
     """Take what is new of an agent's batches, in order; how many samples counted."""
     fresh = _unheard(tx, host_id, batches)
     rows = {row.id: row for row in store.of_host(tx, host_id, hold=True)} if fresh else {}
@@ -41,7 +41,7 @@ def note(tx: Tx, host_id: str, batches: Sequence[Samples]) -> int:
         for sample in batch.samples
         if sample.monitor_id in rows and _is_of(rows[sample.monitor_id], sample)
     ]
-    look_at(tx, looks)
+    look_at(tx, looks, keeps_history=keeps_history)
     return len(looks)
 
 
@@ -107,8 +107,11 @@ def look_at(
     tx: Tx,
     looks: Sequence[tuple[MonitorRow, Look]],
     verdict: Callable[[MonitorRow, Look], Moved] = judge,
+    *,
+    keeps_history: bool = True,
 ) -> None:
-    """Count every look, move every monitor, tell what happened: rows are held by the caller."""
+    """Count every look, move every monitor, tell what happened: rows are held by the caller.
+    Without history, where the organization has no room left, states and alerts go on."""
     moved: list[Moved] = []
     kept: list[rollups.Seen] = []
     for row, look in looks:
@@ -119,7 +122,8 @@ def look_at(
         moved.append(verdict(row, look))
         if not windows.is_open(row.maintenance, look.at):
             kept.append(rollups.Seen(row.id, look.at, look.state, look.message, look.measured))
-    rollups.add(tx, kept)
+    if keeps_history:
+        rollups.add(tx, kept)
     store.save_seen(tx, {row.id: row for row, _ in looks}.values())
     changes.tell(tx, moved)
 

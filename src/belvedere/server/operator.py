@@ -19,6 +19,7 @@ from belvedere.access import customers, passwords, recovery, securing
 from belvedere.base.errors import Invalid, NotFound, Refused
 from belvedere.base.unix import short_path
 from belvedere.db import Tx
+from belvedere.files import quota
 from belvedere.server import errors, resealing, scripts_user
 from belvedere.server.build import build
 from belvedere.server.house import House
@@ -26,6 +27,7 @@ from belvedere.server.settings import Settings
 
 SOCKET = "admin.sock"
 LARGEST = 64 * 1024
+MAX_QUOTA_GIB = 1_000_000
 
 
 def _create_organization(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
@@ -53,6 +55,17 @@ def _organizations(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, A
 
 def _allow_passwords(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
     return {"name": customers.allow_passwords(tx, _word(payload, "name")).name}
+
+
+def _set_quota(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+    customer = customers.by_name(tx, _word(payload, "name"))
+    if customer is None:
+        raise NotFound("There is no such organization.", code="customer_not_found")
+    gib = payload.get("gib")
+    if gib is not None and not (isinstance(gib, int) and 0 <= gib <= MAX_QUOTA_GIB):
+        raise Invalid(f"gib is 0 (no limit) to {MAX_QUOTA_GIB}.", code="invalid_body")
+    quota.set_limit(tx, customer.id, None if gib is None else gib * quota.GIB)
+    return {"name": customer.name, "gib": gib}
 
 
 def _reset_password(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
@@ -90,6 +103,7 @@ VERBS: dict[str, Callable[[Tx, House, dict[str, Any]], dict[str, Any]]] = {
     "/organization": _create_organization,
     "/organizations": _organizations,
     "/organization/allow-passwords": _allow_passwords,
+    "/organization/quota": _set_quota,
     "/member/reset-password": _reset_password,
     "/event-loop": _event_loop,
     "/key": resealing.show,

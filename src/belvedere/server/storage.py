@@ -27,6 +27,8 @@ class Storage:
     def __init__(self, limit: int) -> None:
         # Bytes; 0: no limit.
         self.limit = limit
+        # The same for organizations with a quota of their own.
+        self._own: dict[str, int] = {}
         self._used: dict[str, int] = {}
         self._full: set[str] = set()
         # By the monotonic clock.
@@ -34,24 +36,28 @@ class Storage:
 
     def take(self, customer_id: str, size: int) -> bool:
         """Whether the organization has room for so many bytes more; then they are counted."""
-        if not self.limit:
+        limit = self.limit_of(customer_id)
+        if not limit:
             return True
         used = self._used.get(customer_id, 0)
-        if used >= self.limit:
+        if used >= limit:
             return False
         self._used[customer_id] = used + size
         return True
 
-    def measured(self, used: Mapping[str, int]) -> None:
-        self._used = dict(used)
-        full = {name for name, size in used.items() if 0 < self.limit <= size}
+    def limit_of(self, customer_id: str) -> int:
+        return self._own.get(customer_id, self.limit)
+
+    def measured(self, used: Mapping[str, int], own: Mapping[str, int] | None = None) -> None:
+        self._used, self._own = dict(used), dict(own or {})
+        full = {name for name, size in used.items() if 0 < self.limit_of(name) <= size}
         for customer_id in sorted(full - self._full):
             log.warning(
-                "An organization reached its storage quota; more output is dropped."
+                "An organization reached its storage quota; more output and samples are dropped."
                 " customer=%s bytes=%d quota=%d",
                 customer_id,
                 used[customer_id],
-                self.limit,
+                self.limit_of(customer_id),
             )
         self._full = full
 
@@ -61,8 +67,9 @@ class Storage:
             return
         used = Counter(await house.db.read(_in_main))
         used.update(await house.logs.read(_in_logs))
-        self.measured(used)
-        await house.db.write(quota.save, used, self.limit)
+        own = await house.db.read(quota.limits)
+        self.measured(used, own)
+        await house.db.write(quota.save, used, self.limit, own)
         ended = time.monotonic()
         self._next_at = ended + (ended - began) / SHARE
 
@@ -74,6 +81,7 @@ def _in_main(tx: Tx) -> dict[str, int]:
     )
     used = Counter({customer_id: int(count) * SAMPLE_BYTES for customer_id, count in rows})
     used.update(quota.uploaded(tx))
+    used.update(quota.passed(tx))
     return used
 
 

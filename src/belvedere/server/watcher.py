@@ -10,6 +10,7 @@ from belvedere.monitors.watching import Position
 from belvedere.protocol import Noted, Samples, Watch
 from belvedere.server.bounds import MAX_BATCHES
 from belvedere.server.goodbye import Goodbye
+from belvedere.server.storage import SAMPLE_BYTES
 
 if TYPE_CHECKING:
     from belvedere.server.link import Link
@@ -117,7 +118,13 @@ class Watcher:
         try:
             while self._waiting:
                 batches, self._waiting = self._waiting, []
-                await self._link.house.db.write(samples.note, self._link.host_id, batches)
+                count = sum(len(batch.samples) for batch in batches)
+                has_room = self._link.house.storage.take(
+                    self._link.customer_id, count * SAMPLE_BYTES
+                )
+                await self._link.house.db.write(
+                    samples.note, self._link.host_id, batches, keeps_history=has_room
+                )
                 last = batches[-1]
                 self._link.push(Noted(last.stream, last.number))
         finally:

@@ -5,7 +5,7 @@ from typing import Any
 
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
-from belvedere.files import store_content
+from belvedere.files import quota, store_content
 from belvedere.tasks.kinds import FileValue, Unfit, Value, fitted, fixed
 from belvedere.tasks.model import MASK, Argument, ArgumentKind
 
@@ -39,14 +39,18 @@ def fit(
     return values
 
 
-def keep_files(tx: Tx, values: Sequence[Value]) -> list[str | dict[str, str]]:
+def keep_files(tx: Tx, customer_id: str, values: Sequence[Value]) -> list[str | dict[str, str]]:
     """The values as a job keeps them: files by the hash of their content."""
     return [
-        value
-        if isinstance(value, str)
-        else {"blob": store_content(tx, value.content), "filename": value.filename}
-        for value in values
+        value if isinstance(value, str) else _keep_file(tx, customer_id, value) for value in values
     ]
+
+
+def _keep_file(tx: Tx, customer_id: str, file: FileValue) -> dict[str, str]:
+    quota.check_room(tx, customer_id)
+    sha256 = store_content(tx, file.content)
+    quota.note_argument(tx, customer_id, sha256, len(file.content))
+    return {"blob": sha256, "filename": file.filename}
 
 
 def masked(definitions: Sequence[Argument], values: Sequence[Any]) -> list[Any]:
