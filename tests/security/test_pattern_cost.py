@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import traceback
 from typing import Any
 
 import pytest
@@ -171,3 +172,41 @@ def _noise() -> Any:
             seed = (seed * 1_103_515_245 + 12_345) % 2**31
             piece.append("ab"[seed >> 16 & 1])
         yield "".join(piece)
+
+
+async def test_a_stored_pattern_is_compiled_outside_the_transaction(
+    ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also after a start, and when other patterns took its place in memory."""
+    task = (await _task(ada, "[a-z]+", "[0-9]+")).json
+    in_transaction: list[bool] = []
+    build = patterns.Pattern.__init__
+
+    def noted(one: patterns.Pattern, text: str) -> None:
+        names = {frame.name for frame in traceback.extract_stack()}
+        in_transaction.append("_fitted" in names)
+        build(one, text)
+
+    monkeypatch.setattr(patterns.Pattern, "__init__", noted)
+    run = {"task": task["id"], "task_arguments": ["abc", "12"]}
+    for _ in range(2):
+        patterns.kept.clear()
+        made = await ada.post("/acme/job", run)
+        assert made.status == 200, made.text
+    assert in_transaction == [False] * 4
+    # What is compiled stays so, and a value that does not fit is refused as before.
+    refused = await ada.post("/acme/job", {**run, "task_arguments": ["abc", "x"]})
+    assert (refused.status, refused.json["code"]) == (400, "bad_arguments")
+    again = await ada.put(f"/acme/job/{made.json['id']}/restart", {})
+    assert again.status == 200, again.text
+    assert len(in_transaction) == 4
+
+
+def test_only_so_many_compiled_patterns_are_kept() -> None:
+    patterns.kept.clear()
+    for number in range(patterns.MAX_KEPT + 1):
+        patterns.compiled(f"a{number}")
+    assert "a0" not in patterns.kept and "a1" in patterns.kept
+    patterns.compiled("a1")
+    patterns.compiled("b")
+    assert "a1" in patterns.kept and "a2" not in patterns.kept

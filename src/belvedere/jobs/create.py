@@ -21,7 +21,9 @@ from belvedere.jobs.model import APPROVAL, DEFAULT_TIMEOUT, JobRow, Lifecycle, S
 from belvedere.jobs.once import Key, Once
 from belvedere.jobs.plan import Plan
 from belvedere.jobs.taking import Take
+from belvedere.rest import patterns
 from belvedere.tasks import arguments
+from belvedere.tasks.definition import pattern_texts
 from belvedere.tasks.kinds import Value
 from belvedere.tasks.model import TaskSpec
 from belvedere.tasks.store import Runnable, with_host
@@ -65,6 +67,8 @@ class NewJob(msgspec.Struct):
     delay: Millis = 0
     # What an approval lets run in its workflow.
     follows: Plan = []
+    # Raise NotCompiled instead of compiling the patterns of arguments in the transaction.
+    defers_patterns: bool = False
 
 
 class Created(msgspec.Struct):
@@ -239,13 +243,15 @@ def _fitted(tx: Tx, item: NewJob, task: Runnable, lifecycle: Lifecycle) -> str:
         given = [item.whole]
     if not (given or task.spec.task_arguments):
         return "[]"
+    if item.defers_patterns:
+        patterns.require_compiled(pattern_texts(task.spec.task_arguments))
     values = arguments.fit(task.spec.task_arguments, given, by_index=item.by_index)
     return arguments_of(tx, item.actor.customer_id, task.spec, values)
 
 
 def arguments_of(tx: Tx, customer_id: str, spec: TaskSpec, values: Sequence[Value]) -> str:
     """Values as a job keeps them: files by their content, masked ones sealed."""
-    kept = arguments.keep_files(tx, values)
+    kept = arguments.keep_files(tx, customer_id, values)
     masked = {n for n, one in enumerate(spec.task_arguments) if one.masked}
     return store.json_list(sealed.seal_values(tx, customer_id, kept, masked) if masked else kept)
 

@@ -6,12 +6,15 @@ same with it.
 """
 
 import asyncio
-from collections.abc import Iterable
+import contextlib
+from collections import OrderedDict
+from collections.abc import Collection, Iterable
 from functools import lru_cache
+from threading import Lock
 
 import re2
 
-from belvedere.base.errors import Invalid
+from belvedere.base.errors import Invalid, Refused
 from belvedere.base.pattern_tree import bad, parsed, states_of
 from belvedere.rest.pattern_alphabet import Alphabet, TooManyLetters
 from belvedere.rest.pattern_syntax import by_byte, by_letter
@@ -58,10 +61,64 @@ class Pattern:
         return self._program.fullmatch(data) is not None
 
 
-@lru_cache(maxsize=MAX_KEPT)
+class NotCompiled(Refused):
+    """Patterns that have to be compiled outside the transaction before it is repeated. Never sent
+    to anybody."""
+
+    def __init__(self, texts: Collection[str]) -> None:
+        super().__init__("A pattern is not compiled yet.")
+        self.texts = texts
+
+
+class _Kept:
+    """The patterns that were used last. Unlike `lru_cache` it can say what it holds."""
+
+    def __init__(self) -> None:
+        self._patterns: OrderedDict[str, Pattern] = OrderedDict()
+        self._lock = Lock()
+
+    def __contains__(self, text: str) -> bool:
+        return text in self._patterns
+
+    def pattern(self, text: str) -> Pattern:
+        with self._lock:
+            if text in self._patterns:
+                self._patterns.move_to_end(text)
+                return self._patterns[text]
+        pattern = Pattern(text)
+        with self._lock:
+            self._patterns[text] = pattern
+            if len(self._patterns) > MAX_KEPT:
+                self._patterns.popitem(last=False)
+        return pattern
+
+    def clear(self) -> None:
+        self._patterns.clear()
+
+
+kept = _Kept()
+
+
 def compiled(text: str) -> Pattern:
     """Invalid when it is none, or one that RE2 cannot match."""
-    return Pattern(text)
+    return kept.pattern(text)
+
+
+def require_compiled(texts: Collection[str]) -> None:
+    """Refuse where one of them would have to be compiled now."""
+    if any(text not in kept for text in texts):
+        raise NotCompiled(texts)
+
+
+async def load(texts: Collection[str]) -> None:
+    """Compile stored patterns on a thread."""
+    await asyncio.to_thread(lambda: [_try_to_compile(text) for text in texts])
+
+
+def _try_to_compile(text: str) -> None:
+    # One that cannot be used is refused later, where the argument is known.
+    with contextlib.suppress(Invalid):
+        compiled(text)
 
 
 def size(text: str) -> int:

@@ -1,4 +1,5 @@
 import type { Shape } from '../../api/client'
+import { mayMatch } from './pattern'
 import { useText } from './text'
 
 export type Argument = Shape<'Argument'>
@@ -69,7 +70,7 @@ const CHECKS: Partial<Record<Argument['type'], (one: Argument, value: unknown) =
   input: lengthFault,
   textarea: lengthFault,
   regexp: (one, value) =>
-    matches(one.pattern, String(value))
+    mayMatch(one.pattern, String(value))
       ? lengthFault(one, value)
       : useText.now().notPattern(one.pattern),
   email: (_, value) => (EMAIL.test(String(value)) ? '' : useText.now().notEmail),
@@ -87,15 +88,6 @@ function lengthFault(one: Argument, value: unknown): string {
   if (one.charsmin != null && length < one.charsmin) return useText.now().tooShort(one.charsmin)
   if (one.charsmax != null && length > one.charsmax) return useText.now().tooLong(one.charsmax)
   return ''
-}
-
-function matches(pattern: string, value: string): boolean {
-  try {
-    return new RegExp(pattern, 'u').test(value)
-  } catch {
-    // Written for the server's engine: it decides.
-    return true
-  }
 }
 
 function isJson(value: unknown): boolean {

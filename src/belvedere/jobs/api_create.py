@@ -1,0 +1,204 @@
+"""Running tasks over HTTP: by a member, or by the secret key of the task."""
+
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from belvedere.access import customers
+from belvedere.access.model import Actor
+from belvedere.base.errors import Invalid
+from belvedere.base.ids import is_id
+from belvedere.jobs import asking, record
+from belvedere.jobs.create import Created, NewJob
+from belvedere.jobs.model import Lifecycle
+from belvedere.jobs.record import JobRecord
+from belvedere.jobs.request_size import MAX_BODY, admit_task, check_task
+from belvedere.rest import patterns
+from belvedere.rest.arguments import Given
+from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.tasks import store as tasks
+
+# A body with one of these speaks to us, not to the script.
+OWN_NAMES = frozenset({"task", "customer", "task_arguments", "lifecycle", "wait_result"})
+
+
+class CreateJob(msgspec.Struct):
+    """What a run request may hold; forms and query strings carry the same names."""
+
+    task: str = ""
+    task_arguments: list[Any] | None = None
+    customer: str | None = None
+    lifecycle: str | None = None
+    wait_result: bool | None = None
+
+
+async def create_job(ask: Ask) -> Reply:
+    given = await asking.given(ask)
+    task_id = _task_id(given)
+    await check_task(ask, task_id)
+    return await _run(ask, ask.actor, given, task_id)
+
+
+async def create_for_task(ask: Ask) -> Reply:
+    return await _run(ask, ask.actor, await asking.given(ask), ask.path["id"])
+
+
+async def admit_secret(ask: Ask) -> None:
+    """The path or the query names the task; or else the body does, and the secret is looked up."""
+    task_id = ask.path.get("id") or ask.first("task")
+    if task_id is not None and not is_id(task_id):
+        task_id = ""
+    await asking.admit(ask, "task", task_id, tasks.takes_file)
+
+
+async def create_by_secret(ask: Ask) -> Reply:
+    given = await asking.given(ask)
+    if ask.customer is None:
+        raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
+    return await _run_by_secret(ask, given, _task_id(given))
+
+
+async def create_for_task_by_secret(ask: Ask) -> Reply:
+    return await _run_by_secret(ask, await asking.given(ask), ask.path["id"])
+
+
+def _task_id(given: Given) -> str:
+    if not given.task:
+        raise Invalid("Say which task to run: task is required.", code="task_required")
+    return given.task
+
+
+async def _run_by_secret(ask: Ask, given: Given, task_id: str) -> Reply:
+    secret = ask.path["secret"]
+    return await asking.by_secret(
+        ask,
+        partial(_customer, task_id=task_id),
+        lambda actor: _run(ask, actor, given, task_id, secret=secret),
+    )
+
+
+def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None:
+    """The organization as named, or else the task's own."""
+    if name is not None:
+        found = customers.by_name(tx, name)
+        return (found.id, found.name) if found is not None and found.enabled else None
+    row: tuple[str, str] | None = tx.row(
+        "select c.id, c.name from customers c join tasks t on t.customer_id = c.id"
+        " where t.id = ? and c.enabled = 1",
+        task_id,
+    )
+    return row
+
+
+async def _run(
+    ask: Ask, actor: Actor, given: Given, task_id: str, secret: str | None = None
+) -> Reply:
+    within_s = asking.patience(ask, given)
+    wanted = NewJob(
+        actor=actor,
+        task_id=task_id,
+        given=given.arguments,
+        origin="user" if secret is None else "secret",
+        secret=secret,
+        keys=ask.house.keys if secret is not None else None,
+        once=await asking.once(ask),
+        lifecycle=_lifecycle(ask, given),
+        whole=_whole(ask, given),
+    )
+    made = await start(ask, wanted)
+    headers = asking.replayed(made.replayed)
+    if within_s is not None:
+        is_new = not (made.replayed or made.job.is_over)
+        return await asking.wait(ask, actor, made.job.id, within_s, headers, is_new=is_new)
+    return Reply(created(made, actor), headers=headers)
+
+
+async def start(ask: Ask, wanted: NewJob) -> Created:
+    """Create the job. Patterns that this server has not compiled yet are compiled on a thread,
+    outside the transaction, which is then repeated."""
+    create = ask.house.links.create
+    made: Created
+    try:
+        wanted.defers_patterns = True
+        made = await ask.house.db.join(create, wanted)
+    except patterns.NotCompiled as missing:
+        await patterns.load(missing.texts)
+        wanted.defers_patterns = False
+        made = await ask.house.db.join(create, wanted)
+    return made
+
+
+def _whole(ask: Ask, given: Given) -> dict[str, Any] | None:
+    """Where the address names the task, an object of the caller's own is the one argument."""
+    if "id" not in ask.path or not isinstance(given.body, dict):
+        return None
+    return None if OWN_NAMES & given.body.keys() else given.body
+
+
+def _lifecycle(ask: Ask, given: Given) -> str | None:
+    asked = given.rest.get("lifecycle")
+    if asked is None or asked == "":
+        return ask.first("lifecycle") or None
+    if not isinstance(asked, str):
+        raise Invalid("lifecycle is a word.", code="invalid_lifecycle")
+    return asked
+
+
+def created(made: Created, actor: Actor) -> JobRecord:
+    """The record of a new job, without reading it again."""
+    job = made.job
+    found = record.light(job, actor.customer_name, job.created_at)
+    record.with_task(found, made.task.id, made.task.spec, made.arguments)
+    # A job that is done without an agent (dummy, notification) gives its values on.
+    is_given_on = job.lifecycle == Lifecycle.FINISHED and job.fence == 0
+    found.output = found.task_arguments_values if is_given_on else None
+    if made.plan is not None:
+        found.will_run = made.plan
+    if made.host is not None:
+        found.host = made.host.record
+        found.hostname = made.host.row.hostname
+    return found
+
+
+RUN_CODES = (
+    "task_disabled",
+    "host_gone",
+    "no_approver",
+    "idempotency_key_reused",
+    "replayed_job_gone",
+)
+
+
+def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
+    return Route(
+        "POST",
+        path,
+        level,
+        handler,
+        summary,
+        body=CreateJob,
+        raw_body=True,
+        answer=JobRecord,
+        codes=RUN_CODES,
+        statuses=(202,),
+        needs_customer=path.startswith("/job/secret"),
+        max_body=MAX_BODY,
+        admit=admit_task if level == "user" else admit_secret,
+        query=asking.QUERY,
+    )
+
+
+ROUTES: tuple[Route, ...] = (
+    _run_route("/job", "user", create_job, "Run a task."),
+    _run_route("/task/{id}/job", "user", create_for_task, "Run this task."),
+    _run_route(
+        "/job/secret/{secret}", "anonymous", create_by_secret, "Run a task with its secret key."
+    ),
+    _run_route(
+        "/task/{id}/secret/{secret}/job",
+        "anonymous",
+        create_for_task_by_secret,
+        "Run this task with its secret key.",
+    ),
+)
