@@ -154,3 +154,19 @@ async def test_without_a_keeper_it_is_said_so(tmp_path: Path) -> None:
         await keeper.lost.wait()
         outcome = await run("echo ok\n")
         assert (outcome.state, outcome.event) == ("failure", "agent:worker:error")
+
+
+async def test_the_last_line_of_a_script_does_not_repeat_credentials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = ScriptChecks(Cache(str(tmp_path)))
+
+    async def run(_: ScriptChecks, config: dict[str, Any]) -> dict[str, Any]:
+        return {"ending": "exit", "code": 1, "lastline": f"bad key {config['masks'][0]}"}
+
+    monkeypatch.setattr(ScriptChecks, "_run", run)
+    outcome = await checks.check({"masks": ["hunter22"]}, {})
+    assert "hunter22" not in str(outcome)
+    assert outcome.data["lastline"].startswith("bad key ")
+    missing = await checks.check({"problem": "The secret DB is not set."}, {})
+    assert (missing.state, missing.event) == ("failure", "script:config:secret")

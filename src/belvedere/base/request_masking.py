@@ -20,7 +20,7 @@ from belvedere.base.credentials import (
     is_reference,
     masked,
 )
-from belvedere.base.errors import Invalid
+from belvedere.base.errors import Fault, Invalid
 
 FIELDS = ("url", "headers", "body")
 _FORM = re.compile(r"[^=&\s]+=[^&\s]*(?:&[^=&\s]+=[^&\s]*)*")
@@ -49,20 +49,47 @@ def restored(given: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]
     return found
 
 
+def refuse_masks(request: Mapping[str, Any]) -> None:
+    """A mask that is left after `restored` hides nothing: somebody copied a record."""
+    for field in FIELDS:
+        if _has_mask({field: request.get(field)}):
+            raise left_mask(field)
+
+
+def left_mask(field: str) -> Invalid:
+    message = (
+        f"{MASK} stands for a hidden value, and there is no stored value for it here. Send the"
+        " value itself, or refer to a secret as {{secret:NAME}}."
+    )
+    return Invalid(f"{field}: {message}", code="masked_value", faults=(Fault(field, message),))
+
+
+def _has_mask(request: Mapping[str, Any]) -> bool:
+    masks: list[str] = [MASK] if request.get("body") == MASK else []
+
+    def collect(_: str, value: str) -> str:
+        masks.extend([value] if value == MASK else [])
+        return value
+
+    _replaced(request, collect)
+    return bool(masks)
+
+
 def literals(request: Mapping[str, Any]) -> list[str]:
     """Every credential that is written out, in the forms in which an answer may repeat it."""
     found: list[str] = []
 
     def collect(_: str, value: str) -> str:
         if value and not is_reference(value):
-            found.extend(_spellings(value))
+            found.extend(spellings(value))
         return value
 
     _replaced(request, collect)
     return list(dict.fromkeys(found))
 
 
-def _spellings(value: str) -> Iterator[str]:
+def spellings(value: str) -> Iterator[str]:
+    """A credential in the forms in which an answer may repeat it."""
     for one in (value, unquote_plus(value)):
         yield one
         if (scheme := _AUTHORIZATION.fullmatch(one)) is not None:

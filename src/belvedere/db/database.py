@@ -65,6 +65,8 @@ class Sealer(Protocol):
 
     def unseal(self, box: str, about: str) -> str: ...
 
+    def digest(self, text: str) -> str: ...
+
 
 class Tx(Protocol):
     """One transaction. Rows come as tuples, or as structs whose fields are the columns."""

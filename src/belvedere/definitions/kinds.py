@@ -22,7 +22,7 @@ from belvedere.monitors import bindings as monitor_bindings
 from belvedere.monitors import given as monitor_given
 from belvedere.monitors import service as monitors
 from belvedere.monitors.given import MonitorBody
-from belvedere.monitors.secrecy import shown_config, unmasked
+from belvedere.monitors.secrecy import refuse_masks, shown_config, unmasked
 from belvedere.tasks import definition as task_definition
 from belvedere.tasks import given as task_given
 from belvedere.tasks import service as tasks
@@ -86,6 +86,8 @@ class Tasks:
         if old is not None:
             body = request_masking.restored(body, old)
             fields = {**fields, **{name: body[name] for name in FIELDS if body.get(name)}}
+        if fields["type"] is Type.SCRAPER:
+            request_masking.refuse_masks(fields)
         spec = task_definition.checked(TaskSpec(**{**fields, "host_id": None, "script_id": None}))
         acl.resolve(tx, actor.customer_id, given.acl or ())
         triggers.resolved(tx, actor, ("task", ""), given.triggers or (), ())
@@ -96,7 +98,7 @@ class Tasks:
 
     def create(self, tx: Tx, keys: Keys, actor: Actor, body: Body, host_id: str) -> str:
         given = converted({**body, "host_id": host_id}, TaskBody)
-        return tasks.create(tx, keys, actor, given)[0].id
+        return tasks.create(tx, keys, actor, given, refuses_masks=False)[0].id
 
     def change(self, tx: Tx, actor: Actor, object_id: str, body: Body) -> None:
         given = converted(body, TaskBody)
@@ -169,12 +171,14 @@ class Monitors:
         if "name" not in monitor_given.columns_in(given):
             raise refusal([Fault("name", "This is required.")])
         config = monitor_given.config_in(type_, given, {})
+        refuse_masks(config)
         monitor_bindings.check(tx, actor.customer_id, type_, config)
         acl.resolve(tx, actor.customer_id, given.acl or ())
         return {name: value for name, value in body.items() if name not in OF_HOST}
 
     def create(self, tx: Tx, keys: Keys, actor: Actor, body: Body, host_id: str) -> str:
-        return monitors.create(tx, keys, actor, converted(body, MonitorBody), host_id)[0].id
+        given = converted(body, MonitorBody)
+        return monitors.create(tx, keys, actor, given, host_id, refuses_masks=False)[0].id
 
     def change(self, tx: Tx, actor: Actor, object_id: str, body: Body) -> None:
         given = converted(body, MonitorBody)

@@ -9,7 +9,7 @@ import msgspec
 from belvedere.access import sealed
 from belvedere.base.credentials import in_text, masked
 from belvedere.base.errors import Conflict, Invalid
-from belvedere.db import Tx
+from belvedere.db import Sealer, Tx
 from belvedere.events import triggers
 from belvedere.events.triggers import Trigger
 from belvedere.jobs.model import JobRow
@@ -17,6 +17,8 @@ from belvedere.tasks import arguments
 from belvedere.tasks.model import MASK, TaskSpec
 from belvedere.tasks.store import Runnable, runnable
 
+# How a keyed hash begins. Earlier versions wrote the plain SHA-256.
+KEYED = "hmac-sha256:"
 # How a task is called, found and kept. All the rest of a definition decides what runs.
 _IMMATERIAL = frozenset(
     {"name", "description", "short_description", "icon_color", "icon_image", "tags", "enable"}
@@ -31,7 +33,7 @@ class Planned(msgspec.Struct, omit_defaults=True):
     name: str
     type: str
     task_version: int
-    # SHA-256 of everything that decides what runs; another one makes the approval void.
+    # Keyed hash of everything that decides what runs; another one makes the approval void.
     digest: str
     # The node of the approval's own workflow, else null.
     node_id: str | None = None
@@ -60,13 +62,26 @@ Plan = list[Planned]
 _plan = msgspec.json.Decoder(Plan).decode
 
 
-def _decode(text: str) -> Plan:
-    """Plans that older versions wrote may hold the credentials of an address."""
-    return [msgspec.structs.replace(one, url=in_text(one.url, masked)) for one in _plan(text)]
+def _decode(tx: Tx, text: str) -> Plan:
+    """Plans that older versions wrote may hold the credentials of an address, and a plain hash,
+    by which somebody could test guesses of a secret."""
+    return [
+        msgspec.structs.replace(
+            one, url=in_text(one.url, masked), digest=keyed(tx.sealer, one.digest)
+        )
+        for one in _plan(text)
+    ]
+
+
+def keyed(sealer: Sealer | None, plain: str) -> str:
+    """The hash as it is shown and compared; a keyed one stays as it is."""
+    if sealer is None or plain.startswith(KEYED):
+        return plain
+    return KEYED + sealer.digest(f"plan {plain}")
 
 
 def planned(
-    task: Runnable, given: Sequence[Any] | None, hidden: Collection[int] = (), **where: Any
+    tx: Tx, task: Runnable, given: Sequence[Any] | None, hidden: Collection[int] = (), **where: Any
 ) -> Planned:
     """The task as it would run now; `hidden` are values that nobody may see."""
     return Planned(
@@ -74,7 +89,7 @@ def planned(
         task.name,
         task.type,
         task.version,
-        digest(task),
+        keyed(tx.sealer, _digest(task)),
         host_id=task.host_id,
         hostname=task.hostname,
         script_id=task.script_id,
@@ -88,7 +103,7 @@ def planned(
     )
 
 
-def digest(task: Runnable) -> str:
+def _digest(task: Runnable) -> str:
     said = msgspec.to_builtins(task.spec)
     material = {name: value for name, value in said.items() if name not in _IMMATERIAL}
     material["script"] = [task.script_sha256, task.script_filename]
@@ -127,7 +142,7 @@ def clear_values(tx: Tx, job: JobRow, values: str) -> list[Any]:
 
 def of_job(tx: Tx, job_id: str) -> Plan:
     text = tx.value("select plan from approvals where job_id = ?", job_id)
-    return [] if text is None else _decode(text)
+    return [] if text is None else _decode(tx, text)
 
 
 def hidden_in(spec: TaskSpec) -> frozenset[int]:
@@ -150,7 +165,7 @@ def _of_target(
     if one.target == "workflow":
         return of_workflow(tx, customer_id, one.target_id)
     task = runnable(tx, customer_id, one.target_id)
-    return [] if task is None else [planned(task, values, hidden)]
+    return [] if task is None else [planned(tx, task, values, hidden)]
 
 
 def of_workflow(tx: Tx, customer_id: str, workflow_id: str, node_id: str | None = None) -> Plan:
@@ -179,7 +194,7 @@ def _tasks_of(tx: Tx, customer_id: str, workflow_id: str, node_id: str | None) -
     where: dict[str, Any] = {"node_id": node_id, "workflow_id": workflow_id}
     tasks = [(version, runnable(tx, customer_id, task_id)) for version, task_id in rows]
     return [
-        planned(task, None, workflow_version=version, **where)
+        planned(tx, task, None, workflow_version=version, **where)
         for version, task in tasks
         if task is not None
     ]
@@ -192,7 +207,7 @@ def changes(tx: Tx, job: JobRow, spec: TaskSpec) -> list[str]:
     for one in asked:
         if one.node_id is not None:
             found += _version_moved(tx, job.customer_id, one)
-            found += differences(one, runnable(tx, job.customer_id, one.task_id))
+            found += differences(tx, one, runnable(tx, job.customer_id, one.task_id))
     attached = [one for one in asked if one.node_id is None]
     found += _moves(attached, _triggered(tx, job, spec, []))
     return sorted(set(found))
@@ -226,10 +241,10 @@ def _moved(before: Planned | None, now: Planned | None) -> list[str]:
     return _aspects(before, now)
 
 
-def differences(before: Planned, now: Runnable | None) -> list[str]:
+def differences(tx: Tx, before: Planned, now: Runnable | None) -> list[str]:
     if now is None or now.lacks_host:
         return [f"{before.name} is gone" if now is None else f"the host of {before.name} is gone"]
-    return _aspects(before, planned(now, None))
+    return _aspects(before, planned(tx, now, None))
 
 
 def _aspects(before: Planned, now: Planned) -> list[str]:
@@ -264,7 +279,7 @@ def check_step(tx: Tx, workflow_job_id: str, node_id: str, task: Runnable) -> No
             of = _approved(tx, run, _node_of(tx, run, workflow_job_id))
             asked += [one for one in of if (one.workflow_id, one.task_id) == (inner, task.id)]
             workflow_job_id = run
-    _refuse([word for one in asked for word in differences(one, task)])
+    _refuse([word for one in asked for word in differences(tx, one, task)])
 
 
 def _node_of(tx: Tx, workflow_job_id: str, job_id: str) -> str:
@@ -286,7 +301,7 @@ def _approved(tx: Tx, workflow_job_id: str, node_id: str) -> Plan:
         workflow_job_id,
     )
     plans: dict[str, str] = dict(rows)
-    return [one for text in plans.values() for one in _decode(text) if one.node_id == node_id]
+    return [one for text in plans.values() for one in _decode(tx, text) if one.node_id == node_id]
 
 
 def check_run(
@@ -305,7 +320,7 @@ def check_triggered(tx: Tx, customer_id: str, job_id: str, one: Trigger) -> None
         return
     asked = [
         each
-        for each in _decode(text)
+        for each in _decode(tx, text)
         if each.node_id is None and one.target_id == (each.workflow_id or each.task_id)
     ]
     _refuse(_moves(asked, _of_target(tx, customer_id, one, [])))

@@ -9,7 +9,7 @@ from belvedere.access import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.events.triggers import Trigger
 from belvedere.monitors.model import KIND_NAMES
-from belvedere.monitors.secrecy import has_request, shown_config
+from belvedere.monitors.secrecy import may_hide, shown_config
 from belvedere.monitors.store import MonitorView
 
 
@@ -113,7 +113,7 @@ def _raw(text: str) -> Any:
 
 def _shown(text: str) -> tuple[Any, _AtTop]:
     """The configuration without credentials, and what of it stands at the top."""
-    if not has_request(text):
+    if not may_hide(text):
         return _raw(text), _at_top(text)
     config = shown_config(msgspec.json.decode(text))
     return config, msgspec.convert(config, _AtTop)

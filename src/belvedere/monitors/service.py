@@ -42,8 +42,17 @@ from belvedere.rest.filters import Listing
 Shown = tuple[MonitorView, list[str], list[Trigger]]
 
 
-def create(tx: Tx, keys: Keys, actor: Actor, body: MonitorBody, host_id: str | None) -> Shown:
-    """A monitor that is checked from now on; its state is unknown until then."""
+def create(
+    tx: Tx,
+    keys: Keys,
+    actor: Actor,
+    body: MonitorBody,
+    host_id: str | None,
+    *,
+    refuses_masks: bool = True,
+) -> Shown:
+    """A monitor that is checked from now on; its state is unknown until then. A definition of an
+    earlier version may bring masks."""
     require(actor, Level.ADMIN)
     type_ = given.type_of(body)
     if type_ is Type.HOST:
@@ -52,6 +61,8 @@ def create(tx: Tx, keys: Keys, actor: Actor, body: MonitorBody, host_id: str | N
     if "name" not in columns:
         raise refusal([Fault("name", "This is required.")])
     config = given.config_in(type_, body, {})
+    if refuses_masks:
+        secrecy.refuse_masks(config)
     host = bindings.host_of(tx, actor, body, host_id) if type_.needs_host else None
     bindings.check(tx, actor.customer_id, type_, config)
     row = new_row(actor.customer_id, type_, host, tx.now)
@@ -128,6 +139,8 @@ def change(
         columns = {**given.DEFAULTS, **columns}
     config = given.config_in(Type(row.type), body, {} if whole else row.settings)
     config = secrecy.unmasked(config, row.settings)
+    if not follows:
+        secrecy.refuse_masks(config)
     bindings.check(tx, actor.customer_id, Type(row.type), config)
     _write(row, {**columns, "config": _text(config)})
     row.host_id = bindings.host_again(tx, actor, row, body)

@@ -141,6 +141,7 @@ def _watched(tx: Tx, row: MonitorRow, values: _Secrets) -> Watched | None:
     if row.type == Type.SCRAPER:
         config = secrecy.for_agent(config, values)
     if row.type == Type.SCRIPT:
+        config = secrecy.script_for_agent(config, values)
         script = _script(tx, row.customer_id, config)
         if script is None:
             # It stays silent, and the watchdog says so.

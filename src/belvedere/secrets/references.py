@@ -5,7 +5,7 @@ Nothing resolved is ever stored: records, audit and exports keep the reference.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -26,15 +26,28 @@ class Missing(Exception):
 def names_in(request: Mapping[str, Any]) -> set[str]:
     """The secrets that a request refers to."""
     headers = request.get("headers") or {}
-    texts = (request.get("url"), request.get("body"), *headers.values())
+    return names_among((request.get("url"), request.get("body"), *headers.values()))
+
+
+def names_among(texts: Iterable[str | None]) -> set[str]:
     return {name for one in texts if one and SIGN in one for name in REFERENCE.findall(one)}
+
+
+def in_arguments(arguments: Sequence[str], values: Mapping[str, str]) -> list[str]:
+    """The arguments of a command with the values in place."""
+    _check_known(names_among(arguments), values)
+    return [_put(one, values, str) for one in arguments]
+
+
+def _check_known(names: set[str], values: Mapping[str, str]) -> None:
+    if missing := sorted(names - values.keys()):
+        raise Missing(f"The secret {missing[0]} is not set; set it, or change the request.")
 
 
 def resolved(request: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
     """The request with the values in place, each spelled as its place needs it."""
     found = dict(request)
-    if missing := sorted(names_in(request) - values.keys()):
-        raise Missing(f"The secret {missing[0]} is not set; set it, or change the request.")
+    _check_known(names_in(request), values)
     headers = request.get("headers") or {}
     found["headers"] = {name: _put(one, values, _line) for name, one in headers.items()}
     if SIGN in (url := request.get("url") or ""):

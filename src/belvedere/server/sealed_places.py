@@ -11,6 +11,7 @@ from belvedere.base import request_masking
 from belvedere.base.credentials import in_text, masked
 from belvedere.db import Tx
 from belvedere.definitions import store as definitions
+from belvedere.jobs import plan
 from belvedere.monitors import store as monitors
 from belvedere.schedules import store as schedules
 from belvedere.tasks import store as tasks
@@ -61,10 +62,11 @@ def _masked_places(tx: Tx, task_id: str, version: int) -> set[int]:
 
 
 def _plan(tx: Tx, text: str, row: Row) -> str:
-    """Addresses in the plans of approvals: nobody needs their credentials."""
-    plan = msgspec.json.decode(text)
-    kept = [{**one, "url": in_text(one["url"], masked)} if one.get("url") else one for one in plan]
-    return text if kept == plan else msgspec.json.encode(kept).decode()
+    """Addresses in the plans of approvals, whose credentials nobody needs, and plain hashes."""
+    before = msgspec.json.decode(text)
+    kept = [{**one, "digest": plan.keyed(tx.sealer, one["digest"])} for one in before]
+    kept = [{**one, "url": in_text(one["url"], masked)} if one.get("url") else one for one in kept]
+    return text if kept == before else msgspec.json.encode(kept).decode()
 
 
 def _delivery(tx: Tx, text: str, row: Row) -> str:

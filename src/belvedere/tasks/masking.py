@@ -35,6 +35,14 @@ def restored(fields: dict[str, Any], old: TaskSpec) -> dict[str, Any]:
     return {**fields, **request_masking.restored(fields, request_of(old))}
 
 
+def refuse_masks(fields: dict[str, Any], type_: Type | None) -> None:
+    """A mask in a definition that somebody sends, where no stored value takes its place."""
+    if type_ is Type.SCRAPER:
+        request_masking.refuse_masks(fields)
+    if any(one.masked and one.value == MASK for one in fields.get("task_arguments") or ()):
+        raise request_masking.left_mask("task_arguments")
+
+
 def without_credentials(values: dict[str, str]) -> dict[str, str]:
     """Variables of an environment for a place that must not learn their credentials."""
     return {

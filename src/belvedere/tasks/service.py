@@ -21,13 +21,16 @@ from belvedere.tasks.store import TaskRow, TaskView
 Shown = tuple[TaskView, list[str]]
 
 
-def create(tx: Tx, keys: Keys, actor: Actor, body: Any) -> Shown:
-    """A task with its first version, its secret key and its ACL."""
+def create(tx: Tx, keys: Keys, actor: Actor, body: Any, *, refuses_masks: bool = True) -> Shown:
+    """A task with its first version, its secret key and its ACL. A recipe brings masks, which its
+    import notes, and so may a definition of an earlier version."""
     require(actor, Level.ADMIN)
     fields = given.definition_in(body)
     faults = [Fault(n, "This is required.") for n in ("name", "type") if not fields.get(n)]
     if faults:
         raise definition.refusal(faults)
+    if refuses_masks:
+        masking.refuse_masks(fields, fields["type"])
     row = _new_row(actor, tx.now)
     row.type = fields["type"].value
     fields["concurrency"] = given.concurrency(fields, body.multitasking, None)
@@ -65,6 +68,8 @@ def change(
     if "task_arguments" in fields:
         fields["task_arguments"] = given.unmasked(fields["task_arguments"], old.task_arguments)
     fields = masking.restored(fields, old)
+    if not follows:
+        masking.refuse_masks(fields, old.type)
     if whole and not fields.get("name"):
         raise definition.refusal([Fault("name", "This is required.")])
     to = Binding(tx, actor, task_id, old, keeps=not whole)

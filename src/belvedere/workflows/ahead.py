@@ -29,7 +29,7 @@ def of_approval(tx: Tx, node: Node, given: list[Any], made: Created) -> Plan:
             continue
         is_known = is_next and len(_sources(graph, target.id)) == 1
         known = values if is_known else None
-        found.append(plan.planned(task, known, plan.hidden_in(spec), node_id=target.id))
+        found.append(plan.planned(tx, task, known, plan.hidden_in(spec), node_id=target.id))
     return found
 
 

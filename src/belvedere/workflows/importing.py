@@ -91,7 +91,7 @@ def _task(
         fields["approvers"] = [actor.email or actor.username]
     try:
         body = msgspec.convert(fields, TaskBody, strict=False)
-        return tasks.create(tx, keys, actor, body)
+        return tasks.create(tx, keys, actor, body, refuses_masks=False)
     except (msgspec.ValidationError, Invalid) as refused:
         raise _named(f"The task {fields['name']!r}", refused) from None
 

@@ -1,11 +1,13 @@
 """What a check saw."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
 from belvedere.base.errors import Invalid
+from belvedere.base.masking import Masker
 from belvedere.base.text import check_depth, clean
 
 # More is kept of no check anyway.
@@ -37,6 +39,15 @@ def sound(outcome: Outcome) -> Outcome:
         is_good = False
     outcome.data = outcome.data if is_good else {}
     return outcome
+
+
+def masked(text: str, values: Sequence[str]) -> str:
+    """An answer, or the output of a script, may repeat the credentials that were sent."""
+    if not values:
+        return text
+    masker = Masker(values)
+    masked_text = masker.feed(text.encode("utf-8", "surrogatepass")) + masker.finish()
+    return masked_text.decode("utf-8", "replace")
 
 
 def explain(fault: BaseException) -> str:

@@ -4,15 +4,13 @@ import json
 import re
 import ssl
 import time
-from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from belvedere.agent.checks.http import Answer, BadAnswer, fetch
-from belvedere.agent.checks.outcome import Outcome, explain
+from belvedere.agent.checks.outcome import Outcome, explain, masked
 from belvedere.agent.checks.seeker import Seeker
 from belvedere.base.errors import Invalid
-from belvedere.base.masking import Masker
 from belvedere.base.pattern import compiled
 from belvedere.base.search import TooCostly
 
@@ -26,15 +24,8 @@ _PART = re.compile(r"\.([\w-]+)|\[(\d+)\]")
 async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
     if config.get("problem"):
         return _failure("scraper:config:secret", config["problem"])
-    return _masked(await _checked(config), config.get("masks", ()))
-
-
-def _masked(outcome: Outcome, values: Sequence[str]) -> Outcome:
-    """An answer may repeat the credentials that were sent."""
-    if values:
-        masker = Masker(values)
-        said = outcome.message.encode("utf-8", "surrogatepass")
-        outcome.message = (masker.feed(said) + masker.finish()).decode("utf-8", "replace")
+    outcome = await _checked(config)
+    outcome.message = masked(outcome.message, config.get("masks", ()))
     return outcome
 
 

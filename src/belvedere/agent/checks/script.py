@@ -14,7 +14,7 @@ from typing import Any
 
 from belvedere.agent.attach import Attachment
 from belvedere.agent.cache import Cache
-from belvedere.agent.checks.outcome import Outcome
+from belvedere.agent.checks.outcome import Outcome, masked
 from belvedere.agent.staging import basename
 
 GOOD = frozenset({"success", "normal", "ok"})
@@ -53,6 +53,8 @@ class ScriptChecks:
             end.set_result(message["report"])
 
     async def check(self, config: dict[str, Any], _: dict[str, Any]) -> Outcome:
+        if config.get("problem"):
+            return Outcome("failure", "script:config:secret", config["problem"])
         report = await self._run(config)
         match report["ending"]:
             case "timeout":
@@ -60,7 +62,8 @@ class ScriptChecks:
             case "error":
                 message = f"It could not be started: {report['message']}"
                 return Outcome("failure", "script:error:start", message)
-        return judged(report.get("code", 0), report.get("lastline", ""))
+        said = masked(report.get("lastline", ""), config.get("masks", ()))
+        return judged(report.get("code", 0), said)
 
     async def _run(self, config: dict[str, Any]) -> Report:
         keeper = self._keeper

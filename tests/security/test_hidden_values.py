@@ -1,0 +1,185 @@
+"""Values that records hide: masks that nobody can store, arguments of script monitors, digests."""
+
+import base64
+import hashlib
+from typing import Any
+
+import msgspec
+import pytest
+
+from belvedere.base import argument_masking
+from belvedere.jobs import plan
+from belvedere.protocol import Watch
+from belvedere.tasks.store import runnable
+from contract.client import Client
+from contract.running import create, show
+from contract.world import World
+from security.test_secrets import approved_task, scraper_task
+
+WORD = "hunter22"
+ARGUMENTS = [
+    *("--host", "db-1", "--password", WORD, f"--api-key={WORD}", f"DB_PASSWORD={WORD}"),
+    f"https://u:{WORD}@shop.test/x?token={WORD}",
+]
+SHOWN = [
+    *("--host", "db-1", "--password", "***", "--api-key=***", "DB_PASSWORD=***"),
+    "https://***@shop.test/x?token=***",
+]
+WEB = {"type": "scraper", "url": "https://shop.test/"}
+MASKED = [
+    {"headers": {"X-Api-Key": "***"}},
+    {"url": "https://***@shop.test/"},
+    {"url": "https://shop.test/?token=***"},
+    {"body": "***"},
+    {"body": '{"password":"***"}'},
+    {"body": "password=***&x=1"},
+]
+
+
+def is_refused(response: Any, field: str) -> bool:
+    return (
+        response.status == 400
+        and response.json["code"] == "masked_value"
+        and f"{field}: *** stands for a hidden value" in response.json["message"]
+    )
+
+
+@pytest.mark.parametrize("part", MASKED, ids=str)
+async def test_a_mask_that_hides_nothing_is_refused(
+    world: World, ada: Client, part: dict[str, Any]
+) -> None:
+    (field,) = part
+    body = {"name": "x", "hostname": "web-1", **WEB, **part}
+    assert is_refused(await ada.post("/acme/task", body), field)
+    assert is_refused(await ada.post("/acme/monitor", body), field)
+    for kind in ("task", "monitor"):
+        definition = {"name": "x", **WEB, **part}
+        made = {"kind": kind, "host_tag": "web", "definition": definition}
+        assert is_refused(await ada.post("/acme/definition", made), field)
+    for kind in ("task", "monitor"):
+        plain = (await ada.post(f"/acme/{kind}", {**body, "headers": {}, "body": "", **WEB})).json
+        assert is_refused(await ada.patch(f"/acme/{kind}/{plain['id']}", part), field)
+
+
+async def test_a_masked_argument_cannot_be_the_mask(world: World, ada: Client) -> None:
+    argument = {"type": "fixed", "label": "key", "masked": True, "value": "***"}
+    body = {"name": "x", "type": "dummy", "task_arguments": [argument]}
+    assert is_refused(await ada.post("/acme/task", body), "task_arguments")
+
+
+async def script_monitor(world: World, ada: Client, arguments: list[str]) -> str:
+    source = base64.b64encode(b"#!/bin/sh\n").decode()
+    script = (await ada.post("/acme/file", {"filename": "check.sh", "data": source})).json
+    body = {"name": "db", "type": "script", "hostname": "web-1", "script_id": script["id"]}
+    made = await ada.post("/acme/monitor", {**body, "script_arguments": arguments})
+    assert made.status == 200, made.text
+    return str(made.json["id"])
+
+
+async def watched(world: World, monitor: str) -> dict[str, Any]:
+    async with world.agent() as agent:
+        watch = await agent.hear(Watch)
+    (config,) = (one.config for one in watch.monitors if one.id == monitor)
+    return config
+
+
+@pytest.mark.parametrize("verb", ["put", "patch"])
+async def test_credentials_in_arguments_of_a_script_monitor_are_hidden(
+    world: World, ada: Client, vic: Client, verb: str
+) -> None:
+    monitor = await script_monitor(world, ada, ARGUMENTS)
+    seen = (await vic.get(f"/acme/monitor/{monitor}")).json
+    assert seen["config"]["script_arguments"] == SHOWN
+    for path in ("monitor", f"monitor/{monitor}", "audit"):
+        assert WORD not in (await ada.get(f"/acme/{path}")).text
+    for table in ("monitors", "audit", "events"):
+        rows = world.house.db.write_now(lambda tx, name: tx.rows(f"select * from {name}"), table)
+        assert rows and WORD not in str(rows)
+    saved = await getattr(ada, verb)(f"/acme/monitor/{monitor}", {**seen, "description": "new"})
+    assert saved.status == 200, saved.text
+    config = await watched(world, monitor)
+    assert config["script_arguments"] == ARGUMENTS
+    assert WORD in config["masks"]
+
+
+def test_arguments_that_move_keep_their_values() -> None:
+    moved = ["--password", "***", "--host", "db-2", "--api-key=***"]
+    assert argument_masking.restored(moved, ARGUMENTS) == [
+        *("--password", WORD, "--host", "db-2", f"--api-key={WORD}"),
+    ]
+    # Another option gets nothing.
+    assert argument_masking.restored(["--token", "***"], ARGUMENTS) == ["--token", "***"]
+    assert argument_masking.has_mask(["--token", "***"])
+    assert not argument_masking.has_mask(["***", "--verbose"])
+
+
+async def test_an_argument_of_a_script_monitor_that_is_only_a_mask_is_refused(
+    world: World, ada: Client
+) -> None:
+    monitor = await script_monitor(world, ada, ["--password", WORD])
+    change = {"script_arguments": ["--token", "***"]}
+    response = await ada.patch(f"/acme/monitor/{monitor}", change)
+    assert is_refused(response, "script_arguments")
+
+
+async def test_arguments_of_a_script_monitor_refer_to_secrets(
+    world: World, ada: Client, vic: Client
+) -> None:
+    given = ["--password", "{{secret:DB}}"]
+    monitor = await script_monitor(world, ada, given)
+    missing = await watched(world, monitor)
+    assert missing["problem"] == "The secret DB is not set; set it, or change the request."
+    assert (await ada.put("/acme/secret/DB", {"value": WORD})).status == 200
+    config = await watched(world, monitor)
+    assert (config["script_arguments"], config["masks"]) == (["--password", WORD], [WORD])
+    assert (await vic.get(f"/acme/monitor/{monitor}")).json["config"]["script_arguments"] == given
+
+
+async def test_the_digest_of_a_plan_does_not_let_anybody_test_guesses(
+    world: World, ada: Client, vic: Client
+) -> None:
+    """It covers the secrets of a definition, so only the server can compute it."""
+    task = await scraper_task(world)
+    waiting = await create(ada, await approved_task(world, task), [])
+    (shown,) = (await show(vic, waiting["id"]))["will_run"]
+    assert shown["digest"].startswith(plan.KEYED)
+    assert shown["digest"] != plan.KEYED + hashlib.sha256(b"").hexdigest()
+    plain = await plain_digest(world, task)
+    assert plain not in str(await show(vic, waiting["id"]))
+
+
+async def plain_digest(world: World, task_id: str) -> str:
+    find = "select customer_id from tasks where id = ?"
+    customer_id = await world.house.db.read(lambda tx: tx.value(find, task_id))
+    task = await world.house.db.read(runnable, customer_id, task_id)
+    assert task is not None
+    return plan._digest(task)
+
+
+async def test_an_approval_of_an_earlier_version_can_still_be_given(
+    world: World, ada: Client, vic: Client
+) -> None:
+    task = await scraper_task(world)
+    waiting = await create(ada, await approved_task(world, task), [])
+    plain = await plain_digest(world, task)
+
+    def as_before(tx: Any) -> None:
+        (text,) = tx.row("select plan from approvals where job_id = ?", waiting["id"])
+        (entry,) = msgspec.json.decode(text)
+        old = msgspec.json.encode([{**entry, "digest": plain}]).decode()
+        tx.run("update approvals set plan = ? where job_id = ?", old, waiting["id"])
+
+    world.house.db.write_now(as_before)
+    assert plain not in str(await show(vic, waiting["id"]))
+    approved = await vic.put(f"/acme/job/{waiting['id']}/approve")
+    assert approved.status == 200, approved.text
+
+
+async def test_another_secret_in_the_definition_still_makes_the_approval_void(
+    world: World, ada: Client, vic: Client
+) -> None:
+    task = await scraper_task(world)
+    waiting = await create(ada, await approved_task(world, task), [])
+    changed = await ada.patch(f"/acme/task/{task}", {"headers": {"X-Api-Key": "another"}})
+    assert changed.status == 200, changed.text
+    assert (await vic.put(f"/acme/job/{waiting['id']}/approve")).status == 409
