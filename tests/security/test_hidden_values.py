@@ -7,9 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from belvedere.access.sealed import open_object
 from belvedere.base import argument_masking
 from belvedere.jobs import plan
 from belvedere.protocol import Watch
+from belvedere.server import reactions, sealing
 from belvedere.tasks.store import runnable
 from contract.client import Client
 from contract.running import create, show
@@ -102,6 +104,27 @@ async def test_credentials_in_arguments_of_a_script_monitor_are_hidden(
     assert WORD in config["masks"]
 
 
+async def test_rows_of_earlier_versions_are_hidden_as_well(world: World, ada: Client) -> None:
+    monitor = await script_monitor(world, ada, ARGUMENTS)
+
+    def as_before(tx: Any) -> None:
+        config = {"script_arguments": ARGUMENTS}
+        text = msgspec.json.encode({"config": config}).decode()
+        (sealed,) = tx.row("select config from monitors where id = ?", monitor)
+        clear = open_object(tx, f"monitor/{monitor}", sealed)
+        tx.run("update monitors set config = ? where id = ?", clear, monitor)
+        tx.run("update audit set after = ? where object_id = ?", text, monitor)
+
+    world.house.db.write_now(as_before)
+    while places := world.house.db.write_now(sealing.pending):
+        for place in places:
+            world.house.db.write_now(sealing.seal_batch, place)
+    for table in ("monitors", "audit"):
+        rows = world.house.db.write_now(lambda tx, name: tx.rows(f"select * from {name}"), table)
+        assert rows and WORD not in str(rows)
+    assert (await watched(world, monitor))["script_arguments"] == ARGUMENTS
+
+
 def test_arguments_that_move_keep_their_values() -> None:
     moved = ["--password", "***", "--host", "db-2", "--api-key=***"]
     assert argument_masking.restored(moved, ARGUMENTS) == [
@@ -133,6 +156,21 @@ async def test_arguments_of_a_script_monitor_refer_to_secrets(
     config = await watched(world, monitor)
     assert (config["script_arguments"], config["masks"]) == (["--password", WORD], [WORD])
     assert (await vic.get(f"/acme/monitor/{monitor}")).json["config"]["script_arguments"] == given
+
+
+async def test_an_agent_gets_a_changed_secret_for_its_scripts(world: World, ada: Client) -> None:
+    assert (await ada.put("/acme/secret/DB", {"value": "before"})).status == 200
+    monitor = await script_monitor(world, ada, ["--password", "{{secret:DB}}"])
+    async with world.agent() as agent:
+        await agent.hear(Watch)
+        assert (await ada.put("/acme/secret/DB", {"value": WORD})).status == 200
+        for reaction in reactions.REACTIONS:
+            if "secret.changed" in reaction.kinds:
+                while world.house.db.write_now(reactions.react, world.house, reaction):
+                    pass
+        world.house.hub.ring({f"watch:{world.things.hosts['web-1'].host_id}"})
+        (config,) = (one.config for one in (await agent.hear(Watch)).monitors if one.id == monitor)
+    assert config["script_arguments"] == ["--password", WORD]
 
 
 async def test_the_digest_of_a_plan_does_not_let_anybody_test_guesses(

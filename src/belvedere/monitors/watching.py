@@ -183,7 +183,7 @@ def customer_changed(tx: Tx, customer_id: str) -> None:
 
 def secret_changed(tx: Tx, customer_id: str) -> None:
     """Another value: agents whose checks refer to secrets must get it."""
-    rows = store.chosen(tx, "type = 'scraper' and customer_id = ?", customer_id)
+    rows = store.chosen(tx, "type in ('scraper', 'script') and customer_id = ?", customer_id)
     _changed(tx, [row for row in rows if references.SIGN in row.config])
 
 

@@ -12,6 +12,7 @@ from belvedere.base.credentials import in_text, masked
 from belvedere.db import Tx
 from belvedere.definitions import store as definitions
 from belvedere.jobs import plan
+from belvedere.monitors import secrecy
 from belvedere.monitors import store as monitors
 from belvedere.schedules import store as schedules
 from belvedere.tasks import store as tasks
@@ -81,7 +82,7 @@ def _audited(tx: Tx, text: str, row: Row) -> str:
     kept = request_masking.shown(said)
     if isinstance(said.get("config"), dict):
         kept["config"] = request_masking.shown(said["config"])
-    kept = audit.without_secrets(kept)
+    kept = audit.without_secrets(secrecy.shown_config(kept))
     return text if kept == said else msgspec.json.encode(kept).decode()
 
 
