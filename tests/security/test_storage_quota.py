@@ -55,7 +55,7 @@ async def run_with_file(ada: Client, task: str) -> Any:
 
 
 async def test_file_arguments_count_and_are_refused(world: World, ada: Client) -> None:
-    task = await file_task(world)
+    task, plain = await file_task(world), await world.task("plain")
     for _ in range(2):
         assert (await run_with_file(ada, task)).status == 200
     # Two jobs with one file: it is stored once, and counts once.
@@ -64,7 +64,6 @@ async def test_file_arguments_count_and_are_refused(world: World, ada: Client) -
     await world.house.db.write(quota.save, {customer_id: 10}, 10)
     refused = await run_with_file(ada, task)
     assert (refused.status, refused.json["code"]) == (413, "storage_quota")
-    plain = await world.task("plain")
     assert (await ada.post("/acme/job", {"task": plain})).status == 200
 
 

@@ -221,7 +221,14 @@ ROUTES: tuple[Route, ...] = (
     ),
     _move("reject", "viewer", reject, "Reject it."),
     _move("synced", "user", synced, "Let a syncing job run."),
-    _move("input", "user", give_input, "Give the input it waits for.", GiveInput),
+    _move(
+        "input",
+        "user",
+        give_input,
+        "Give the input it waits for.",
+        GiveInput,
+        ("wrong_lifecycle", "storage_quota"),
+    ),
     _move(
         "resolve",
         "user",

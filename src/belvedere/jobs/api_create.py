@@ -167,6 +167,7 @@ RUN_CODES = (
     "no_approver",
     "idempotency_key_reused",
     "replayed_job_gone",
+    "storage_quota",
 )
 
 

@@ -112,13 +112,14 @@ def require_compiled(texts: Collection[str]) -> None:
 
 async def load(texts: Collection[str]) -> None:
     """Compile stored patterns on a thread."""
-    await asyncio.to_thread(lambda: [_try_to_compile(text) for text in texts])
+    await asyncio.to_thread(_compile_all, texts)
 
 
-def _try_to_compile(text: str) -> None:
-    # One that cannot be used is refused later, where the argument is known.
-    with contextlib.suppress(Invalid):
-        compiled(text)
+def _compile_all(texts: Collection[str]) -> None:
+    for text in texts:
+        # One that cannot be used is refused later, where the argument is known.
+        with contextlib.suppress(Invalid):
+            compiled(text)
 
 
 def size(text: str) -> int:

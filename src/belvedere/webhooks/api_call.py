@@ -160,6 +160,7 @@ async def replay_delivery(ask: Ask) -> Reply:
 
 
 _CODES = (
+    "storage_quota",
     "webhook_disabled",
     "task_disabled",
     "host_gone",

@@ -179,6 +179,7 @@ _RUN_CODES = (
     "no_approver",
     "idempotency_key_reused",
     "replayed_job_gone",
+    "storage_quota",
 )
 
 
