@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from belvedere.base import text
-from belvedere.jobs.api import CreateJob
+from belvedere.jobs.api_create import CreateJob
 from belvedere.jobs.request_size import MAX_BODY
 from belvedere.rest import off_loop
 from belvedere.server.routes import ROUTES

@@ -7,6 +7,7 @@ import pytest
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Tx
 from belvedere.files import quota
+from belvedere.monitors.moves import Outcome
 from belvedere.protocol import Noted, Sample, Samples, Watch
 from belvedere.server import operator
 from belvedere.server.storage import SAMPLE_BYTES, Storage
@@ -37,7 +38,8 @@ async def test_checks_go_on_beyond_the_quota_without_history(world: World, ada: 
     monitor_id = await monitor(ada)
     async with world.agent() as agent:
         (watched,) = (one for one in (await agent.hear(Watch)).monitors if one.id == monitor_id)
-        for number, state in enumerate(["normal", "normal", "failure", "failure"], start=1):
+        states: list[Outcome] = ["normal", "normal", "failure", "failure"]
+        for number, state in enumerate(states, start=1):
             sample = Sample(monitor_id, watched.version, 0, state)
             await agent.say(Samples("s", number, [sample]))
             assert (await agent.hear(Noted)).number == number
