@@ -3,9 +3,11 @@ person, signed in to the own account, accepts it."""
 
 import pytest
 
-from belvedere.access import members, operator
+from belvedere.access import consent, members, operator, recovery, users
 from belvedere.access.model import Level
-from cast import PASSWORD
+from belvedere.base.errors import Conflict
+from belvedere.db import Tx
+from cast import PASSWORD, PASSWORD_HASH
 from contract.client import Client
 from contract.traveller import PERSON, Traveller, add, provider_of
 from contract.world import World
@@ -133,3 +135,99 @@ async def test_what_is_disabled_or_mine_already_is_not_offered(world: World) -> 
     made = (await world.client("eve").post("/api/member", body)).json
     await world.client("eve").patch(f"/api/member/{made['id']}", {"disabled": True})
     assert (await world.client("vic").get(WAITING)).json == []
+
+
+# People without a password.
+
+
+async def _without_password(world: World) -> None:
+    sql = "update users set password_hash = null, proof = '' where id = ?"
+    await world.house.db.write(lambda tx: tx.run(sql, world.cast.uma.user_id))
+
+
+async def _where_passwords_are_off(world: World) -> None:
+    sql = "update customers set providers_only = 1 where id = ?"
+    await world.house.db.write(lambda tx: tx.run(sql, world.cast.acme.id))
+
+
+@pytest.mark.parametrize("state", [_without_password, _where_passwords_are_off])
+async def test_the_provider_counts_where_no_password_does(world: World, state: object) -> None:
+    body = {"user": {"email": "uma@acme.test"}, "credential": "viewer"}
+    await world.client("eve").post("/api/member", body)
+    token = await _by_provider(world)
+    await state(world)  # type: ignore[operator]
+    world.house.credentials.forget()
+    uma = Client(world.app, token)
+    (offer,) = (await uma.get(WAITING)).json
+    assert (await uma.post(WAITING, {"id": offer["id"]})).status == 200
+    # The provider still opens its own organization only.
+    moved = await uma.put(f"/api/session/customer/{world.cast.globex.id}")
+    assert (moved.status, moved.code) == (403, "other_organization")
+
+
+# Declining.
+
+
+async def _decisions(world: World) -> list[tuple[str, str]]:
+    sql = "select action, actor_id from audit where action = 'member.decline' and customer_id = ?"
+    found: list[tuple[str, str]] = await world.house.db.read(
+        lambda tx: tx.rows(sql, world.cast.globex.id)
+    )
+    return found
+
+
+async def test_a_declined_invitation_ends(world: World) -> None:
+    body = {"user": {"email": "uma@acme.test"}, "credential": "viewer"}
+    made = (await world.client("eve").post("/api/member", body)).json
+    uma = world.client("uma")
+    done = await uma.delete(f"{WAITING}/{made['id']}")
+    assert (done.status, done.json["customer_name"]) == (200, "globex")
+    assert (await uma.get(WAITING)).json == []
+    assert (await world.client("eve").get(f"/api/member/{made['id']}")).status == 404
+    used = {"token": made["invitation"]["token"], "password": "another-long-password"}
+    assert (await world.client().post("/api/auth/invitation", used)).status == 404
+    assert await _decisions(world) == [("member.decline", world.cast.uma.user_id)]
+    # The organization can ask again.
+    assert (await world.client("eve").post("/api/member", body)).status == 200
+
+
+async def test_what_somebody_uses_is_declined_without_ending_it(world: World) -> None:
+    one = await claimed(world)
+    uma = world.client("uma")
+    (offer,) = (await uma.get(WAITING)).json
+    assert (await uma.delete(f"{WAITING}/{offer['id']}")).status == 200
+    assert (await uma.get(WAITING)).json == []
+    assert (await uma.post(WAITING, {"id": offer["id"]})).code == "nothing_to_accept"
+    assert (await Client(world.app, one.token).get("/globex/task")).status == 200
+    assert len(await _decisions(world)) == 1
+
+
+@pytest.mark.parametrize("way", [_by_provider, _by_shown_link, _unproved, _somebody_else])
+async def test_nobody_else_declines_for_the_person(world: World, way: object) -> None:
+    body = {"user": {"email": "uma@acme.test"}, "credential": "admin"}
+    made = (await world.client("eve").post("/api/member", body)).json
+    client = Client(world.app, await way(world))  # type: ignore[operator]
+    done = await client.delete(f"{WAITING}/{made['id']}")
+    assert (done.status, done.code) == (409, "nothing_to_accept")
+
+
+async def test_a_reset_link_used_at_the_same_moment_does_not_take_the_membership(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The attack: a manager's link makes the account one of acme, with a password that the manager
+    knows, just before globex is attached to it. What is read under the locks decides."""
+    body = {"user": {"email": "uma@acme.test"}, "credential": "viewer"}
+    made = (await world.client("eve").post("/api/member", body)).json
+    db, keys, uma = world.house.db, world.house.keys, world.cast.uma
+    _, token = await db.write(recovery.issue_link, keys, world.cast.max, uma.member_id)
+    hold = users.hold
+
+    def after_the_reset(tx: Tx, user_id: str) -> bool:
+        monkeypatch.setattr(users, "hold", hold)
+        recovery.redeem_reset(tx, keys, token, PASSWORD_HASH, "")
+        return hold(tx, user_id)
+
+    monkeypatch.setattr(users, "hold", after_the_reset)
+    with pytest.raises(Conflict) as refused:
+        await db.write(consent.accept, uma, made["id"])
+    assert refused.value.code == "nothing_to_accept"

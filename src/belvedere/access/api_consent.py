@@ -33,6 +33,10 @@ async def accept(ask: Ask) -> OfferRecord:
     return _record(await ask.house.db.write(consent.accept, ask.actor, ask.body.id))
 
 
+async def decline(ask: Ask) -> OfferRecord:
+    return _record(await ask.house.db.write(consent.decline, ask.actor, ask.path["id"]))
+
+
 def _record(found: Offer) -> OfferRecord:
     return OfferRecord(
         found.id,
@@ -64,6 +68,17 @@ ROUTES = (
         accept,
         "Accept a membership for my own account",
         body=Acceptance,
+        answer=OfferRecord,
+        codes=("nothing_to_accept",),
+        known=False,
+        people=True,
+    ),
+    plain(
+        "DELETE",
+        f"{_PATH}/{{id}}",
+        "viewer",
+        decline,
+        "Decline a membership for my own account",
         answer=OfferRecord,
         codes=("nothing_to_accept",),
         known=False,

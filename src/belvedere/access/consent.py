@@ -2,12 +2,14 @@
 
 An invitation and a provider make an account of their organization, whatever account the person has
 elsewhere. The membership becomes one of the person's own account only here: when the person, signed
-in to that account by its own password, accepts it.
+in to that account by its own password, accepts it. Where no password opens the account, the
+provider through which the person signs in counts instead: it opens its own organization only, also
+after it has accepted another one. The person can decline instead.
 """
 
 import msgspec
 
-from belvedere.access import invitations, roster, sessions, users
+from belvedere.access import invitations, members, roster, sessions, users
 from belvedere.access.model import Actor
 from belvedere.access.roster import Member
 from belvedere.access.users import User
@@ -23,7 +25,7 @@ _WAITING = (
     " join customers c on c.id = m.customer_id"
     " where u.email = ? and u.scope = m.customer_id and c.enabled = 1 and m.enabled = 1"
     # Where passwords are off, the person comes through the provider.
-    " and u.enabled = 1 and c.providers_only = 0"
+    " and u.enabled = 1 and c.providers_only = 0 and m.declined_at is null"
 )
 
 
@@ -48,18 +50,7 @@ def offers(tx: Tx, actor: Actor) -> list[Offer]:
 
 def accept(tx: Tx, actor: Actor, member_id: str) -> Offer:
     """The membership is one of the person's own account from now on. What opened it before ends."""
-    user = _own_account(tx, actor)
-    offer = None
-    if user is not None and is_id(member_id):
-        offer = tx.one(Offer, f"{_WAITING} and m.id = ?", user.email, member_id)
-    if user is None or offer is None:
-        raise Conflict(
-            "There is no such membership to accept, or you are not signed in to your own account"
-            " by its password.",
-            code="nothing_to_accept",
-        )
-    # As whenever members change: one after the other.
-    tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", offer.customer_id)
+    user, offer = _held(tx, actor, member_id)
     member = roster.find(tx, offer.customer_id, member_id)
     there = roster.as_actor(tx, member, actor.address)
     _carry_over(tx, member, user)
@@ -69,13 +60,66 @@ def accept(tx: Tx, actor: Actor, member_id: str) -> Offer:
     return offer
 
 
+def decline(tx: Tx, actor: Actor, member_id: str) -> Offer:
+    """An invitation ends. A membership that somebody uses stays with the organization's account,
+    and is not offered again."""
+    user, offer = _held(tx, actor, member_id)
+    member = roster.find(tx, offer.customer_id, member_id)
+    there = roster.as_actor(tx, member, actor.address)
+    mine = msgspec.structs.replace(there, user_id=user.id, username=user.username)
+    before = roster.shown(member)
+    if offer.is_invitation:
+        members.take_out(tx, mine, member)
+        roster.tell(tx, mine, "decline", "removed", member.id, before, None)
+    else:
+        tx.run("update members set declined_at = ? where id = ?", tx.now, member.id)
+        roster.tell(tx, mine, "decline", "changed", member.id, None, before)
+    return offer
+
+
+def _held(tx: Tx, actor: Actor, member_id: str) -> tuple[User, Offer]:
+    """The own account and the offer, both unchanged until the commit."""
+    offer = _offer(tx, _own_account(tx, actor), member_id)
+    # As whenever members change: one after the other. Both are read again under the locks: a
+    # manager's reset link may have made the account one of that organization meanwhile.
+    tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", offer.customer_id)
+    users.hold(tx, actor.user_id)
+    user = _own_account(tx, actor)
+    offer = _offer(tx, user, member_id)
+    assert user is not None
+    return user, offer
+
+
+def _offer(tx: Tx, user: User | None, member_id: str) -> Offer:
+    offer = None
+    if user is not None and is_id(member_id):
+        offer = tx.one(Offer, f"{_WAITING} and m.id = ?", user.email, member_id)
+    if offer is None:
+        raise Conflict(
+            "There is no such membership to accept or decline, or you are not signed in to your own"
+            " account by its password.",
+            code="nothing_to_accept",
+        )
+    return offer
+
+
 def _own_account(tx: Tx, actor: Actor) -> User | None:
-    """The account, if it is the person's own, its address is proved, and the session began with its
-    password: a provider speaks for its own organization only."""
+    """The account, if it is the person's own and the session shows that the person asks: it began
+    with a password that was proved, or, where no password opens the account, with a provider. Else
+    a provider speaks for its own organization only."""
     sessions.require_session(actor)
     user = users.find(tx, actor.user_id)
-    is_own = user is not None and not user.scope and bool(user.proof)
-    return user if is_own and not actor.provider_id else None
+    if user is None or user.scope:
+        return None
+    if actor.provider_id:
+        return None if _has_password(tx, user) else user
+    return user if user.proof else None
+
+
+def _has_password(tx: Tx, user: User) -> bool:
+    """Whether a password opens an organization of the account."""
+    places = sessions.memberships(tx, user.id)
+    return user.password_hash is not None and not all(one.providers_only for one in places)
 
 
 # What belongs to somebody in one organization. These tables are of features above this one.

@@ -70,6 +70,14 @@ def remove(tx: Tx, actor: Actor, member_id: str) -> Member:
     """Take somebody out of the organization and out of its ACLs."""
     member = roster.held(tx, actor, member_id)
     _keep_an_owner(tx, member)
+    take_out(tx, actor, member)
+    roster.tell(tx, actor, "remove", "removed", member_id, roster.shown(member), None)
+    return member
+
+
+def take_out(tx: Tx, actor: Actor, member: Member) -> None:
+    """All that is left of the membership; the caller has checked that it may go."""
+    member_id = member.id
     tx.run("delete from members where customer_id = ? and id = ?", actor.customer_id, member_id)
     tx.run("delete from acl where customer_id = ? and entry = ?", actor.customer_id, member.email)
     # Providers lie above, so by the table's name: who is invited again is known by e-mail again.
@@ -84,8 +92,6 @@ def remove(tx: Tx, actor: Actor, member_id: str) -> Member:
     if member.scope:
         users.retire(tx, member.user_id)
     users.forget_unused(tx, member.user_id)
-    roster.tell(tx, actor, "remove", "removed", member_id, roster.shown(member), None)
-    return member
 
 
 def set_level(tx: Tx, actor: Actor, member: Member, level: Level) -> None:

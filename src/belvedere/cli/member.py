@@ -54,10 +54,19 @@ def waiting(args: Args) -> Any:
 
 def accept(args: Args) -> Any:
     client = connect(args)
+    return client.post(WAITING, {"id": _offer(client, args.organization)})
+
+
+def decline(args: Args) -> Any:
+    client = connect(args)
+    return client.delete(f"{WAITING}/{_offer(client, args.organization)}")
+
+
+def _offer(client: Any, organization: str) -> str:
     for each in client.get(WAITING):
-        if args.organization in (each["customer_name"], each["id"]):
-            return client.post(WAITING, {"id": each["id"]})
-    raise Stop(f"There is no membership to accept in {args.organization!r}.")
+        if organization in (each["customer_name"], each["id"]):
+            return str(each["id"])
+    raise Stop(f"There is no membership to accept or decline in {organization!r}.")
 
 
 def reset_password(args: Args) -> Any:
@@ -201,6 +210,14 @@ VERBS = (
         "Accept a membership for your own account, to which you are signed in by its password.",
         "belvedere member accept acme",
         lambda offer: print(f"You are {offer['credential']} of {offer['customer_name']} now."),
+        options=(option("organization", metavar="ORGANIZATION", help="its name"),),
+    ),
+    Verb(
+        "decline",
+        decline,
+        "Decline a membership for your own account; an invitation ends.",
+        "belvedere member decline acme",
+        lambda offer: print(f"You declined the membership of {offer['customer_name']}."),
         options=(option("organization", metavar="ORGANIZATION", help="its name"),),
     ),
     Verb(

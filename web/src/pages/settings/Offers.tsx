@@ -1,7 +1,6 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, ok, type Shape } from '../../api/client'
-import { useProfile } from '../../app/session'
 import { Section } from '../../ui/Section'
 import { done, failed } from '../../ui/toast'
 import { useText } from './text'
@@ -11,11 +10,9 @@ const KEY = ['session', 'invitations']
 /** Organizations that have this address as a member, which the person has not accepted. */
 export function Offers() {
   const t = useText()
-  const { protocol } = useProfile()
   const offers = useQuery({
     queryKey: KEY,
     queryFn: () => ok(api.GET('/api/session/invitation')),
-    enabled: protocol === 'local',
   })
   if (!offers.data?.length) return null
   return (
@@ -40,6 +37,15 @@ function OfferRow({ offer }: { offer: Shape<'OfferRecord'> }) {
       void client.invalidateQueries()
     },
   })
+  const decline = useMutation({
+    mutationFn: () =>
+      ok(api.DELETE('/api/session/invitation/{id}', { params: { path: { id: offer.id } } })),
+    onError: failed,
+    onSuccess: () => {
+      done(t.offerDeclined(offer.customer_name))
+      void client.invalidateQueries({ queryKey: KEY })
+    },
+  })
   return (
     <Group role="listitem" className="row settings-session" justify="space-between" wrap="nowrap">
       <div className="clip">
@@ -50,9 +56,25 @@ function OfferRow({ offer }: { offer: Shape<'OfferRecord'> }) {
           {t.offerState(offer.credential, offer.invitation)}
         </Text>
       </div>
-      <Button size="xs" loading={accept.isPending} onClick={() => accept.mutate()}>
-        {t.offerAccept(offer.customer_name)}
-      </Button>
+      <Group gap="xs" wrap="nowrap">
+        <Button
+          size="xs"
+          variant="default"
+          loading={decline.isPending}
+          disabled={accept.isPending}
+          onClick={() => decline.mutate()}
+        >
+          {t.offerDecline(offer.customer_name)}
+        </Button>
+        <Button
+          size="xs"
+          loading={accept.isPending}
+          disabled={decline.isPending}
+          onClick={() => accept.mutate()}
+        >
+          {t.offerAccept(offer.customer_name)}
+        </Button>
+      </Group>
     </Group>
   )
 }

@@ -86,10 +86,12 @@ export const useText = catalogue(
     required: 'Your organization requires it.',
     offers: 'Memberships to accept',
     offersHelp:
-      'These organizations have your e-mail address as a member. Accept only those that you know: then your own password opens them, and what opened them before ends.',
+      'These organizations have your e-mail address as a member. Accept only those that you know: then your own account opens them, and what opened them before ends. Declining ends an invitation.',
     offerState: (level: string, isInvitation: boolean) =>
       isInvitation ? `invited as ${level}` : `${level}; signs in there with another account`,
     offerAccept: (name: string) => `Accept ${name}`,
+    offerDecline: (name: string) => `Decline ${name}`,
+    offerDeclined: (name: string) => `You declined the membership of ${name}`,
     offerAccepted: (name: string) => `You are a member of ${name} with this account`,
     sessions: 'Sessions',
     sessionsHelp: 'Where you are signed in.',
@@ -242,10 +244,12 @@ export const useText = catalogue(
     required: 'Tu organización lo exige.',
     offers: 'Pertenencias por aceptar',
     offersHelp:
-      'Estas organizaciones tienen tu correo como miembro. Acepta solo las que conozcas: desde entonces las abre tu propia contraseña y termina lo que las abría antes.',
+      'Estas organizaciones tienen tu correo como miembro. Acepta solo las que conozcas: desde entonces las abre tu propia cuenta y termina lo que las abría antes. Rechazar pone fin a una invitación.',
     offerState: (level: string, isInvitation: boolean) =>
       isInvitation ? `invitación como ${level}` : `${level}; entra allí con otra cuenta`,
     offerAccept: (name: string) => `Aceptar ${name}`,
+    offerDecline: (name: string) => `Rechazar ${name}`,
+    offerDeclined: (name: string) => `Has rechazado la pertenencia a ${name}`,
     offerAccepted: (name: string) => `Ya eres miembro de ${name} con esta cuenta`,
     sessions: 'Sesiones',
     sessionsHelp: 'Dónde tienes sesión abierta.',
