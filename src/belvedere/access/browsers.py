@@ -93,22 +93,27 @@ def is_known(tx: Tx, user_id: str, digest: str) -> bool:
     return found is not None
 
 
-def is_familiar(tx: Tx, user_id: str, digest: str, address: str, agent: str) -> bool:
-    """Whether the person signed in from there before; the very first time is familiar."""
+def is_familiar(
+    tx: Tx, user_id: str, digest: str, address: str, agent: str, provider_id: str = ""
+) -> bool:
+    """Whether the person signed in from there before in the same way; the very first time is
+    familiar. A provider could make any place familiar, so its sign-ins count for itself only."""
     if is_known(tx, user_id, digest):
         return True
     rows = tx.rows(
         "select address, agent, created_at from sessions where user_id = ?"
-        " order by id desc limit ?",
+        " and coalesce(provider_id, '') = ? order by id desc limit ?",
         user_id,
+        provider_id,
         MAX_COMPARED,
     )
     if not rows:
         return tx.value("select login_at from users where id = ?", user_id) is None
-    if sum(tx.now - HOUR < at <= tx.now for _, _, at in rows) >= MAX_TOLD_PER_HOUR:
+    places = {(network(there), other): at for there, other, at in reversed(rows)}
+    # Places, not sign-ins: a program that signs in often must not hide a stranger.
+    if sum(tx.now - HOUR < at <= tx.now for at in places.values()) >= MAX_TOLD_PER_HOUR:
         return True
-    here = (network(address), agent)
-    return any((network(there), other) == here for there, other, _ in rows)
+    return (network(address), agent) in places
 
 
 def forget(tx: Tx, user_id: str, but_session: str = "") -> None:

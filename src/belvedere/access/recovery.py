@@ -144,10 +144,22 @@ def somebody(tx: Tx, identifier: str, customer_name: str | None = None) -> tuple
             code="several_accounts",
         )
     user = found[0]
-    customer_id = tx.value(
-        "select customer_id from members where user_id = ? order by id limit 1", user.id
-    )
+    customer_id = _place_of(tx, user, customer_name)
     member = roster.of_user(tx, customer_id or "", user.id)
     if member is None:
-        raise Conflict("This person belongs to no organization.", code="not_a_member")
+        raise Conflict(
+            "This person belongs to no organization, or not to the one that you named.",
+            code="not_a_member",
+        )
     return user, member
+
+
+def _place_of(tx: Tx, user: User, customer_name: str | None) -> str | None:
+    """The named organization, else the first one of the person."""
+    if customer_name is not None:
+        customer = customers.by_name(tx, customer_name)
+        return None if customer is None else customer.id
+    found: str | None = tx.value(
+        "select customer_id from members where user_id = ? order by id limit 1", user.id
+    )
+    return found

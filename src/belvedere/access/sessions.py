@@ -14,6 +14,9 @@ from belvedere.db import Tx, columns
 IDLE: Millis = 8 * HOUR
 LIFE: Millis = 7 * DAY
 PASSWORD, PROVIDER = "password", "provider"
+# Sessions that a person has at once by passwords, and by each provider; the oldest ends. Providers
+# count apart: what one organization does must not end sessions in another.
+MAX_SESSIONS = 100
 
 # A membership that opens doors; the tables are called c, u and m wherever it is used.
 ACTIVE = "c.enabled = 1 and u.enabled = 1 and m.enabled = 1 and m.invited_at is null"
@@ -83,7 +86,7 @@ def begin(
     """A session and its token, in the named organization, else the one used last."""
     place = choose(tx, user_id, customer_name, method)
     agent = agent[:200]
-    is_familiar = browsers.is_familiar(tx, user_id, browser, address, agent)
+    is_familiar = browsers.is_familiar(tx, user_id, browser, address, agent, provider_id or "")
     life = (tx.now, tx.now, tx.now + LIFE)
     session = Session(
         new_id(),
@@ -103,6 +106,7 @@ def begin(
         *msgspec.structs.astuple(session),
         keys.digest(token),
     )
+    _end_oldest(tx, user_id, provider_id)
     actor = Actor(
         place.customer_id,
         place.customer_name,
@@ -119,6 +123,24 @@ def begin(
         about = {"session_id": session.id}
         events.append(tx, place.customer_id, "member.new_sign_in", place.member_id, about)
     return session, token
+
+
+def _end_oldest(tx: Tx, user_id: str, provider_id: str | None) -> None:
+    live = (
+        "user_id = ? and coalesce(provider_id, '') = ? and revoked_at is null"
+        " and expires_at > ? and used_at > ?"
+    )
+    whose = (user_id, provider_id or "", tx.now, tx.now - IDLE)
+    ended = tx.run(
+        f"update sessions set revoked_at = ? where {live} and id <="
+        f" (select id from sessions where {live} order by id desc limit 1 offset ?)",
+        tx.now,
+        *whose,
+        *whose,
+        MAX_SESSIONS,
+    )
+    if ended:
+        tx.rung.add("access")
 
 
 def renew(tx: Tx, keys: Keys, actor: Actor, customer_id: str | None = None) -> tuple[Session, str]:
@@ -204,7 +226,7 @@ def revoke_others(tx: Tx, actor: Actor) -> list[Session]:
     require_session(actor)
     ended = [one for one in live(tx, actor) if one.id != actor.credential_id]
     kill(tx, actor.user_id, _bounds(actor)[0] or None, but=actor.credential_id)
-    tickets.drop(tx, actor.user_id)
+    tickets.drop(tx, actor.user_id, _bounds(actor)[0])
     about = {"ended": len(ended)}
     audit.record(tx, actor, "session.end_others", "session", actor.credential_id, None, about)
     return ended

@@ -63,9 +63,14 @@ def use_up(tx: Tx, ticket: Ticket) -> None:
     tx.run("delete from tickets where digest = ?", ticket.digest)
 
 
-def drop(tx: Tx, user_id: str) -> None:
-    """Of somebody whose password or second factor is another one now."""
-    tx.run("delete from tickets where user_id = ?", user_id)
+def drop(tx: Tx, user_id: str, customer_id: str = "") -> None:
+    """Of somebody whose password or second factor is another one now, or in one organization."""
+    tx.run(
+        "delete from tickets where user_id = ? and (? = '' or customer_id = ?)",
+        user_id,
+        customer_id,
+        customer_id,
+    )
 
 
 def gone() -> Unauthenticated:

@@ -48,10 +48,11 @@ def named(tx: Tx, identifier: str, customer_name: str | None = None) -> list[Use
     rows = tx.rows(
         f"select {columns(User)}, case when exists (select 1 from members m"
         " join customers c on c.id = m.customer_id"
-        " where m.user_id = users.id and c.name_key = ?) then 1 else 0 end"
+        " where m.user_id = users.id and c.name_key = ?) then 1 else 0 end as inside"
         " from users where (email = ? or username = ?) and (scope = ''"
         " or exists (select 1 from members m where m.user_id = users.id))"
-        " order by scope, id limit ?",
+        # Members of the named organization first: accounts elsewhere must not push them out.
+        " order by inside desc, scope, id limit ?",
         names.organization_key(customer_name or "") or "",
         text,
         text,

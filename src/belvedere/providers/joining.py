@@ -23,6 +23,7 @@ from belvedere.access import (
     second_factors,
     sessions,
     tickets,
+    tokens,
     users,
 )
 from belvedere.access.keys import Keys
@@ -31,7 +32,7 @@ from belvedere.access.roster import Member
 from belvedere.access.sessions import Session
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
-from belvedere.providers import store
+from belvedere.providers import store, trips
 from belvedere.providers.model import ProviderRow, level_of
 
 METHOD = sessions.PROVIDER
@@ -44,8 +45,10 @@ def enter(
     customer = customers.find(tx, row.customer_id)
     # As whenever members change: one after the other.
     tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", customer.id)
-    # Deleted or disabled since the person left: then it lets nobody in.
-    store.open_door(tx, row.id)
+    # Deleted or disabled since the person left: then it lets nobody in. Changed: the claims may be
+    # those of another issuer, whose subjects are other people.
+    if store.open_door(tx, row.id).version != row.version:
+        raise trips.bad_state()
     by = Actor(customer.id, customer.name, Level.ADMIN, METHOD, username=row.name, address=address)
     _check_domain(row, claims)
     member = _known(tx, row, claims) or _newly_bound(tx, by, row, claims)
@@ -77,7 +80,7 @@ def _newly_bound(tx: Tx, by: Actor, row: ProviderRow, claims: dict[str, Any]) ->
     elif member.invited_at is not None and not member.scope:
         member = _moved_inside(tx, by, member)
     elif member.proof == "link":
-        _drop_password(tx, member)
+        _drop_password(tx, by, member)
     if not store.bind(tx, row.id, claims["sub"], member.user_id):
         raise Forbidden(
             "This e-mail belongs to another account of the provider; ask an admin.",
@@ -109,7 +112,7 @@ def _moved_inside(tx: Tx, by: Actor, member: Member) -> Member:
     return roster.find(tx, member.customer_id, member.id)
 
 
-def _drop_password(tx: Tx, member: Member) -> None:
+def _drop_password(tx: Tx, by: Actor, member: Member) -> None:
     """It was set through a link that a manager saw. The provider knows who the person is, so what
     somebody else may have set up before ends here."""
     users.set_password(tx, member.user_id, None)
@@ -117,6 +120,7 @@ def _drop_password(tx: Tx, member: Member) -> None:
     tickets.drop(tx, member.user_id)
     sessions.kill(tx, member.user_id)
     links.drop_resets(tx, member.user_id)
+    tokens.revoke_made_by(tx, by, member.user_id)
     tx.run("update members set proof = ? where id = ?", METHOD, member.id)
 
 

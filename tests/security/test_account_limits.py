@@ -1,0 +1,158 @@
+"""What one organization or provider does must not stop or betray people of another."""
+
+import msgspec
+import pytest
+
+from belvedere.access import (
+    browsers,
+    create_organization,
+    operator,
+    recovery,
+    roster,
+    sessions,
+    tickets,
+    users,
+)
+from belvedere.access.model import Level
+from belvedere.base.errors import Conflict, Forbidden
+from belvedere.db import Tx
+from belvedere.providers import joining, service, store
+from belvedere.providers.model import ProviderBody
+from cast import PASSWORD_HASH
+from contract.client import Client
+from contract.traveller import PERSON, Traveller, add, provider_of
+from contract.world import World
+
+MANY = users.MAX_ACCOUNTS + 1
+
+
+async def test_accounts_of_older_organizations_do_not_hide_the_named_one(world: World) -> None:
+    """The same user name in many organizations, and the last of them is named."""
+    db, keys = world.house.db, world.house.keys
+
+    def make(tx: Tx) -> None:
+        for n in range(MANY):
+            made = create_organization(
+                tx, keys, f"org-{n}", f"owner@org-{n}.test", reserved=frozenset()
+            )
+            account = users.find_or_create(tx, f"info@org-{n}.test", "", made.customer.id)
+            by = operator(made.customer)
+            roster.add(tx, by, account, Level.USER, [], proof="link")
+
+    await db.write(make)
+    found = await db.read(users.named, "info", f"org-{MANY - 1}")
+    assert [user.email for user in found] == [f"info@org-{MANY - 1}.test"]
+
+
+async def test_the_operator_resets_nobody_outside_the_named_organization(world: World) -> None:
+    """The account of that person elsewhere must not be taken instead."""
+    for name in ("globex", "nowhere"):
+        with pytest.raises(Conflict) as refused:
+            await world.house.db.write(recovery.set_password, "uma@acme.test", PASSWORD_HASH, name)
+        assert refused.value.code == "not_a_member"
+
+
+def begin(tx: Tx, world: World, provider_id: str | None = None, agent: str = "") -> str:
+    method = sessions.PROVIDER if provider_id else sessions.PASSWORD
+    session, _ = sessions.begin(
+        tx,
+        world.house.keys,
+        world.cast.uma.user_id,
+        "acme",
+        "192.0.2.1",
+        agent,
+        method,
+        provider_id,
+    )
+    return session.id
+
+
+def live(tx: Tx, world: World) -> list[str]:
+    return [one.id for one in sessions.live(tx, world.cast.uma)]
+
+
+async def test_a_person_has_a_limited_number_of_sessions(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
+    db = world.house.db
+    made = [await db.write(begin, world) for _ in range(5)]
+    assert await db.read(live, world) == made[-3:]
+
+
+async def test_sessions_through_a_provider_end_no_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The attack: the provider of one organization signs in often, and the person is out of all."""
+    monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
+    provider_of(world, PERSON)
+    provider_id = await add(world)
+    db = world.house.db
+    own = await db.write(begin, world)
+    through = [await db.write(begin, world, provider_id) for _ in range(5)]
+    found = await db.read(live, world)
+    assert own in found and found[-3:] == through[-3:]
+    assert not {*through[:2]} & {*found}
+
+
+async def test_a_provider_session_ends_no_sign_in_of_another_organization(world: World) -> None:
+    """The ticket between password and second factor is of globex; the session is of acme."""
+    db, keys, uma = world.house.db, world.house.keys, world.cast.uma
+    by_provider = msgspec.structs.replace(uma, provider_id="p")
+    for customer, is_kept in ((world.cast.globex, True), (world.cast.acme, False)):
+        make = (keys, uma.user_id, customer.id, tickets.TOTP)
+        token = await db.write(tickets.make, *make)
+        await db.write(sessions.revoke_others, by_provider)
+        assert bool(await db.read(tickets.owner, keys, token)) is is_kept
+
+
+async def test_a_program_that_signs_in_often_hides_no_stranger(world: World) -> None:
+    db, uma = world.house.db, world.cast.uma
+    for _ in range(browsers.MAX_TOLD_PER_HOUR + 1):
+        await db.write(begin, world, None, "cron")
+    stranger = (uma.user_id, "", "198.51.100.7", "other")
+    assert not await db.read(browsers.is_familiar, *stranger)
+    # Only so many new places in an hour are worth a message.
+    for n in range(browsers.MAX_TOLD_PER_HOUR):
+        await db.write(begin, world, None, f"agent {n}")
+    assert await db.read(browsers.is_familiar, *stranger)
+
+
+async def test_a_provider_makes_no_place_familiar(world: World) -> None:
+    provider_of(world, PERSON)
+    provider_id = await add(world)
+    db, uma = world.house.db, world.cast.uma
+    await db.write(begin, world, None, "browser")
+    await db.write(begin, world, provider_id, "planted")
+    assert not await db.read(browsers.is_familiar, uma.user_id, "", "192.0.2.1", "planted")
+
+
+async def test_a_provider_that_changed_meanwhile_binds_nobody(world: World) -> None:
+    """The attack: the owner leaves a malicious issuer; a sign-in that is on its way would bind a
+    subject of the old issuer, which belongs to somebody else at the new one."""
+    provider_of(world, PERSON)
+    db, keys, olga = world.house.db, world.house.keys, world.cast.olga
+    row = await db.read(store.open_door, await add(world))
+    where = msgspec.structs.replace(row.where, issuer="https://new.example.com")
+    await db.write(service.change, keys, olga, row.id, ProviderBody(), where)
+    with pytest.raises(Forbidden) as refused:
+        await db.write(joining.enter, keys, row, dict(PERSON), "192.0.2.1", "")
+    assert refused.value.code == "bad_state"
+    assert await db.read(store.bound_user, row.id, "s-1") is None
+
+
+async def test_tokens_of_who_used_the_link_end_when_the_person_comes(
+    world: World, ada: Client
+) -> None:
+    """An admin invites somebody, uses the link, and keeps a token made as that person."""
+    person = {**PERSON, "sub": "s-7", "email": "pat@acme.test"}
+    body = {"user": {"email": "pat@acme.test"}, "credential": "admin"}
+    link = (await ada.post("/api/member", body)).json["invitation"]["token"]
+    used = {"token": link, "password": "another-long-password"}
+    done = await world.client().post("/api/auth/invitation", used)
+    posing = Client(world.app, done.json["access_token"])
+    token = (await posing.post("/api/token", {"name": "kept"})).json["token"]
+    assert (await Client(world.app, token).get("/acme/task")).status == 200
+    one = Traveller(world.client(), provider_of(world, person))
+    assert await one.sign_in(await add(world)) == "/ui/"
+    assert (await Client(world.app, token).get("/acme/task")).status == 401
