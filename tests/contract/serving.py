@@ -17,6 +17,20 @@ from contract.client import Client
 from contract.world import World, opened
 from handclock import HandClock
 
+# The fixtures, for the conftest of every folder whose tests talk to this server.
+__all__ = [
+    "ada",
+    "eve",
+    "house",
+    "quick_passwords",
+    "settings",
+    "stranger",
+    "uma",
+    "vic",
+    "watch",
+    "world",
+]
+
 TOKEN = re.compile(r"bv[tsaelf]_[A-Za-z0-9_\-]{20,}")
 
 

@@ -1,0 +1,162 @@
+"""The steps of people who invite, join and claim an address.
+
+Eve is an admin of globex. She invites the victim's address, uses the link that she is shown and
+sets a password. Acme and initech are organizations that the victim joins by other means."""
+
+from typing import Any
+
+import pytest
+
+from belvedere.access import Level, customers, links, members, operator, passwords
+from belvedere.access.totp import code_at
+from cast import PASSWORD, PASSWORD_HASH
+from contract.client import Answer, Client
+from contract.traveller import Traveller, add, provider_of
+from contract.world import World
+
+VICTIM = "victim@acme.test"
+THEIRS, OWN = "theirs-heron-cello", "own-maple-violin"
+PERSON = {"sub": "s-9", "email": VICTIM, "email_verified": True, "name": "Victim"}
+INVITATION, RESET = "/api/auth/invitation", "/api/auth/password/reset"
+
+
+@pytest.fixture
+def plain_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Argon2id is slow on purpose, and every case signs in many times."""
+
+    def matches(kept: str | None, password: str) -> bool:
+        return kept == f"plain {password}" or (kept == PASSWORD_HASH and password == PASSWORD)
+
+    monkeypatch.setattr(passwords, "digest", lambda password: f"plain {password}")
+    monkeypatch.setattr(passwords, "matches", matches)
+    monkeypatch.setattr(passwords, "is_dated", lambda kept: False)
+
+
+class Story:
+    """The steps that people take; each is named in the tables below."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.stranger = world.client()
+        self.at = provider_of(world, PERSON)
+        # Tokens of sessions that Eve holds as the victim.
+        self.held: list[str] = []
+        self.initech: customers.Founded | None = None
+
+    async def play(self, steps: str) -> None:
+        for step in steps.split():
+            await getattr(self, step)()
+
+    async def squat(self) -> None:
+        """Eve invites the victim to globex and uses the link herself."""
+        link = await self._invited("eve")
+        done = await self._accepted(link, THEIRS)
+        self.held.append(done.json["access_token"])
+
+    async def squat_by_provider(self) -> None:
+        """The provider of globex claims the victim's address."""
+        await self._own_globex()
+        await Traveller(self.stranger, self.at).sign_in(await add(self.world, "eve", level="user"))
+
+    async def guard(self) -> None:
+        """Eve sets up a second factor for the account that she made."""
+        client = Client(self.world.app, self.held[-1])
+        begun = await client.post("/api/auth/second-factor", {"password": THEIRS})
+        code = code_at(begun.json["secret"], self.world.house.clock() // 30_000)
+        assert (await client.put("/api/auth/second-factor", {"code": code})).status == 200
+
+    async def provider(self) -> None:
+        """The victim joins acme through acme's provider."""
+        going = Traveller(self.stranger, self.at)
+        assert await going.sign_in(await add(self.world, level="admin")) == "/ui/"
+
+    async def invited_and_provider(self) -> None:
+        await self._invited("ada", "admin")
+        await self.provider()
+
+    async def shown(self) -> None:
+        """Acme's admin hands the victim a link; the victim chooses a password."""
+        assert (await self._accepted(await self._invited("ada"), OWN)).status == 200
+
+    async def shown_account(self) -> None:
+        """The same, but the victim joins with the own account."""
+        link = await self._invited("ada")
+        assert (await self._accepted(link, OWN, account=True)).status == 200
+
+    async def mailed(self) -> None:
+        """Acme invites the victim, who uses the link that was sent to the address."""
+        await self._invited("ada")
+        assert (await self._accepted(await self._mailed(links.INVITATION), OWN)).status == 200
+
+    async def reset_shown(self) -> None:
+        """Acme's owner makes a link for a new password, which the victim chooses."""
+        member = await self._member("acme")
+        made = await self.world.client("olga").post(f"/api/member/{member}/reset")
+        token = made.json["link"].partition("#")[2]
+        done = await self.stranger.put(RESET, {"token": token, "password": OWN})
+        assert done.status == 200
+
+    async def operator(self) -> None:
+        """The operator makes an organization with the victim as its owner."""
+        db, keys = self.world.house.db, self.world.house.keys
+        made = await db.write(
+            customers.create_organization, keys, "initech", VICTIM, reserved=frozenset()
+        )
+        self.initech = made
+
+    async def operator_link(self) -> None:
+        """The victim uses the link that came with it, where there is one."""
+        assert self.initech is not None and self.initech.token
+        body = {"token": self.initech.token, "password": OWN}
+        assert (await self.stranger.put(RESET, body)).status == 200
+
+    async def operator_admits(self) -> None:
+        """With a password, as the first start does."""
+        by, hashed = operator(self.world.cast.acme), passwords.digest(OWN)
+        await self.world.house.db.write(
+            members.admit, by, VICTIM, Level.ADMIN, password_hash=hashed
+        )
+
+    async def removed(self) -> None:
+        """Eve takes the victim out of globex again."""
+        member = await self._member("globex")
+        assert (await self.world.client("eve").delete(f"/api/member/{member}")).status == 200
+
+    async def _invited(self, who: str, level: str = "user") -> str:
+        body = {"user": {"email": VICTIM}, "credential": level}
+        done = await self.world.client(who).post("/api/member", body)
+        link: str = done.json["invitation"]["token"]
+        return link
+
+    async def _accepted(self, token: str, password: str, **more: Any) -> Answer:
+        body = {"token": token, "password": password, **more}
+        return await self.stranger.post(INVITATION, body)
+
+    async def _mailed(self, kind: str) -> str:
+        db, keys, acme = self.world.house.db, self.world.house.keys, self.world.cast.acme.id
+        sql = "select user_id from members where customer_id = ? and id = ?"
+        user_id = await db.read(lambda tx: tx.value(sql, acme, _id(tx, "acme")))
+        made = await db.write(
+            links.make, keys, kind, user_id, acme, "operator", proof=links.MAIL, beside=True
+        )
+        token: str = made[1]
+        return token
+
+    async def _member(self, customer: str) -> str:
+        found: str = await self.world.house.db.read(_id, customer)
+        return found
+
+    async def _own_globex(self) -> None:
+        sql = "update members set level = 'owner' where id = ?"
+        await self.world.house.db.write(lambda tx: tx.run(sql, self.world.cast.eve.member_id))
+        self.world.house.credentials.forget()
+
+
+def _id(tx: Any, customer: str) -> str:
+    found: str = tx.value(
+        "select m.id from members m join users u on u.id = m.user_id"
+        " join customers c on c.id = m.customer_id where u.email = ? and c.name = ?",
+        VICTIM,
+        customer,
+    )
+    return found

@@ -1,0 +1,182 @@
+"""What an e-mail address says about its owner: nothing to inviters, nothing by looking alike, and
+after an upgrade not more than before."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import engines
+from belvedere.access import (
+    Keys,
+    Level,
+    customers,
+    entrance,
+    invitations,
+    members,
+    operator,
+    sessions,
+    users,
+)
+from belvedere.db import Database
+from belvedere.db.migrate import apply, migrate, migrations
+from contract.client import Answer
+from contract.traveller import Traveller, add
+from contract.world import World
+from security.story import INVITATION, PERSON, THEIRS, Story, plain_passwords
+
+__all__ = ["plain_passwords"]
+
+pytestmark = pytest.mark.usefixtures("plain_passwords")
+
+
+# What an inviter can see of somebody else's account.
+
+
+async def test_an_invitation_looks_the_same_for_known_and_unknown_people(world: World) -> None:
+    """Vic has an account, a name, a session and a second factor in acme; nobody@ has nothing."""
+    sql = "update users set name = 'Victor' where id = ?"
+    await world.house.db.write(lambda tx: tx.run(sql, world.cast.vic.user_id))
+    eve = world.client("eve")
+    seen = []
+    for email in ("vic@acme.test", "nobody@acme.test"):
+        made = (await eve.post("/api/member", {"user": {"email": email}})).json
+        listed = (await eve.get(f"/api/member/{made['id']}")).json
+        again = (await eve.post(f"/api/member/{made['id']}/reset")).json
+        link = (await world.client().post("/api/auth/link", {"token": again["token"]})).json
+        seen.append([_shape(one, email) for one in (made, listed, again, link)])
+        # Ids carry the time at which they were made: an older one would say it all.
+        assert made["user"]["id"] > world.cast.eve.member_id
+    assert seen[0] == seen[1]
+    for email in ("vic@acme.test", "nobody@acme.test"):
+        tried = await _use(world, email, account=True)
+        assert (tried.status, tried.code) == (401, "bad_login")
+        assert (await _use(world, email)).status == 200
+    found = (await eve.get("/api/member")).json
+    users = {one["user"]["email"]: one["user"] for one in found}
+    assert _shape(users["vic@acme.test"], "vic@acme.test") == _shape(
+        users["nobody@acme.test"], "nobody@acme.test"
+    )
+
+
+def _shape(record: dict[str, Any], email: str) -> str:
+    """Without what differs by chance."""
+    text = json.dumps(record).replace(email, "E").replace(email.partition("@")[0], "N")
+    return re.sub(r"bvl_[\w-]+|\b[0-9a-f]{24}\b|\d{4}-\d\d-[\dT:.]+Z", "X", text)
+
+
+async def _use(world: World, email: str, **more: Any) -> Answer:
+    eve = world.client("eve")
+    found = [one for one in (await eve.get("/api/member")).json if one["user"]["email"] == email]
+    link = (await eve.post(f"/api/member/{found[0]['id']}/reset")).json
+    body = {"token": link["token"], "password": THEIRS, **more}
+    return await world.client(address="198.51.100.77").post(INVITATION, body)
+
+
+async def test_one_invitation_costs_as_many_statements_as_the_other(world: World) -> None:
+    """The same work for a known address as for an unknown one: nothing to measure."""
+    db, keys, eve = world.house.db, world.house.keys, world.cast.eve
+    counts = []
+    for email in ("vic@acme.test", "nobody@acme.test"):
+        made: list[str] = []
+        await db.write(_counted, made, keys, eve, email)
+        counts.append(made)
+    assert counts[0] == counts[1]
+
+
+def _counted(tx: Any, made: list[str], keys: Any, eve: Any, email: str) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("one", "row", "rows", "run", "value", "all"):
+            verb = getattr(type(tx), name)
+
+            def noted(self: Any, *args: Any, _verb: Any = verb, **named: Any) -> Any:
+                made.append(next(one for one in args if isinstance(one, str)))
+                return _verb(self, *args, **named)
+
+            patched.setattr(type(tx), name, noted)
+        invitations.invite(tx, keys, eve, email, "", Level.VIEWER, [])
+
+
+# Addresses that only look alike.
+
+
+@pytest.mark.parametrize("email", ["\u212aate@acme.test", "kate@acme.t\u017ft", "ｋate@acme.test"])
+async def test_look_alike_letters_are_no_other_persons_address(world: World, email: str) -> None:
+    """A Kelvin sign becomes a k in lower case."""
+    by = operator(world.cast.acme)
+    await world.house.db.write(members.admit, by, "kate@acme.test", Level.ADMIN)
+    done = await world.client("ada").post("/api/member", {"user": {"email": email}})
+    assert (done.status, done.code) == (400, "bad_email")
+    story = Story(world)
+    story.at.person = {**PERSON, "email": email}
+    going = Traveller(story.stranger, story.at)
+    back = await going.sign_in(await add(world, level="viewer"))
+    assert (back, going.token) == ("/ui/login?problem=bad_email", "")
+
+
+async def test_case_and_blanks_make_no_second_member(world: World) -> None:
+    done = await world.client("ada").post("/api/member", {"user": {"email": " VIC@Acme.test "}})
+    assert (done.status, done.code) == (409, "already_member")
+
+
+# Databases of before.
+
+
+@pytest.fixture
+def older(database_url: str) -> Iterator[Database]:
+    """As it was before accounts had a scope, with people in one, two and no organizations."""
+    url = database_url if database_url.startswith("postgres") else f"{database_url}.older"
+    db = engines.opened(url)
+    if database_url.startswith("postgres"):
+        db.write_now(lambda tx: tx.run("drop schema public cascade"))
+        db.write_now(lambda tx: tx.run("create schema public"))
+    for name, text in migrations(db.sql.engine):
+        if name < "0056":
+            db.write_now(apply, f"migrations/{name}", text)
+    db.write_now(_people_of_before)
+    yield db
+    engines.closed(db)
+
+
+def _people_of_before(tx: Any) -> None:
+    for name in ("acme", "globex"):
+        tx.run("insert into customers (id, name, name_key, created_at, updated_at)"
+               " values (?, ?, ?, 0, 0)", name, name, name)  # fmt: skip
+    for user, places in (("both", ("acme", "globex")), ("single", ("acme",)), ("gone", ())):
+        tx.run("insert into users (id, email, username, password_hash, created_at, updated_at)"
+               " values (?, ?, ?, 'h', 0, 0)", user, f"{user}@x.test", user)  # fmt: skip
+        tx.run("insert into preferences values (?, '{}', 0)", user)
+        for place in places:
+            tx.run("insert into members (id, customer_id, user_id, level, created_at, updated_at)"
+                   " values (?, ?, ?, 'user', 0, 0)", f"{user} {place}", place, user)  # fmt: skip
+
+
+def test_an_upgrade_keeps_who_may_enter_where(older: Database, keys: Keys) -> None:
+    migrate(older)
+    found = older.write_now(
+        lambda tx: tx.rows("select id, scope, password_hash, proof from users order by id")
+    )
+    assert found == [("both", "", "h", ""), ("gone", "", None, ""), ("single", "acme", "h", "")]
+    for user, places in (("both", {"acme", "globex"}), ("single", {"acme"})):
+        person = older.write_now(users.by_identifier, user)
+        assert person is not None
+        for place in places:
+            entrance_args = (keys, person, None, place, "", "")
+            assert older.write_now(entrance.sign_in, *entrance_args).session is not None
+
+
+def test_after_an_upgrade_an_old_password_opens_nothing_new(older: Database, keys: Keys) -> None:
+    """Neither for somebody of one organization nor for somebody of several."""
+    migrate(older)
+    for user in ("single", "both", "gone"):
+        made = older.write_now(
+            customers.create_organization, keys, f"new-{user}", f"{user}@x.test",
+            reserved=frozenset(),
+        )  # fmt: skip
+        assert made.token
+        for person in older.write_now(users.named, user):
+            if person.password_hash is not None:
+                places = older.write_now(sessions.memberships, person.id)
+                assert f"new-{user}" not in {place.customer_name for place in places}
