@@ -89,6 +89,9 @@ def expected(route: Route, principal: Principal, which: Which) -> str:
         return "403"
     if not names_an_object(route) or f"{route.method} {route.path}" in MAKES:
         return OK
+    if route.path == "/api/session/invitation/{id}":
+        # Nobody is offered a membership here.
+        return "404"
     if which is not Which.OWN:
         # An organization that is not one's own is refused like one that nobody has heard of.
         return "403" if "/customer/{id}" in route.path else "404"

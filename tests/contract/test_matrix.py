@@ -165,4 +165,4 @@ def test_every_door_that_reads_a_body_is_knocked_at_with_one(world: World) -> No
 def test_every_id_in_a_path_is_the_id_of_something_we_have(world: World) -> None:
     estate = Town(world).estate
     nouns = {doors.noun(route) for route in ROUTES if "{id}" in route.path}
-    assert nouns <= {*estate.acme.ids, "session", "notification", "view"}
+    assert nouns <= {*estate.acme.ids, "session", "notification", "view", "invitation"}

@@ -22,6 +22,7 @@ from belvedere.jobs.finish import Reported, finish
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.once import Once
 from belvedere.protocol import Order, Report
+from belvedere.server.link import Link as AgentLink
 from belvedere.server.links import Links
 from jobs.test_races import at_once
 from jobs.workshop import Workshop
@@ -34,7 +35,10 @@ class Link:
         self.host_id = host_id
         self.session = session
         self.is_closing = False
+        self.disk = ""
         self.given: list[Order] = []
+
+    takes_work = AgentLink.takes_work
 
     def give(self, orders: list[Order]) -> None:
         self.given += orders

@@ -80,7 +80,7 @@ ROUTES = (
         decline,
         "Decline a membership for my own account",
         answer=OfferRecord,
-        codes=("nothing_to_accept",),
+        codes=("not_found",),
         known=False,
         people=True,
     ),

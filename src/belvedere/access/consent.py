@@ -13,7 +13,7 @@ from belvedere.access import invitations, members, roster, sessions, users
 from belvedere.access.model import Actor
 from belvedere.access.roster import Member
 from belvedere.access.users import User
-from belvedere.base.errors import Conflict
+from belvedere.base.errors import Conflict, NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
 
@@ -63,7 +63,11 @@ def accept(tx: Tx, actor: Actor, member_id: str) -> Offer:
 def decline(tx: Tx, actor: Actor, member_id: str) -> Offer:
     """An invitation ends. A membership that somebody uses stays with the organization's account,
     and is not offered again."""
-    user, offer = _held(tx, actor, member_id)
+    try:
+        user, offer = _held(tx, actor, member_id)
+    except Conflict as refusal:
+        # The id is in the path: what the caller may not see does not exist.
+        raise NotFound(refusal.message) from refusal
     member = roster.find(tx, offer.customer_id, member_id)
     there = roster.as_actor(tx, member, actor.address)
     mine = msgspec.structs.replace(there, user_id=user.id, username=user.username)
