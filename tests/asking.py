@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor
-from belvedere.access.keys import Keys
-from belvedere.access.limits import Limits
-from belvedere.base import text
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.limits.rate_limits import Limits
 from belvedere.base.clock import wall
+from belvedere.base.text import json_text as text
 from belvedere.db import Database
 from belvedere.rest.route import Ask, Reply, Route
 

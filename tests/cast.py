@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass
 
-from belvedere.access import Actor, Level, customers, members, passwords, sessions
-from belvedere.access.customers import Customer
-from belvedere.access.keys import Keys
-from belvedere.access.roster import Member
+from belvedere.access import Actor, Level
+from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import service as customers
+from belvedere.access.customers.service import Customer
+from belvedere.access.people.memberships import Member
+from belvedere.access.signin import sessions
 from belvedere.db import Tx
 
 PASSWORD = "larch-otter-violin"

@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 
 import engines
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Database
 from cast import Cast, assemble
 from handclock import HandClock

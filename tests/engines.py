@@ -15,7 +15,7 @@ from psycopg import sql
 import pgguard
 from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
-from belvedere.db.sqlite import Sqlite
+from belvedere.db.sqlite.database import Sqlite
 
 ENGINES = ("sqlite", "postgres")
 _number = itertools.count()

@@ -2,7 +2,7 @@
 
 from belvedere.db import Database
 from belvedere.hosts import presence
-from belvedere.jobs import sweep
+from belvedere.jobs.lifecycle import timeouts as sweep
 from belvedere.jobs.model import UNREACHABLE_AFTER
 
 

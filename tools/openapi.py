@@ -11,9 +11,10 @@ from typing import Any
 
 import msgspec
 
-from belvedere.server import openapi, routes
-from belvedere.server.settings import Settings
-from belvedere.server.table import Table
+from belvedere.server import routes
+from belvedere.server.http import openapi
+from belvedere.server.http.routing import Table
+from belvedere.settings import Settings
 
 NAMED = "#/components/schemas/"
 REFUSAL = {

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from belvedere.access import Actor, Keys, second_factors, totp
+from belvedere.access import Actor, Keys
+from belvedere.access.crypto import totp
+from belvedere.access.signin import second_factors
 from belvedere.base.clock import SECOND
 from belvedere.db import Database
 from handclock import HandClock

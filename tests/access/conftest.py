@@ -6,10 +6,10 @@ import pytest
 
 from access.knocking import Doors
 from belvedere.access import Actor, Keys, Level, Limits, Turnstile
-from belvedere.base.lane import Lane
+from belvedere.base.fair_queue import Lane
 from belvedere.db import Database
-from belvedere.rest.budget import HeavyReads
-from belvedere.server.settings import Settings
+from belvedere.rest.response_budget import HeavyReads
+from belvedere.settings import Settings
 from handclock import HandClock
 
 RESERVED = frozenset({"job", "task", "api", "ui", "-"})

@@ -16,11 +16,11 @@ from belvedere.access import (
     clear_acl,
     forget_acl,
     may_see,
-    members,
     replace_acl,
     visible,
 )
 from belvedere.access.acl import MAX_ENTRIES
+from belvedere.access.customers import member_changes as members
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx

@@ -7,7 +7,7 @@ import pytest
 
 from belvedere.access import Actor, Level, audit
 from belvedere.access.audit import Wanted
-from belvedere.access.keys import make_token
+from belvedere.access.crypto.keyring import make_token
 from belvedere.base.ids import new_id
 from belvedere.db import Database
 from cast import Cast

@@ -2,7 +2,8 @@
 
 import pytest
 
-from belvedere.access import Keys, Level, authenticate, members
+from belvedere.access import Keys, Level, authenticate
+from belvedere.access.customers import member_changes as members
 from belvedere.db import Database
 from cast import Cast
 

@@ -5,8 +5,8 @@ import pytest
 
 from access.knocking import Doors, find
 from belvedere.access import Actor, Keys, Level, authenticate, redeem_enrolment
+from belvedere.access.actor import LADDER
 from belvedere.access.api import ROUTES
-from belvedere.access.model import LADDER
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
 from cast import Cast

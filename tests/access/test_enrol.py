@@ -11,10 +11,10 @@ from belvedere.access import (
     authenticate,
     create_enrolment,
     create_token,
-    customers,
     redeem_enrolment,
-    tokens,
 )
+from belvedere.access.credentials import tokens
+from belvedere.access.customers import service as customers
 from belvedere.base.errors import Forbidden, Invalid, NotFound, Unauthenticated
 from belvedere.db import Database
 from cast import Cast

@@ -3,21 +3,17 @@
 import pytest
 
 from belvedere import events
-from belvedere.access import (
-    Keys,
-    Level,
-    authenticate,
-    invitations,
-    links,
-    members,
-    passwords,
-    recovery,
-    roster,
-    sessions,
-    tokens,
-    users,
-)
-from belvedere.access.invitations import Invited
+from belvedere.access import Keys, Level, authenticate
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.credentials import tokens
+from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.customers import invitations
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.customers.invitations import Invited
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
+from belvedere.access.signin import sessions
 from belvedere.base.clock import DAY, SECOND
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.db import Database

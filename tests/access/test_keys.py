@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from belvedere.access import Keys, load_secret
-from belvedere.access.keys import SECRET_FILE, make_token
+from belvedere.access.crypto.keyring import SECRET_FILE, make_token
 from belvedere.base.errors import Unavailable
 from belvedere.db import Database
 

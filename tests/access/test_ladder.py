@@ -15,19 +15,19 @@ from belvedere.access import (
     authenticate,
     create_enrolment,
     create_token,
-    customers,
-    entrance,
-    invitations,
-    links,
-    members,
     operator,
-    recovery,
-    roster,
-    sessions,
-    users,
 )
-from belvedere.access.customers import Customer
-from belvedere.access.model import LADDER, MEMBER_LEVELS
+from belvedere.access.actor import LADDER, MEMBER_LEVELS
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.customers import invitations
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.customers import service as customers
+from belvedere.access.customers.service import Customer
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
+from belvedere.access.signin import login as entrance
+from belvedere.access.signin import sessions
 from belvedere.base.errors import Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Database

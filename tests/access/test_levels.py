@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere.access import Actor, Level, may_run, may_see, require, require_person
-from belvedere.access.model import LADDER
+from belvedere.access.actor import LADDER
 from belvedere.base.errors import Forbidden
 
 V, U, M, A, OWN, AGENT, NOBODY = (

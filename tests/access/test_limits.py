@@ -3,7 +3,8 @@
 import pytest
 
 from belvedere.access import Limits
-from belvedere.access.limits import (
+from belvedere.access.limits.networks import network
+from belvedere.access.limits.rate_limits import (
     FREE_TRIES,
     SLOWEST_S,
     WRONG_PER_MINUTE,
@@ -11,7 +12,6 @@ from belvedere.access.limits import (
     Kind,
     Window,
 )
-from belvedere.access.networks import network
 from belvedere.base.errors import TooMany
 from handclock import HandClock
 

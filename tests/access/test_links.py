@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from access.knocking import Doors
-from belvedere.access import Actor, Keys, authenticate, users
+from belvedere.access import Actor, Keys, authenticate
+from belvedere.access.people import users
 from belvedere.base.errors import Forbidden, Invalid, NotFound, TooMany, Unauthenticated
 from belvedere.db import Database
 from cast import PASSWORD, Cast

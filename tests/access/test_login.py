@@ -5,8 +5,9 @@ import base64
 import pytest
 
 from access.knocking import Doors
-from belvedere.access import Actor, Keys, Level, authenticate, create_token, members, operator
-from belvedere.access.cookies import token_in
+from belvedere.access import Actor, Keys, Level, authenticate, create_token, operator
+from belvedere.access.customers import member_changes as members
+from belvedere.access.signin.cookies import token_in
 from belvedere.base.errors import Forbidden, NotFound, TooMany, Unauthenticated
 from belvedere.db import Database
 from cast import PASSWORD, Cast
@@ -80,7 +81,7 @@ async def test_a_disabled_person_is_refused_like_a_wrong_password(
 async def test_guessing_ends_in_429(
     doors: Doors, cast: Cast, stranger: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("belvedere.access.passwords.matches", lambda *_: False)
+    monkeypatch.setattr("belvedere.access.crypto.password_hash.matches", lambda *_: False)
     for n in range(20):
         with pytest.raises(Unauthenticated):
             await doors.knock(LOGIN, stranger, {"email": f"{n}@x.test", "password": "wrong"})
@@ -91,7 +92,7 @@ async def test_guessing_ends_in_429(
 async def test_both_names_of_an_account_count_apart(
     doors: Doors, cast: Cast, stranger: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("belvedere.access.passwords.matches", lambda *_: False)
+    monkeypatch.setattr("belvedere.access.crypto.password_hash.matches", lambda *_: False)
     for name in ("vic", "vic@acme.test") * 5:
         with pytest.raises(Unauthenticated):
             await doors.knock(LOGIN, stranger, {"email": name, "password": "wrong"})

@@ -3,23 +3,15 @@
 import pytest
 
 from belvedere import events
-from belvedere.access import (
-    Actor,
-    Keys,
-    Level,
-    acl_of,
-    audit,
-    authenticate,
-    links,
-    members,
-    replace_acl,
-    roster,
-    sessions,
-    tokens,
-    users,
-)
+from belvedere.access import Actor, Keys, Level, acl_of, audit, authenticate, replace_acl
 from belvedere.access.audit import Wanted
-from belvedere.access.roster import Member
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.credentials import tokens
+from belvedere.access.customers import member_changes as members
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
+from belvedere.access.people.memberships import Member
+from belvedere.access.signin import sessions
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.access import names
+from belvedere.access.people import naming as names
 from belvedere.base.errors import Invalid
 
 RESERVED = frozenset({"job", "-", "api"})

@@ -3,19 +3,12 @@
 import pytest
 
 from belvedere import events
-from belvedere.access import (
-    Actor,
-    Keys,
-    Level,
-    authenticate,
-    create_organization,
-    customers,
-    operator,
-    passwords,
-    roster,
-    tokens,
-    users,
-)
+from belvedere.access import Actor, Keys, Level, authenticate, create_organization, operator
+from belvedere.access.credentials import tokens
+from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.customers import service as customers
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.db import Database
 from cast import PASSWORD_HASH, Cast

@@ -4,22 +4,16 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any
 
-from belvedere.access import (
-    Actor,
-    Keys,
-    Level,
-    authenticate,
-    customers,
-    entrance,
-    invitations,
-    links,
-    members,
-    operator,
-    passwords,
-    recovery,
-    roster,
-    users,
-)
+from belvedere.access import Actor, Keys, Level, authenticate, operator
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.customers import invitations
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.customers import service as customers
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
+from belvedere.access.signin import login as entrance
 from belvedere.base.errors import Refused
 from belvedere.db import Database
 from cast import PASSWORD_HASH, Cast

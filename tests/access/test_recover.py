@@ -3,21 +3,15 @@
 import pytest
 
 from belvedere import events
-from belvedere.access import (
-    Keys,
-    Level,
-    authenticate,
-    customers,
-    invitations,
-    links,
-    members,
-    passwords,
-    recovery,
-    reset_password,
-    sessions,
-    set_password,
-    users,
-)
+from belvedere.access import Keys, Level, authenticate, reset_password, set_password
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.customers import invitations
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.customers import service as customers
+from belvedere.access.people import users
+from belvedere.access.signin import sessions
 from belvedere.base.clock import HOUR, SECOND
 from belvedere.base.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from belvedere.db import Database

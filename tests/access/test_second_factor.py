@@ -6,26 +6,17 @@ import pytest
 
 from access.authenticator import Authenticator, equip
 from belvedere import events
-from belvedere.access import (
-    Actor,
-    Keys,
-    Level,
-    audit,
-    authenticate,
-    customers,
-    entrance,
-    invitations,
-    members,
-    operator,
-    recovery,
-    recovery_codes,
-    second_factors,
-    securing,
-    sessions,
-    tickets,
-    users,
-)
-from belvedere.access.entrance import Entered
+from belvedere.access import Actor, Keys, Level, audit, authenticate, operator
+from belvedere.access.customers import invitations
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.customers import second_factor_changes as securing
+from belvedere.access.customers import service as customers
+from belvedere.access.people import users
+from belvedere.access.signin import login as entrance
+from belvedere.access.signin import login_tickets as tickets
+from belvedere.access.signin import recovery_codes, second_factors, sessions
+from belvedere.access.signin.login import Entered
 from belvedere.base.clock import MINUTE, SECOND
 from belvedere.base.errors import Conflict, Forbidden, Refused, TooMany, Unauthenticated
 from belvedere.db import Database

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from belvedere import events
-from belvedere.access import Keys, audit, secret_keys
+from belvedere.access import Keys, audit
+from belvedere.access.credentials import secret_keys
 from belvedere.base.errors import Forbidden, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Database

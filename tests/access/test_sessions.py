@@ -2,21 +2,13 @@
 
 import pytest
 
-from belvedere.access import (
-    Actor,
-    Keys,
-    Level,
-    audit,
-    authenticate,
-    customers,
-    entrance,
-    members,
-    sessions,
-    sweep,
-    touch,
-    users,
-)
-from belvedere.access.users import User
+from belvedere.access import Actor, Keys, Level, audit, authenticate, sweep, touch
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import service as customers
+from belvedere.access.people import users
+from belvedere.access.people.users import User
+from belvedere.access.signin import login as entrance
+from belvedere.access.signin import sessions
 from belvedere.base.clock import DAY, HOUR, SECOND
 from belvedere.base.errors import Forbidden, NotFound, Unauthenticated
 from belvedere.db import Database

@@ -14,12 +14,12 @@ from belvedere.access import (
     authenticate,
     create_agent_token,
     create_token,
-    members,
     operator,
     revoke_agent_tokens,
-    tokens,
     touch,
 )
+from belvedere.access.credentials import tokens
+from belvedere.access.customers import member_changes as members
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Database

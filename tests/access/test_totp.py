@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from belvedere.access import totp
+from belvedere.access.crypto import totp
 from belvedere.base.clock import SECOND
 
 # RFC 6238, appendix B, SHA-1; the last six of its eight digits.

@@ -5,9 +5,10 @@ import threading
 
 import pytest
 
-from belvedere.access import Limits, Turnstile, passwords
-from belvedere.access.limits import WRONG_PER_MINUTE
-from belvedere.access.turnstile import AT_ONCE, MAX_WAITING
+from belvedere.access import Limits, Turnstile
+from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.limits.rate_limits import WRONG_PER_MINUTE
+from belvedere.access.signin.password_checker import AT_ONCE, MAX_WAITING
 from belvedere.base.errors import Invalid, TooMany
 from handclock import HandClock
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from agent.processes import bearing, command_lines
-from belvedere.agent.folder import Folder, prepare
+from belvedere.agent.state_folder import Folder, prepare
 
 
 class Agency:
@@ -56,7 +56,7 @@ class Agency:
         return [pid for pid, line in command_lines() if self._is_keeper(line)]
 
     def _is_keeper(self, line: str) -> bool:
-        return "belvedere.agent.keeper" in line and self.folder.root in line.split("\0")
+        return "belvedere.agent.keeper.program" in line and self.folder.root in line.split("\0")
 
     def kill_keeper(self) -> None:
         for pid in self.keepers():

@@ -14,9 +14,9 @@ from typing import Any
 
 from agent.processes import bearing, below, read
 from belvedere.agent import wire
-from belvedere.agent.folder import Folder, prepare
-from belvedere.agent.spool import HEAD
-from belvedere.base.unix import short_path
+from belvedere.agent.output.spool import HEAD
+from belvedere.agent.state_folder import Folder, prepare
+from belvedere.base.unix_sockets import short_path
 from belvedere.protocol import INLINE_LOG
 
 Message = dict[str, Any]
@@ -37,9 +37,11 @@ class Keeping:
 
     def start(self, altered: str = "", **environment: str) -> None:
         """With `altered`, lines of Python that change a constant of the keeper first."""
-        words = ["-m", "belvedere.agent.keeper"]
+        words = ["-m", "belvedere.agent.keeper.program"]
         if altered:
-            code = f"import sys\n{altered}\nfrom belvedere.agent import keeper\nkeeper.main()"
+            code = (
+                f"import sys\n{altered}\nfrom belvedere.agent.keeper import program\nprogram.main()"
+            )
             words = ["-c", code]
         self.process = subprocess.Popen(
             [sys.executable, *words, "--state", self.folder.root],
@@ -169,7 +171,7 @@ class Keeping:
         # A process of the keeper may still be removing a working folder, or have ended just now:
         # then it has no command line any more.
         lines = {pid: read(pid, "cmdline") for pid in found}
-        return sorted(pid for pid, line in lines.items() if line and b"agent.removal" not in line)
+        return sorted(pid for pid, line in lines.items() if line and b"workdir.removal" not in line)
 
     def end(self) -> None:
         """Leave nothing of this test behind."""

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from belvedere.agent.aside import aside
+from belvedere.agent.isolation import aside
 
 
 async def test_it_works() -> None:
@@ -40,7 +40,7 @@ async def test_one_that_hangs_can_be_given_up() -> None:
 def test_a_program_ends_while_one_hangs() -> None:
     program = (
         "import asyncio, threading\n"
-        "from belvedere.agent.aside import aside\n"
+        "from belvedere.agent.isolation import aside\n"
         "begun = threading.Event()\n"
         "def hang():\n"
         "    begun.set()\n"

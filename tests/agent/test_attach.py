@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.agent import folder as folders
-from belvedere.agent.attach import attach
+from belvedere.agent import state_folder as folders
+from belvedere.agent.keeper_client import attach
 
 pytestmark = pytest.mark.usefixtures("loop_factory")
 

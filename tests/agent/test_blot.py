@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from agent.keeping import Keeping
-from belvedere.agent import blotting, harvest
-from belvedere.agent.blotting import TooMany, blot
-from belvedere.agent.directories import ANYONE
-from belvedere.base.masking import Masker
+from belvedere.agent.workdir import artifact_masking as blotting
+from belvedere.agent.workdir import artifacts as harvest
+from belvedere.agent.workdir.artifact_masking import TooMany, blot
+from belvedere.agent.workdir.directories import ANYONE
+from belvedere.base.text.masking import Masker
 
 SECRET = "correct-horse/battery+staple"
 MOST = 10_000

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.agent.checks import dstat
+from belvedere.agent.checks.kinds import dstat
 
 CALM = {"limit": {"cpu": 100, "mem": 100, "cache": 100, "disk": 100}}
 

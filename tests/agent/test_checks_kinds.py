@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from belvedere.agent.checks import KINDS, check_of, dns, file, ping, process, tcp, tls
+from belvedere.agent.checks import KINDS, check_of
+from belvedere.agent.checks.kinds import dns, file, ping, process, tcp, tls
 from belvedere.agent.checks.outcome import Outcome
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from belvedere.agent.checks import ping, scraper, tcp, tls
-from belvedere.monitors.configs import Scraper
+from belvedere.agent.checks.kinds import ping, scraper, tcp, tls
+from belvedere.monitors.config.types import Scraper
 
 OUTER_ONLY = {"outer_only": True}
 

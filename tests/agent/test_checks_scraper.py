@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from agent.webpages import page, site
+from belvedere.agent.checks.kinds.scraper import check
 from belvedere.agent.checks.outcome import Outcome
-from belvedere.agent.checks.scraper import check
-from belvedere.agent.lookout import perform
+from belvedere.agent.monitoring.scheduler import perform
 from belvedere.protocol import Watched
 
 DEFAULTS: dict[str, Any] = {

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from agent.processes import command_lines, is_alive
-from belvedere.agent import folder as folders
-from belvedere.agent.attach import Attachment, attach
-from belvedere.agent.cache import Cache
+from belvedere.agent import state_folder as folders
 from belvedere.agent.checks.outcome import Outcome
-from belvedere.agent.checks.script import ScriptChecks
-from belvedere.agent.lookout import perform
+from belvedere.agent.file_cache import Cache
+from belvedere.agent.keeper_client import Attachment, attach
+from belvedere.agent.monitoring.scheduler import perform
+from belvedere.agent.monitoring.script_checks import ScriptChecks
 from belvedere.protocol import Watched
 from e2e.patience import until
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from belvedere.agent import enrol, main
-from belvedere.agent.enrol import CannotEnrol, Unreachable
-from belvedere.agent.folder import Folder, prepare
-from belvedere.agent.machine import fingerprint
-from belvedere.agent.settings import Settings
+from belvedere.agent import main
+from belvedere.agent.setup import enrolment as enrol
+from belvedere.agent.setup.enrolment import CannotEnrol, Unreachable
+from belvedere.agent.setup.machine import fingerprint
+from belvedere.agent.setup.settings import Settings
+from belvedere.agent.state_folder import Folder, prepare
 
 ANSWER = {"token": "bva_own", "host_id": "h1", "customer": "acme", "hostname": "web"}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.agent import cache as caches
-from belvedere.agent.cache import Cache
+from belvedere.agent import file_cache as caches
+from belvedere.agent.file_cache import Cache
 
 SCRIPT = b"#!/bin/sh\necho hi\n"
 DIGEST = hashlib.sha256(SCRIPT).hexdigest()

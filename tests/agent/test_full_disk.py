@@ -12,10 +12,10 @@ import pytest
 
 from agent.keeping import Keeping, Message
 from agent.office import office
-from belvedere.agent import spool
-from belvedere.agent.held import MAX_HELD, MAX_HELD_TOTAL, Held, Piece, Room, unpack
-from belvedere.agent.spool import MAX_PARTS, Place, Spool
-from belvedere.agent.streams import Streams
+from belvedere.agent.output import spool
+from belvedere.agent.output.memory_buffer import MAX_HELD, MAX_HELD_TOTAL, Held, Piece, Room, unpack
+from belvedere.agent.output.spool import MAX_PARTS, Place, Spool
+from belvedere.agent.output.upload import Streams
 from belvedere.protocol import Ended, Report, unpack_output
 
 # Waits until the test allows it to go on, writes, waits again, writes, and ends.

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from agent.keeping import Keeping
-from belvedere.agent import harvest
-from belvedere.agent.streams import Streams
+from belvedere.agent.output.upload import Streams
+from belvedere.agent.workdir import artifacts as harvest
 from belvedere.protocol import CHUNK, Ended, Report, unpack_file
 from e2e.patience import until
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.agent import enrol, install
-from belvedere.agent.enrol import Credential, Unreachable
-from belvedere.agent.folder import prepare
-from belvedere.agent.settings import Settings, parse
+from belvedere.agent.setup import enrolment as enrol
+from belvedere.agent.setup import install
+from belvedere.agent.setup.enrolment import Credential, Unreachable
+from belvedere.agent.setup.settings import Settings, parse
+from belvedere.agent.state_folder import prepare
 
 
 def settings(tmp_path: Path, *words: str) -> Settings:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.agent import journal as journals
-from belvedere.agent.journal import Journal, line, read
-from belvedere.agent.ledger import REMEMBERED, Ledger, records, replay
+from belvedere.agent.journal import journal as journals
+from belvedere.agent.journal.journal import Journal, line, read
+from belvedere.agent.journal.state import REMEMBERED, Ledger, records, replay
 
 HEAD = line(["journal", 1, "first", "host"])
 LINES = [

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agent.keeping import Keeping
-from belvedere.agent.spawn import MARKS, Spawner
+from belvedere.agent.processes.spawn import MARKS, Spawner
 
 SLEEP = "#!/bin/sh\nexec sleep 300\n"
 
@@ -294,7 +294,7 @@ def test_without_a_journal_nothing_starts(keeping: Keeping, tmp_path: Path) -> N
 
 
 def test_a_second_keeper_refuses_with_one_sentence(keeping: Keeping) -> None:
-    words = [sys.executable, "-m", "belvedere.agent.keeper", "--state", keeping.folder.root]
+    words = [sys.executable, "-m", "belvedere.agent.keeper.program", "--state", keeping.folder.root]
     second = subprocess.run(words, capture_output=True, text=True, check=False)
     assert second.returncode == 3
     assert second.stdout == f"Another keeper holds {keeping.folder.root}.\n"
@@ -324,7 +324,7 @@ def test_another_enrolment_is_another_journal(keeping: Keeping) -> None:
 
 def test_it_ends_by_itself_when_nobody_needs_it(keeping: Keeping) -> None:
     keeping.kill()
-    keeping.start("from belvedere.agent import keeper\nkeeper.IDLE_EXIT = 200_000_000")
+    keeping.start("from belvedere.agent.keeper import program\nprogram.IDLE_EXIT = 200_000_000")
     keeping.connect()
     fence = keeping.order("#!/bin/sh\n")
     keeping.report(fence)
@@ -340,7 +340,7 @@ def test_it_ends_by_itself_when_nobody_needs_it(keeping: Keeping) -> None:
 
 def test_where_there_is_no_subreaper_the_group_is_what_it_can_end(keeping: Keeping) -> None:
     keeping.kill()
-    keeping.start("from belvedere.agent import crowd\ncrowd.Tree = crowd.Group")
+    keeping.start("from belvedere.agent.processes import groups\ngroups.Tree = groups.Group")
     assert keeping.connect()["containment"] == "group"
     report = keeping.run("#!/bin/sh\nsleep 300 &\necho said\n")
     assert (report["ending"], report["lastline"]) == ("exit", "said")

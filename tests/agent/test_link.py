@@ -13,12 +13,12 @@ import pytest
 
 from agent.fake_server import FakeServer
 from agent.office import office
-from belvedere.agent import folder as folders
-from belvedere.agent import link
-from belvedere.agent.attach import Attachment, attach
-from belvedere.agent.enrol import Credential
-from belvedere.agent.link import Link
-from belvedere.agent.settings import Settings
+from belvedere.agent import state_folder as folders
+from belvedere.agent.connection import server_link as link
+from belvedere.agent.connection.server_link import Link
+from belvedere.agent.keeper_client import Attachment, attach
+from belvedere.agent.setup.enrolment import Credential
+from belvedere.agent.setup.settings import Settings
 
 LINES = "#!/bin/sh\nfor i in $(seq 1 $1); do echo line $i; sleep $2; done\nexit 3\n"
 

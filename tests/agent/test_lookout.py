@@ -9,11 +9,12 @@ import pytest
 
 from agent.office import office
 from agent.webpages import site
-from belvedere.agent import sample_log, samples
 from belvedere.agent.checks.outcome import Outcome, sound
-from belvedere.agent.lookout import Lookout, phase
-from belvedere.agent.sample_log import SampleLog
-from belvedere.agent.samples import Buffer
+from belvedere.agent.monitoring import sample_buffer as samples
+from belvedere.agent.monitoring import sample_journal as sample_log
+from belvedere.agent.monitoring.sample_buffer import Buffer
+from belvedere.agent.monitoring.sample_journal import SampleLog
+from belvedere.agent.monitoring.scheduler import Lookout, phase
 from belvedere.protocol import Samples, Watched
 
 
@@ -97,7 +98,7 @@ async def test_checks_of_one_monitor_never_overlap(monkeypatch: pytest.MonkeyPat
             done.set()
         return Outcome("normal")
 
-    monkeypatch.setattr("belvedere.agent.lookout.check_of", lambda kind: slow)
+    monkeypatch.setattr("belvedere.agent.monitoring.scheduler.check_of", lambda kind: slow)
     lookout = Lookout(Buffer())
     lookout.configure([Watched("m", "scraper", 1, 20, {})])
     async with asyncio.timeout(10):
@@ -283,7 +284,7 @@ async def test_a_removed_monitor_ends_even_where_its_check_fails_on_the_way_out(
         finally:
             raise RuntimeError("the keeper is gone")
 
-    monkeypatch.setattr("belvedere.agent.lookout.check_of", lambda kind: stubborn)
+    monkeypatch.setattr("belvedere.agent.monitoring.scheduler.check_of", lambda kind: stubborn)
     buffer = Buffer()
     lookout = Lookout(buffer)
     lookout.configure([Watched("m", "scraper", 1, 20, {})])

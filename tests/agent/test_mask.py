@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from agent.keeping import Keeping
-from belvedere.agent.output import Output
-from belvedere.agent.supply import Supply
+from belvedere.agent.connection.order_intake import Supply
+from belvedere.agent.output.capture import Output
 from belvedere.protocol import Order
 
 SECRET = "correct-horse/battery+staple"

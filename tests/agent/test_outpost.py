@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from agent.processes import command_lines, is_alive, read
-from belvedere.agent import outpost
 from belvedere.agent.boot import command
-from belvedere.agent.cache import Cache
 from belvedere.agent.checks.outcome import Outcome
-from belvedere.agent.checks.program import BEAT_S
-from belvedere.agent.checks.script import ScriptChecks
-from belvedere.agent.outpost import Outpost
+from belvedere.agent.file_cache import Cache
+from belvedere.agent.monitoring import checker_process as outpost
+from belvedere.agent.monitoring.checker_main import BEAT_S
+from belvedere.agent.monitoring.checker_process import Outpost
+from belvedere.agent.monitoring.script_checks import ScriptChecks
 from belvedere.protocol import Watched
 
 pytestmark = pytest.mark.usefixtures("loop_factory")
@@ -60,7 +60,7 @@ async def posted(folder: Path) -> AsyncIterator[tuple[Outpost, Seen]]:
 def processes(folder: Path) -> list[int]:
     """Those of the checks of this agent."""
     lines = command_lines()
-    return [pid for pid, line in lines if "agent.checks" in line and f"\0{folder}\0" in line]
+    return [pid for pid, line in lines if "checker_main" in line and f"\0{folder}\0" in line]
 
 
 @contextmanager
@@ -161,7 +161,7 @@ async def test_a_process_that_reports_nothing_is_killed(
 
 def test_a_process_without_checks_reports_that_it_is_alive(tmp_path: Path) -> None:
     with subprocess.Popen(
-        [*command("belvedere.agent.checks.program"), "/nowhere"],
+        [*command("belvedere.agent.monitoring.checker_main"), "/nowhere"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as process:
@@ -240,7 +240,7 @@ async def test_one_that_talks_nonsense_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Also when it does so at length."""
-    commands = iter([["sh", "-c", "yes nonsense | head -c 300000; exec cat", "agent.checks"]])
+    commands = iter([["sh", "-c", "yes nonsense | head -c 300000; exec cat", "checker_main"]])
     real = command
     monkeypatch.setattr(outpost, "command", lambda module: next(commands, real(module)))
     monkeypatch.setattr(outpost, "BACK_OFF_S", (0.0,))
@@ -254,7 +254,7 @@ async def test_one_that_talks_nonsense_is_replaced(
 def program(*said: bytes) -> "subprocess.CompletedProcess[bytes]":
     """The process itself, told this and then nothing more."""
     return subprocess.run(
-        [*command("belvedere.agent.checks.program"), "/nowhere"],
+        [*command("belvedere.agent.monitoring.checker_main"), "/nowhere"],
         input=b"".join(said),
         capture_output=True,
         timeout=30,

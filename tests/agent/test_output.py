@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.agent.output import LAST_LINE, Output
+from belvedere.agent.output.capture import LAST_LINE, Output
 
 PIECES = st.lists(st.text("ab \n\t\r\u20ac\0", max_size=8).map(str.encode), max_size=12)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.agent import quickjson
-from belvedere.agent.quickjson import from_json, to_json, writer
+from belvedere.agent import json_lines as quickjson
+from belvedere.agent.json_lines import from_json, to_json, writer
 
 # Every code point, halves of pairs among them, and every number, infinite ones among them.
 TEXTS = st.text(st.characters())

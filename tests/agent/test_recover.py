@@ -7,8 +7,8 @@ import pytest
 
 from agent.keeping import Keeping
 from agent.processes import bearing
-from belvedere.agent.folder import boot_id
-from belvedere.agent.journal import line
+from belvedere.agent.journal.journal import line
+from belvedere.agent.state_folder import boot_id
 
 HEAD = line(["journal", 1, "the-journal", "host"])
 

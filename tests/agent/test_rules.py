@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from belvedere.agent import rules
-from belvedere.agent.ledger import Ledger, records, replay
-from belvedere.agent.steps import Clear, End, Renew, Spawn, Step, Tell, TellState, Write
+from belvedere.agent.journal import rules
+from belvedere.agent.journal.effects import Clear, End, Renew, Spawn, Step, Tell, TellState, Write
+from belvedere.agent.journal.state import Ledger, records, replay
 
 EXIT = {"ending": "exit", "code": 0}
 

@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from belvedere.agent.checks.seeker import Seeker
-from belvedere.base.pattern import compiled
-from belvedere.base.search import found
+from belvedere.base.text.regex import compiled
+from belvedere.base.text.search import found
+from belvedere.base.text.seeker import Seeker
 
 TEXTS = ["", "b", "ab", "xx ab", "a" * 300 + "b", "ba " * 500, "a\nb", "x" * 1_000 + "ab"]
 

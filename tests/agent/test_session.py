@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from agent.keeping import Keeping
-from belvedere.agent import speech, wire
-from belvedere.agent.attach import Attachment
-from belvedere.agent.cache import Cache
-from belvedere.agent.lookout import Lookout
-from belvedere.agent.samples import Buffer
-from belvedere.agent.session import Session
+from belvedere.agent import messages as speech
+from belvedere.agent import wire
+from belvedere.agent.connection.session import Session
+from belvedere.agent.file_cache import Cache
+from belvedere.agent.keeper_client import Attachment
+from belvedere.agent.monitoring.sample_buffer import Buffer
+from belvedere.agent.monitoring.scheduler import Lookout
 from belvedere.protocol import INLINE_LOG, Welcome
 from belvedere.server.main import MAX_MESSAGE
 

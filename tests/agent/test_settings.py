@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.agent.settings import Settings, parse
+from belvedere.agent.setup.settings import Settings, parse
 
 SERVER = ["--server", "https://belvedere.example.org/"]
 

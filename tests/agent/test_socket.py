@@ -10,8 +10,8 @@ import pytest
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.utils import accept_key
 
-from belvedere.agent.socket import Socket, connect
-from belvedere.base import frames
+from belvedere.agent.connection.websocket import Socket, connect
+from belvedere.base import websocket_frames as frames
 
 OPTIONS = {"max_size": 1_000, "ping_interval": 60.0, "ping_timeout": 60.0}
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from belvedere.agent.space import Space
+from belvedere.agent.disk_space import Space
 
 
 class Disk:

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from belvedere.agent import speech
+from belvedere.agent import messages as speech
 from belvedere.protocol import (
     Beat,
     Ended,

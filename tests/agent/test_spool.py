@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.agent import spool
-from belvedere.agent.spool import FIRST, HEAD, LATER, Place, Spool, segment
+from belvedere.agent.output import spool
+from belvedere.agent.output.spool import FIRST, HEAD, LATER, Place, Spool, segment
 
 MIB = 1024 * 1024
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.agent.spool import Spool
-from belvedere.agent.streams import Streams
+from belvedere.agent.output.spool import Spool
+from belvedere.agent.output.upload import Streams
 from belvedere.protocol import CHUNK, Ended, Report, unpack_output
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from belvedere.agent.keeper import AT_ONCE, Keeper
-from belvedere.agent.ledger import Ledger
-from belvedere.agent.script import NEVER
-from belvedere.agent.steps import End, Spawn, Tell, TellState, Write
+from belvedere.agent.journal.effects import End, Spawn, Tell, TellState, Write
+from belvedere.agent.journal.state import Ledger
+from belvedere.agent.keeper.program import AT_ONCE, Keeper
+from belvedere.agent.processes.script import NEVER
 
 COUNT = 3 * AT_ONCE + 1
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from belvedere.agent.lookout import Lookout
-from belvedere.agent.samples import Buffer
-from belvedere.agent.watch_list import WatchList
+from belvedere.agent.monitoring.monitor_list import WatchList
+from belvedere.agent.monitoring.sample_buffer import Buffer
+from belvedere.agent.monitoring.scheduler import Lookout
 from belvedere.protocol import Watch, Watched
 
 

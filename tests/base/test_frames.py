@@ -9,8 +9,17 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 from websockets.uri import parse_uri
 
-from belvedere.base import frames
-from belvedere.base.frames import BINARY, CLOSE, CONTINUED, PING, PONG, TEXT, Broken, Reader
+from belvedere.base import websocket_frames as frames
+from belvedere.base.websocket_frames import (
+    BINARY,
+    CLOSE,
+    CONTINUED,
+    PING,
+    PONG,
+    TEXT,
+    Broken,
+    Reader,
+)
 
 LONGEST = 1 << 20
 BORDERS = (0, 1, 125, 126, 127, 65_535, 65_536, 70_000)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from belvedere.base import inner
+from belvedere.base import networks as inner
 
 INNER = [
     "0.0.0.0",

@@ -2,7 +2,7 @@
 
 import logging
 
-from belvedere.base.log_lines import FULL, Formatter
+from belvedere.base.log_format import FULL, Formatter
 
 
 def _line(message: str) -> str:

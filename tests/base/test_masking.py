@@ -16,9 +16,9 @@ import hypothesis
 import hypothesis.strategies as st
 import pytest
 
-from belvedere.base import masking
-from belvedere.base.disguises import MAX_FORMS, MAX_LINES, SHORTEST, _written, disguises
-from belvedere.base.masking import FEW, MARK, Masker
+from belvedere.base.text import masking
+from belvedere.base.text.masking import FEW, MARK, Masker
+from belvedere.base.text.secret_forms import MAX_FORMS, MAX_LINES, SHORTEST, _written, disguises
 
 SECRET = 'pässwörd/with+all "kinds" of=things?'
 KEY = "\n".join(

@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.base.pattern import MAX_TEXT, Pattern, compiled
+from belvedere.base.text.regex import MAX_TEXT, Pattern, compiled
 
 
 def test_it_works() -> None:

@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.base.pattern import compiled
-from belvedere.base.search import Search, found
+from belvedere.base.text.regex import compiled
+from belvedere.base.text.search import Search, found
 
 PATTERNS = (
     "ab",

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from belvedere.base import text
 from belvedere.base.errors import Invalid
-from belvedere.base.text import Number
+from belvedere.base.text import json_text as text
+from belvedere.base.text.json_text import Number
 
 BLANKS = st.text(" \t\n\r", max_size=3)
 PIECES = [*'{}[]:, \n1"\\x', '"a"', "-0", "1.50", "true", "null", "\ufeff", "\u00a0", "\v"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from belvedere.bench import figures
-from belvedere.bench.figures import Bare, Grown, History, Idle, Result
+from belvedere.bench import results as figures
+from belvedere.bench.results import Bare, Grown, History, Idle, Result
 
 MS = 1e-3
 BARE = Bare(runs=1, p50_us=500.0, mean_us=500.0, rounds_us=[500.0])

@@ -1,12 +1,13 @@
 """History made in bulk looks like history that happened."""
 
-from belvedere.bench import fill as filling
-from belvedere.bench import ground
+from belvedere.bench.measure import fixture as ground
+from belvedere.bench.measure import history_data as filling
 from belvedere.db import Database, Tx
 from belvedere.events import cursors
-from belvedere.jobs import fold, pages
-from belvedere.rest.filters import Listing
-from belvedere.server.reactions import REACTIONS
+from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.queries import pages
+from belvedere.rest.listing import Listing
+from belvedere.server.background.consumers import REACTIONS
 
 
 def test_it_works(db: Database) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 import fakeserver
-from belvedere.bench.line import Line, request
-from belvedere.client.calls import Client
-from belvedere.client.problem import Unreachable
+from belvedere.bench.measure.http_connection import Line, request
+from belvedere.client.errors import Unreachable
+from belvedere.client.http_client import Client
 from fakeserver import FakeServer, Say
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.db import Tx
-from belvedere.monitors import rollups
 from belvedere.monitors import service as monitors
-from belvedere.monitors.given import MonitorBody
-from belvedere.monitors.rollups import Seen
+from belvedere.monitors.config.bodies import MonitorBody
+from belvedere.monitors.evaluation import rollups
+from belvedere.monitors.evaluation.rollups import Seen
 from contract.world import World
 
 

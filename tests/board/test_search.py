@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.board.search import search
 from belvedere.monitors import service as monitors
-from belvedere.monitors.given import MonitorBody
+from belvedere.monitors.config.bodies import MonitorBody
+from belvedere.overview.search import search
 from contract.client import Client
 from contract.running import create
 from contract.world import World

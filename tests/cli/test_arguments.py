@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.cli import arguments
-from belvedere.cli.verb import Stop
+from belvedere.cli.framework.command import Stop
+from belvedere.cli.jobs import arguments
 
 DEFINITIONS = [{"type": "fixed"}, {"type": "input"}, {"type": "file"}]
 

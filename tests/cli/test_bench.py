@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
-from belvedere.bench import history, private, processes, rooms, run
-from belvedere.bench.figures import ROOM_GOALS
-from belvedere.cli import bench
-from belvedere.client.calls import Client
+from belvedere.bench import run
+from belvedere.bench.environment import private_server as private
+from belvedere.bench.environment import processes
+from belvedere.bench.measure import features as rooms
+from belvedere.bench.measure import history
+from belvedere.bench.results import ROOM_GOALS
+from belvedere.cli.server import bench
+from belvedere.client.http_client import Client
 from cli.conftest import Belvedere
 
 SMALL = (

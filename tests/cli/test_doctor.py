@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.server.build import build
-from belvedere.server.settings import Settings
+from belvedere.server.wiring import build
+from belvedere.settings import Settings
 from cli.conftest import Belvedere
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import clicast
-from belvedere.client import stream as client_stream
+from belvedere.client import event_stream as client_stream
 from cli.conftest import Belvedere
 from fakeserver import FakeServer, stream
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from belvedere.access import keyfile
+from belvedere.access.crypto import key_file as keyfile
 from cli.conftest import Belvedere
 
 CREATE = ("organization", "create", "acme", "--email", "ada@acme.example")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.server import operator
+from belvedere.server import operator_socket as operator
 from cli.conftest import Belvedere
 from fakeserver import FakeServer, Handler, Say
 

@@ -10,7 +10,9 @@ import pytest
 import clicast
 from belvedere import __version__
 from belvedere.base.errors import Conflict, Fault
-from belvedere.cli import call, main, reference, verb
+from belvedere.cli import main, reference
+from belvedere.cli.framework import command as verb
+from belvedere.cli.framework import dispatch as call
 from cli.conftest import Belvedere
 from fakeserver import FakeServer, Say
 
@@ -167,9 +169,9 @@ def test_a_certificate_that_cannot_be_read_is_named(stranger: Belvedere) -> None
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
     code = (
-        "import sys; from belvedere.cli import call\n"
+        "import sys; from belvedere.cli.framework import dispatch\n"
         "def flood():\n  print('x' * 1_000_000); return 0\n"
-        "sys.exit(call.guarded(flood))"
+        "sys.exit(dispatch.guarded(flood))"
     )
     command = f"{shlex.quote(sys.executable)} -c {shlex.quote(code)} | head -c 1 >/dev/null"
     ran = subprocess.run(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.cli import profile
-from belvedere.cli.profile import Profile
-from belvedere.cli.verb import Stop
+from belvedere.cli.framework import profile
+from belvedere.cli.framework.command import Stop
+from belvedere.cli.framework.profile import Profile
 
 LOGIN = Profile("https://one.example", "acme", "bvs_login")
 

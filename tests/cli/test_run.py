@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import clicast
-from belvedere.cli import follow as following
-from belvedere.client import stream as client_stream
+from belvedere.cli.jobs import follow as following
+from belvedere.client import event_stream as client_stream
 from cli.conftest import Belvedere
 from fakeserver import FakeServer, Say, stream
 

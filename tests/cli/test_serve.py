@@ -2,8 +2,10 @@
 
 import pytest
 
-from belvedere.cli import serve, verb
-from belvedere.server import main, settings
+from belvedere import settings
+from belvedere.cli.framework import command as verb
+from belvedere.cli.server import serve
+from belvedere.server import main
 from cli.conftest import Belvedere
 
 SECRETS = ("secret_key", "admin_password", "access_token")

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from rich.text import Text
 
-from belvedere.cli import job_page, show
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.jobs import job_rendering as job_page
 
 
 class Terminal(io.StringIO):

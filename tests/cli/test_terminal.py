@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.cli import show
-from belvedere.cli.terminal import Filter, clean
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework.terminal_text import Filter, clean
 from fakeserver import FakeServer, Say
 
 JOB = "65a0000000000000000000b1"

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from belvedere.cli import words
-from belvedere.cli.verb import Stop
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Stop
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

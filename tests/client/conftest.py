@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 import fakeserver
-from belvedere.client.calls import Client
+from belvedere.client.http_client import Client
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from belvedere.base.errors import Fault
-from belvedere.client.calls import Client
-from belvedere.client.problem import Problem, Unreachable
+from belvedere.client.errors import Problem, Unreachable
+from belvedere.client.http_client import Client
 from fakeserver import FakeServer, Say
 
 
@@ -137,7 +137,7 @@ def test_it_says_which_ca_file_cannot_be_used(tmp_path: Path) -> None:
 
 
 def test_it_names_the_way_out_of_an_untrusted_certificate() -> None:
-    from belvedere.client import wire
+    from belvedere.client import connections as wire
 
     fault = ssl.SSLCertVerificationError()
     fault.verify_message = "self-signed certificate"

@@ -5,9 +5,9 @@ from itertools import islice
 
 import pytest
 
-from belvedere.client.calls import Client
-from belvedere.client.problem import Problem, Unreachable
-from belvedere.client.stream import Event, follow, parse
+from belvedere.client.errors import Problem, Unreachable
+from belvedere.client.event_stream import Event, follow, parse
+from belvedere.client.http_client import Client
 from fakeserver import FakeServer, Say, stream
 
 

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 import fakeserver
-from belvedere.client.calls import Client
-from belvedere.client.problem import Unreachable
+from belvedere.client.errors import Unreachable
+from belvedere.client.http_client import Client
 
 
 def certificate(folder: Path) -> Path:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from belvedere.server.console.shelf import STATIC
+from belvedere.server.console.assets import STATIC
 
 KB = 1_000
 # Whoever opens the console sees the dashboard first.

@@ -1,6 +1,6 @@
 """How much a browser fetches before it shows anything, and how much a release carries."""
 
-from belvedere.server.console.shelf import STATIC, load
+from belvedere.server.console.assets import STATIC, load
 from console import budget
 
 # Thousands of bytes as they go over the wire, packed by gzip.

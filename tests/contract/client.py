@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from belvedere.server.app import App
+from belvedere.server.http.app import App
 
 NOTHING: Any = object()
 FORM = "application/x-www-form-urlencoded"

@@ -6,8 +6,8 @@ from typing import Any
 
 from belvedere.base.errors import Refused
 from belvedere.rest.route import Route
-from belvedere.server import openapi
-from belvedere.server.table import Table
+from belvedere.server.http import openapi
+from belvedere.server.http.routing import Table
 from contract.client import Answer
 from contract.schema import Checker
 

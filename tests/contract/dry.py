@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from belvedere.db import Database, Tx
-from belvedere.server.auth import Credentials
-from belvedere.server.feed import Feed
-from belvedere.server.house import House
+from belvedere.events.feed import Feed
+from belvedere.server.http.authentication import Credentials
+from belvedere.server.runtime import House
 
 
 class _Undo(Exception):

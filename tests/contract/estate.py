@@ -5,54 +5,48 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from belvedere import hosts
-from belvedere.access import (
-    Actor,
-    Keys,
-    Level,
-    customers,
-    enrolment,
-    invitations,
-    members,
-    operator,
-    recovery,
-    second_factors,
-    secret_keys,
-    tickets,
-    tokens,
-    totp,
-)
+from belvedere.access import Actor, Keys, Level, operator
+from belvedere.access.credentials import enrolment, secret_keys, tokens
+from belvedere.access.crypto import totp
+from belvedere.access.customers import invitations
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.customers import service as customers
+from belvedere.access.signin import login_tickets as tickets
+from belvedere.access.signin import second_factors
 from belvedere.db import Tx
 from belvedere.definitions import service as definitions
 from belvedere.definitions.service import DefinitionBody
-from belvedere.indicators import links as badges
+from belvedere.egress.messages import Outcome
+from belvedere.indicators import public_links as badges
 from belvedere.indicators import service as indicators
-from belvedere.indicators.given import IndicatorBody
-from belvedere.jobs import queue, vote_links
-from belvedere.jobs.create import NewJob, create
+from belvedere.indicators.bodies import IndicatorBody
+from belvedere.jobs.approvals import links as vote_links
+from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle.create import NewJob, create
 from belvedere.monitors import service as monitors
-from belvedere.monitors.given import MonitorBody
-from belvedere.notifications import outbox
+from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.notifications import service as notify
-from belvedere.notifications.given import ChannelBody, RuleBody
-from belvedere.notifications.parcel import Outcome
+from belvedere.notifications.bodies import ChannelBody, RuleBody
+from belvedere.notifications.delivery import outbox
 from belvedere.providers import service as providers
 from belvedere.providers.model import Endpoints, ProviderBody
 from belvedere.schedules import service as schedules
-from belvedere.schedules.given import ScheduleBody
+from belvedere.schedules.bodies import ScheduleBody
 from belvedere.secrets import service as secrets
 from belvedere.secrets.service import SecretBody
-from belvedere.server.house import House
+from belvedere.server.runtime import House
 from belvedere.statuspages import service as statuspages
 from belvedere.statuspages.model import Part, StatusPageBody
-from belvedere.webhooks import calls
 from belvedere.webhooks import service as webhooks
-from belvedere.webhooks.calls import Call
+from belvedere.webhooks.deliveries import receive as calls
+from belvedere.webhooks.deliveries.receive import Call
 from belvedere.webhooks.model import Door
 from belvedere.webhooks.service import WebhookBody
+from belvedere.workflow_specs.model import Graph, Node
 from belvedere.workflows import service as workflows
 from belvedere.workflows import start
-from belvedere.workflows.given import WorkflowBody
-from belvedere.workflows.model import Graph, Node
+from belvedere.workflows.bodies import WorkflowBody
 from belvedere.workflows.start import NewWorkflowJob
 from cast import Cast
 from contract.fakeagent import hello

@@ -32,7 +32,7 @@ from belvedere.protocol import (
     pack_output,
     unpack_blob,
 )
-from belvedere.server.app import App
+from belvedere.server.http.app import App
 
 PATIENCE_S = 30.0
 SHAPES = {

@@ -2,8 +2,9 @@
 
 import asyncio
 
-from belvedere.server import loops, reactions
-from belvedere.server.house import House
+from belvedere.server.background import consumers as reactions
+from belvedere.server.background import loops
+from belvedere.server.runtime import House
 
 TOLD = next(one for one in reactions.REACTIONS if one.name == "people are told")
 

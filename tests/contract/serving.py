@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.access import Keys, Turnstile, passwords
+from belvedere.access import Keys, Turnstile
+from belvedere.access.crypto import password_hash as passwords
 from belvedere.db import Database
-from belvedere.server.build import furnish
-from belvedere.server.house import House
-from belvedere.server.settings import Settings
+from belvedere.server.runtime import House
+from belvedere.server.wiring import furnish
+from belvedere.settings import Settings
 from cast import PASSWORD, PASSWORD_HASH, Cast
 from contract.client import Client
 from contract.world import World, opened

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import members
+from belvedere.access.customers import member_changes as members
 from belvedere.base.clock import DAY, SECOND
 from contract import notifying
 from contract.client import Client

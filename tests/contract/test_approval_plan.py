@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.jobs import sweep
+from belvedere.jobs.lifecycle import timeouts as sweep
 from contract import flowing
 from contract.client import Client
 from contract.running import create, show

@@ -73,7 +73,7 @@ async def test_it_is_exported(world: World, ada: Client, clock: HandClock) -> No
 
 
 async def test_no_cell_is_a_formula(world: World, ada: Client) -> None:
-    from belvedere.access.api_audit import _safe
+    from belvedere.access.api.audit import _safe
 
     assert [_safe(text) for text in ("=1+1", "@x", "-2", "+3", "x=1", "")] == [
         *("'=1+1", "'@x", "'-2", "'+3", "x=1", ""),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from belvedere import hosts
-from belvedere.access import customers
+from belvedere.access.customers import service as customers
 from belvedere.db import Tx
 from belvedere.server import demo
 from contract.client import Client

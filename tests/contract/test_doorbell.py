@@ -2,9 +2,10 @@
 
 import asyncio
 
-from belvedere.jobs import waiting
+from belvedere.events import feed
+from belvedere.jobs.api import wait as waiting
 from belvedere.protocol import Order
-from belvedere.server import feed, loops
+from belvedere.server.background import loops
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from belvedere.server.feed import Listener
+from belvedere.events.feed import Listener
 from contract.client import Client
 from contract.running import create, run
 from contract.sse import Stream

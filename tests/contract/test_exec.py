@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from belvedere.jobs import commands, retention
-from belvedere.server import loops
+from belvedere.jobs.history import retention
+from belvedere.jobs.lifecycle import commands
+from belvedere.server.background import loops
 from contract.client import Client
 from contract.fakeagent import FakeAgent
 from contract.oldagent import OldAgent

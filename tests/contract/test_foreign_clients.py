@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import secret_keys
+from belvedere.access.credentials import secret_keys
 from cast import PASSWORD
 from contract.client import Client
 from contract.world import World

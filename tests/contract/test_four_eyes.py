@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import members
+from belvedere.access.customers import member_changes as members
 from contract.client import Client
 from contract.running import create
 from contract.world import World

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from belvedere.jobs.finish import MAX_RETURNS
+from belvedere.jobs.lifecycle.finish import MAX_RETURNS
 from belvedere.protocol import Beat
 from contract.client import Client
 from contract.running import create

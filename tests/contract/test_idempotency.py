@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.jobs import sweep
+from belvedere.jobs.lifecycle import timeouts as sweep
 from contract.client import FORM, Client
 from contract.flowing import made
 from contract.running import create

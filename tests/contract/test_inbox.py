@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from belvedere.egress.pool import Couriers
 from belvedere.notifications import wishes
-from belvedere.notifications.couriers import Couriers
-from belvedere.server import telling
-from belvedere.server.telling.things import WATCHED
+from belvedere.server import notices as telling
+from belvedere.server.notices.objects import WATCHED
 from contract import flowing, letters
 from contract.client import Client
 from contract.notifying import posted, told

@@ -4,7 +4,7 @@ import hashlib
 import io
 import zipfile
 
-from belvedere.server import bundle
+from belvedere.server.api import agent_download as bundle
 from contract.client import Client
 from contract.world import World
 
@@ -43,7 +43,7 @@ def test_the_file_is_the_same_however_often_it_is_made() -> None:
 
 def test_it_holds_the_agent_and_nothing_of_the_server() -> None:
     names = zipfile.ZipFile(io.BytesIO(bundle.archive())).namelist()
-    assert "belvedere/agent/keeper.py" in names and "websockets/LICENSE" in names
+    assert "belvedere/agent/keeper/program.py" in names and "websockets/LICENSE" in names
     rooms = {name.split("/")[1] for name in names if name.startswith("belvedere/")}
     assert rooms == {"__init__.py", "protocol.py", "agent", "base"}
     assert [name for name in names if not name.endswith((".py", "LICENSE"))] == []

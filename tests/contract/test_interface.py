@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from belvedere.base.errors import NotFound
+from belvedere.server.http.routing import Match, Table
 from belvedere.server.routes import ROUTES
-from belvedere.server.table import Match, Table
 from contract.interface import ELSEWHERE, ROWS
 from contract.scene import Scene
 from contract.scenes import SCENES

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from belvedere.jobs import outfiles, retention
+from belvedere.jobs.history import retention
+from belvedere.jobs.output import artifacts as outfiles
 from belvedere.protocol import CHUNK, Ended, Entry, Order, Report, pack_file
 from contract.client import Client
 from contract.fakeagent import FakeAgent

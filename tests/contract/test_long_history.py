@@ -7,12 +7,15 @@ from typing import Any
 import apsw
 import pytest
 
-from belvedere.db import Tx, sqlite
+from belvedere.db import Tx
+from belvedere.db.sqlite import database as sqlite
 from belvedere.files import store as files
-from belvedere.jobs import sweep
-from belvedere.server import loops, questions, reactions
-from belvedere.server.loops import LOOPS
-from belvedere.server.reactions import REACTIONS
+from belvedere.jobs.lifecycle import timeouts as sweep
+from belvedere.server.agents import queries as questions
+from belvedere.server.background import consumers as reactions
+from belvedere.server.background import loops
+from belvedere.server.background.consumers import REACTIONS
+from belvedere.server.background.loops import LOOPS
 from contract.client import Client
 from contract.running import create
 from contract.world import World

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from belvedere.db import Tx
-from belvedere.jobs import outfiles
+from belvedere.jobs.output import artifacts as outfiles
 from belvedere.rest.route import Route
 from belvedere.server.routes import ROUTES
 from contract import doors

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from belvedere.monitors import service, store, watch_changes, watching
+from belvedere.monitors import agent_config as watching
+from belvedere.monitors import service, store, watch_changes
 from belvedere.monitors.model import Type
 from belvedere.protocol import Beat, Watch, WatchAgain
-from belvedere.server import watcher
+from belvedere.server.agents import monitor_sync as watcher
 from contract.client import Client
 from contract.fakeagent import FakeAgent
 from contract.world import World

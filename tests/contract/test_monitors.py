@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from belvedere import events
-from belvedere.monitors import with_hosts
+from belvedere.monitors import housekeeping as with_hosts
 from belvedere.protocol import Noted, Sample, Samples, Watch
-from belvedere.server import loops, reactions
+from belvedere.server.background import consumers as reactions
+from belvedere.server.background import loops
 from contract import letters
 from contract.client import Client
 from contract.world import World

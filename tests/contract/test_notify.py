@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import secret_keys
-from belvedere.notifications.couriers import Couriers
+from belvedere.access.credentials import secret_keys
+from belvedere.egress.messages import Outcome
+from belvedere.egress.pool import Couriers
 from belvedere.notifications.model import PAUSES
-from belvedere.notifications.parcel import Outcome
 from contract import letters
 from contract.client import Client
 from contract.notifying import posted, told

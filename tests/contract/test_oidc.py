@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from belvedere.server.build import furnish
-from belvedere.server.settings import Settings
+from belvedere.server.wiring import furnish
+from belvedere.settings import Settings
 from contract.client import Client
 from contract.traveller import PERSON, Traveller, add, provider_of
 from contract.world import World

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from belvedere.rest.route import Route
-from belvedere.server import openapi
+from belvedere.server.http import openapi
+from belvedere.server.http.routing import Table
 from belvedere.server.routes import ROUTES
-from belvedere.server.table import Table
 from contract.client import Client
 from contract.conformity import Conformity
 from contract.doors import bodies

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import sweeping
-from belvedere.access import enrolment
-from belvedere.server import loops
-from belvedere.server.original import polling
+from belvedere.access.credentials import enrolment
+from belvedere.legacy_agents import polling
+from belvedere.server.background import loops
 from contract.client import Client
 from contract.oldagent import INFO, OldAgent
 from contract.running import create, show

@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 import sweeping
-from belvedere.access import enrolment
-from belvedere.server import loops
-from belvedere.server.http_protocol import KEEP_ALIVE_S
+from belvedere.access.credentials import enrolment
+from belvedere.server.background import loops
+from belvedere.server.transport.http_protocol import KEEP_ALIVE_S
 from contract.client import Client
 from contract.oldagent import OldAgent
 from contract.running import create, show

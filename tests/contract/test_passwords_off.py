@@ -4,7 +4,10 @@ import base64
 
 import pytest
 
-from belvedere.access import Level, customers, members, recovery
+from belvedere.access import Level
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.customers import service as customers
 from cast import PASSWORD
 from contract.client import Client
 from contract.traveller import BODY, PERSON, Traveller, add, provider_of

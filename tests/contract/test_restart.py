@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from belvedere.jobs import sweep
+from belvedere.jobs.lifecycle import timeouts as sweep
 from belvedere.protocol import Entry, Stop
 from contract.client import Client
 from contract.fakeagent import FakeAgent

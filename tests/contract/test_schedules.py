@@ -6,7 +6,8 @@ import pytest
 
 from belvedere.base.clock import HOUR, parse_iso
 from belvedere.schedules import store
-from belvedere.server import loops, reactions
+from belvedere.server.background import consumers as reactions
+from belvedere.server.background import loops
 from contract import letters
 from contract.client import Client
 from contract.world import World

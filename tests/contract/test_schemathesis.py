@@ -112,10 +112,10 @@ def fail(answer: Any) -> Reply:
 
 
 FAULTS = {
-    "500": ("belvedere.server.app._reply", fail),
-    "not described": ("belvedere.server.app._reply", lambda answer: Reply({"strange": 1})),
-    "no such status": ("belvedere.server.app._reply", lambda answer: Reply([], 202)),
-    "not 403": ("belvedere.server.auth.check_level", lambda actor, route: None),
+    "500": ("belvedere.server.http.app._reply", fail),
+    "not described": ("belvedere.server.http.app._reply", lambda answer: Reply({"strange": 1})),
+    "no such status": ("belvedere.server.http.app._reply", lambda answer: Reply([], 202)),
+    "not 403": ("belvedere.server.http.authentication.check_level", lambda actor, route: None),
 }
 
 

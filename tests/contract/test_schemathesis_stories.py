@@ -21,9 +21,9 @@ from schemathesis import Case, Response
 import engines
 from belvedere.access import Keys, Turnstile
 from belvedere.db.migrate import open_database
-from belvedere.server.build import furnish
-from belvedere.server.house import House
-from belvedere.server.settings import Settings
+from belvedere.server.runtime import House
+from belvedere.server.wiring import furnish
+from belvedere.settings import Settings
 from contract import doors
 from contract.estate import settle
 from contract.matrix import PRINCIPALS

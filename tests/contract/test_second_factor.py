@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import totp
+from belvedere.access.crypto import totp
 from belvedere.base.clock import SECOND
 from cast import PASSWORD
 from contract.client import Answer, Client

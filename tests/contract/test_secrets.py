@@ -7,7 +7,7 @@ import pytest
 
 from belvedere.secrets import service
 from belvedere.secrets.service import SecretBody
-from belvedere.server import reactions
+from belvedere.server.background import consumers as reactions
 from contract import letters
 from contract.client import Client
 from contract.running import create, show

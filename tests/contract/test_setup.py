@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from belvedere.db import Database
-from belvedere.server import setting_up
-from belvedere.server.app import App
-from belvedere.server.house import House
-from belvedere.server.socket import serve
+from belvedere.server.agents.endpoint import serve
+from belvedere.server.http.app import App
+from belvedere.server.runtime import House
+from belvedere.server.setup import setup_code as setting_up
 from cast import PASSWORD
 from contract.client import Answer, Client
 from contract.conformity import Conformity

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from belvedere.indicators import aging
-from belvedere.server import reactions
+from belvedere.server.background import consumers as reactions
 from contract import letters
 from contract.client import Client
 from contract.running import run

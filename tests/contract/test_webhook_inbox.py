@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.jobs import sweep
+from belvedere.jobs.lifecycle import timeouts as sweep
 from contract import letters
 from contract.client import Client
 from contract.test_webhooks import JSON, arguments, jobs, made, secret_of

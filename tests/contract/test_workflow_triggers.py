@@ -3,8 +3,8 @@
 from typing import Any
 
 from belvedere.db import Tx
-from belvedere.server import loops
-from belvedere.workflows import advance
+from belvedere.server.background import loops
+from belvedere.workflows.engine import advance
 from contract.client import Client
 from contract.flowing import made, run, step
 from contract.test_triggers import indicator, react

@@ -9,8 +9,8 @@ from typing import Any
 
 import uvicorn
 
-from belvedere.server.house import House
 from belvedere.server.main import _config
+from belvedere.server.runtime import House
 from contract.client import NOTHING, Answer
 
 

@@ -5,14 +5,15 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Keys, enrolment, tokens
+from belvedere.access import Actor, Keys
+from belvedere.access.credentials import enrolment, tokens
 from belvedere.db import Tx
 from belvedere.hosts.service import Enrolment, enrol
-from belvedere.server.app import App
-from belvedere.server.house import House
-from belvedere.server.socket import serve
+from belvedere.server.agents.endpoint import serve
+from belvedere.server.http.app import App
+from belvedere.server.runtime import House
 from belvedere.tasks import service as tasks
-from belvedere.tasks.given import TaskBody
+from belvedere.tasks.bodies import TaskBody
 from cast import ADDRESS, Cast
 from contract.client import Client
 from contract.conformity import Conformity

@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from belvedere.db import Database
-from belvedere.db.doorbell import COMPANY_S, HELLO, HERE, HERE_S, Doorbell
-from belvedere.db.postgres import CHANNEL, Postgres
+from belvedere.db.postgres.database import CHANNEL, Postgres
+from belvedere.db.postgres.notify import COMPANY_S, HELLO, HERE, HERE_S, Doorbell
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 PATIENCE_S = 30

@@ -6,7 +6,7 @@ import pytest
 
 from belvedere.base.errors import NotFound, Unavailable
 from belvedere.db import Database, Tx
-from belvedere.db.peek import peek
+from belvedere.db.readonly import peek
 
 
 def note(tx: Tx, value: str) -> int:

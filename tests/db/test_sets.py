@@ -6,8 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from belvedere.db import Database, Tx, sets
-from belvedere.db.postgres import Postgres
+from belvedere.db import Database, Tx
+from belvedere.db.postgres import row_batches as sets
+from belvedere.db.postgres.database import Postgres
 
 # Wider than what goes as a list of values: a key, six texts and six numbers.
 NAMES = [f"t{number}" for number in range(6)] + [f"n{number}" for number in range(6)]

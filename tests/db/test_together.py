@@ -3,8 +3,8 @@
 import pytest
 
 from belvedere.db import Database, Tx
-from belvedere.db.postgres import Postgres
-from belvedere.db.postgres_tx import PostgresTx
+from belvedere.db.postgres.database import Postgres
+from belvedere.db.postgres.transaction import PostgresTx
 
 
 def test_it_works(db: Database) -> None:

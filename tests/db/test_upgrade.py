@@ -9,7 +9,7 @@ from belvedere import events
 from belvedere.base.errors import Refused
 from belvedere.db import Database, Tx
 from belvedere.db.migrate import apply, migrate, migrations
-from belvedere.db.sqlite import Sqlite
+from belvedere.db.sqlite.database import Sqlite
 from belvedere.jobs.attempts import reserve_fences
 
 LIVE = (1_099_511_627_780, "j1", 1, "h1", 3, "w1", "live", 10, 11, None, None)

@@ -11,7 +11,7 @@ import reference
 from belvedere.cli.reference import commands
 from belvedere.events.kinds import KINDS
 from belvedere.server.routes import ROUTES
-from belvedere.server.settings import TABLE
+from belvedere.settings import TABLE
 from pages.errors import raised
 
 ROOT = Path(__file__).parents[2]
@@ -54,12 +54,12 @@ def test_every_variable_in_the_code_is_described() -> None:
     assert words - set(re.findall(r"`((?:BELVEDERE|THEEYE)_[A-Z_]+)", text)) == set()
 
 
-def test_the_plan_of_the_house_has_every_room() -> None:
-    text = (ROOT / "docs" / "contributing" / "house.md").read_text()
+def test_the_layout_page_has_every_package() -> None:
+    text = (ROOT / "docs" / "contributing" / "layout.md").read_text()
     rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     assert "\n".join(["```", *rules["contracts"][0]["layers"], "```"]) in text
-    rooms = [path.parent.name for path in Path(belvedere.__file__).parent.glob("*/__init__.py")]
-    assert [room for room in rooms if f"\n  {room}/ " not in text] == []
+    packages = [path.parent.name for path in Path(belvedere.__file__).parent.glob("*/__init__.py")]
+    assert [name for name in packages if f"\n  {name}/ " not in text] == []
 
 
 def test_every_error_code_is_described() -> None:

@@ -5,8 +5,8 @@ import threading
 from collections import deque
 from dataclasses import dataclass
 
-from belvedere.client.calls import Answer, Client
-from belvedere.client.problem import Problem
+from belvedere.client.errors import Problem
+from belvedere.client.http_client import Answer, Client
 from e2e.world import FINAL
 
 PAUSE_S = 0.03

@@ -3,8 +3,8 @@
 import sys
 
 from belvedere.cli.main import main
-from belvedere.db.doorbell import Doorbell
-from belvedere.events.hub import Hub
+from belvedere.db.postgres.notify import Doorbell
+from belvedere.db.signals import Hub
 
 
 def nobody_hears(*_: object) -> None:

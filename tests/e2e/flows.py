@@ -6,8 +6,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from belvedere.client.calls import Answer, Client
-from belvedere.client.problem import Problem
+from belvedere.client.errors import Problem
+from belvedere.client.http_client import Answer, Client
 from e2e.programs import EMAIL, Agent
 from e2e.world import World
 

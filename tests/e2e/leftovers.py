@@ -74,7 +74,7 @@ def keepers(state: Path) -> list[int]:
     return [
         pid
         for pid in everyone()
-        if b"belvedere.agent.keeper" in (line := read(pid, "cmdline"))
+        if b"belvedere.agent.keeper.program" in (line := read(pid, "cmdline"))
         and os.fsencode(state) in line.split(b"\0")
         and is_alive(pid)
     ]

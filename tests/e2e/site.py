@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from belvedere.client.stream import follow
+from belvedere.client.event_stream import follow
 from e2e import leftovers
 from e2e.patience import until
 from e2e.programs import Agent

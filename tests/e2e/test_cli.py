@@ -13,8 +13,8 @@ from typing import IO, Any
 
 import pytest
 
-from belvedere.client.calls import Client
-from belvedere.client.stream import follow
+from belvedere.client.event_stream import follow
+from belvedere.client.http_client import Client
 from e2e import leftovers
 
 pytestmark = pytest.mark.alone

@@ -11,8 +11,8 @@ import pytest
 
 import engines
 from belvedere.base.clock import parse_iso
-from belvedere.client.calls import Client
-from belvedere.client.problem import Problem
+from belvedere.client.errors import Problem
+from belvedere.client.http_client import Client
 from e2e import deaf, servers, truth
 from e2e.crowd import Crowd
 from e2e.patience import until

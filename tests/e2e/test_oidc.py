@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from belvedere.client.problem import Problem
+from belvedere.client.errors import Problem
 from e2e.programs import CUSTOMER
 from e2e.world import World
 

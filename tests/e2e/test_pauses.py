@@ -13,7 +13,7 @@ import pytest
 
 import engines
 import pgguard
-from belvedere.client.problem import Problem
+from belvedere.client.errors import Problem
 from e2e import truth
 from e2e.crowd import Crowd
 from e2e.patience import until

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.client.stream import follow
+from belvedere.client.event_stream import follow
 from e2e import leftovers
 from e2e.patience import until
 from e2e.programs import Agent

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from belvedere.access import totp
+from belvedere.access.crypto import totp
 from belvedere.base.clock import wall
 from e2e.programs import EMAIL, PASSWORD, run
 from e2e.world import World

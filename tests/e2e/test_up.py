@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.agent.journal import line
-from belvedere.client.calls import Client
-from belvedere.client.problem import Problem
+from belvedere.agent.journal.journal import line
+from belvedere.client.errors import Problem
+from belvedere.client.http_client import Client
 from e2e import leftovers
 from e2e.certificate import self_signed
 from e2e.patience import until

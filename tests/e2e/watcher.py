@@ -5,9 +5,9 @@ import threading
 from collections import defaultdict
 from typing import Any
 
-from belvedere.client.calls import Client
-from belvedere.client.problem import Problem
-from belvedere.client.stream import Event, follow
+from belvedere.client.errors import Problem
+from belvedere.client.event_stream import Event, follow
+from belvedere.client.http_client import Client
 
 PATIENCE_S = 120.0
 

@@ -14,8 +14,8 @@ from socket import gethostname
 from types import TracebackType
 from typing import Any, Self
 
-from belvedere.client.calls import Client
-from belvedere.client.problem import Problem, Unreachable
+from belvedere.client.errors import Problem, Unreachable
+from belvedere.client.http_client import Client
 from e2e import leftovers
 from e2e.patience import until
 from e2e.programs import CUSTOMER, EMAIL, PASSWORD, TOKEN, Agent, Server, run

@@ -8,7 +8,7 @@ import pytest
 from belvedere import events
 from belvedere.db import Database, Tx
 from belvedere.events import cursors
-from belvedere.server import stream
+from belvedere.server.api import event_stream as stream
 from cast import Cast
 
 

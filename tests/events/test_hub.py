@@ -2,7 +2,7 @@
 
 import pytest
 
-from belvedere.events.hub import Hub
+from belvedere.db.signals import Hub
 
 
 def test_it_works() -> None:

@@ -6,7 +6,7 @@ from belvedere import events
 from belvedere.base.clock import SECOND
 from belvedere.db import Database, Tx
 from belvedere.events import cursors
-from belvedere.jobs import retention
+from belvedere.jobs.history import retention
 from handclock import HandClock
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from asking import Caller, Room
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Invalid
 from belvedere.db import Database
 from belvedere.files.api import ROUTES

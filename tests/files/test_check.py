@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.files.checking import check, language_of
+from belvedere.files.syntax_check import check, language_of
 
 
 def test_it_works() -> None:

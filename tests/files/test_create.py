@@ -12,7 +12,7 @@ from belvedere.files import FileChange, content_of, create, store_content
 from belvedere.files.model import Kind, record
 from belvedere.files.service import MAX_CONTENT, download, listed, show, versions
 from belvedere.files.store import FILES
-from belvedere.rest.filters import read
+from belvedere.rest.listing import read
 from cast import Cast
 
 MISSING = "0" * 24

@@ -7,7 +7,7 @@ import pytest
 from msgspec import UNSET
 
 from belvedere.base.errors import Invalid
-from belvedere.files.given import read
+from belvedere.files.uploads import read
 
 JSON = "application/json"
 FORM = "multipart/form-data; boundary=frontier"

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from belvedere.access.enrolment import create_enrolment
-from belvedere.access.keys import Keys
+from belvedere.access.credentials.enrolment import create_enrolment
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Database
 from belvedere.hosts.service import Enrolment, create_host_enrolment, enrol
 from belvedere.protocol import Hello

@@ -4,8 +4,8 @@ import pytest
 
 from asking import Caller, Room
 from belvedere.access import Actor, Level
-from belvedere.access.enrolment import create_enrolment
-from belvedere.access.keys import Keys
+from belvedere.access.credentials.enrolment import create_enrolment
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Database
 from belvedere.hosts.api import ROUTES
 from cast import ADDRESS, Cast

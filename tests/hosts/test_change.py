@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from belvedere import events
-from belvedere.access.authentication import authenticate
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.signin.authentication import authenticate
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.db import Database, Tx
 from belvedere.hosts import change, connect, delete, store
 from belvedere.hosts.model import record
 from belvedere.hosts.service import HostChange, listed, show
-from belvedere.rest.filters import read
+from belvedere.rest.listing import read
 from cast import ADDRESS, Cast
 
 from .conftest import Enrol, hello

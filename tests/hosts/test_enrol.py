@@ -5,9 +5,9 @@ import pytest
 import sweeping
 from belvedere import events
 from belvedere.access import Level
-from belvedere.access.authentication import authenticate
-from belvedere.access.enrolment import create_enrolment
-from belvedere.access.keys import Keys
+from belvedere.access.credentials.enrolment import create_enrolment
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.signin.authentication import authenticate
 from belvedere.base.errors import Conflict, Invalid, Unauthenticated
 from belvedere.db import Database, Tx
 from belvedere.hosts import connect, delete, disconnected, enrol, store

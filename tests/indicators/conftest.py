@@ -8,7 +8,7 @@ import pytest
 
 from belvedere.db import Database
 from belvedere.indicators import service
-from belvedere.indicators.given import IndicatorBody
+from belvedere.indicators.bodies import IndicatorBody
 from belvedere.indicators.model import IndicatorRow
 from cast import Cast
 

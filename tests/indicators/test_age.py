@@ -6,7 +6,8 @@ from belvedere import events
 from belvedere.access import acl_of
 from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND
 from belvedere.db import Database, Tx
-from belvedere.indicators import aging, history, service, sight, store
+from belvedere.indicators import aging, history, service, store
+from belvedere.indicators import queries as sight
 from belvedere.indicators.model import IndicatorRow
 from cast import Cast
 from handclock import HandClock

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.indicators import badge, model
+from belvedere.indicators import model
+from belvedere.indicators.api import badge_svg as badge
 from belvedere.indicators.model import IndicatorRow
 
 NOW = 1_700_000_000_000

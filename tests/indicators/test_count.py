@@ -7,7 +7,7 @@ import pytest
 from belvedere import events
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Database
-from belvedere.indicators import sight
+from belvedere.indicators import queries as sight
 from belvedere.indicators.counting import Step, step
 from belvedere.indicators.model import Action
 from cast import Cast

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.indicators import chart, html
-from belvedere.indicators.chart import Chart, ChartSeries
+from belvedere.indicators.values import chart, html
+from belvedere.indicators.values.chart import Chart, ChartSeries
 
 PICTURE = "data:image/png;base64,iVBORw0KGgo="
 # Each tries to run, load, send or cover something.

@@ -4,7 +4,7 @@ import pytest
 
 from belvedere.access import replace_acl
 from belvedere.base.errors import Conflict, Forbidden, NotFound
-from belvedere.jobs import service
+from belvedere.jobs.lifecycle import actions as service
 from jobs.workshop import MISSING, Workshop
 
 

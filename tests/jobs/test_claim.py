@@ -3,8 +3,9 @@
 from belvedere.db import Tx
 from belvedere.hosts import service as host_service
 from belvedere.hosts.service import HostChange
-from belvedere.jobs import queue, retention
 from belvedere.jobs.attempts import reserve_fences
+from belvedere.jobs.history import retention
+from belvedere.jobs.lifecycle import claim as queue
 from jobs.workshop import Workshop
 
 

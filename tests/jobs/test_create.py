@@ -8,9 +8,9 @@ import pytest
 from belvedere.access import replace_acl
 from belvedere.base.clock import DAY, MINUTE
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
-from belvedere.jobs.create import Created, NewJob, create
+from belvedere.jobs.lifecycle.create import Created, NewJob, create
 from belvedere.tasks import service as task_service
-from belvedere.tasks.given import TaskBody
+from belvedere.tasks.bodies import TaskBody
 from jobs.workshop import MISSING, Workshop
 
 NAME = {"type": "input", "label": "name"}

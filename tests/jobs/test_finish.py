@@ -5,7 +5,7 @@ import json
 import pytest
 
 from belvedere.base.clock import DAY
-from belvedere.jobs.finish import LONGEST_DELAY, Reported, finish
+from belvedere.jobs.lifecycle.finish import LONGEST_DELAY, Reported, finish
 from belvedere.protocol import Report
 from jobs.workshop import Workshop
 
@@ -186,7 +186,7 @@ def test_an_earlier_attempts_report_never_counts_for_a_later_one(shop: Workshop)
 
 
 def test_a_cancelled_job_is_not_tried_again(shop: Workshop) -> None:
-    from belvedere.jobs import service
+    from belvedere.jobs.lifecycle import actions as service
 
     job = shop.assigned(shop.task(retry={"times": 1, "on_lost": True}))
     shop.db.write_now(service.cancel, shop.cast.ada, job.id)

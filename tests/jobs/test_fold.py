@@ -7,10 +7,12 @@ import pytest
 
 from belvedere.db import Database, Tx
 from belvedere.events import Event
-from belvedere.jobs import fold, retention, service
-from belvedere.jobs import log as joblog
-from belvedere.jobs.fold import Broken, Folded
-from belvedere.jobs.log import Output
+from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.history import retention
+from belvedere.jobs.history.consistency import Broken, Folded
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output.log_store import Output
 from jobs.workshop import Workshop
 
 

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from belvedere.base.errors import Conflict, Invalid, KeyReused
-from belvedere.jobs import sweep
-from belvedere.jobs.create import Created, NewJob, create
-from belvedere.jobs.once import Once
+from belvedere.jobs.idempotency import Once
+from belvedere.jobs.lifecycle import timeouts as sweep
+from belvedere.jobs.lifecycle.create import Created, NewJob, create
 from jobs.workshop import Workshop
 
 
@@ -90,7 +90,7 @@ def test_a_key_lives_for_a_day(shop: Workshop) -> None:
 
 def test_a_disabled_task_is_refused_only_to_new_requests(shop: Workshop) -> None:
     from belvedere.tasks import service as task_service
-    from belvedere.tasks.given import TaskBody
+    from belvedere.tasks.bodies import TaskBody
 
     task_id = shop.task()
     first = shop.made(asked(shop, task_id))

@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
-from belvedere.jobs import service
+from belvedere.jobs.lifecycle import actions as service
 from jobs.workshop import MISSING, Workshop
 
 NAME = {"type": "input", "label": "name"}

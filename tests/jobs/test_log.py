@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from belvedere.base.errors import Unavailable
 from belvedere.db import Database
-from belvedere.jobs import log as joblog
-from belvedere.jobs import outfiles
-from belvedere.jobs.log import Log, Output
+from belvedere.jobs.output import artifacts as outfiles
+from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output.log_store import Log, Output
 
 FENCE, JOB = 7, "a" * 24
 

@@ -3,8 +3,8 @@
 import hypothesis
 import hypothesis.strategies as st
 
-from belvedere.jobs.log import Chunk
-from belvedere.jobs.loglines import LONGEST_HIT, Search, _read
+from belvedere.jobs.output.log_lines import LONGEST_HIT, Search, _read
+from belvedere.jobs.output.log_store import Chunk
 
 
 def chunks(data: bytes, cuts: list[int]) -> list[Chunk]:

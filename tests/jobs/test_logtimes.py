@@ -5,10 +5,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from belvedere.db import Database
-from belvedere.jobs import log as joblog
-from belvedere.jobs import logtimes
-from belvedere.jobs.log import Output
-from belvedere.jobs.logtimes import Times
+from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import logtimes
+from belvedere.jobs.output.log_store import Output
+from belvedere.jobs.output.logtimes import Times
 from handclock import HandClock
 
 FENCE, JOB = 7, "a" * 24

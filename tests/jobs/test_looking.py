@@ -3,9 +3,10 @@
 import pytest
 
 from belvedere.db import Database, Tx
-from belvedere.jobs import looking, pages
-from belvedere.rest import filters
-from belvedere.rest.clauses import clauses
+from belvedere.jobs.queries import index_choice as looking
+from belvedere.jobs.queries import pages
+from belvedere.rest import listing as filters
+from belvedere.rest.listing_sql import clauses
 from cast import Cast
 
 MISSING = "0" * 24

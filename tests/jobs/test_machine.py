@@ -11,8 +11,13 @@ import sweeping
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.hosts import presence
-from belvedere.jobs import fold, queue, reunion, service, sweep, votes
-from belvedere.jobs.finish import Outcome, Reported, finish
+from belvedere.jobs.approvals import votes
+from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle import resync as reunion
+from belvedere.jobs.lifecycle import timeouts as sweep
+from belvedere.jobs.lifecycle.finish import Outcome, Reported, finish
 from belvedere.protocol import Entry, Hello, Report
 from jobs import reference
 from jobs.reference import EXPIRES, RETRY_DELAY, TIMEOUT, WAITING, Job

@@ -12,10 +12,13 @@ import pytest
 
 import sweeping
 from belvedere.base.errors import Conflict, Refused
-from belvedere.jobs import fold, queue, service, votes
-from belvedere.jobs.create import Created, NewJob, create
-from belvedere.jobs.finish import Outcome, Reported, finish
-from belvedere.jobs.once import Once
+from belvedere.jobs.approvals import votes
+from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.idempotency import Once
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle.create import Created, NewJob, create
+from belvedere.jobs.lifecycle.finish import Outcome, Reported, finish
 from belvedere.protocol import Report
 from jobs.workshop import Workshop
 

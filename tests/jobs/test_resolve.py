@@ -4,7 +4,8 @@ import pytest
 
 import sweeping
 from belvedere.base.errors import Conflict, Invalid, NotFound
-from belvedere.jobs import service, sweep
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import timeouts as sweep
 from jobs.workshop import MISSING, Workshop
 
 

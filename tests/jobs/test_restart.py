@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
-from belvedere.jobs import service
-from belvedere.jobs.once import Once
+from belvedere.jobs.idempotency import Once
+from belvedere.jobs.lifecycle import actions as service
 from belvedere.tasks import service as task_service
-from belvedere.tasks.given import TaskBody
+from belvedere.tasks.bodies import TaskBody
 from jobs.workshop import MISSING, Workshop
 
 NAME = {"type": "input", "label": "name"}

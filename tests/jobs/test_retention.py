@@ -6,10 +6,12 @@ import pytest
 
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Database, Row, Tx
-from belvedere.jobs import limits, retention, service, sight
-from belvedere.jobs import log as joblog
+from belvedere.jobs import permissions as sight
 from belvedere.jobs.attempts import attempts_of
-from belvedere.jobs.log import Output
+from belvedere.jobs.history import limits, retention
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output.log_store import Output
 from belvedere.tasks import service as task_service
 from jobs.workshop import MISSING, Workshop
 

@@ -2,7 +2,10 @@
 
 import sweeping
 from belvedere.base.clock import DAY
-from belvedere.jobs import queue, reunion, service, sweep
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle import resync as reunion
+from belvedere.jobs.lifecycle import timeouts as sweep
 from belvedere.protocol import Entry
 from jobs.workshop import JOURNAL, Workshop
 

@@ -8,7 +8,7 @@ import pytest
 
 from belvedere.access import Actor, Level, replace_acl
 from belvedere.base.errors import NotFound
-from belvedere.jobs import sight
+from belvedere.jobs import permissions as sight
 from jobs.workshop import MISSING, Workshop
 
 ALL = ("olga", "ada", "max", "uma", "vic", "eve")

@@ -5,7 +5,8 @@ import pytest
 import sweeping
 from belvedere.hosts import presence
 from belvedere.hosts import service as host_service
-from belvedere.jobs import service, sweep
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import timeouts as sweep
 from belvedere.jobs.model import LOST_AFTER
 from jobs.workshop import Workshop
 

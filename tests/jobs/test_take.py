@@ -16,14 +16,14 @@ from belvedere.db.migrate import open_database
 from belvedere.events import of_object
 from belvedere.hosts import service as host_service
 from belvedere.hosts.service import HostChange
-from belvedere.jobs import fold
-from belvedere.jobs.create import Created, NewJob
-from belvedere.jobs.finish import Reported, finish
+from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.idempotency import Once
+from belvedere.jobs.lifecycle.create import Created, NewJob
+from belvedere.jobs.lifecycle.finish import Reported, finish
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.once import Once
 from belvedere.protocol import Order, Report
-from belvedere.server.link import Link as AgentLink
-from belvedere.server.links import Links
+from belvedere.server.agents.connection import Link as AgentLink
+from belvedere.server.agents.registry import Links
 from jobs.test_races import at_once
 from jobs.workshop import Workshop
 
@@ -289,7 +289,7 @@ def test_a_lone_verb_that_fails_leaves_nothing(shop: Workshop, office: Office) -
 
 def test_an_order_that_cannot_be_made_stops_no_creation(shop: Workshop, office: Office) -> None:
     task_id = shop.task()
-    with mock.patch("belvedere.server.links.order_of", side_effect=ValueError):
+    with mock.patch("belvedere.server.agents.registry.order_of", side_effect=ValueError):
         made = office.create(task_id)
     assert shop.stands(made.id) == "ready/in_progress" and shop.attempts(made.id) == []
     again = office.create(task_id)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.jobs.verdict import Verdict, decide, has_run, is_bad, listen, result_of
+from belvedere.jobs.lifecycle.verdict import Verdict, decide, has_run, is_bad, listen, result_of
 from belvedere.protocol import Report
 
 

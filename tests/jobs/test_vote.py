@@ -5,10 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.db import Tx
-from belvedere.jobs import service, votes
+from belvedere.jobs.approvals import votes
+from belvedere.jobs.lifecycle import actions as service
 from belvedere.jobs.model import JobRow
 from jobs.workshop import MISSING, Workshop
 

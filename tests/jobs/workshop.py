@@ -4,24 +4,26 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.keys import Keys
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Database
 from belvedere.events import Event, of_object
 from belvedere.hosts import presence
 from belvedere.hosts import store as host_store
-from belvedere.jobs import queue, reunion, store
+from belvedere.jobs import store
 from belvedere.jobs.attempts import Attempt, attempts_of
-from belvedere.jobs.create import Created, NewJob, create
-from belvedere.jobs.finish import Outcome, Reported, finish
+from belvedere.jobs.idempotency import Once
+from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle import resync as reunion
+from belvedere.jobs.lifecycle.claim import Claimed
+from belvedere.jobs.lifecycle.create import Created, NewJob, create
+from belvedere.jobs.lifecycle.finish import Outcome, Reported, finish
+from belvedere.jobs.lifecycle.resync import Reunion
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.once import Once
-from belvedere.jobs.queue import Claimed
-from belvedere.jobs.reunion import Reunion
 from belvedere.jobs.store import Heavy
 from belvedere.protocol import Entry, Hello, Report
 from belvedere.tasks import service as task_service
-from belvedere.tasks.given import TaskBody
+from belvedere.tasks.bodies import TaskBody
 from cast import Cast
 from handclock import HandClock
 

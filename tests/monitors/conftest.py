@@ -2,7 +2,7 @@
 
 import pytest
 
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Database
 from cast import Cast
 from handclock import HandClock

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.monitors import moves
+from belvedere.monitors.evaluation import transitions as moves
+from belvedere.monitors.evaluation.transitions import Move, Seen
 from belvedere.monitors.model import State
-from belvedere.monitors.moves import Move, Seen
 
 INPUTS = (
     "normal",

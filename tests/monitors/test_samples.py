@@ -6,9 +6,10 @@ import msgspec
 import pytest
 
 from belvedere.base.clock import MINUTE, iso
-from belvedere.events.triggers import Trigger, attach
-from belvedere.monitors import history, rollups
+from belvedere.monitors import history
+from belvedere.monitors.evaluation import rollups
 from belvedere.protocol import Sample, Samples
+from belvedere.triggers.store import Trigger, attach
 from monitors.watchtower import Tower
 
 

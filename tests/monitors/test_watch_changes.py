@@ -8,15 +8,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from belvedere import files
-from belvedere.agent.watch_list import WatchList
+from belvedere.agent.monitoring.monitor_list import WatchList
 from belvedere.base.clock import DAY
 from belvedere.db import Tx
 from belvedere.files import service as file_service
 from belvedere.files.service import FileChange
-from belvedere.monitors import retention, service, store, watch_changes, watching
-from belvedere.monitors.given import MonitorBody
+from belvedere.monitors import agent_config as watching
+from belvedere.monitors import retention, service, store, watch_changes
+from belvedere.monitors.agent_config import Position
+from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.model import Type
-from belvedere.monitors.watching import Position
 from belvedere.protocol import Watch, Watched
 from monitors.watchtower import Tower
 from monitors.work import rows_read

@@ -3,7 +3,9 @@
 import pytest
 
 from belvedere.base.errors import NotFound
-from belvedere.monitors import service, watchdog, with_hosts
+from belvedere.monitors import housekeeping as with_hosts
+from belvedere.monitors import service
+from belvedere.monitors.evaluation import watchdog
 from monitors.watchtower import Tower
 
 

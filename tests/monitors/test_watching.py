@@ -5,11 +5,12 @@ import base64
 import pytest
 
 from belvedere import files
-from belvedere.access import customers
+from belvedere.access.customers import service as customers
 from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.files import service as file_service
 from belvedere.files.service import FileChange
-from belvedere.monitors import service, watch_changes, watching
+from belvedere.monitors import agent_config as watching
+from belvedere.monitors import service, watch_changes
 from monitors.watchtower import Tower
 
 FIELDS = {

@@ -4,8 +4,8 @@ import pytest
 
 from belvedere.base.clock import parse_iso
 from belvedere.base.errors import Invalid
-from belvedere.monitors import windows
-from belvedere.monitors.windows import Window
+from belvedere.monitors.config import maintenance as windows
+from belvedere.monitors.config.maintenance import Window
 
 ONCE = '[{"start":"2026-02-01T20:00:00Z","end":"2026-02-01T22:00:00Z"}]'
 # Saturday 23:30 for two hours, in Berlin.

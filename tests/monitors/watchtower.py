@@ -7,13 +7,16 @@ import msgspec
 
 import sweeping
 from belvedere import hosts
-from belvedere.access.enrolment import create_enrolment
-from belvedere.access.keys import Keys
+from belvedere.access.credentials.enrolment import create_enrolment
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Database
 from belvedere.events import Event
 from belvedere.hosts.service import enrol
-from belvedere.monitors import samples, service, watchdog, watching, with_hosts
-from belvedere.monitors.given import MonitorBody
+from belvedere.monitors import agent_config as watching
+from belvedere.monitors import housekeeping as with_hosts
+from belvedere.monitors import service
+from belvedere.monitors.config.bodies import MonitorBody
+from belvedere.monitors.evaluation import samples, watchdog
 from belvedere.monitors.store import MonitorView
 from belvedere.protocol import Hello, Sample, Samples, Watch
 from cast import ADDRESS, Cast

@@ -8,13 +8,15 @@ import pytest
 from belvedere.access import Keys
 from belvedere.base.clock import SECOND
 from belvedere.db import Database, Tx
-from belvedere.notifications import messages, outbox, service, store, telling
-from belvedere.notifications.given import ChannelBody, RuleBody
-from belvedere.notifications.lanes import Kind
-from belvedere.notifications.messages import Message
+from belvedere.egress.lanes import Kind
+from belvedere.egress.messages import Outcome
+from belvedere.notifications import routing as telling
+from belvedere.notifications import service, store
+from belvedere.notifications.bodies import ChannelBody, RuleBody
+from belvedere.notifications.delivery import messages, outbox
+from belvedere.notifications.delivery.messages import Message
+from belvedere.notifications.delivery.outbox import Room
 from belvedere.notifications.model import Notice, Severity, Told
-from belvedere.notifications.outbox import Room
-from belvedere.notifications.parcel import Outcome
 from cast import Cast
 
 

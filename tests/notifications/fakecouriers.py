@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from belvedere.notifications.couriers import Couriers
-from belvedere.notifications.parcel import Outcome, Parcel
+from belvedere.egress.messages import Outcome, Parcel
+from belvedere.egress.pool import Couriers
 
 
 @dataclass(slots=True)

@@ -7,11 +7,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from belvedere.base import inner
-from belvedere.notifications.asking import MAX_ANSWER
-from belvedere.notifications.couriers import Couriers
-from belvedere.notifications.guard import Guard, Stopped
-from belvedere.notifications.parcel import Parcel
+from belvedere.base import networks as inner
+from belvedere.egress.asking import MAX_ANSWER
+from belvedere.egress.messages import Parcel
+from belvedere.egress.network_guard import Guard, Stopped
+from belvedere.egress.pool import Couriers
 from notifications.sinks import LOOPBACK
 
 ANSWERS = {

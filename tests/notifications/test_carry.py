@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.notifications.couriers import Couriers
-from belvedere.notifications.guard import Guard, Stopped
-from belvedere.notifications.parcel import Parcel
+from belvedere.egress.messages import Parcel
+from belvedere.egress.network_guard import Guard, Stopped
+from belvedere.egress.pool import Couriers
 from notifications.sinks import LOOPBACK, http_sink, mail_sink
 
 INNER = "The receiver lies in an inner network, which this server may not call."

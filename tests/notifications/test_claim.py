@@ -4,11 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from belvedere.access import customers
+from belvedere.access.customers import service as customers
 from belvedere.base.clock import DAY, SECOND
 from belvedere.db import Database
-from belvedere.notifications import messages, service
-from belvedere.notifications.given import ChannelBody
+from belvedere.notifications import service
+from belvedere.notifications.bodies import ChannelBody
+from belvedere.notifications.delivery import messages
 from belvedere.notifications.model import MAX_NOTICES, PAUSES
 from handclock import HandClock
 from notifications.conftest import LEASE_S, Desk, claim

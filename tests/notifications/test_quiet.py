@@ -4,7 +4,7 @@ import pytest
 
 from belvedere.base.clock import iso, parse_iso
 from belvedere.base.errors import Invalid
-from belvedere.notifications import quiet
+from belvedere.notifications import quiet_hours as quiet
 from belvedere.notifications.model import Quiet
 
 

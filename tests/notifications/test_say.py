@@ -2,7 +2,7 @@
 
 import json
 
-from belvedere.notifications import wording
+from belvedere.notifications.delivery import message_text as wording
 from belvedere.notifications.model import Notice, Severity
 
 AT = 1_772_359_200_000

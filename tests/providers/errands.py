@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field
 
-from belvedere.notifications.parcel import Outcome, Parcel
+from belvedere.egress.messages import Outcome, Parcel
 from notifications.fakecouriers import FakeCouriers
 from providers.openid import Provider
 

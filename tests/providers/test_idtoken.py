@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from belvedere.base.errors import Forbidden
-from belvedere.providers import idtoken
+from belvedere.providers import id_tokens as idtoken
 from providers.openid import Signer, b64
 
 NOW, ISSUER, CLIENT, NONCE = 1_800_000_000, "https://id.example.com", "belvedere", "n-1"

@@ -5,10 +5,16 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import Keys, customers, links, operator, recovery, roster, users
+from belvedere.access import Keys, operator
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.customers import service as customers
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
 from belvedere.base.errors import Forbidden, NotFound
 from belvedere.db import Database
-from belvedere.providers import joining, service, store
+from belvedere.providers import account_linking as joining
+from belvedere.providers import service, store
 from belvedere.providers.model import Endpoints, ProviderBody, ProviderRow
 from cast import PASSWORD_HASH, Cast
 

@@ -8,8 +8,8 @@ import hypothesis.strategies as st
 import pytest
 
 from belvedere.base.errors import BadMediaType, Invalid
-from belvedere.base.text import Number
-from belvedere.rest.arguments import Given, read
+from belvedere.base.text.json_text import Number
+from belvedere.rest.run_arguments import Given, read
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"

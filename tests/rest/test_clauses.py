@@ -9,8 +9,8 @@ import pytest
 
 from belvedere.base.errors import Invalid
 from belvedere.db import Database, Tx
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, read
+from belvedere.rest.listing import Field, Kind, Listable, read
+from belvedere.rest.listing_sql import clauses
 
 THINGS = Listable(
     fields={

@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.rest.filters import Condition, Field, Kind, Listable, Listing, read
+from belvedere.rest.listing import Condition, Field, Kind, Listable, Listing, read
 
 ID = "0123456789abcdef01234567"
 TASKS = Listable(

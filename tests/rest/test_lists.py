@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import msgspec
 
-from belvedere.rest.filters import Field, Listable, read
-from belvedere.rest.lists import answer
+from belvedere.rest.listing import Field, Listable, read
+from belvedere.rest.pagination import answer
 from belvedere.rest.route import Ask, Route
 
 IDS = ["0" * 23 + digit for digit in "12"]

@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.rest.patterns import MAX_TEXT, Pattern, compiled
+from belvedere.rest.patterns.matcher import MAX_TEXT, Pattern, compiled
 
 # Syntax that Python and RE2 read differently, or that only one of them has.
 ATOMS = [

@@ -6,17 +6,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import parse_iso
 from belvedere.db import Database
 from belvedere.hosts import store as hosts
-from belvedere.rest import filters
-from belvedere.schedules import firing, ledger, service, store
-from belvedere.schedules.given import ScheduleBody
+from belvedere.rest import listing as filters
+from belvedere.schedules import firing, service, store
+from belvedere.schedules import run_history as ledger
+from belvedere.schedules.bodies import ScheduleBody
 from belvedere.schedules.model import Run, ScheduleRow
-from belvedere.server.scheduled import TARGETS
 from belvedere.tasks import service as tasks
-from belvedere.tasks.given import TaskBody
+from belvedere.tasks.bodies import TaskBody
+from belvedere.workflows.scheduled import TARGETS
 from cast import Cast
 from handclock import HandClock
 

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from belvedere.schedules import cron
-from belvedere.schedules.cron import BadCron
+from belvedere.schedules.timing import cron
+from belvedere.schedules.timing.cron import BadCron
 
 START = datetime(2026, 3, 1)
 

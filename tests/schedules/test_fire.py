@@ -6,16 +6,18 @@ import msgspec
 import pytest
 
 from belvedere import events
-from belvedere.access import sealed
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.base.clock import HOUR, SECOND, iso
 from belvedere.base.errors import Invalid
 from belvedere.db import Database, Tx
-from belvedere.rest import filters
-from belvedere.schedules import firing, ledger, preview, service, store
-from belvedere.schedules.given import PreviewBody, ScheduleBody
-from belvedere.server.scheduled import TARGETS
+from belvedere.rest import listing as filters
+from belvedere.schedules import firing, service, store
+from belvedere.schedules import run_history as ledger
+from belvedere.schedules.api import preview
+from belvedere.schedules.bodies import PreviewBody, ScheduleBody
 from belvedere.tasks import service as tasks
-from belvedere.tasks.given import TaskBody
+from belvedere.tasks.bodies import TaskBody
+from belvedere.workflows.scheduled import TARGETS
 from cast import Cast
 from handclock import HandClock
 

@@ -6,9 +6,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND, iso, parse_iso
-from belvedere.schedules import rhythm, zones
-from belvedere.schedules.rhythm import Rhythm
-from belvedere.schedules.zones import Change
+from belvedere.schedules.timing import recurrence as rhythm
+from belvedere.schedules.timing import time_zones as zones
+from belvedere.schedules.timing.recurrence import Rhythm
+from belvedere.schedules.timing.time_zones import Change
 from schedules import oracle
 
 # Each with the first of its four years. Lord Howe turns by half an hour, Apia lost a day in 2011,

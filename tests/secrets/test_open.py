@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 import engines
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Database, Tx
 from belvedere.db.migrate import open_database
-from belvedere.secrets import given, service
+from belvedere.secrets import environment as given
+from belvedere.secrets import service
 from belvedere.secrets.service import SecretBody
 from cast import Cast
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from belvedere.base.disguises import disguises
+from belvedere.base.text.secret_forms import disguises
 from belvedere.db import Database, Tx
 from belvedere.server import routes
 from contract.client import Client

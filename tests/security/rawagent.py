@@ -12,8 +12,8 @@ from typing import Any
 
 import uvicorn
 
-from belvedere.base import frames
-from belvedere.server.wire import Wire
+from belvedere.base import websocket_frames as frames
+from belvedere.server.agents.websocket import Wire
 from contract.fakeagent import hello
 from contract.world import World
 from server.listening import PATIENCE_S, listening

@@ -10,9 +10,9 @@ from typing import Any
 
 import uvicorn
 
-from belvedere.server.connections import Connections
-from belvedere.server.http_protocol import HttpProtocol
-from belvedere.server.wire import Wire
+from belvedere.server.agents.websocket import Wire
+from belvedere.server.transport.connections import Connections
+from belvedere.server.transport.http_protocol import HttpProtocol
 from server.listening import PATIENCE_S, listening
 
 

@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import Level, customers, links, members, operator, passwords
-from belvedere.access.totp import code_at
+from belvedere.access import Level, operator
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.crypto.totp import code_at
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import service as customers
 from cast import PASSWORD, PASSWORD_HASH
 from contract.client import Answer, Client
 from contract.traveller import Traveller, add, provider_of

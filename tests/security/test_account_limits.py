@@ -3,20 +3,18 @@
 import msgspec
 import pytest
 
-from belvedere.access import (
-    browsers,
-    create_organization,
-    operator,
-    recovery,
-    roster,
-    sessions,
-    tickets,
-    users,
-)
-from belvedere.access.model import Level
+from belvedere.access import create_organization, operator
+from belvedere.access.actor import Level
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.limits import known_browsers as browsers
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
+from belvedere.access.signin import login_tickets as tickets
+from belvedere.access.signin import sessions
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
-from belvedere.providers import joining, service, store
+from belvedere.providers import account_linking as joining
+from belvedere.providers import service, store
 from belvedere.providers.model import ProviderBody
 from cast import PASSWORD_HASH
 from contract.client import Client

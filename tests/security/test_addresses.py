@@ -9,17 +9,13 @@ from typing import Any
 import pytest
 
 import engines
-from belvedere.access import (
-    Keys,
-    Level,
-    customers,
-    entrance,
-    invitations,
-    members,
-    operator,
-    sessions,
-    users,
-)
+from belvedere.access import Keys, Level, operator
+from belvedere.access.customers import invitations
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import service as customers
+from belvedere.access.people import users
+from belvedere.access.signin import login as entrance
+from belvedere.access.signin import sessions
 from belvedere.db import Database
 from belvedere.db.migrate import apply, migrate, migrations
 from contract.client import Answer

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from belvedere.agent.socket import connect
-from belvedere.base import frames
-from belvedere.server import handshakes, wire
-from belvedere.server import socket as agents
-from belvedere.server.wire import Wire
+from belvedere.agent.connection.websocket import connect
+from belvedere.base import websocket_frames as frames
+from belvedere.server.agents import endpoint as agents
+from belvedere.server.agents import handshakes
+from belvedere.server.agents import websocket as wire
+from belvedere.server.agents.websocket import Wire
 from contract.fakeagent import hello
 from contract.world import World
 from security.rawagent import LONGEST_FRAME, Stage, stage, until

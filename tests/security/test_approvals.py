@@ -6,9 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from belvedere.access import Actor, Level, members, operator, roster
-from belvedere.jobs import starters, store, vote_links
-from belvedere.server import loops
+from belvedere.access import Actor, Level, operator
+from belvedere.access.customers import member_changes as members
+from belvedere.access.people import memberships as roster
+from belvedere.jobs import starters, store
+from belvedere.jobs.approvals import links as vote_links
+from belvedere.server.background import loops
 from belvedere.tasks.model import TaskSpec, Type
 from cast import PASSWORD, PASSWORD_HASH
 from contract import flowing

@@ -13,23 +13,30 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from belvedere.access import names
+from belvedere.access.people import naming as names
 from belvedere.base.errors import Invalid
 from belvedere.hosts import choice
-from belvedere.indicators import chart, html
-from belvedere.jobs.log import Chunk
-from belvedere.jobs.loglines import Search
-from belvedere.monitors import kinds as monitors
-from belvedere.monitors import windows
-from belvedere.monitors.configs import Scraper
-from belvedere.rest import clauses, filters, words
-from belvedere.rest.filters import Field, Listable
-from belvedere.schedules import cron, rhythm
-from belvedere.schedules.cron import BadCron
-from belvedere.tasks import arguments, definition, kinds
+from belvedere.indicators.values import chart, html
+from belvedere.jobs.output.log_lines import Search
+from belvedere.jobs.output.log_store import Chunk
+from belvedere.monitors.config import maintenance as windows
+from belvedere.monitors.config import validation as monitors
+from belvedere.monitors.config.types import Scraper
+from belvedere.rest import listing as filters
+from belvedere.rest import listing_sql as clauses
+from belvedere.rest import text_fields as words
+from belvedere.rest.listing import Field, Listable
+from belvedere.schedules.timing import cron
+from belvedere.schedules.timing import recurrence as rhythm
+from belvedere.schedules.timing.cron import BadCron
+from belvedere.tasks.definition import argument_types as kinds
+from belvedere.tasks.definition import argument_values as arguments
+from belvedere.tasks.definition import validation as definition
 from belvedere.tasks.model import Argument, ArgumentKind, Option, TaskSpec, Type
-from belvedere.workflows import graph, importing, recipes
-from belvedere.workflows.model import Edge, Graph, Node
+from belvedere.workflow_specs import graph_validation as graph
+from belvedere.workflow_specs.model import Edge, Graph, Node
+from belvedere.workflows.recipes import format as recipes
+from belvedere.workflows.recipes import importer as importing
 from contract.client import Client
 from contract.world import World
 from security.counting import steps
@@ -181,7 +188,7 @@ async def test_nothing_is_looked_up_for_a_workflow_that_is_too_large(
         nonlocal looked_up
         looked_up += 1
 
-    monkeypatch.setattr("belvedere.workflows.given.tasks.find", find)
+    monkeypatch.setattr("belvedere.workflows.bodies.tasks.find", find)
     nodes = [{"id": f"n{n}", "task_id": f"{n:024x}"} for n in range(10_000)]
     body = {"name": "w", "graph": {"nodes": nodes, "edges": []}, "start": "n0"}
     refused = await ada.post("/acme/workflows", body)
@@ -201,7 +208,7 @@ async def test_too_many_hosts_of_a_command_are_refused_before_they_are_looked_up
 async def test_a_long_command_is_not_written_down_for_many_hosts(
     ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("belvedere.jobs.commands.MAX_WRITTEN", 1_000)
+    monkeypatch.setattr("belvedere.jobs.lifecycle.commands.MAX_WRITTEN", 1_000)
     body = {"command": ["echo", "a" * 900], "hosts": ["web-1", "web-2"]}
     refused = await ada.post("/acme/exec", body)
     assert refused.status == 400 and "too long for 2 hosts" in refused.text

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from belvedere.db import Database
-from belvedere.jobs import finish
-from belvedere.jobs import log as joblog
+from belvedere.jobs.lifecycle import finish
+from belvedere.jobs.output import log_store as joblog
 from belvedere.protocol import Ended, Entry, Kept, Order, Report, pack_file
 from contract.client import Client
 from contract.fakeagent import FakeAgent

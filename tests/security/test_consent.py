@@ -3,8 +3,12 @@ person, signed in to the own account, accepts it."""
 
 import pytest
 
-from belvedere.access import consent, members, operator, recovery, users
-from belvedere.access.model import Level
+from belvedere.access import operator
+from belvedere.access.actor import Level
+from belvedere.access.customers import consent
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.people import users
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from cast import PASSWORD, PASSWORD_HASH

@@ -7,7 +7,7 @@ import pytest
 
 import engines
 import sweeping
-from belvedere.access import enrolment
+from belvedere.access.credentials import enrolment
 from contract.client import Answer, Client
 from contract.oldagent import OldAgent
 from contract.world import World

@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from belvedere.access.sealed import open_object
-from belvedere.base import argument_masking
-from belvedere.jobs import plan
+from belvedere.access.crypto.sealed_values import open_object
+from belvedere.base.text import argument_masking
+from belvedere.jobs.approvals import plan
 from belvedere.protocol import Watch
-from belvedere.server import reactions, sealing
+from belvedere.server.background import consumers as reactions
+from belvedere.server.encryption import sealing
 from belvedere.tasks.store import runnable
 from contract.client import Client
 from contract.running import create, show

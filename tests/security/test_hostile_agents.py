@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from belvedere.base import frames
+from belvedere.base import websocket_frames as frames
 from belvedere.db import Tx
 from belvedere.files import FileChange, quota
 from belvedere.files import create as create_file
-from belvedere.jobs import log as joblog
-from belvedere.jobs import outfiles
+from belvedere.jobs.output import artifacts as outfiles
+from belvedere.jobs.output import log_store as joblog
 from belvedere.protocol import (
     CHUNK,
     Beat,
@@ -25,7 +25,10 @@ from belvedere.protocol import (
     pack_file,
     pack_output,
 )
-from belvedere.server import bounds, intake, questions, transfers
+from belvedere.server.agents import queries as questions
+from belvedere.server.agents.transfers import downloads as transfers
+from belvedere.server.agents.transfers import limits as bounds
+from belvedere.server.agents.transfers import uploads as intake
 from belvedere.server.storage import Storage
 from contract.client import Client
 from contract.fakeagent import FakeAgent

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from belvedere import events
-from belvedere.server.telling import mails
+from belvedere.server.notices import mails
 from contract.client import Client
 from contract.world import World
 from security.story import OWN, THEIRS, VICTIM, Story, plain_passwords

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from belvedere.events import Event
-from belvedere.server import http_protocol, stream
-from belvedere.server.backlog import MAX_BACKLOG, Backlog
+from belvedere.server.api import event_stream as stream
+from belvedere.server.api.event_backlog import MAX_BACKLOG, Backlog
+from belvedere.server.transport import http_protocol
 from contract.client import Client
 from contract.world import World
 from security.serving import Site, request, serving

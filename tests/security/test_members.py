@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import Level, authenticate, create_enrolment, create_token, members, operator
+from belvedere.access import Level, authenticate, create_enrolment, create_token, operator
+from belvedere.access.customers import member_changes as members
 from contract.client import Client
 from contract.world import World
 

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from belvedere.notifications.parcel import Outcome, Parcel
+from belvedere.egress.messages import Outcome, Parcel
 from contract.client import Client
 from contract.traveller import BODY, SIGNER, Traveller
 from contract.world import World

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import enrolment
-from belvedere.jobs import api_agent
-from belvedere.server import handshakes
-from belvedere.server.handshakes import Handshakes
-from belvedere.server.original import polling
+from belvedere.access.credentials import enrolment
+from belvedere.legacy_agents import job_reports as api_agent
+from belvedere.legacy_agents import polling
+from belvedere.server.agents import handshakes
+from belvedere.server.agents.handshakes import Handshakes
 from contract.client import Client
 from contract.oldagent import OldAgent
 from contract.running import create, show

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from agent.webpages import Site, page, site
-from belvedere.agent.checks import http, scraper
+from belvedere.agent.checks import http_client as http
+from belvedere.agent.checks.kinds import scraper
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.jobs import scraper as scraper_task
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from belvedere.base import pattern, pattern_tree, search
 from belvedere.base.errors import Invalid
 from belvedere.base.ids import new_id
-from belvedere.rest import patterns
+from belvedere.base.text import regex as pattern
+from belvedere.base.text import regex_syntax as pattern_tree
+from belvedere.base.text import search
+from belvedere.rest.patterns import matcher as patterns
 from belvedere.tasks import service
 from contract.client import Answer, Client
 from contract.world import World

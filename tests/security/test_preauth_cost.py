@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from belvedere.access.admission import SMALL_BODY
-from belvedere.access.limits import Kind
-from belvedere.base import text
+from belvedere.access.limits.anonymous_requests import SMALL_BODY
+from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.errors import Invalid
-from belvedere.jobs.request_size import MAX_BODY
+from belvedere.base.text import json_text as text
+from belvedere.jobs.api.request_size import MAX_BODY
 from belvedere.rest import off_loop
 from belvedere.rest.route import Route
-from belvedere.server import http_protocol as protocol
 from belvedere.server.routes import PAGES, ROUTES
+from belvedere.server.transport import http_protocol as protocol
 from contract.client import Client
 from contract.test_webhooks import secret_of
 from contract.world import World

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from belvedere.base.errors import BadMediaType, Invalid
-from belvedere.rest import arguments, multipart
-from belvedere.server import http_protocol as protocol
+from belvedere.rest import multipart
+from belvedere.rest import run_arguments as arguments
+from belvedere.server.transport import http_protocol as protocol
 from security.serving import read_answer, request, serving
 from server.listening import PATIENCE_S
 

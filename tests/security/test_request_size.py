@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from belvedere.base import text
-from belvedere.jobs.api_create import CreateJob
-from belvedere.jobs.request_size import MAX_BODY
+from belvedere.base.text import json_text as text
+from belvedere.jobs.api.create import CreateJob
+from belvedere.jobs.api.request_size import MAX_BODY
 from belvedere.rest import off_loop
 from belvedere.server.routes import ROUTES
-from belvedere.workflows.api_job import RunWorkflow
+from belvedere.workflows.runs_api import RunWorkflow
 from contract.client import Client
 from contract.world import World
 
@@ -95,7 +95,7 @@ async def test_the_digest_of_a_large_request_is_made_in_a_thread(
             pass
         return hashlib.new("sha256", data)
 
-    monkeypatch.setattr("belvedere.jobs.asking.hashlib", SimpleNamespace(sha256=sha256))
+    monkeypatch.setattr("belvedere.jobs.api.run_requests.hashlib", SimpleNamespace(sha256=sha256))
     path, body = f"/acme/task/{task}/job", {"task_arguments": [FILE]}
     headers = {"idempotency-key": "k"}
     made = await ada.post(path, body, headers=headers)

@@ -18,12 +18,13 @@ from pathlib import Path
 import pytest
 
 from agent.keeping import Keeping
-from belvedere.agent import accounts, directories, harvest, removal
-from belvedere.agent.workplace import Workplace, Workplaces
+from belvedere.agent.workdir import accounts, directories, removal
+from belvedere.agent.workdir import artifacts as harvest
+from belvedere.agent.workdir.workdirs import Workplace, Workplaces
 from security.attacker import ATTACKS, UID, USER
 
 TESTS = Path(__file__).parent.parent
-AGENT = Path(directories.__file__).parent
+AGENT = Path(directories.__file__).parents[1]
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs scripts as other users")
 SECRET = "only root may read this line"
 
@@ -286,7 +287,7 @@ def test_a_deep_and_wide_tree_is_removed_with_few_descriptors(tmp_path: Path) ->
     subprocess.run([sys.executable, "-c", code, str(tree)], check=True)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     code = (
-        "import resource, sys; from belvedere.agent import removal\n"
+        "import resource, sys; from belvedere.agent.workdir import removal\n"
         f"resource.setrlimit(resource.RLIMIT_NOFILE, (100, {hard}))\n"
         "sys.exit(removal.main())"
     )
@@ -349,6 +350,6 @@ def test_every_open_in_a_directory_of_a_scripts_user_follows_no_link() -> None:
     for flags in (directories.DIRECTORY, directories.READ, directories.CREATE):
         assert flags & os.O_NOFOLLOW
     assert directories.READ & os.O_NONBLOCK and directories.CREATE & os.O_EXCL
-    for name in ("staging.py", "workplace.py", "harvest.py", "removal.py"):
-        text = (AGENT / name).read_text()
+    for name in ("staging.py", "workdirs.py", "artifacts.py", "removal.py"):
+        text = (AGENT / "workdir" / name).read_text()
         assert "os.open(" not in text

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from belvedere.access import create_organization
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Refused
 from belvedere.db import Database
-from belvedere.server import operator, scripts_user
-from belvedere.server.settings import SECRETS, Settings
+from belvedere.server import operator_socket as operator
+from belvedere.server import scripts_user
+from belvedere.settings import SECRETS, Settings
 from e2e import leftovers
 from e2e.patience import until
 from e2e.programs import PASSWORD, TOKEN, run
@@ -225,7 +226,7 @@ def test_what_is_in_the_data_folder_is_closed_before_others_may_pass(tmp_path: P
 
 def test_a_program_starts_again_without_its_secrets(tmp_path: Path) -> None:
     code = (
-        "import os\nfrom belvedere.base import private_environment as private\n"
+        "import os\nfrom belvedere.base import secret_environment as private\n"
         "private.hide(['SECRET'])\n"
         "print(os.environ['SECRET'], b'swordfish' in open('/proc/self/environ', 'rb').read())\n"
         "private.forget(['SECRET'])\nprint('SECRET' in os.environ, os.environ['OTHER'])\n"

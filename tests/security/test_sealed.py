@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from belvedere.access.keys import SECRET_FILE
+from belvedere.access.crypto.keyring import SECRET_FILE
 from belvedere.db import Database
-from belvedere.jobs.order import file_hashes
+from belvedere.jobs.lifecycle.order import file_hashes
 from belvedere.protocol import Watch
-from belvedere.server import resealing, sealing
+from belvedere.server.encryption import key_rotation as resealing
+from belvedere.server.encryption import sealing
 from contract.client import Client
 from contract.running import create
 from contract.world import World

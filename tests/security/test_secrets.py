@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from belvedere.access import audit
-from belvedere.base import request_masking
-from belvedere.base.credentials import is_credential
+from belvedere.base.text import request_masking
+from belvedere.base.text.credentials import is_credential
 from belvedere.jobs import scraper
 from belvedere.protocol import Watch
-from belvedere.server import reactions
+from belvedere.server.background import consumers as reactions
 from contract.client import Client
 from contract.running import create
 from contract.world import World

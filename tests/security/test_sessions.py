@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import browsers, totp
+from belvedere.access.crypto import totp
+from belvedere.access.limits import known_browsers as browsers
 from belvedere.base.clock import HOUR, SECOND
-from belvedere.notifications.couriers import Couriers
-from belvedere.notifications.parcel import Outcome
-from belvedere.server import loops
+from belvedere.egress.messages import Outcome
+from belvedere.egress.pool import Couriers
+from belvedere.server.background import loops
 from cast import PASSWORD
 from contract.client import Answer, Client
 from contract.notifying import told

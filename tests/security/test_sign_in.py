@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import failures, passwords
-from belvedere.access.limits import WRONG_PER_MINUTE
-from belvedere.server import loops, proxies
-from belvedere.server.proxies import MAX_PEERS, Proxies
+from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.limits import failed_attempts as failures
+from belvedere.access.limits.rate_limits import WRONG_PER_MINUTE
+from belvedere.server.background import loops
+from belvedere.server.transport import proxies
+from belvedere.server.transport.proxies import MAX_PEERS, Proxies
 from cast import PASSWORD
 from contract.client import Client
 from contract.world import World

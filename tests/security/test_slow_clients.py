@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from belvedere.server import connections
-from belvedere.server import http_protocol as protocol
+from belvedere.server.transport import connections
+from belvedere.server.transport import http_protocol as protocol
 from e2e.programs import Server
 from security.serving import Site, read_answer, request, serving
 from server.listening import PATIENCE_S

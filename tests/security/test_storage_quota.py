@@ -7,9 +7,9 @@ import pytest
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Tx
 from belvedere.files import quota
-from belvedere.monitors.moves import Outcome
+from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.protocol import Noted, Sample, Samples, Watch
-from belvedere.server import operator
+from belvedere.server import operator_socket as operator
 from belvedere.server.storage import SAMPLE_BYTES, Storage
 from contract.client import Client
 from contract.world import World

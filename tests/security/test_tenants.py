@@ -14,20 +14,24 @@ from typing import Any
 import pytest
 
 from belvedere.access import Actor, Keys, audit
-from belvedere.base.lane import Lane, LaneFull
+from belvedere.base.fair_queue import Lane, LaneFull
 from belvedere.db import Database, Tx
-from belvedere.jobs import page_reading, pages
-from belvedere.jobs.pages import Page
-from belvedere.notifications import outbox, post, service, store, telling
-from belvedere.notifications.couriers import Couriers
-from belvedere.notifications.given import ChannelBody, RuleBody
-from belvedere.notifications.lanes import Kind
+from belvedere.egress.lanes import Kind
+from belvedere.egress.messages import Outcome, Parcel
+from belvedere.egress.pool import Couriers
+from belvedere.jobs.api import list_pages as page_reading
+from belvedere.jobs.queries import pages
+from belvedere.jobs.queries.pages import Page
+from belvedere.notifications import routing as telling
+from belvedere.notifications import service, store
+from belvedere.notifications.bodies import ChannelBody, RuleBody
+from belvedere.notifications.delivery import dispatcher as post
+from belvedere.notifications.delivery import outbox
+from belvedere.notifications.delivery.dispatcher import Letter
+from belvedere.notifications.delivery.outbox import Room
 from belvedere.notifications.model import Notice, Severity, Told
-from belvedere.notifications.outbox import Room
-from belvedere.notifications.parcel import Outcome, Parcel
-from belvedere.notifications.post import Letter
-from belvedere.rest import budget
-from belvedere.rest.filters import Listing
+from belvedere.rest import response_budget as budget
+from belvedere.rest.listing import Listing
 from belvedere.rest.route import Ask
 from cast import Cast
 from contract import flowing

@@ -11,16 +11,17 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import names, passwords
+from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.people import naming as names
 from belvedere.base.errors import Invalid
-from belvedere.base.normal import MAX_MARKS, TooManyMarks, normalized
-from belvedere.monitors import kinds as monitors
-from belvedere.monitors.configs import Scraper
-from belvedere.notifications import posting
+from belvedere.base.text.normalization import MAX_MARKS, TooManyMarks, normalized
+from belvedere.egress import http_calls as posting
+from belvedere.monitors.config import validation as monitors
+from belvedere.monitors.config.types import Scraper
 from belvedere.providers import model as providers
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 from belvedere.rest.multipart import clean_name
-from belvedere.tasks import definition
+from belvedere.tasks.definition import validation as definition
 from contract.client import Client
 
 MARKS = "\u0323\u0301" * 250_000

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from belvedere.rest.route import Ask, Route
-from belvedere.server import operator
-from belvedere.server import watchdog as watching
-from belvedere.server.app import App
+from belvedere.server import loop_watchdog as watching
+from belvedere.server import operator_socket as operator
 from belvedere.server.doctor import running
 from belvedere.server.doctor.model import Finding, Patient
-from belvedere.server.table import Table
+from belvedere.server.http.app import App
+from belvedere.server.http.routing import Table
 from contract.client import Client
 from contract.world import World
 

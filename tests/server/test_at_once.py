@@ -12,11 +12,11 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
 from belvedere.protocol import Cancel, Ended, Order, Report
-from belvedere.server.goodbye import Goodbye
-from belvedere.server.link import Link
-from belvedere.server.wire import Wire, encode
+from belvedere.server.agents.close_reasons import Goodbye
+from belvedere.server.agents.connection import Link
+from belvedere.server.agents.websocket import Wire, encode
 from contract.client import Client
 from contract.fakeagent import hello
 from contract.running import create, show

@@ -7,7 +7,7 @@ from starlette.datastructures import Headers
 
 from belvedere.base.errors import Invalid
 from belvedere.rest.route import Ask
-from belvedere.server import auth
+from belvedere.server.http import authentication as auth
 from belvedere.server.routes import ROUTES
 
 TOKENS = ["", "bvt_a", "bvt_b", "\xfc"]

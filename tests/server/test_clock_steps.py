@@ -8,17 +8,17 @@ import pytest
 import engines
 from belvedere import hosts
 from belvedere.access import Keys
-from belvedere.access.limits import Window
+from belvedere.access.limits.rate_limits import Window
 from belvedere.base.clock import HOUR, MINUTE, SECOND, Shared, parse_iso
 from belvedere.db import clock_steps
 from belvedere.db.migrate import open_database
 from belvedere.indicators.store import any_going_stale
 from belvedere.schedules import store as schedules
 from belvedere.server import clock as server_clock
-from belvedere.server import loops
-from belvedere.server.build import furnish
-from belvedere.server.house import House
-from belvedere.server.settings import Settings
+from belvedere.server.background import loops
+from belvedere.server.runtime import House
+from belvedere.server.wiring import furnish
+from belvedere.settings import Settings
 from contract.running import create, show
 from contract.world import World
 from handclock import HandClock

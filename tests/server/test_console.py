@@ -7,10 +7,10 @@ from urllib.parse import urljoin
 
 import pytest
 
-from belvedere.server.app import App
-from belvedere.server.console import shelf
+from belvedere.server.console import assets as shelf
 from belvedere.server.console.api import MAX_DEPTH, POLICY
-from belvedere.server.house import House
+from belvedere.server.http.app import App
+from belvedere.server.runtime import House
 from contract.client import Answer, Client
 
 # Whether files are served does not hang on the database.

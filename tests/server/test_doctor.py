@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import DAY
-from belvedere.bench import ground
-from belvedere.bench.ground import Ground
+from belvedere.bench.measure import fixture as ground
+from belvedere.bench.measure.fixture import Ground
 from belvedere.db import Database, Tx
 from belvedere.db.migrate import migrate, open_database
-from belvedere.db.peek import peek
+from belvedere.db.readonly import peek
 from belvedere.events import Event, cursors
-from belvedere.jobs import log as joblog
+from belvedere.jobs.output import log_store as joblog
 from belvedere.server.doctor import data, examine
 from belvedere.server.doctor.model import Finding
-from belvedere.server.settings import Settings
+from belvedere.settings import Settings
 
 SECRET = bytes(range(32)).hex()
 

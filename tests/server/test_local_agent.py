@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.server import local_agent
+from belvedere.server.agents import local_agent
 
 
 async def test_a_fault_of_our_own_is_told_and_tried_again(

@@ -9,8 +9,8 @@ import pytest
 from websockets.exceptions import ConnectionClosedError
 
 from belvedere.protocol import Ack, Beat
-from belvedere.server.near import AgentEnd, ServerEnd, call
-from belvedere.server.wire import Disconnected
+from belvedere.server.agents.in_process import AgentEnd, ServerEnd, call
+from belvedere.server.agents.websocket import Disconnected
 
 
 class Door:

@@ -10,8 +10,8 @@ from belvedere import events
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
 from belvedere.events import Event
-from belvedere.server import reactions
-from belvedere.server.reactions import TRIES, Reaction
+from belvedere.server.background import consumers as reactions
+from belvedere.server.background.consumers import TRIES, Reaction
 from contract.world import World
 
 KIND = "host.changed"

@@ -5,18 +5,19 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import Keys, keyfile
-from belvedere.access.keys import SECRET_FILE
+from belvedere.access import Keys
+from belvedere.access.crypto import key_file as keyfile
+from belvedere.access.crypto.keyring import SECRET_FILE
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import Tx
-from belvedere.rest import filters
+from belvedere.rest import listing as filters
 from belvedere.secrets import service as secrets
 from belvedere.secrets import store
 from belvedere.secrets.service import SecretBody
-from belvedere.server import resealing
-from belvedere.server.build import furnish
-from belvedere.server.house import House
-from belvedere.server.settings import Settings
+from belvedere.server.encryption import key_rotation as resealing
+from belvedere.server.runtime import House
+from belvedere.server.wiring import furnish
+from belvedere.settings import Settings
 from belvedere.tasks import service as tasks
 from cast import Cast, assemble
 from contract.world import make_task

@@ -7,7 +7,7 @@ import pytest
 from belvedere.base.clock import AGREE_EVERY, Shared, wall
 from belvedere.base.steady import Observed
 from belvedere.db import Database
-from belvedere.server import loops
+from belvedere.server.background import loops
 from contract.fakeagent import FakeAgent
 from contract.running import create, show
 from contract.world import World

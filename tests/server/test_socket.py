@@ -21,7 +21,7 @@ from belvedere.protocol import (
     Welcome,
     pack_output,
 )
-from belvedere.server import loops
+from belvedere.server.background import loops
 from contract.client import Client
 from contract.fakeagent import FakeAgent, hello
 from contract.running import create, show

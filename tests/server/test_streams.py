@@ -6,8 +6,9 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from belvedere.base.errors import NotFound
-from belvedere.server import outflow, stream
-from belvedere.server.backlog import Backlog
+from belvedere.server.api import event_stream as stream
+from belvedere.server.api.event_backlog import Backlog
+from belvedere.server.http import outflow
 
 Parts = AsyncGenerator[bytes, None]
 

@@ -10,15 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from belvedere.access import Keys, Level, customers
+from belvedere.access import Keys, Level
+from belvedere.access.customers import service as customers
 from belvedere.base.errors import Invalid, NotAllowed, NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Database
 from belvedere.rest.route import Route
-from belvedere.server import build, routes, table
+from belvedere.server import routes
+from belvedere.server import wiring as build
+from belvedere.server.http import routing as table
+from belvedere.server.http.routing import Table, is_id_name
 from belvedere.server.routes import PAGES, ROUTES
-from belvedere.server.settings import Settings
-from belvedere.server.table import Table, is_id_name
+from belvedere.settings import Settings
 
 TABLE = Table(ROUTES, PAGES)
 ID = "65a0000000000000000000a1"

@@ -10,12 +10,12 @@ import engines
 from belvedere.access import Keys
 from belvedere.db import Database
 from belvedere.db.migrate import open_database
-from belvedere.jobs import waiting
+from belvedere.jobs.api import wait as waiting
 from belvedere.protocol import Cancel
-from belvedere.server import loops
-from belvedere.server.build import connect_doorbell, furnish
-from belvedere.server.house import House
-from belvedere.server.settings import Settings
+from belvedere.server.background import loops
+from belvedere.server.runtime import House
+from belvedere.server.wiring import connect_doorbell, furnish
+from belvedere.settings import Settings
 from contract.client import Client
 from contract.running import create, show
 from contract.sse import Stream

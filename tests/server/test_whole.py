@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.server import whole
+from belvedere.server.http import responses as whole
 from server.listening import PATIENCE_S, listening
 
 HEAD = {b"content-type": b"text/plain", b"x-own": b"\xfc and 1", b"content-length": b"5"}

@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Frame, Opcode
 
-from belvedere.server.wire import Wire
+from belvedere.server.agents.websocket import Wire
 from server.listening import PATIENCE_S, listening
 
 LONGEST = 1 << 20

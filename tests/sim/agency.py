@@ -8,10 +8,10 @@ from typing import Any
 from websockets.exceptions import ConnectionClosedError, ConnectionClosedOK
 from websockets.frames import Close
 
-from belvedere.agent import speech
-from belvedere.agent.attach import Attachment, KeeperFailed
-from belvedere.agent.enrol import Credential
-from belvedere.agent.link import Link, by_network
+from belvedere.agent import messages as speech
+from belvedere.agent.connection.server_link import Link, by_network
+from belvedere.agent.keeper_client import Attachment, KeeperFailed
+from belvedere.agent.setup.enrolment import Credential
 from sim import stage
 from sim.host import STATE, Host, KeeperProcess, Killed
 from sim.loop import VirtualLoop
@@ -95,7 +95,7 @@ class Transport(asyncio.Transport):
 
 
 async def attach(_: Any) -> Attachment:
-    """In the place of agent/attach.py: the running keeper, or a new one."""
+    """In the place of agent/keeper_client.py: the running keeper, or a new one."""
     host = stage.agent_host()
     process: Any = host.agent
     await asyncio.sleep(host.world.random.random() * 0.06)
@@ -238,7 +238,7 @@ class connect:  # noqa: N801  (it stands for websockets' own)
 
 
 class SimCache:
-    """In the place of agent/cache.py: what lies on the host's disk."""
+    """In the place of agent/file_cache.py: what lies on the host's disk."""
 
     def __init__(self, _: str) -> None:
         self._host = stage.agent_host()

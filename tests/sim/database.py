@@ -13,8 +13,8 @@ from typing import Any
 import apsw
 
 from belvedere.base.clock import Clock
-from belvedere.db.sqlite import Sqlite
-from belvedere.db.sqlite_tx import SqliteTx
+from belvedere.db.sqlite.database import Sqlite
+from belvedere.db.sqlite.transaction import SqliteTx
 from sim.world import MS, Process, World
 
 

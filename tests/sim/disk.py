@@ -1,6 +1,6 @@
 """A host's disk: files whose unsynced bytes a power cut may take back, in part or all.
 
-It stands in for `os` in agent/journal.py, so that the real journal writes to it.
+It stands in for `os` in agent/journal/journal.py, so that the real journal writes to it.
 """
 
 import errno

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from belvedere.agent import recovery, wire
-from belvedere.agent.folder import Folder
-from belvedere.agent.journal import Journal
-from belvedere.agent.keeper import Keeper
-from belvedere.agent.script import NEVER
+from belvedere.agent import wire
+from belvedere.agent.journal.journal import Journal
+from belvedere.agent.keeper import recovery
+from belvedere.agent.keeper.program import Keeper
+from belvedere.agent.processes.script import NEVER
+from belvedere.agent.state_folder import Folder
 from sim import stage
 from sim.disk import Disk
 from sim.keeping import assemble
@@ -235,7 +236,7 @@ class KeeperProcess(Process):
 
 
 class SimDoor:
-    """In the place of agent/door.py: one agent at a time, the newest wins."""
+    """In the place of agent/keeper/control_socket.py: one agent at a time, the newest wins."""
 
     def __init__(self, keeper: KeeperProcess) -> None:
         self._keeper = keeper

@@ -3,14 +3,14 @@
 import signal
 from typing import TYPE_CHECKING, Any
 
-from belvedere.agent import keeper as keeper_module
-from belvedere.agent import rules
-from belvedere.agent.keeper import Keeper
-from belvedere.agent.ledger import Ledger
-from belvedere.agent.output import Output
-from belvedere.agent.report import report
-from belvedere.agent.script import MS, NEVER, SHOW_AFTER, STARTED_AFTER
-from belvedere.agent.steps import Tell
+from belvedere.agent.journal import rules
+from belvedere.agent.journal.effects import Tell
+from belvedere.agent.journal.state import Ledger
+from belvedere.agent.keeper import program as keeper_module
+from belvedere.agent.keeper.program import Keeper
+from belvedere.agent.output.capture import Output
+from belvedere.agent.processes.report import report
+from belvedere.agent.processes.script import MS, NEVER, SHOW_AFTER, STARTED_AFTER
 from sim.scripts import Running
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ GRACE_FOR_KILLED = 3_000 * MS
 
 
 class Kept:
-    """A script as the keeper sees it; the fields are those that agent/report.py reads."""
+    """A script as the keeper sees it; the fields are those that agent/processes/report.py reads."""
 
     def __init__(self, order: dict[str, Any], running: Running, inline: int, now: int) -> None:
         self.fence: int = order["fence"]
@@ -49,7 +49,7 @@ class Kept:
 
 
 class SimScripts:
-    """In the place of agent/scripts.py."""
+    """In the place of agent/keeper/script_runner.py."""
 
     def __init__(self, host: "Host", ledger: Ledger) -> None:
         self._host = host

@@ -6,27 +6,25 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from belvedere.agent import (
-    journal,
-    keeper,
-    link,
-    output,
-    recovery,
-    session,
-    space,
-    spool,
-    streams,
-    supply,
-)
-from belvedere.agent.sample_log import SampleLog
-from belvedere.agent.space import Space
-from belvedere.jobs import create
+from belvedere.agent import disk_space as space
+from belvedere.agent.connection import order_intake as supply
+from belvedere.agent.connection import server_link as link
+from belvedere.agent.connection import session
+from belvedere.agent.disk_space import Space
+from belvedere.agent.journal import journal
+from belvedere.agent.keeper import program as keeper
+from belvedere.agent.keeper import recovery
+from belvedere.agent.monitoring.sample_journal import SampleLog
+from belvedere.agent.output import capture as output
+from belvedere.agent.output import spool
+from belvedere.agent.output import upload as streams
+from belvedere.jobs.lifecycle import create
 from sim import agency, stage
 from sim.agency import SimCache
 
 
 class SimSpool:
-    """In the place of agent/spool.py's writing end."""
+    """In the place of agent/output/spool.py's writing end."""
 
     def __init__(self, _: str, fence: int, **__: Any) -> None:
         self._fence = fence
@@ -73,7 +71,7 @@ async def _at_once(call: Callable[[], None]) -> None:
 
 
 class SimDescendants:
-    """In the place of agent/descendants.py: the table of processes."""
+    """In the place of agent/processes/discovery.py: the table of processes."""
 
     @staticmethod
     def hunt(*_: object) -> list[int]:

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from belvedere.base.errors import Refused
-from belvedere.jobs import service
-from belvedere.jobs.create import Created, NewJob
-from belvedere.jobs.once import Once
-from belvedere.server.house import House
+from belvedere.jobs.idempotency import Once
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle.create import Created, NewJob
+from belvedere.server.runtime import House
 from sim.scripts import Behaviour, draw
 from sim.setting import LONG, SPECS, Setting
 from sim.truth import Request, Truth

@@ -7,16 +7,18 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
 from belvedere.base.clock import Shared
 from belvedere.base.steady import Observed
-from belvedere.events.hub import Hub
-from belvedere.server import build, loops, socket
+from belvedere.db.signals import Hub
 from belvedere.server import clock as server_clock
-from belvedere.server.handshakes import Handshakes
-from belvedere.server.house import House
-from belvedere.server.links import Links
-from belvedere.server.wire import encode
+from belvedere.server import wiring as build
+from belvedere.server.agents import endpoint as socket
+from belvedere.server.agents.handshakes import Handshakes
+from belvedere.server.agents.registry import Links
+from belvedere.server.agents.websocket import encode
+from belvedere.server.background import loops
+from belvedere.server.runtime import House
 from sim.agency import PING, PONG
 from sim.database import Store, VirtualSqlite
 from sim.loop import VirtualLoop
@@ -37,7 +39,7 @@ LOOPS = [
 
 
 class Credentials:
-    """In the place of server/auth.py: an agent's token is its host's id."""
+    """In the place of server/http/authentication.py: an agent's token is its host's id."""
 
     async def actor(self, token: str, _: int) -> Actor:
         return Actor("", "", Level.AGENT, "agent", host_id=token)

@@ -6,13 +6,13 @@ from hashlib import sha256
 
 import apsw
 
-from belvedere.access.keys import Keys
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.migrate import apply, migrations
-from belvedere.db.sqlite import connect
-from belvedere.db.sqlite_tx import SqliteTx
+from belvedere.db.sqlite.database import connect
+from belvedere.db.sqlite.transaction import SqliteTx
 from belvedere.hosts import store as host_store
 from belvedere.tasks import store as task_store
 from belvedere.tasks.model import Argument, ArgumentKind, Retry, TaskSpec, Type

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from zlib import crc32
 
-from belvedere.db.sqlite_tx import SqliteTx
+from belvedere.db.sqlite.transaction import SqliteTx
 from sim import stage
 from sim.agency import AgentProcess
 from sim.database import Store

@@ -6,10 +6,14 @@ from unittest import mock
 
 import pytest
 
-from belvedere.agent.journal import Journal
-from belvedere.agent.session import Session
-from belvedere.jobs import changes, create, finish, reunion, service, store
+from belvedere.agent.connection.session import Session
+from belvedere.agent.journal.journal import Journal
+from belvedere.jobs import events as changes
+from belvedere.jobs import store
 from belvedere.jobs.attempts import end_attempt
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import create, finish
+from belvedere.jobs.lifecycle import resync as reunion
 from belvedere.jobs.model import Lifecycle, State
 from sim import patches, story
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from belvedere.db import columns
-from belvedere.db.sqlite_tx import SqliteTx
-from belvedere.jobs import fold
-from belvedere.jobs import log as joblog
+from belvedere.db.sqlite.transaction import SqliteTx
+from belvedere.jobs.history import consistency as fold
 from belvedere.jobs.model import FINAL, JobRow
+from belvedere.jobs.output import log_store as joblog
 from sim.scripts import Running, true_state
 from sim.world import EPOCH_MS, MS, SECOND, Micros, World
 

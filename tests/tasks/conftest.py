@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Database
 from belvedere.hosts import store as hosts
 from belvedere.hosts.model import HostRow
 from belvedere.tasks import service
-from belvedere.tasks.given import TaskBody
+from belvedere.tasks.bodies import TaskBody
 from belvedere.tasks.store import TaskView
 from cast import Cast
 

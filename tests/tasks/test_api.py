@@ -3,7 +3,7 @@
 import pytest
 
 from asking import Caller, Room
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Stale
 from belvedere.db import Database
 from belvedere.hosts.model import HostRow

@@ -10,11 +10,11 @@ import hypothesis.strategies as st
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.base.text import Number, compact, parse
+from belvedere.base.text.json_text import Number, compact, parse
 from belvedere.db import Database
 from belvedere.files import content_of
-from belvedere.tasks.arguments import MAX_ALL, MAX_EACH, fit, keep_files, masked
-from belvedere.tasks.kinds import FileValue
+from belvedere.tasks.definition.argument_types import FileValue
+from belvedere.tasks.definition.argument_values import MAX_ALL, MAX_EACH, fit, keep_files, masked
 from belvedere.tasks.model import Argument, ArgumentKind, Option
 from cast import Cast
 

@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from belvedere import events
-from belvedere.access import Actor, secret_keys
-from belvedere.access.keys import Keys
+from belvedere.access import Actor
+from belvedere.access.credentials import secret_keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Forbidden, Invalid, NotFound, Stale
 from belvedere.db import Database
 from belvedere.files import content_of
@@ -15,7 +16,7 @@ from belvedere.hosts import delete as delete_host
 from belvedere.hosts import store as hosts
 from belvedere.hosts.model import HostRow
 from belvedere.tasks import service
-from belvedere.tasks.record import record
+from belvedere.tasks.records import record
 from belvedere.tasks.store import TaskView, runnable, task_snapshot
 from cast import Cast
 

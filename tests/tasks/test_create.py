@@ -6,15 +6,16 @@ import msgspec
 import pytest
 
 from belvedere import events
-from belvedere.access import Actor, audit, secret_keys
-from belvedere.access.keys import Keys
+from belvedere.access import Actor, audit
+from belvedere.access.credentials import secret_keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.db import Database, Tx
 from belvedere.files import content_of
 from belvedere.hosts import store as hosts
 from belvedere.hosts.model import HostRow
 from belvedere.tasks import service
-from belvedere.tasks.record import record
+from belvedere.tasks.records import record
 from belvedere.tasks.store import runnable, task_snapshot
 from cast import Cast
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.tasks.definition import checked
-from belvedere.tasks.given import concurrency, unmasked
+from belvedere.tasks.bodies import concurrency, unmasked
+from belvedere.tasks.definition.validation import checked
 from belvedere.tasks.model import Argument, ArgumentKind, TaskSpec, decode, encode
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.access import customers
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.customers import service as customers
 from belvedere.db import Database
 from belvedere.hosts.model import HostRow
-from belvedere.tasks import demo
+from belvedere.server.demo import sample_tasks as demo
 from belvedere.tasks.store import runnable
 from cast import Cast
 

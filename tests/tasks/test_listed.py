@@ -5,9 +5,9 @@ import pytest
 from belvedere.access import Actor, replace_acl
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Database
-from belvedere.rest.filters import read
+from belvedere.rest.listing import read
 from belvedere.tasks import service
-from belvedere.tasks.record import record
+from belvedere.tasks.records import record
 from belvedere.tasks.store import TASKS
 from cast import Cast
 

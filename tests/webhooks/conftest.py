@@ -7,14 +7,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Database
 from belvedere.hosts import store as hosts
-from belvedere.jobs.once import Once
+from belvedere.jobs.idempotency import Once
 from belvedere.tasks import service as tasks
-from belvedere.tasks.given import TaskBody
-from belvedere.webhooks import payload, service
-from belvedere.webhooks.calls import ROUTE, Call
+from belvedere.tasks.bodies import TaskBody
+from belvedere.webhooks import service
+from belvedere.webhooks.deliveries import payload
+from belvedere.webhooks.deliveries.receive import ROUTE, Call
 from belvedere.webhooks.model import Door, WebhookRow
 from belvedere.webhooks.service import WebhookBody
 from cast import Cast

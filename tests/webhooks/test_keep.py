@@ -6,8 +6,8 @@ import pytest
 
 from belvedere.base.clock import DAY, SECOND
 from belvedere.db import Database
-from belvedere.webhooks import inbox
-from belvedere.webhooks.calls import trigger
+from belvedere.webhooks.deliveries import store as inbox
+from belvedere.webhooks.deliveries.receive import trigger
 from handclock import HandClock
 
 from .conftest import Dial, Make

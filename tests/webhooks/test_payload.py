@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from belvedere.base.errors import BadMediaType, Invalid
-from belvedere.tasks import arguments
+from belvedere.tasks.definition import argument_values as arguments
 from belvedere.tasks.model import Argument, ArgumentKind
-from belvedere.webhooks import payload
+from belvedere.webhooks.deliveries import payload
 
 JSON = "application/json"
 

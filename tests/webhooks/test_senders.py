@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from belvedere.base import text
-from belvedere.webhooks import senders, signing
-from belvedere.webhooks.signing import Fit
+from belvedere.base.text import json_text as text
+from belvedere.webhooks.deliveries import senders
+from belvedere.webhooks.deliveries import signatures as signing
+from belvedere.webhooks.deliveries.signatures import Fit
 
 NOW_S = 1_700_000_000
 STRIPE, OTHER = "whsec_of_nobody_at_all", "whsec_of_somebody_else"

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from belvedere.webhooks import signing
+from belvedere.webhooks.deliveries import signatures as signing
+from belvedere.webhooks.deliveries.signatures import Fit
 from belvedere.webhooks.model import Signature
-from belvedere.webhooks.signing import Fit
 
 NOW = 1_700_000_000_000
 # From GitHub's own documentation of the header.

@@ -8,7 +8,7 @@ import pytest
 from belvedere import events
 from belvedere.base.errors import Conflict, Invalid
 from belvedere.db import Database
-from belvedere.webhooks.calls import Answered, trigger
+from belvedere.webhooks.deliveries.receive import Answered, trigger
 
 from .conftest import Dial, Make
 

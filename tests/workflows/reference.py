@@ -1,6 +1,6 @@
 """The rule of workflows told once more, as tokens that walk along the edges.
 
-Slow and plain on purpose, and written without looking at `workflows/rule.py`: every end sends a
+Slow and plain on purpose, and written without looking at `rule.py`: every end sends a
 token along each edge that it opens, and the token knows all that it descends from; a node with
 `any` begins at the first token, one with `all` when a token of every source lies there; a node that
 has begun takes only tokens that descend from its latest visit; when nobody runs, it is over.

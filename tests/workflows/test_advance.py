@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
-from belvedere.jobs import fold, service, votes
+from belvedere.jobs.approvals import votes
+from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.workflow_specs.model import Graph, decode
 from belvedere.workflows import service as workflows
-from belvedere.workflows.given import WorkflowBody
-from belvedere.workflows.model import Graph, decode
+from belvedere.workflows.bodies import WorkflowBody
 from workflows.yard import Yard
 
 TWO = [{"type": "input", "label": "x"}, {"type": "input", "label": "y"}]

@@ -6,12 +6,13 @@ import pytest
 
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
-from belvedere.jobs import plan, sweep, votes
+from belvedere.jobs.approvals import plan, votes
+from belvedere.jobs.lifecycle import timeouts as sweep
 from belvedere.jobs.model import JobRow
 from belvedere.tasks import service as tasks
-from belvedere.tasks.given import ScriptBody, TaskBody
+from belvedere.tasks.bodies import ScriptBody, TaskBody
 from belvedere.workflows import service as workflows
-from belvedere.workflows.given import WorkflowBody
+from belvedere.workflows.bodies import WorkflowBody
 from workflows.yard import Yard
 
 ASK = {"type": "approval", "approvers": ["max@acme.test"]}

@@ -3,7 +3,8 @@
 import pytest
 
 from belvedere.base.errors import Conflict, Forbidden
-from belvedere.jobs import fold, service
+from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.lifecycle import actions as service
 from workflows.yard import Yard
 
 

@@ -6,7 +6,8 @@ import pytest
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.db.migrate import migrations, statements
-from belvedere.jobs import fold, votes
+from belvedere.jobs.approvals import votes
+from belvedere.jobs.history import consistency as fold
 from belvedere.workflows import control
 from workflows.test_ahead import ASK, OTHER, edit, shown, waiting
 from workflows.yard import Yard

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from belvedere.workflows.graph import faults_of, start_of
-from belvedere.workflows.model import Graph
+from belvedere.workflow_specs.graph_validation import faults_of, start_of
+from belvedere.workflow_specs.model import Graph
 
 TASK = "0" * 24
 

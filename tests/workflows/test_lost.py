@@ -1,8 +1,9 @@
 """At a lost job a workflow waits: for the truth, for a person, at most so long."""
 
 from belvedere.base.clock import DAY
-from belvedere.jobs import reading, service
-from belvedere.workflows import advance
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.queries import details as reading
+from belvedere.workflows.engine import advance
 from workflows.yard import Yard
 
 

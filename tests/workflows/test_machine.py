@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.jobs import fold
+from belvedere.jobs.history import consistency as fold
 from belvedere.jobs.model import JobRow
 from workflows.reference import Key, Plan, Walk
 from workflows.yard import Yard

@@ -6,12 +6,15 @@ import pytest
 
 from belvedere.access import replace_acl
 from belvedere.base.errors import Conflict, Forbidden, Invalid
-from belvedere.jobs import fold, reading, service
+from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.lifecycle import actions as service
 from belvedere.jobs.model import JobRow
-from belvedere.workflows import control, parts
+from belvedere.jobs.queries import details as reading
+from belvedere.workflow_specs import nesting as parts
+from belvedere.workflow_specs.model import Graph, Node, WorkflowRow, decode
+from belvedere.workflows import control
 from belvedere.workflows import service as workflows
-from belvedere.workflows.given import WorkflowBody
-from belvedere.workflows.model import Graph, Node, WorkflowRow, decode
+from belvedere.workflows.bodies import WorkflowBody
 from workflows.yard import Yard
 
 ONE = {"task_arguments": [{"type": "input", "label": "x"}]}

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from belvedere.jobs import fold
-from belvedere.workflows.model import WorkflowRow
+from belvedere.jobs.history import consistency as fold
+from belvedere.workflow_specs.model import WorkflowRow
 from workflows.reference import Plan, Walk
 from workflows.test_machine import ENDS, drawn, text_of
 from workflows.yard import Yard

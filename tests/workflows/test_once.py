@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from belvedere.jobs import fold
-from belvedere.jobs.finish import Reported, finish
+from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.lifecycle.finish import Reported, finish
 from belvedere.protocol import Report
-from belvedere.workflows import advance, control
+from belvedere.workflows import control
+from belvedere.workflows.engine import advance
 from jobs.test_races import at_once
 from workflows.yard import Yard, react
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.workflows import recipes
-from belvedere.workflows.model import Edge, Position
+from belvedere.workflow_specs.model import Edge, Position
+from belvedere.workflows.recipes import format as recipes
 
 SOURCE = "#!/bin/bash\necho hello\n"
 DATA = base64.b64encode(SOURCE.encode()).decode()

@@ -1,6 +1,6 @@
 """Old jobs of workflows go with their steps; what is under way stays."""
 
-from belvedere.jobs import limits, retention
+from belvedere.jobs.history import limits, retention
 from workflows.yard import Yard
 
 

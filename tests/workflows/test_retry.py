@@ -1,6 +1,6 @@
 """A node tries its task again, as a new job with the same values."""
 
-from belvedere.jobs import service
+from belvedere.jobs.lifecycle import actions as service
 from workflows.yard import Yard
 
 ONE = [{"type": "input", "label": "x"}]

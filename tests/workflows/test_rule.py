@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from belvedere.workflows import graph as graphs
-from belvedere.workflows import rule
-from belvedere.workflows.model import Edge, Graph, Join, Node
-from belvedere.workflows.past import End, Key, Visit
+from belvedere.workflow_specs import graph_validation as graphs
+from belvedere.workflow_specs.model import Edge, Graph, Join, Node
+from belvedere.workflows.engine import rule
+from belvedere.workflows.engine.visits import End, Key, Visit
 from workflows.reference import Plan, Walk
 
 EVENTS = ("success", "failure", "blue")

@@ -1,9 +1,11 @@
 """Where a workflow does not allow several jobs at once, the others wait for their turn."""
 
 from belvedere.base.errors import Conflict
-from belvedere.jobs import reading, service, sweep
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import timeouts as sweep
+from belvedere.jobs.queries import details as reading
 from belvedere.workflows import service as workflows
-from belvedere.workflows.given import WorkflowBody
+from belvedere.workflows.bodies import WorkflowBody
 from workflows.yard import Yard
 
 ONE = {"a": {"task_arguments": [{"type": "input", "label": "x"}]}}

@@ -4,13 +4,15 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.events import cursors
 from belvedere.jobs import store
 from belvedere.jobs.model import JobRow
-from belvedere.workflows import advance, control, service, start, steps
-from belvedere.workflows.given import WorkflowBody
-from belvedere.workflows.model import Step, WorkflowRow
+from belvedere.workflow_specs.model import Step, WorkflowRow
+from belvedere.workflows import control, service, start
+from belvedere.workflows.bodies import WorkflowBody
+from belvedere.workflows.engine import advance
+from belvedere.workflows.engine import step_store as steps
 from belvedere.workflows.start import NewWorkflowJob
 from jobs.workshop import Workshop
 
@@ -18,7 +20,7 @@ KINDS = frozenset({"workflow.step"})
 
 
 def react(tx: Any) -> int:
-    """What server/reactions.py does for workflows: events and cursor in one transaction."""
+    """What consumers.py does for workflows: events and cursor in one transaction."""
     found = cursors.take(tx, "workflows go on", KINDS)
     for event in found:
         advance.react(tx, event)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import belvedere
-from belvedere.server.errors import STATUS
+from belvedere.server.http.errors import STATUS
 
 SOURCE = Path(belvedere.__file__).parent
 KINDS = {kind.__name__ for kind, _ in STATUS}

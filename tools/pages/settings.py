@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from belvedere.agent.settings import TOKEN_VARIABLE
-from belvedere.base.failpoint import VARIABLE as FAILPOINT
-from belvedere.cli import serve
-from belvedere.server.settings import TABLE
+from belvedere.agent.setup.settings import TOKEN_VARIABLE
+from belvedere.base.failpoints import VARIABLE as FAILPOINT
+from belvedere.cli.server import serve
+from belvedere.settings import TABLE
 from pages.table import code, heading, table
 
 ABOUT = """

@@ -1,6 +1,6 @@
 """Who asks and what they may do: the verbs that other rooms use. The doors are in `access.api`."""
 
-from belvedere.access import audit, cookies, secret_keys
+from belvedere.access import audit
 from belvedere.access.acl import (
     acl_of,
     change_acl,
@@ -10,8 +10,20 @@ from belvedere.access.acl import (
     resolve,
     visible,
 )
-from belvedere.access.authentication import authenticate, sweep, touch
-from belvedere.access.customers import (
+from belvedere.access.actor import Actor, Level, may_run, may_see, require, require_person
+from belvedere.access.credentials import secret_keys
+from belvedere.access.credentials.enrolment import Enrolled, create_enrolment, redeem_enrolment
+from belvedere.access.credentials.tokens import (
+    Token,
+    adopt_token,
+    create_agent_token,
+    create_token,
+    revoke_agent_tokens,
+)
+from belvedere.access.crypto.keyring import Keys, load_secret
+from belvedere.access.customers.member_changes import admit
+from belvedere.access.customers.password_recovery import reset_password, set_password
+from belvedere.access.customers.service import (
     Customer,
     Founded,
     by_name,
@@ -19,20 +31,10 @@ from belvedere.access.customers import (
     enable,
     operator,
 )
-from belvedere.access.enrolment import Enrolled, create_enrolment, redeem_enrolment
-from belvedere.access.keys import Keys, load_secret
-from belvedere.access.limits import Limits
-from belvedere.access.members import admit
-from belvedere.access.model import Actor, Level, may_run, may_see, require, require_person
-from belvedere.access.recovery import reset_password, set_password
-from belvedere.access.tokens import (
-    Token,
-    adopt_token,
-    create_agent_token,
-    create_token,
-    revoke_agent_tokens,
-)
-from belvedere.access.turnstile import Turnstile
+from belvedere.access.limits.rate_limits import Limits
+from belvedere.access.signin import cookies
+from belvedere.access.signin.authentication import authenticate, sweep, touch
+from belvedere.access.signin.password_checker import Turnstile
 
 __all__ = [
     "Actor",

@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere import events
 from belvedere.access import audit
-from belvedere.access.model import Actor, Level, require
+from belvedere.access.actor import Actor, Level, require
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.base.clock import HOUR, Millis
-from belvedere.base.credentials import MASK, in_text, is_named_secret, masked
 from belvedere.base.ids import new_id
+from belvedere.base.text.credentials import MASK, in_text, is_named_secret, masked
 from belvedere.db import Tx, columns
-from belvedere.rest.budget import RECORD_BYTES, Budget
-from belvedere.rest.filters import escaped
+from belvedere.rest.listing import escaped
+from belvedere.rest.response_budget import RECORD_BYTES, Budget
 
 # Names of fields that must not be kept beside those of credentials: what hides inside of our own.
 _INNER_FIELDS = frozenset({"box", "sealed"})

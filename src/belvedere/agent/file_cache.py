@@ -8,7 +8,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from belvedere.agent import removal
+from belvedere.agent.workdir import removal
 
 LIMIT = 512 * 1024 * 1024
 # What was asked for within this time may be about to start: it is never removed.

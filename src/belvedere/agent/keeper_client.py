@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from belvedere.agent import wire
-from belvedere.agent.aside import aside
 from belvedere.agent.boot import command
-from belvedere.agent.folder import Folder
-from belvedere.base.failpoint import VARIABLE as FAILPOINT
-from belvedere.base.unix import short_path
+from belvedere.agent.isolation import aside
+from belvedere.agent.state_folder import Folder
+from belvedere.base.failpoints import VARIABLE as FAILPOINT
+from belvedere.base.unix_sockets import short_path
 
 Message = dict[str, Any]
 # The keeper writes only when something is wrong; an old complaint is not kept for ever.
@@ -123,7 +123,7 @@ def _start(folder: Folder) -> subprocess.Popen[bytes]:
         os.unlink(path)
     with open(path, "ab", opener=_private) as log:
         process = subprocess.Popen(
-            [*command("belvedere.agent.keeper"), "--state", folder.root],
+            [*command("belvedere.agent.keeper.program"), "--state", folder.root],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,

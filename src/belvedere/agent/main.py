@@ -9,14 +9,17 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from belvedere.agent import enrol, folder, tls
-from belvedere.agent.attach import KeeperFailed
-from belvedere.agent.enrol import CannotEnrol, Credential, Unreachable
-from belvedere.agent.folder import Folder
-from belvedere.agent.link import Link, by_network
-from belvedere.agent.outpost import Outpost
-from belvedere.agent.settings import TOKEN_VARIABLE, Settings, parse
-from belvedere.base import log_lines, private_environment
+from belvedere.agent import state_folder as folder
+from belvedere.agent.connection.server_link import Link, by_network
+from belvedere.agent.keeper_client import KeeperFailed
+from belvedere.agent.monitoring.checker_process import Outpost
+from belvedere.agent.setup import enrolment as enrol
+from belvedere.agent.setup import tls
+from belvedere.agent.setup.enrolment import CannotEnrol, Credential, Unreachable
+from belvedere.agent.setup.settings import TOKEN_VARIABLE, Settings, parse
+from belvedere.agent.state_folder import Folder
+from belvedere.base import log_format as log_lines
+from belvedere.base import secret_environment as private_environment
 
 log = logging.getLogger("belvedere.agent")
 RETRY_ENROLMENT_S = 3.0
@@ -34,7 +37,7 @@ def do(settings: Settings) -> int:
     private_environment.forget([TOKEN_VARIABLE])
     if settings.action == "run":
         return run(settings)
-    from belvedere.agent.install import install
+    from belvedere.agent.setup.install import install
 
     return install(settings)
 

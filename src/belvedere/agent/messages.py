@@ -5,7 +5,7 @@ from operator import attrgetter
 from typing import Any, TypeVar, get_args
 
 from belvedere import protocol
-from belvedere.agent.quickjson import writer
+from belvedere.agent.json_lines import writer
 from belvedere.protocol import FromAgent, FromServer
 
 Shape = TypeVar("Shape")

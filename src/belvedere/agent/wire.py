@@ -9,11 +9,11 @@ that could not be written to disk. Agents of earlier versions ignore it; the log
 
 from __future__ import annotations
 
-from belvedere.agent.quickjson import from_json, to_json
+from belvedere.agent.json_lines import from_json, to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.ledger import Message
+    from belvedere.agent.journal.state import Message
 
 # 2: orders carry masks. 3: it runs the scripts of monitors. 4: those as another user, too.
 # 5: it starts a new journal when it is told that the old one was rolled back.

@@ -11,13 +11,19 @@ from pathlib import Path
 import msgspec
 
 from belvedere import __version__
-from belvedere.bench import bare, figures, history, load, pgserver, private, processes, rooms, site
-from belvedere.bench.databases import fresh
-from belvedere.bench.figures import Result
-from belvedere.bench.line import Line, request
-from belvedere.bench.site import Site
-from belvedere.client import wire
-from belvedere.client.calls import Client
+from belvedere.bench import results as figures
+from belvedere.bench.environment import installation as site
+from belvedere.bench.environment import postgres as pgserver
+from belvedere.bench.environment import private_server as private
+from belvedere.bench.environment import processes
+from belvedere.bench.environment.databases import fresh
+from belvedere.bench.environment.installation import Site
+from belvedere.bench.measure import bare, history, load
+from belvedere.bench.measure import features as rooms
+from belvedere.bench.measure.http_connection import Line, request
+from belvedere.bench.results import Result
+from belvedere.client import connections as wire
+from belvedere.client.http_client import Client
 
 Tell = Callable[[str, int, int], None]
 BARE_RUNS, SLICES, WARM_UP = 100, 9, 100

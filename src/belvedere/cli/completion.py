@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from belvedere.cli.verb import Args, Verb, option
+from belvedere.cli.framework.command import Args, Verb, option
 
 if TYPE_CHECKING:
     from belvedere.cli.reference import Page

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from belvedere.cli import main
-from belvedere.cli.verb import Parser, parser, parser_of
+from belvedere.cli.framework.command import Parser, parser, parser_of
 
 
 class Page(NamedTuple):

@@ -7,8 +7,8 @@ import socket
 import ssl
 from urllib.parse import SplitResult, unquote
 
-from belvedere.base.unix import short_path
-from belvedere.client.problem import Unreachable
+from belvedere.base.unix_sockets import short_path
+from belvedere.client.errors import Unreachable
 
 # What a connection that died under us raises, on the way out or on the way back.
 BROKEN = (OSError, http.client.HTTPException)

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from belvedere.client import wire
-from belvedere.client.calls import Client, Query
-from belvedere.client.problem import Problem, Unreachable
+from belvedere.client import connections as wire
+from belvedere.client.errors import Problem, Unreachable
+from belvedere.client.http_client import Client, Query
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.1, 5.0
 # No answer, or what a server that starts or stops and the proxy before it say: come back later.

@@ -9,8 +9,8 @@ from typing import Any, Self
 from urllib.parse import quote, urlencode, urlsplit
 
 from belvedere import __version__
-from belvedere.client import wire
-from belvedere.client.problem import Problem, Unreachable, problem_of
+from belvedere.client import connections as wire
+from belvedere.client.errors import Problem, Unreachable, problem_of
 
 Query = Mapping[str, Any]
 

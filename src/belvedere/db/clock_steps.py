@@ -11,7 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 import msgspec
 
 from belvedere.base.clock import STEP_LIMIT, Clock, Millis, Shared, Step
-from belvedere.db.database import Tx
+from belvedere.db.interface import Tx
 
 P = ParamSpec("P")
 R = TypeVar("R")

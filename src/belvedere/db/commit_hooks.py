@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 
-from belvedere.db.database import AfterCommit
+from belvedere.db.interface import AfterCommit
 
 log = logging.getLogger("belvedere.db")
 

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from belvedere.base import failpoint
-from belvedere.db.database import Tx
+from belvedere.base import failpoints as failpoint
+from belvedere.db.interface import Tx
 
 
 def around_commit(tx: Tx, verb: str) -> None:

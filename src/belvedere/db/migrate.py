@@ -3,7 +3,7 @@
 from importlib.resources import files
 
 from belvedere.base.errors import Refused
-from belvedere.db.database import Database, Tx
+from belvedere.db.interface import Database, Tx
 
 
 def migrations(engine: str, folder: str = "migrations") -> list[tuple[str, str]]:
@@ -68,9 +68,9 @@ def migrate(db: Database, folder: str = "migrations") -> list[str]:
 def open_database(url: str) -> Database:
     """`postgresql://…`, or the path of a SQLite file."""
     if url.startswith(("postgresql://", "postgres://")):
-        from belvedere.db.postgres import Postgres
+        from belvedere.db.postgres.database import Postgres
 
         return Postgres(url)
-    from belvedere.db.sqlite import Sqlite
+    from belvedere.db.sqlite.database import Sqlite
 
     return Sqlite(url.removeprefix("sqlite://"))

@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from belvedere.base.clock import wall
 from belvedere.base.errors import NotFound, Unavailable
-from belvedere.db.database import Tx
+from belvedere.db.interface import Tx
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -26,15 +26,15 @@ class _SqlitePeek:
     engine = "sqlite"
 
     def __init__(self, path: str) -> None:
-        from belvedere.db.sqlite import connect
+        from belvedere.db.sqlite.database import connect
 
         if not os.path.exists(path):
             raise NotFound(f"There is no database at {path}; name its folder with --data.")
         self.connection = connect(path, readonly=True)
 
     def look(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
-        from belvedere.db.sqlite import BROKEN
-        from belvedere.db.sqlite_tx import SqliteTx
+        from belvedere.db.sqlite.database import BROKEN
+        from belvedere.db.sqlite.transaction import SqliteTx
 
         try:
             self.connection.execute("begin")
@@ -53,7 +53,7 @@ class _PostgresPeek:
     engine = "postgres"
 
     def __init__(self, url: str) -> None:
-        from belvedere.db.postgres import Postgres
+        from belvedere.db.postgres.database import Postgres
 
         self.db = Postgres(url)
 
@@ -62,7 +62,7 @@ class _PostgresPeek:
             tx.run("set transaction isolation level repeatable read, read only")
             return verb(tx, *a, **k)
 
-        from belvedere.db.postgres import BROKEN
+        from belvedere.db.postgres.database import BROKEN
 
         try:
             return self.db.write_now(only_look)

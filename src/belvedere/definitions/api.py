@@ -3,10 +3,12 @@
 from belvedere.definitions import service, store
 from belvedere.definitions.model import DefinitionRecord, Shown, record
 from belvedere.definitions.service import DefinitionBody
-from belvedere.rest import filters, lists, patterns
-from belvedere.rest.budget import heavy_read
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
+from belvedere.rest.patterns import matcher as patterns
+from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.tasks.given import given_patterns
+from belvedere.tasks.bodies import given_patterns
 
 
 def _record(ask: Ask, shown: Shown) -> DefinitionRecord:

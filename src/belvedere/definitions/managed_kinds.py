@@ -6,31 +6,31 @@ import msgspec
 from msgspec import UNSET
 
 from belvedere.access import Actor, acl
-from belvedere.access.keys import Keys
-from belvedere.base import request_masking
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Fault, Invalid, NotFound
-from belvedere.base.request_masking import FIELDS
+from belvedere.base.text import request_masking
+from belvedere.base.text.request_masking import FIELDS
 from belvedere.db import Tx
 from belvedere.definitions.model import Kind
 from belvedere.files import FileChange
 from belvedere.files import service as files
 from belvedere.files import store as file_store
-from belvedere.files.given import content_of
-from belvedere.hosts import instances
-from belvedere.hosts.instances import Instance
+from belvedere.files.uploads import content_of
+from belvedere.hosts import managed_objects as instances
+from belvedere.hosts.managed_objects import Instance
 from belvedere.monitors import bindings as monitor_bindings
-from belvedere.monitors import given as monitor_given
 from belvedere.monitors import service as monitors
-from belvedere.monitors.given import MonitorBody
-from belvedere.monitors.secrecy import refuse_masks, shown_config, unmasked
-from belvedere.tasks import definition as task_definition
-from belvedere.tasks import given as task_given
+from belvedere.monitors.config import bodies as monitor_given
+from belvedere.monitors.config.bodies import MonitorBody
+from belvedere.monitors.config.secrecy import refuse_masks, shown_config, unmasked
+from belvedere.tasks import bodies as task_given
 from belvedere.tasks import service as tasks
 from belvedere.tasks import store as task_store
-from belvedere.tasks import triggers
-from belvedere.tasks.definition import refusal
-from belvedere.tasks.given import ScriptBody, TaskBody
+from belvedere.tasks.bodies import ScriptBody, TaskBody
+from belvedere.tasks.definition import validation as task_definition
+from belvedere.tasks.definition.validation import refusal
 from belvedere.tasks.model import TaskSpec, Type, shown
+from belvedere.triggers import service as triggers
 
 Body = dict[str, Any]
 # Which host it is on is not its own to say.

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from belvedere.base.clock import Millis, iso
-from belvedere.hosts.instances import Instance
+from belvedere.hosts.managed_objects import Instance
 
 
 class Kind(StrEnum):

@@ -4,16 +4,16 @@ from collections.abc import Collection
 
 from belvedere import events
 from belvedere.access import Actor
-from belvedere.access.keys import Keys
-from belvedere.access.model import starter
+from belvedere.access.actor import starter
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
 from belvedere.definitions import store
-from belvedere.definitions.kinds import MAKERS, taken_back
+from belvedere.definitions.managed_kinds import MAKERS, taken_back
 from belvedere.definitions.model import DefinitionRow
-from belvedere.hosts import instances
+from belvedere.hosts import managed_objects as instances
 from belvedere.hosts import store as hosts
-from belvedere.hosts.instances import Instance
+from belvedere.hosts.managed_objects import Instance
 
 
 def catch_up(tx: Tx, keys: Keys, actor: Actor, row: DefinitionRow) -> None:

@@ -7,18 +7,18 @@ import msgspec
 
 from belvedere import events
 from belvedere.access import Actor, Level, audit, require
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Invalid, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.definitions import store
-from belvedere.definitions.kinds import MAKERS
+from belvedere.definitions.managed_kinds import MAKERS
 from belvedere.definitions.model import DefinitionRow, Kind, Shown
-from belvedere.definitions.step import catch_up
-from belvedere.hosts import instances
+from belvedere.definitions.rollout import catch_up
+from belvedere.hosts import managed_objects as instances
 from belvedere.hosts import store as hosts
-from belvedere.rest import words
-from belvedere.rest.filters import Listing
+from belvedere.rest import text_fields as words
+from belvedere.rest.listing import Listing
 
 
 class DefinitionBody(msgspec.Struct, forbid_unknown_fields=True):

@@ -4,13 +4,13 @@ import re
 
 import msgspec
 
-from belvedere.access import sealed
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.definitions.model import DefinitionRow
-from belvedere.rest import budget
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.rest import response_budget as budget
+from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing_sql import clauses
 
 DEFINITIONS = Listable(
     fields={

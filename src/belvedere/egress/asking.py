@@ -4,8 +4,8 @@ import http.client
 from urllib.parse import urlsplit
 
 from belvedere import __version__
-from belvedere.notifications import posting
-from belvedere.notifications.parcel import Outcome, Parcel
+from belvedere.egress import http_calls as posting
+from belvedere.egress.messages import Outcome, Parcel
 
 # Documents and lists of keys are a few kilobytes; whatever is larger is something else.
 MAX_ANSWER = 128 * 1024

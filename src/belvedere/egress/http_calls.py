@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 import certifi
 
 from belvedere import __version__
-from belvedere.notifications.parcel import Outcome, Parcel
+from belvedere.egress.messages import Outcome, Parcel
 
 TIMEOUT_S = 10.0
 MAX_URL = 2_048

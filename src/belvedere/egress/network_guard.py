@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from belvedere.base import inner
-from belvedere.base.inner import Network
+from belvedere.base import networks as inner
+from belvedere.base.networks import Network
 
 # Channels come from people who must not reach the server's own machine through a library's options.
 _NEVER = frozenset(

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from belvedere.base import inner
+from belvedere.base import networks as inner
 from belvedere.base.errors import Invalid
-from belvedere.base.lane import Lane, LaneFull
-from belvedere.notifications.lanes import Kind
-from belvedere.notifications.outbox import Room
-from belvedere.notifications.parcel import MAX_LINE, Outcome, Parcel
+from belvedere.base.fair_queue import Lane, LaneFull
+from belvedere.egress.lanes import Kind
+from belvedere.egress.messages import MAX_LINE, Outcome, Parcel
+from belvedere.notifications.delivery.outbox import Room
 
 # A receiver that takes longer is given up, and the courier with it.
 LIMIT_S = 30.0
@@ -173,7 +173,7 @@ async def _start() -> asyncio.subprocess.Process:
     kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     return await asyncio.create_subprocess_exec(
         # Isolated, and writing no compiled code: it may read its own files and nothing else.
-        *(sys.executable, "-I", "-B", "-m", "belvedere.notifications.courier"),
+        *(sys.executable, "-I", "-B", "-m", "belvedere.egress.worker"),
         env={"LANG": "C.UTF-8", "HOME": os.devnull, **kept},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

@@ -14,10 +14,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
-from belvedere.base import inner
-from belvedere.notifications import asking, posting
-from belvedere.notifications.guard import Guard
-from belvedere.notifications.parcel import Outcome, Parcel
+from belvedere.base import networks as inner
+from belvedere.egress import asking
+from belvedere.egress import http_calls as posting
+from belvedere.egress.messages import Outcome, Parcel
+from belvedere.egress.network_guard import Guard
 
 # They would speak to the server's own machine instead of to people.
 LOCAL = frozenset({"syslog", "blink1", "dbus", "kde", "qt", "glib", "gio", "gnome"}) | {

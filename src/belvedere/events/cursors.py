@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere.db import Tx, columns
+from belvedere.events.log import newest
 from belvedere.events.model import Event
-from belvedere.events.store import newest
 
 # A cursor is moved over events that are none of its business once it lags this far behind.
 SLACK = 1_000

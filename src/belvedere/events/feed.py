@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from belvedere import events
 from belvedere.db import Database
+from belvedere.db.signals import Hub
 from belvedere.events import Event
-from belvedere.events.hub import Hub
 
 log = logging.getLogger("belvedere.events")
 Listener = Callable[[list[Event]], None]

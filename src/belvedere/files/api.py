@@ -5,10 +5,15 @@ from urllib.parse import quote
 import msgspec
 from msgspec import UNSET
 
-from belvedere.files import given, service, store
+from belvedere.files import service, store
+from belvedere.files import uploads as given
 from belvedere.files.model import FileRecord, FileRow, Kind, VersionRecord, record, version_record
 from belvedere.files.service import FileChange
-from belvedere.rest import filters, lists, off_loop, values, words
+from belvedere.rest import listing as filters
+from belvedere.rest import off_loop
+from belvedere.rest import pagination as lists
+from belvedere.rest import query as values
+from belvedere.rest import text_fields as words
 from belvedere.rest.route import Ask, Reply, Route
 
 # The content, with room for the form around it.

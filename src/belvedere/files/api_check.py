@@ -4,8 +4,8 @@ import asyncio
 
 import msgspec
 
-from belvedere.files import checking
-from belvedere.files.checking import Checked
+from belvedere.files import syntax_check as checking
+from belvedere.files.syntax_check import Checked
 from belvedere.rest.route import Ask, Reply, Route
 
 

@@ -14,8 +14,9 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.files import model, quota, store
 from belvedere.files.model import FileRow, FileVersion, Kind
-from belvedere.rest import multipart, words
-from belvedere.rest.filters import Listing
+from belvedere.rest import multipart
+from belvedere.rest import text_fields as words
+from belvedere.rest.listing import Listing
 
 MAX_CONTENT = 32 << 20
 _MIMETYPE = re.compile(r"[a-z0-9][a-z0-9.+-]{0,62}/[a-z0-9][a-z0-9.+-]{0,62}")

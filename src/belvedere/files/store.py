@@ -7,8 +7,8 @@ import msgspec
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.files.model import FileRow, FileVersion
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing_sql import clauses
 
 FILES = Listable(
     fields={

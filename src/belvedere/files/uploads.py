@@ -6,10 +6,11 @@ import binascii
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from belvedere.base import text
 from belvedere.base.errors import Invalid
+from belvedere.base.text import json_text as text
 from belvedere.files.service import FileChange
-from belvedere.rest import multipart, words
+from belvedere.rest import multipart
+from belvedere.rest import text_fields as words
 
 
 class FileBody(msgspec.Struct):

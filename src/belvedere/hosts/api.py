@@ -2,13 +2,16 @@
 
 import msgspec
 
-from belvedere.access import admission, doors, enrolment, records
-from belvedere.access.limits import Kind
+from belvedere.access.api import doors, records
+from belvedere.access.credentials import enrolment
+from belvedere.access.limits import anonymous_requests as admission
+from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.errors import Unauthenticated
 from belvedere.hosts import service, store
 from belvedere.hosts.model import HostRecord, HostRow, record
 from belvedere.hosts.service import Enrolment, HostChange
-from belvedere.rest import filters, lists
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
 from belvedere.rest.route import Ask, Reply, Route
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from belvedere.base.clock import iso, iso_or_none
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 
 _decode_tags = msgspec.json.Decoder(list[str]).decode
 # One segment of a path, since the original's agents are addressed by it.

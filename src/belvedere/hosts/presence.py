@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere import events
-from belvedere.base import text
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict
+from belvedere.base.text import json_text as text
 from belvedere.db import Tx
 from belvedere.hosts import store
 from belvedere.hosts.model import HostRow

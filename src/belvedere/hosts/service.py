@@ -6,17 +6,23 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere import events
-from belvedere.access import Actor, Level, audit, require, tokens
-from belvedere.access.enrolment import LIFE_S, Enrolled, create_enrolment, redeem_enrolment
-from belvedere.access.keys import Keys
-from belvedere.access.tokens import Token
+from belvedere.access import Actor, Level, audit, require
+from belvedere.access.credentials import tokens
+from belvedere.access.credentials.enrolment import (
+    LIFE_S,
+    Enrolled,
+    create_enrolment,
+    redeem_enrolment,
+)
+from belvedere.access.credentials.tokens import Token
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Stale
 from belvedere.db import Tx
 from belvedere.hosts import model, store
 from belvedere.hosts.model import HostRow
 from belvedere.hosts.presence import check_holder
-from belvedere.rest import words
-from belvedere.rest.filters import Listing
+from belvedere.rest import text_fields as words
+from belvedere.rest.listing import Listing
 
 
 class Enrolment(msgspec.Struct):

@@ -3,7 +3,8 @@
 from belvedere.access import forget_acl
 from belvedere.base.clock import DAY
 from belvedere.db import Tx
-from belvedere.indicators import changes, history, store
+from belvedere.indicators import change_log as changes
+from belvedere.indicators import history, store
 
 BATCH = 200
 

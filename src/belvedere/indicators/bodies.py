@@ -9,9 +9,9 @@ from msgspec import UNSET, UnsetType
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Fault, Invalid
 from belvedere.indicators import model
-from belvedere.indicators.chart import Chart
 from belvedere.indicators.model import IndicatorRow, Severity, State, Type
-from belvedere.rest import words
+from belvedere.indicators.values.chart import Chart
+from belvedere.rest import text_fields as words
 
 
 class IndicatorBody(msgspec.Struct):

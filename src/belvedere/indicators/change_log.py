@@ -8,9 +8,9 @@ import msgspec
 from belvedere import events
 from belvedere.access import Actor, audit
 from belvedere.db import Tx
-from belvedere.events import triggers
 from belvedere.indicators import history
 from belvedere.indicators.model import LARGE, IndicatorRow, Plain, State
+from belvedere.triggers import store as triggers
 
 # Longer texts are read, not told.
 MAX_TOLD = 1_024

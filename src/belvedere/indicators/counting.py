@@ -7,9 +7,11 @@ import msgspec
 from belvedere.access import Actor, Level, require
 from belvedere.base.errors import Invalid, Refused
 from belvedere.db import Tx
-from belvedere.indicators import changes, sight, store
+from belvedere.indicators import change_log as changes
+from belvedere.indicators import queries as sight
+from belvedere.indicators import store
 from belvedere.indicators.model import Action, IndicatorRow
-from belvedere.indicators.sight import Shown
+from belvedere.indicators.queries import Shown
 
 
 class Step(msgspec.Struct):

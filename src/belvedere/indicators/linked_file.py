@@ -10,9 +10,9 @@ from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Tx
 from belvedere.files import store as files
 from belvedere.files.service import Content
-from belvedere.indicators import sight
+from belvedere.indicators import queries as sight
 from belvedere.indicators.model import IndicatorRow, Type
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 
 # So much of it is shown; all of it can be had.
 MAX_SHOWN = 8 * 1024

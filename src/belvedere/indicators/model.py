@@ -10,9 +10,9 @@ import msgspec
 
 from belvedere.base.clock import DAY, SECOND, Millis
 from belvedere.base.ids import is_id
-from belvedere.indicators import chart, html
-from belvedere.indicators.chart import Chart
-from belvedere.rest import words
+from belvedere.indicators.values import chart, html
+from belvedere.indicators.values.chart import Chart
+from belvedere.rest import text_fields as words
 
 MIN_TTL: Millis = 1 * SECOND
 MAX_TTL: Millis = 366 * DAY

@@ -2,12 +2,13 @@
 
 from belvedere import events
 from belvedere.access import Actor, Level, audit, require
-from belvedere.access.keys import PUBLIC, Keys, make_token
+from belvedere.access.crypto.keyring import PUBLIC, Keys, make_token
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
-from belvedere.indicators import sight, store
+from belvedere.indicators import queries as sight
+from belvedere.indicators import store
 from belvedere.indicators.model import IndicatorRow
-from belvedere.indicators.sight import Shown
+from belvedere.indicators.queries import Shown
 
 
 def publish(tx: Tx, keys: Keys, actor: Actor, indicator_id: str) -> tuple[Shown, str]:

@@ -8,12 +8,12 @@ from belvedere.access import Actor, Level, may_see, require
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
-from belvedere.events import triggers
-from belvedere.events.triggers import Trigger
 from belvedere.indicators import history, model, store
 from belvedere.indicators.history import Point
 from belvedere.indicators.model import IndicatorRow
-from belvedere.rest.filters import Listing
+from belvedere.rest.listing import Listing
+from belvedere.triggers import store as triggers
+from belvedere.triggers.store import Trigger
 
 
 class Shown(msgspec.Struct, gc=False):

@@ -8,12 +8,16 @@ from belvedere.access import Actor, Level, acl_of, audit, may_run, replace_acl, 
 from belvedere.base.errors import Conflict, Fault, Forbidden, Invalid, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.events import triggers
-from belvedere.indicators import changes, given, model, shown_file, sight, store
-from belvedere.indicators.given import DEFAULTS, IndicatorBody
+from belvedere.indicators import bodies as given
+from belvedere.indicators import change_log as changes
+from belvedere.indicators import linked_file as shown_file
+from belvedere.indicators import model, store
+from belvedere.indicators import queries as sight
+from belvedere.indicators.bodies import DEFAULTS, IndicatorBody
 from belvedere.indicators.model import IndicatorRow
-from belvedere.indicators.sight import Shown
-from belvedere.rest import words
+from belvedere.indicators.queries import Shown
+from belvedere.rest import text_fields as words
+from belvedere.triggers import store as triggers
 
 
 class _Edit(msgspec.Struct):

@@ -9,9 +9,9 @@ from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.indicators.model import KIND_NAMES, MAX_COUNT, Action, IndicatorRow
-from belvedere.rest import budget
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.rest import response_budget as budget
+from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing_sql import clauses
 
 _KIND = " ".join(f"when '{type}' then '{name}'" for type, name in KIND_NAMES.items())
 INDICATORS = Listable(

@@ -6,10 +6,10 @@ from functools import cache
 import msgspec
 
 from belvedere.db import Asked, Fragments, Row, Tx, columns
-from belvedere.events import triggers
-from belvedere.events.triggers import Starting
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.store import JOB, json_list
+from belvedere.triggers import store as triggers
+from belvedere.triggers.store import Starting
 
 
 class Attempt(msgspec.Struct):

@@ -5,9 +5,9 @@ from typing import Any
 
 from belvedere import events
 from belvedere.db import Tx
-from belvedere.events import triggers
-from belvedere.events.triggers import Starting
 from belvedere.jobs.model import FINAL, WORKFLOW, JobRow
+from belvedere.triggers import store as triggers
+from belvedere.triggers.store import Starting
 
 
 def data_of(job: JobRow) -> dict[str, Any]:

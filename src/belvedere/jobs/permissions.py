@@ -3,7 +3,7 @@
 from typing import Any
 
 from belvedere import access
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
 from belvedere.base.errors import Forbidden, NotFound
 from belvedere.db import Tx
 from belvedere.jobs import specs, starters, store

@@ -8,11 +8,11 @@ import hashlib
 from collections.abc import Mapping
 from importlib.resources import files
 
-from belvedere.base import text
+from belvedere.base.text import json_text as text
 from belvedere.db import Tx
 from belvedere.files import store_content
 from belvedere.secrets import references
-from belvedere.tasks.masking import request_of
+from belvedere.tasks.definition.masking import request_of
 from belvedere.tasks.model import TaskSpec
 
 FILENAME = "scraper.py"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.access import sealed
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
 from belvedere.jobs.model import JobRow

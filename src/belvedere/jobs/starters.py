@@ -13,8 +13,9 @@ from collections.abc import Iterable, Set
 
 import msgspec
 
-from belvedere.access import roster, users
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.jobs.model import JobRow

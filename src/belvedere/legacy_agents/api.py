@@ -5,24 +5,27 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.api_session import basic
-from belvedere.access.limits import Kind
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
+from belvedere.access.api.sessions import basic
+from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
-from belvedere.hosts import original, stats
 from belvedere.hosts import store as host_store
-from belvedere.hosts.original import Held, Registration
-from belvedere.hosts.stats import StatsRecord
-from belvedere.jobs.original import OldJob, OldJobs
+from belvedere.jobs.lifecycle.orders import OldJob, OldJobs
+from belvedere.legacy_agents import claims as work
+from belvedere.legacy_agents import host_stats as stats
+from belvedere.legacy_agents import monitor_configs as workers
+from belvedere.legacy_agents import registration as original
+from belvedere.legacy_agents.host_stats import StatsRecord
+from belvedere.legacy_agents.monitor_configs import Config
+from belvedere.legacy_agents.polling import Poll
+from belvedere.legacy_agents.registration import Held, Registration
+from belvedere.monitors import housekeeping as with_hosts
 from belvedere.monitors import store as monitor_store
-from belvedere.monitors import watch_changes, with_hosts
+from belvedere.monitors import watch_changes
 from belvedere.monitors.model import Type
-from belvedere.rest import values
+from belvedere.rest import query as values
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.server.original import work, workers
-from belvedere.server.original.polling import Poll
-from belvedere.server.original.workers import Config
 
 # How often it shall say that it is there; it does so every ten seconds whatever is said here.
 LOOPTIME = 30_000

@@ -8,10 +8,11 @@ from belvedere.access import Actor, Level, require
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
 from belvedere.files import quota
-from belvedere.monitors import samples, service, store
+from belvedere.monitors import service, store
+from belvedere.monitors.evaluation import samples
+from belvedere.monitors.evaluation.samples import Look
+from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.monitors.model import MonitorRow, Type
-from belvedere.monitors.moves import Outcome
-from belvedere.monitors.samples import Look
 from belvedere.protocol import Sample
 
 # Any other word is a failure.

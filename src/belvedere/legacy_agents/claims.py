@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 
-from belvedere.access.keys import Keys
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
-from belvedere.hosts import original
-from belvedere.jobs import queue, reunion
 from belvedere.jobs.attempts import live_attempts
-from belvedere.jobs.finish import Reported, finish
-from belvedere.jobs.original import OldJob, cannot, job_of, update_of
+from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle import resync as reunion
+from belvedere.jobs.lifecycle.finish import Reported, finish
+from belvedere.jobs.lifecycle.orders import OldJob, cannot, job_of, update_of
+from belvedere.legacy_agents import registration as original
 from belvedere.monitors import watch_changes
 from belvedere.protocol import Report
 from belvedere.tasks import store as tasks

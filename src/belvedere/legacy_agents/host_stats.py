@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor, Level, require
-from belvedere.base import text
 from belvedere.base.clock import iso
 from belvedere.base.errors import Invalid
+from belvedere.base.text import json_text as text
 from belvedere.db import Tx
 from belvedere.hosts import store
 

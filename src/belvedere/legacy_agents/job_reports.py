@@ -6,18 +6,20 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.model import Actor
-from belvedere.base import text
+from belvedere.access.actor import Actor
 from belvedere.base.errors import Forbidden, NotFound, TooMany
 from belvedere.base.ids import is_id
+from belvedere.base.text import json_text as text
 from belvedere.db import Tx
-from belvedere.hosts import original
-from belvedere.jobs import log as joblog
-from belvedere.jobs import reading, store, verdict
-from belvedere.jobs.finish import Reported, finish
+from belvedere.jobs import store
+from belvedere.jobs.lifecycle import verdict
+from belvedere.jobs.lifecycle.finish import Reported, finish
+from belvedere.jobs.lifecycle.verdict import Said
 from belvedere.jobs.model import JobRow, Lifecycle
-from belvedere.jobs.record import JobRecord
-from belvedere.jobs.verdict import Said
+from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries.records import JobRecord
+from belvedere.legacy_agents import registration as original
 from belvedere.protocol import CHUNK, INLINE_LOG, Report
 from belvedere.rest.route import Ask, Reply, Route
 

@@ -15,8 +15,8 @@ from belvedere import files
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.files import store as file_store
-from belvedere.hosts import original
-from belvedere.jobs import original as jobs
+from belvedere.jobs.lifecycle import orders as jobs
+from belvedere.legacy_agents import registration as original
 from belvedere.monitors import store, watch_changes
 from belvedere.monitors.model import MonitorRow, Type
 from belvedere.secrets import references

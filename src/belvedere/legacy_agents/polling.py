@@ -8,12 +8,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Tx
-from belvedere.hosts import original
-from belvedere.jobs.original import OldJob
-from belvedere.server.house import House
-from belvedere.server.original import work
+from belvedere.jobs.lifecycle.orders import OldJob
+from belvedere.legacy_agents import claims as work
+from belvedere.legacy_agents import registration as original
+from belvedere.server.runtime import House
 
 HOLD_S = 12.0
 # The doorbell may be missed; then this often a look at the rows.

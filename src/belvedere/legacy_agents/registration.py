@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Keys, Level, clients, require
-from belvedere.access.clients import Client
+from belvedere.access import Actor, Keys, Level, require
+from belvedere.access.credentials import legacy_clients as clients
+from belvedere.access.credentials.legacy_clients import Client
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.base.errors import Conflict, Forbidden, NotFound
 from belvedere.base.ids import new_id

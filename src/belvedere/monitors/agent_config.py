@@ -8,17 +8,18 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.files import content_of
 from belvedere.files import store as file_store
-from belvedere.monitors import secrecy, store, watch_changes
+from belvedere.monitors import store, watch_changes
+from belvedere.monitors.config import secrecy
 from belvedere.monitors.model import MonitorRow, Type
 from belvedere.protocol import Watch, Watched
 from belvedere.secrets import references
 from belvedere.secrets import store as secret_store
-from belvedere.secrets.given import opened
+from belvedere.secrets.environment import opened
 
 # A script goes to the agent inside its configuration.
 MAX_SCRIPT = 256 * 1024

@@ -9,10 +9,10 @@ from belvedere.db import Tx
 from belvedere.files import store as file_store
 from belvedere.hosts import store as host_store
 from belvedere.monitors import store
-from belvedere.monitors.given import HostBody, MonitorBody
-from belvedere.monitors.kinds import refusal
+from belvedere.monitors.agent_config import MAX_SCRIPT
+from belvedere.monitors.config.bodies import HostBody, MonitorBody
+from belvedere.monitors.config.validation import refusal
 from belvedere.monitors.model import MonitorRow, Type
-from belvedere.monitors.watching import MAX_SCRIPT
 
 
 def host_of(tx: Tx, actor: Actor, body: MonitorBody, by_query: str | None) -> str:

@@ -9,9 +9,9 @@ from belvedere.base.clock import DAY, Millis, iso
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 from belvedere.monitors import service
+from belvedere.monitors.evaluation.rollups import LIVES, STEPS, UP
 from belvedere.monitors.model import MonitorRow
-from belvedere.monitors.rollups import LIVES, STEPS, UP
-from belvedere.rest.budget import RECORD_BYTES, Budget
+from belvedere.rest.response_budget import RECORD_BYTES, Budget
 
 MOST_POINTS = 2_000
 # Fine enough for a chart, when nobody says how fine.

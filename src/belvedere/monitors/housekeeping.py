@@ -2,9 +2,10 @@
 
 from belvedere import events
 from belvedere.db import Tx
-from belvedere.monitors import samples, service, store
+from belvedere.monitors import service, store
+from belvedere.monitors.evaluation import samples
+from belvedere.monitors.evaluation.samples import Look
 from belvedere.monitors.model import MonitorRow, Severity, Type
-from belvedere.monitors.samples import Look
 
 
 def host_came(tx: Tx, customer_id: str, host_id: str) -> None:

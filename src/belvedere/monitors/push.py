@@ -2,17 +2,19 @@
 
 import msgspec
 
-from belvedere.access import Actor, secret_keys
-from belvedere.access.keys import Keys
+from belvedere.access import Actor
+from belvedere.access.credentials import secret_keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Fault, Forbidden
 from belvedere.db import Tx
 from belvedere.files import quota
-from belvedere.monitors import samples, store
-from belvedere.monitors.kinds import refusal
+from belvedere.monitors import store
+from belvedere.monitors.config.validation import refusal
+from belvedere.monitors.evaluation import samples
+from belvedere.monitors.evaluation.samples import Look
+from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.monitors.model import Type
-from belvedere.monitors.moves import Outcome
-from belvedere.monitors.samples import Look
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 
 WORDS: dict[str, Outcome] = {
     "": "normal",

@@ -3,7 +3,8 @@
 from belvedere.access import forget_acl
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
-from belvedere.monitors import rollups, store, watch_changes
+from belvedere.monitors import store, watch_changes
+from belvedere.monitors.evaluation import rollups
 
 # Until then its ACL says who may see the events of its deletion.
 AFTER: Millis = 30 * DAY

@@ -5,39 +5,26 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import (
-    Actor,
-    Level,
-    acl_of,
-    audit,
-    may_see,
-    replace_acl,
-    require,
-    secret_keys,
-)
-from belvedere.access.keys import Keys
+from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require
+from belvedere.access.credentials import secret_keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict, Fault, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.events import triggers
-from belvedere.events.triggers import Trigger
-from belvedere.hosts import instances
-from belvedere.monitors import (
-    bindings,
-    changes,
-    given,
-    model,
-    moves,
-    secrecy,
-    store,
-    watch_changes,
-)
-from belvedere.monitors.given import MonitorBody
-from belvedere.monitors.kinds import refusal
+from belvedere.hosts import managed_objects as instances
+from belvedere.monitors import bindings, model, store, watch_changes
+from belvedere.monitors.config import bodies as given
+from belvedere.monitors.config import secrecy
+from belvedere.monitors.config.bodies import MonitorBody
+from belvedere.monitors.config.validation import refusal
+from belvedere.monitors.evaluation import state_changes as changes
+from belvedere.monitors.evaluation import transitions as moves
 from belvedere.monitors.model import MonitorRow, State, Type
 from belvedere.monitors.store import MonitorView
-from belvedere.rest.filters import Listing
+from belvedere.rest.listing import Listing
+from belvedere.triggers import store as triggers
+from belvedere.triggers.store import Trigger
 
 Shown = tuple[MonitorView, list[str], list[Trigger]]
 

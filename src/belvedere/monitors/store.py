@@ -5,15 +5,16 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from belvedere.access import Actor, sealed, visible
+from belvedere.access import Actor, visible
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
+from belvedere.monitors.config.secrecy import hidden_fields
 from belvedere.monitors.model import KIND_NAMES, MonitorRow
-from belvedere.monitors.secrecy import hidden_fields
-from belvedere.rest import budget
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.rest import response_budget as budget
+from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing_sql import clauses
 
 _KIND = " ".join(f"when '{type}' then '{name}'" for type, name in KIND_NAMES.items())
 MONITORS = Listable(

@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import SECOND
 from belvedere.base.ids import is_id
-from belvedere.notifications import quiet
+from belvedere.notifications import quiet_hours as quiet
 from belvedere.notifications.model import (
     MAX_CHANNELS,
     MAX_VALUES,
@@ -17,7 +17,7 @@ from belvedere.notifications.model import (
     RuleRow,
     Severity,
 )
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 
 OBJECTS = frozenset(kind.partition(".")[0] for kind in TOLD)
 

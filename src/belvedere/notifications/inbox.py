@@ -12,8 +12,8 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 from belvedere.notifications import wishes
 from belvedere.notifications.model import Told
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing_sql import clauses
 
 KEPT: Millis = 30 * DAY
 BATCH = 500

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from belvedere.base.clock import SECOND, Millis
 from belvedere.notifications.model import Quiet
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 
 _TIME = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 DAY_MINUTES = 24 * 60

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
-from belvedere.notifications import inbox, outbox, quiet, store
+from belvedere.notifications import inbox, store
+from belvedere.notifications import quiet_hours as quiet
+from belvedere.notifications.delivery import outbox
 from belvedere.notifications.model import Notice, Rule, Severity, Told
 
 

@@ -6,19 +6,23 @@ from urllib.parse import urlsplit
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, Level, audit, require, secret_keys
-from belvedere.access.keys import Keys
+from belvedere.access import Actor, Level, audit, require
+from belvedere.access.credentials import secret_keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.notifications import given, messages, outbox, store, wording
-from belvedere.notifications.given import ChannelBody, RuleBody
-from belvedere.notifications.messages import Message
+from belvedere.egress.messages import Outcome
+from belvedere.notifications import bodies as given
+from belvedere.notifications import store
+from belvedere.notifications.bodies import ChannelBody, RuleBody
+from belvedere.notifications.delivery import message_text as wording
+from belvedere.notifications.delivery import messages, outbox
+from belvedere.notifications.delivery.messages import Message
 from belvedere.notifications.model import WEBHOOK, WINDOW, ChannelRow, RuleRow, Severity
-from belvedere.notifications.parcel import Outcome
 from belvedere.notifications.store import R
-from belvedere.rest import words
-from belvedere.rest.filters import Listing
+from belvedere.rest import text_fields as words
+from belvedere.rest.listing import Listing
 
 Row = ChannelRow | RuleRow
 

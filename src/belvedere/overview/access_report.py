@@ -4,15 +4,16 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.access import Actor, Level, acl_of, may_run, may_see, require, roster
-from belvedere.access.roster import Member
+from belvedere.access import Actor, Level, acl_of, may_run, may_see, require
+from belvedere.access.people import memberships as roster
+from belvedere.access.people.memberships import Member
 from belvedere.base.errors import NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
-from belvedere.events.sources import SOURCES
-from belvedere.rest import values
+from belvedere.overview.event_sources import EMITTERS
+from belvedere.rest import query as values
 from belvedere.rest.route import Ask, Route
-from belvedere.server.api_event import EMITTERS
+from belvedere.triggers.sources import SOURCES
 
 # What has an ACL.
 OBJECTS = tuple(name for name, how in EMITTERS.items() if how.has_acl)

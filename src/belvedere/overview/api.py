@@ -1,12 +1,13 @@
 """What pages need at once, over HTTP."""
 
-from belvedere.board import api_lines, counts, needs
-from belvedere.board import search as searching
-from belvedere.board.counts import Counts
-from belvedere.board.needs import Need
-from belvedere.board.search import Found
-from belvedere.rest import values
-from belvedere.rest.budget import heavy_read
+from belvedere.overview import api_lines, counts
+from belvedere.overview import pending_decisions as needs
+from belvedere.overview import search as searching
+from belvedere.overview.counts import Counts
+from belvedere.overview.pending_decisions import Need
+from belvedere.overview.search import Found
+from belvedere.rest import query as values
+from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Route
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from belvedere.board import hosts, indicators, monitors, tasks
-from belvedere.board.hosts import HostLine
-from belvedere.board.indicators import IndicatorLine
-from belvedere.board.monitors import MonitorLine
-from belvedere.board.tasks import TaskLine, WorkflowLine
-from belvedere.rest import filters, lists
-from belvedere.rest.filters import Listable
+from belvedere.overview.rows import hosts, indicators, monitors, tasks
+from belvedere.overview.rows.hosts import HostLine
+from belvedere.overview.rows.indicators import IndicatorLine
+from belvedere.overview.rows.monitors import MonitorLine
+from belvedere.overview.rows.tasks import TaskLine, WorkflowLine
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
+from belvedere.rest.listing import Listable
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
 

@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor, Level, require, visible
-from belvedere.board import needs
 from belvedere.db import Tx
 from belvedere.hosts import store as hosts
-from belvedere.jobs import sight
+from belvedere.jobs import permissions as sight
 from belvedere.jobs.model import IS_OPEN
+from belvedere.overview import pending_decisions as needs
 
 # Jobs are counted so far; more of them is only that: more.
 MOST_JOBS = 10_000

@@ -7,13 +7,13 @@ import msgspec
 
 from belvedere.access import Actor, Level, require, visible
 from belvedere.db import Tx
-from belvedere.events.sources import SOURCES, Cause
 from belvedere.indicators.model import KIND_NAMES as INDICATOR_KINDS
 from belvedere.monitors.model import KIND_NAMES as MONITOR_KINDS
 from belvedere.monitors.model import Type as MonitorType
 from belvedere.rest.route import Ask, Route
 from belvedere.tasks.model import KIND_NAMES as TASK_KINDS
 from belvedere.tasks.model import Type as TaskType
+from belvedere.triggers.sources import SOURCES, Cause
 
 
 class EmitterRecord(msgspec.Struct):

@@ -8,11 +8,14 @@ from belvedere import access
 from belvedere.access import Actor, Level
 from belvedere.base.clock import iso
 from belvedere.db import Tx, columns
-from belvedere.jobs import reading, record, sight, specs, store
+from belvedere.jobs import permissions as sight
+from belvedere.jobs import specs, store
+from belvedere.jobs.approvals.plan import Planned, of_job
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow
-from belvedere.jobs.plan import Planned, of_job
-from belvedere.jobs.record import JobRecord
-from belvedere.rest.budget import Budget
+from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries import records as record
+from belvedere.jobs.queries.records import JobRecord
+from belvedere.rest.response_budget import Budget
 from belvedere.tasks.model import shown
 
 MOST = 200

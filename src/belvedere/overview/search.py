@@ -13,10 +13,11 @@ import msgspec
 
 from belvedere.access import Actor, Level, visible
 from belvedere.base.errors import Fault, Invalid
-from belvedere.board.rights import runnable
 from belvedere.db import Tx
-from belvedere.jobs import sight, store
-from belvedere.rest.filters import escaped
+from belvedere.jobs import permissions as sight
+from belvedere.jobs import store
+from belvedere.overview.rows.rights import runnable
+from belvedere.rest.listing import escaped
 
 LONGEST = 200
 MOST_WORDS = 8

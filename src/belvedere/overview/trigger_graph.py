@@ -8,10 +8,10 @@ import msgspec
 from belvedere.access import Actor, Level, require, visible
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
-from belvedere.events.sources import SOURCES
-from belvedere.events.triggers import Trigger
+from belvedere.overview.event_sources import EMITTERS
 from belvedere.rest.route import Ask, Route
-from belvedere.server.api_event import EMITTERS
+from belvedere.triggers.sources import SOURCES
+from belvedere.triggers.store import Trigger
 
 
 class Thing(msgspec.Struct):

@@ -13,26 +13,24 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import (
-    audit,
-    customers,
-    invitations,
-    links,
-    names,
-    roster,
-    second_factors,
-    sessions,
-    tickets,
-    tokens,
-    users,
-)
-from belvedere.access.keys import Keys
-from belvedere.access.model import Actor, Level
-from belvedere.access.roster import Member
-from belvedere.access.sessions import Session
+from belvedere.access import audit
+from belvedere.access.actor import Actor, Level
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.credentials import tokens
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.customers import invitations
+from belvedere.access.customers import service as customers
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import naming as names
+from belvedere.access.people import users
+from belvedere.access.people.memberships import Member
+from belvedere.access.signin import login_tickets as tickets
+from belvedere.access.signin import second_factors, sessions
+from belvedere.access.signin.sessions import Session
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
-from belvedere.providers import store, trips
+from belvedere.providers import login_flow as trips
+from belvedere.providers import store
 from belvedere.providers.model import ProviderRow, level_of
 
 METHOD = sessions.PROVIDER

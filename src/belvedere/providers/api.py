@@ -5,7 +5,10 @@ from functools import partial
 import msgspec
 
 from belvedere.base.clock import iso
-from belvedere.providers import api_signin, issuer, model, service, trips
+from belvedere.providers import issuer_client as issuer
+from belvedere.providers import login_flow as trips
+from belvedere.providers import model, service
+from belvedere.providers import signin_api as api_signin
 from belvedere.providers.model import ProviderBody, ProviderRow
 from belvedere.rest.route import Ask, Reply, Route
 

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from belvedere.base.errors import Conflict, Forbidden
-from belvedere.notifications.parcel import Outcome, Parcel
+from belvedere.egress.messages import Outcome, Parcel
 from belvedere.providers.model import MAX_URL, Endpoints
 
 WELL_KNOWN = "/.well-known/openid-configuration"

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import MINUTE, SECOND, Millis
 from belvedere.base.errors import Forbidden, Unavailable
 from belvedere.db import Tx

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from belvedere.access.model import LADDER, Level
-from belvedere.rest import words
+from belvedere.access.actor import LADDER, Level
+from belvedere.rest import text_fields as words
 
 DEFAULT_SCOPES = ("openid", "email", "profile")
 # Whoever owns the organization is not decided elsewhere.

@@ -5,14 +5,16 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, Level, audit, customers, require, require_person, roster
-from belvedere.access.keys import Keys
+from belvedere.access import Actor, Level, audit, require, require_person
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.customers import service as customers
+from belvedere.access.people import memberships as roster
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.providers import model, store
 from belvedere.providers.model import DEFAULT_SCOPES, MAX_MANY, Endpoints, ProviderBody, ProviderRow
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 
 
 def listed(tx: Tx, actor: Actor) -> list[ProviderRow]:

@@ -7,15 +7,19 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from belvedere.access.api_session import agent_of, baked, is_secure
-from belvedere.access.limits import Kind
+from belvedere.access.api.sessions import agent_of, baked, is_secure
+from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.clock import SECOND
 from belvedere.base.errors import Forbidden, Refused
-from belvedere.providers import idtoken, issuer, joining, model, service, store, trips
-from belvedere.providers.idtoken import Claims
-from belvedere.providers.issuer import Client
+from belvedere.providers import account_linking as joining
+from belvedere.providers import id_tokens as idtoken
+from belvedere.providers import issuer_client as issuer
+from belvedere.providers import login_flow as trips
+from belvedere.providers import model, service, store
+from belvedere.providers.id_tokens import Claims
+from belvedere.providers.issuer_client import Client
+from belvedere.providers.login_flow import Trip
 from belvedere.providers.model import ProviderRow
-from belvedere.providers.trips import Trip
 from belvedere.rest.route import Ask, Reply, Route
 
 

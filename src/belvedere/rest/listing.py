@@ -1,7 +1,7 @@
 """What a list is asked for: where[...], sort[...], limit, after, include[...], count.
 
 A resource declares its fields in a `Listable`; `read` checks a query against it and refuses what
-is not declared. `rest/clauses.py` turns the outcome into SQL.
+is not declared. `rest/listing_sql.py` turns the outcome into SQL.
 """
 
 import re
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from belvedere.base import ids
-from belvedere.rest import values
-from belvedere.rest.values import bad
+from belvedere.rest import query as values
+from belvedere.rest.query import bad
 
 Query = Mapping[str, list[str]]
 

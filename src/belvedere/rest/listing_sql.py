@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from belvedere.rest.filters import Condition, Listable, Listing, declared
+from belvedere.rest.listing import Condition, Listable, Listing, declared
 
 SIGNS = {"$eq": "=", "$ne": "=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 

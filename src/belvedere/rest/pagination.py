@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from belvedere.rest.filters import Listing
+from belvedere.rest.listing import Listing
 from belvedere.rest.route import Ask, Reply
 
 QUERY = (

@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 from belvedere.base.errors import Invalid, TooMany
-from belvedere.base.lane import LaneFull
-from belvedere.rest.filters import Listing
+from belvedere.base.fair_queue import LaneFull
+from belvedere.rest.listing import Listing
 from belvedere.rest.route import Ask
 
 # Of a page of history: jobs with what they include, audit, messages.

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from starlette.requests import Request
 
-from belvedere.base.text import MAX_ELEMENTS
+from belvedere.base.text.json_text import MAX_ELEMENTS
 
 # Levels are words here, because this room lies below access; the table's own test knows them.
 ANONYMOUS, AGENT = "anonymous", "agent"

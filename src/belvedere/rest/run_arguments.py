@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from belvedere.base import text
 from belvedere.base.errors import BadMediaType, Fault, Invalid
+from belvedere.base.text import json_text as text
 from belvedere.rest import fields
 
 Query = Mapping[str, list[str]]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from belvedere.base.errors import Fault, Invalid
-from belvedere.base.normal import TooManyMarks, normalized
+from belvedere.base.text.normalization import TooManyMarks, normalized
 
 MAX_LINE = 256
 MAX_PROSE = 64 * 1024

@@ -3,8 +3,8 @@
 from functools import partial
 
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.views import service
-from belvedere.views.model import ViewBody, ViewRecord
+from belvedere.saved_views import service
+from belvedere.saved_views.model import ViewBody, ViewRecord
 
 
 async def listing(ask: Ask) -> list[ViewRecord]:

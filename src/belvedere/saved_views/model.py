@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import Millis, iso
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 
 MOST = 100
 MAX_NAME, MAX_QUERY = 64, 4_000

@@ -7,8 +7,8 @@ from belvedere.access import Actor, Level, require, require_person
 from belvedere.base.errors import Conflict, Forbidden, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
-from belvedere.views import model
-from belvedere.views.model import ViewBody, ViewRecord, ViewRow
+from belvedere.saved_views import model
+from belvedere.saved_views.model import ViewBody, ViewRecord, ViewRow
 
 _ROW = columns(ViewRow)
 

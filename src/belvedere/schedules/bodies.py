@@ -7,10 +7,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import DAY, SECOND, Millis
-from belvedere.rest import words
-from belvedere.rest.words import bad
-from belvedere.schedules import zones
+from belvedere.rest import text_fields as words
+from belvedere.rest.text_fields import bad
 from belvedere.schedules.model import GRACE, Missed, Overlap, ScheduleRow
+from belvedere.schedules.timing import time_zones as zones
 
 FAR: Millis = 50 * 366 * DAY
 MAX_ARGUMENTS = 1 << 20

@@ -2,8 +2,9 @@
 
 from belvedere.base.clock import Millis, Step
 from belvedere.db import Tx, columns
-from belvedere.schedules import ledger, rhythm
+from belvedere.schedules import run_history as ledger
 from belvedere.schedules.model import ScheduleRow
+from belvedere.schedules.timing import recurrence as rhythm
 
 
 def move(tx: Tx, step: Step) -> None:

@@ -9,14 +9,16 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, customers
-from belvedere.access.model import starter
+from belvedere.access import Actor
+from belvedere.access.actor import starter
+from belvedere.access.customers import service as customers
 from belvedere.base.clock import Millis, iso
 from belvedere.base.errors import NotFound, Refused
 from belvedere.db import Tx, clock_steps
 from belvedere.jobs import starters
 from belvedere.jobs.model import FINAL
-from belvedere.schedules import ledger, model, store
+from belvedere.schedules import model, store
+from belvedere.schedules import run_history as ledger
 from belvedere.schedules.model import (
     MISSED,
     MOST_COUNTED,

@@ -8,8 +8,9 @@ import msgspec
 
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.db.clock_steps import Steps
-from belvedere.schedules import rhythm, zones
-from belvedere.schedules.rhythm import Rhythm
+from belvedere.schedules.timing import recurrence as rhythm
+from belvedere.schedules.timing import time_zones as zones
+from belvedere.schedules.timing.recurrence import Rhythm
 
 # So late a run still counts as on time.
 GRACE: Millis = MINUTE

@@ -4,8 +4,8 @@ import msgspec
 
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx, columns
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing_sql import clauses
 from belvedere.schedules.model import Run
 
 LIFE: Millis = 90 * DAY

@@ -11,10 +11,12 @@ from belvedere.base.clock import Millis, iso_or_none
 from belvedere.base.errors import Conflict, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.rest.filters import Listing
-from belvedere.rest.words import line
-from belvedere.schedules import given, ledger, store
-from belvedere.schedules.given import ScheduleBody
+from belvedere.rest.listing import Listing
+from belvedere.rest.text_fields import line
+from belvedere.schedules import bodies as given
+from belvedere.schedules import run_history as ledger
+from belvedere.schedules import store
+from belvedere.schedules.bodies import ScheduleBody
 from belvedere.schedules.model import GRACE, Missed, Overlap, Run, ScheduleRow
 from belvedere.schedules.targets import Targets
 from belvedere.tasks.model import MASK

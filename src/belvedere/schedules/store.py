@@ -4,13 +4,14 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, sealed, visible
+from belvedere.access import Actor, visible
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
-from belvedere.rest import budget
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.rest import response_budget as budget
+from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing_sql import clauses
 from belvedere.schedules.model import ScheduleRow
 
 SCHEDULES = Listable(

@@ -7,11 +7,11 @@ from typing import Any
 from belvedere.access import Actor
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
-from belvedere.jobs import create
-from belvedere.jobs.create import NewJob
+from belvedere.jobs.lifecycle import create
+from belvedere.jobs.lifecycle.create import NewJob
 from belvedere.jobs.model import FINAL
-from belvedere.tasks import arguments
 from belvedere.tasks import store as tasks
+from belvedere.tasks.definition import argument_values as arguments
 
 # An open job is looked for among so many of the newest.
 RECENT = 100

@@ -4,7 +4,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import iso
-from belvedere.rest import filters, lists
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.secrets import service, store
 from belvedere.secrets.service import SecretBody, Shown

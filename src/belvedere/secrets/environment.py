@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
 from belvedere.secrets import store

@@ -5,8 +5,8 @@ import re
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.base.disguises import SHORTEST as SHORTEST_SECRET
-from belvedere.rest.words import bad
+from belvedere.base.text.secret_forms import SHORTEST as SHORTEST_SECRET
+from belvedere.rest.text_fields import bad
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 # What scripts are told about their job.

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from belvedere.base import text
-from belvedere.base.credentials import REFERENCE
 from belvedere.base.errors import Invalid
+from belvedere.base.text import json_text as text
+from belvedere.base.text.credentials import REFERENCE
 
 # Written in any request that refers to a secret; a cheap test before anything is decoded.
 SIGN = "{{secret:"

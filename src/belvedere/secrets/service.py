@@ -6,12 +6,12 @@ import msgspec
 
 from belvedere import events
 from belvedere.access import Actor, Level, audit, require
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
-from belvedere.rest import words
-from belvedere.rest.filters import Listing
+from belvedere.rest import text_fields as words
+from belvedere.rest.listing import Listing
 from belvedere.secrets import store
 from belvedere.secrets.model import MAX_MANY, MAX_TOTAL, SecretRow, check_name, check_value
 

@@ -15,7 +15,7 @@ from belvedere.jobs import clock_step as jobs
 from belvedere.monitors import clock_step as monitors
 from belvedere.notifications import clock_step as notifications
 from belvedere.schedules import clock_step as schedules
-from belvedere.server.house import House
+from belvedere.server.runtime import House
 
 log = logging.getLogger("belvedere.clock")
 

@@ -14,19 +14,24 @@ from typing import Any
 
 import uvicorn
 
-from belvedere.base import log_lines
+from belvedere.base import log_format as log_lines
 from belvedere.base.errors import Refused
-from belvedere.server import first_start, loops, operator, reactions, scripts_user, setting_up
-from belvedere.server.app import App
-from belvedere.server.build import build, connect_doorbell
-from belvedere.server.connections import raise_nofile
-from belvedere.server.first_start import Welcome
-from belvedere.server.house import House
-from belvedere.server.http_protocol import HttpProtocol
-from belvedere.server.listener import Server
-from belvedere.server.settings import Settings
-from belvedere.server.socket import serve as serve_agent
-from belvedere.server.wire import Wire
+from belvedere.server import operator_socket as operator
+from belvedere.server import scripts_user
+from belvedere.server.agents.endpoint import serve as serve_agent
+from belvedere.server.agents.websocket import Wire
+from belvedere.server.background import consumers as reactions
+from belvedere.server.background import loops
+from belvedere.server.http.app import App
+from belvedere.server.runtime import House
+from belvedere.server.setup import first_start
+from belvedere.server.setup import setup_code as setting_up
+from belvedere.server.setup.first_start import Welcome
+from belvedere.server.transport.connections import raise_nofile
+from belvedere.server.transport.http_protocol import HttpProtocol
+from belvedere.server.transport.listener import Server
+from belvedere.server.wiring import build, connect_doorbell
+from belvedere.settings import Settings
 
 log = logging.getLogger("belvedere.server")
 # Bytes of one WebSocket message of an agent.
@@ -158,7 +163,7 @@ async def _keep_notes(house: House) -> None:
 
 def _start_agent(house: House, app: Any) -> "list[asyncio.Task[None]]":
     # Loaded only here: a server without an agent of its own need not know one.
-    from belvedere.server import local_agent
+    from belvedere.server.agents import local_agent
 
     tasks = [asyncio.create_task(local_agent.keep_running(app))]
     if not house.settings.scripts_user:

@@ -15,15 +15,20 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import customers, passwords, recovery, securing
+from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.customers import second_factor_changes as securing
+from belvedere.access.customers import service as customers
 from belvedere.base.errors import Invalid, NotFound, Refused
-from belvedere.base.unix import short_path
+from belvedere.base.unix_sockets import short_path
 from belvedere.db import Tx
 from belvedere.files import quota
-from belvedere.server import errors, resealing, scripts_user
-from belvedere.server.build import build
-from belvedere.server.house import House
-from belvedere.server.settings import Settings
+from belvedere.server import scripts_user
+from belvedere.server.encryption import key_rotation as resealing
+from belvedere.server.http import errors
+from belvedere.server.runtime import House
+from belvedere.server.wiring import build
+from belvedere.settings import Settings
 
 SOCKET = "admin.sock"
 LARGEST = 64 * 1024

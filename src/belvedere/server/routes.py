@@ -1,51 +1,51 @@
 """THE table: every door of the server, from the features that keep them."""
 
+from belvedere.access.actor import Level
 from belvedere.access.api import ROUTES as ACCESS
-from belvedere.access.model import Level
-from belvedere.board.api import ROUTES as BOARD
 from belvedere.definitions.api import ROUTES as DEFINITIONS
 from belvedere.files.api import ROUTES as FILES
 from belvedere.files.api_check import ROUTES as CHECKS
 from belvedere.hosts.api import ROUTES as HOSTS
-from belvedere.indicators.api import ROUTES as INDICATORS
-from belvedere.indicators.api_badge import ROUTES as BADGES
-from belvedere.indicators.api_file import ROUTES as INDICATOR_FILES
-from belvedere.jobs.api import ROUTES as JOBS
-from belvedere.jobs.api_agent import ROUTES as AGENT_JOBS
-from belvedere.jobs.api_bulk import ROUTES as MANY_JOBS
-from belvedere.jobs.api_exec import ROUTES as COMMANDS
-from belvedere.jobs.api_files import ROUTES as JOB_FILES
-from belvedere.jobs.api_log import ROUTES as JOB_LOGS
-from belvedere.jobs.api_result import ROUTES as JOB_RESULTS
-from belvedere.jobs.api_vote import ROUTES as VOTES
-from belvedere.monitors.api import ROUTES as MONITORS
-from belvedere.monitors.api_nested import ROUTES as NESTED
-from belvedere.notifications.api import ROUTES as NOTIFY
-from belvedere.notifications.api_inbox import ROUTES as INBOX
+from belvedere.indicators.api.api_file import ROUTES as INDICATOR_FILES
+from belvedere.indicators.api.badges import ROUTES as BADGES
+from belvedere.indicators.api.indicators import ROUTES as INDICATORS
+from belvedere.jobs.api.api_exec import ROUTES as COMMANDS
+from belvedere.jobs.api.approvals import ROUTES as VOTES
+from belvedere.jobs.api.artifacts import ROUTES as JOB_FILES
+from belvedere.jobs.api.bulk import ROUTES as MANY_JOBS
+from belvedere.jobs.api.jobs import ROUTES as JOBS
+from belvedere.jobs.api.logs import ROUTES as JOB_LOGS
+from belvedere.jobs.api.results import ROUTES as JOB_RESULTS
+from belvedere.legacy_agents.api import ROUTES as ORIGINAL
+from belvedere.legacy_agents.job_reports import ROUTES as AGENT_JOBS
+from belvedere.monitors.api.monitors import ROUTES as MONITORS
+from belvedere.monitors.api.nested import ROUTES as NESTED
+from belvedere.notifications.api.channels import ROUTES as NOTIFY
+from belvedere.notifications.api.inbox import ROUTES as INBOX
+from belvedere.overview.access_report import ROUTES as EXPLAIN
+from belvedere.overview.api import ROUTES as BOARD
+from belvedere.overview.event_sources import ROUTES as EVENTS
+from belvedere.overview.tags import ROUTES as TAGS
+from belvedere.overview.trigger_graph import ROUTES as TRIGGERS
 from belvedere.providers.api import ROUTES as PROVIDERS
 from belvedere.rest.route import Route
-from belvedere.schedules.api import ROUTES as SCHEDULES
+from belvedere.saved_views.api import ROUTES as VIEWS
+from belvedere.schedules.api.schedules import ROUTES as SCHEDULES
 from belvedere.secrets.api import ROUTES as SECRETS
-from belvedere.server.api import ROUTES as OWN
-from belvedere.server.api_about import ROUTES as ABOUT
-from belvedere.server.api_demo import ROUTES as DEMO
-from belvedere.server.api_event import ROUTES as EVENTS
-from belvedere.server.api_explain import ROUTES as EXPLAIN
-from belvedere.server.api_setup import ROUTES as SETUP
-from belvedere.server.api_tag import ROUTES as TAGS
-from belvedere.server.api_triggers import ROUTES as TRIGGERS
-from belvedere.server.bundle import ROUTES as BUNDLE
+from belvedere.server.api.about import ROUTES as ABOUT
+from belvedere.server.api.agent_download import ROUTES as BUNDLE
+from belvedere.server.api.event_stream import ROUTES as STREAM
+from belvedere.server.api.health import ROUTES as OWN
 from belvedere.server.console.api import ROUTES as CONSOLE
-from belvedere.server.original.api import ROUTES as ORIGINAL
-from belvedere.server.stream import ROUTES as STREAM
+from belvedere.server.demo.api_demo import ROUTES as DEMO
+from belvedere.server.setup.api import ROUTES as SETUP
 from belvedere.statuspages.api import ROUTES as STATUS_PAGES
 from belvedere.tasks.api import ROUTES as TASKS
-from belvedere.views.api import ROUTES as VIEWS
 from belvedere.webhooks.api import ROUTES as WEBHOOKS
-from belvedere.webhooks.api_call import ROUTES as CALLS
+from belvedere.webhooks.calls_api import ROUTES as CALLS
 from belvedere.workflows.api import ROUTES as WORKFLOWS
-from belvedere.workflows.api_import import ROUTES as RECIPES
-from belvedere.workflows.api_job import ROUTES as WORKFLOW_JOBS
+from belvedere.workflows.recipes.api import ROUTES as RECIPES
+from belvedere.workflows.runs_api import ROUTES as WORKFLOW_JOBS
 
 ROUTES: tuple[Route, ...] = (
     *OWN,

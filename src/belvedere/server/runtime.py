@@ -4,34 +4,34 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from belvedere.access.keys import Keys
-from belvedere.access.limits import Limits, Window
-from belvedere.access.turnstile import Turnstile
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.limits.rate_limits import Limits, Window
+from belvedere.access.signin.password_checker import Turnstile
 from belvedere.base.clock import Clock, Millis, wall
-from belvedere.base.lane import Lane
+from belvedere.base.fair_queue import Lane
 from belvedere.base.steady import Observed
 from belvedere.db import Database
-from belvedere.events.hub import Hub
-from belvedere.jobs.api_agent import EndsInProgress
-from belvedere.notifications.couriers import Couriers
-from belvedere.rest.budget import HeavyReads
+from belvedere.db.signals import Hub
+from belvedere.egress.pool import Couriers
+from belvedere.legacy_agents.job_reports import EndsInProgress
+from belvedere.rest.response_budget import HeavyReads
 from belvedere.schedules.targets import Targets
-from belvedere.server.handshakes import Handshakes
-from belvedere.server.proxies import Proxies
-from belvedere.server.scheduled import TARGETS
-from belvedere.server.settings import Settings
+from belvedere.server.agents.handshakes import Handshakes
 from belvedere.server.storage import Storage
+from belvedere.server.transport.proxies import Proxies
+from belvedere.settings import Settings
 from belvedere.statuspages.recent import Recent
+from belvedere.workflows.scheduled import TARGETS
 
 if TYPE_CHECKING:
+    from belvedere.events.feed import Feed
     from belvedere.rest.route import Handler
-    from belvedere.server.auth import Credentials
-    from belvedere.server.connections import Connections
-    from belvedere.server.console.shelf import Shelf
-    from belvedere.server.feed import Feed
-    from belvedere.server.links import Links
-    from belvedere.server.table import Table
-    from belvedere.server.watchdog import Watchdog
+    from belvedere.server.agents.registry import Links
+    from belvedere.server.console.assets import Shelf
+    from belvedere.server.http.authentication import Credentials
+    from belvedere.server.http.routing import Table
+    from belvedere.server.loop_watchdog import Watchdog
+    from belvedere.server.transport.connections import Connections
 
 
 @dataclass(slots=True)

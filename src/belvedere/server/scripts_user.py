@@ -15,7 +15,7 @@ from pathlib import Path
 
 from belvedere.base.errors import Conflict, Refused
 from belvedere.db import Database, Tx
-from belvedere.server.settings import Settings
+from belvedere.settings import Settings
 
 log = logging.getLogger("belvedere.server")
 

@@ -14,7 +14,7 @@ from belvedere.db import Tx
 from belvedere.files import quota
 
 if TYPE_CHECKING:
-    from belvedere.server.house import House
+    from belvedere.server.runtime import House
 
 log = logging.getLogger("belvedere.server")
 # A sample with its numbers and message, as an estimate: single ones are not measured.

@@ -4,34 +4,36 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from belvedere.access import keyfile
-from belvedere.access.keys import Keys
-from belvedere.access.limits import Limits, Window
-from belvedere.access.turnstile import Turnstile
+from belvedere.access.crypto import key_file as keyfile
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.limits.rate_limits import Limits, Window
+from belvedere.access.signin.password_checker import Turnstile
 from belvedere.base.clock import SECOND, Clock, Shared, wall
 from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
-from belvedere.events.hub import Hub
+from belvedere.db.signals import Hub
+from belvedere.egress.pool import Couriers
+from belvedere.events.feed import Feed
 from belvedere.files.quota import GIB
-from belvedere.jobs import commands, queue, scraper
-from belvedere.notifications.couriers import Couriers
+from belvedere.jobs import scraper
+from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle import commands
+from belvedere.legacy_agents.api import poll
 from belvedere.server import routes
-from belvedere.server.auth import Credentials
-from belvedere.server.connections import Connections, room
-from belvedere.server.console import shelf
-from belvedere.server.feed import Feed
-from belvedere.server.house import House
-from belvedere.server.links import Links
-from belvedere.server.original.api import poll
-from belvedere.server.proxies import Proxies
-from belvedere.server.settings import Settings
+from belvedere.server.agents.registry import Links
+from belvedere.server.console import assets as shelf
+from belvedere.server.http.authentication import Credentials
+from belvedere.server.http.routing import Table
+from belvedere.server.loop_watchdog import Watchdog
+from belvedere.server.runtime import House
 from belvedere.server.storage import Storage
-from belvedere.server.table import Table
-from belvedere.server.watchdog import Watchdog
+from belvedere.server.transport.connections import Connections, room
+from belvedere.server.transport.proxies import Proxies
+from belvedere.settings import Settings
 from belvedere.statuspages.recent import Recent
 
 if TYPE_CHECKING:
-    from belvedere.db.doorbell import Doorbell
+    from belvedere.db.postgres.notify import Doorbell
 
 
 def open_databases(settings: Settings) -> tuple[Database, Database]:
@@ -96,8 +98,8 @@ def connect_doorbell(house: House) -> "Doorbell | None":
     """Several servers on one PostgreSQL ring each other."""
     if house.db.sql.engine != "postgres":
         return None
-    from belvedere.db.doorbell import Doorbell
-    from belvedere.db.postgres import Postgres
+    from belvedere.db.postgres.database import Postgres
+    from belvedere.db.postgres.notify import Doorbell
 
     assert isinstance(house.db, Postgres)
     loop = asyncio.get_running_loop()

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from belvedere.indicators import badge
+from belvedere.indicators.api import badge_svg as badge
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.statuspages import model, service
 from belvedere.statuspages.model import StatusPageBody, StatusPageRecord, StatusPageRow
-from belvedere.statuspages.status import Status, status
+from belvedere.statuspages.public_status import Status, status
 
 SVG = "image/svg+xml"
 COLOURS = {"normal": badge.NORMAL, "failure": badge.HIGH, "unknown": badge.STALE}

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import msgspec
 
 from belvedere.base.clock import DAY, Millis, iso, iso_or_none
-from belvedere.board.rights import json_list
 from belvedere.db import Tx
+from belvedere.overview.rows.rights import json_list
 
 SPAN = 30 * DAY
 MOST = 50

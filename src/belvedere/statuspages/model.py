@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import Millis, iso
 from belvedere.base.ids import is_id
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 
 MOST_PARTS = 100
 MOST_PAGES = 100

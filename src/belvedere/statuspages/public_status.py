@@ -6,12 +6,12 @@ import msgspec
 
 from belvedere.base.clock import DAY, HOUR, Millis, iso
 from belvedere.base.errors import NotFound
-from belvedere.board.beats import is_steady
-from belvedere.board.rights import json_list
 from belvedere.db import Tx, columns
 from belvedere.indicators.model import IndicatorRow
+from belvedere.monitors.evaluation.rollups import UP
 from belvedere.monitors.model import MonitorRow
-from belvedere.monitors.rollups import UP
+from belvedere.overview.rows.beats import is_steady
+from belvedere.overview.rows.rights import json_list
 from belvedere.statuspages import incidents
 from belvedere.statuspages.incidents import Incident
 from belvedere.statuspages.model import Part, StatusPageRow, is_slug

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from belvedere.base.clock import SECOND, Clock, Millis
-from belvedere.statuspages.status import Status
+from belvedere.statuspages.public_status import Status
 
 FRESH: Millis = 5 * SECOND
 ROOM = 500

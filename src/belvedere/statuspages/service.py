@@ -9,7 +9,7 @@ from belvedere.access import Actor, Level, audit, require
 from belvedere.base.errors import Conflict, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 from belvedere.statuspages import model
 from belvedere.statuspages.model import StatusPageBody, StatusPageRow
 

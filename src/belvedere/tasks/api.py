@@ -2,17 +2,19 @@
 
 import msgspec
 
-from belvedere.access.api_acl import acl_routes
-from belvedere.access.api_secret import credential_routes
+from belvedere.access.api.acl import acl_routes
+from belvedere.access.api.api_secret import credential_routes
 from belvedere.base.clock import Millis
 from belvedere.files.service import MAX_CONTENT
-from belvedere.rest import filters, lists, patterns
-from belvedere.rest.budget import heavy_read
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
+from belvedere.rest.patterns import matcher as patterns
+from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.tasks import service, store
-from belvedere.tasks.definition import pattern_texts
-from belvedere.tasks.given import TaskBody
-from belvedere.tasks.record import TaskRecord, record
+from belvedere.tasks.bodies import TaskBody
+from belvedere.tasks.definition.validation import pattern_texts
+from belvedere.tasks.records import TaskRecord, record
 
 # An inline script is a file.
 MAX_BODY = MAX_CONTENT

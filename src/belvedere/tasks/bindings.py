@@ -7,18 +7,19 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from belvedere.access import Actor, acl, roster
+from belvedere.access import Actor, acl
+from belvedere.access.people import memberships as roster
 from belvedere.base.errors import Fault, Invalid, NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
 from belvedere.files import FileChange
 from belvedere.files import service as files
 from belvedere.files import store as file_rows
-from belvedere.files.given import content_of
+from belvedere.files.uploads import content_of
 from belvedere.hosts import store as host_rows
-from belvedere.tasks import definition
-from belvedere.tasks.definition import refusal
-from belvedere.tasks.given import HostBody, ScriptBody
+from belvedere.tasks.bodies import HostBody, ScriptBody
+from belvedere.tasks.definition import validation as definition
+from belvedere.tasks.definition.validation import refusal
 from belvedere.tasks.model import TaskSpec, Type
 
 

@@ -7,9 +7,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.errors import Fault
-from belvedere.tasks.definition import refusal
+from belvedere.tasks.definition.validation import refusal
 from belvedere.tasks.model import MASK, Argument, TaskSpec
-from belvedere.tasks.triggers import EventBody
+from belvedere.triggers.service import EventBody
 
 # Here null is a value of its own; elsewhere it says the same as leaving the field out.
 NULLABLE = frozenset({"timeout", "concurrency", "retry"})

@@ -5,18 +5,24 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require, secret_keys
-from belvedere.access.keys import Keys
+from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require
+from belvedere.access.credentials import secret_keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict, Fault, Invalid, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.hosts import instances
-from belvedere.rest.filters import Listing
-from belvedere.tasks import bindings, definition, given, masking, store, timetable, triggers
+from belvedere.hosts import managed_objects as instances
+from belvedere.rest.listing import Listing
+from belvedere.tasks import bindings, store
+from belvedere.tasks import bodies as given
+from belvedere.tasks import schedule_lines as timetable
 from belvedere.tasks.bindings import Binding
+from belvedere.tasks.definition import masking
+from belvedere.tasks.definition import validation as definition
 from belvedere.tasks.model import MASK, TaskSpec, decode
 from belvedere.tasks.store import TaskRow, TaskView
+from belvedere.triggers import service as triggers
 
 Shown = tuple[TaskView, list[str]]
 

@@ -2,16 +2,17 @@
 
 import msgspec
 
-from belvedere.access import Actor, sealed, visible
+from belvedere.access import Actor, visible
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.hosts.model import HostRow
-from belvedere.rest import budget
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
-from belvedere.tasks.masking import hidden_fields
+from belvedere.rest import response_budget as budget
+from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing_sql import clauses
+from belvedere.tasks.definition.masking import hidden_fields
 from belvedere.tasks.model import KIND_NAMES, ArgumentKind, TaskSpec, Type, decode, encode
-from belvedere.tasks.timetable import ScheduleLine
+from belvedere.tasks.schedule_lines import ScheduleLine
 
 _KIND = " ".join(f"when '{type}' then '{name}'" for type, name in KIND_NAMES.items())
 TASKS = Listable(

@@ -4,7 +4,7 @@ import msgspec
 
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
-from belvedere.events import triggers
+from belvedere.triggers import store as triggers
 
 # (task or workflow, id)
 Thing = tuple[str, str]

@@ -9,8 +9,10 @@ from belvedere import events
 from belvedere.access import Actor, audit
 from belvedere.base.errors import Conflict, Fault, Invalid
 from belvedere.db import Tx
-from belvedere.events import rings, sources, triggers
-from belvedere.events.triggers import Trigger
+from belvedere.triggers import cycles as rings
+from belvedere.triggers import sources
+from belvedere.triggers import store as triggers
+from belvedere.triggers.store import Trigger
 
 MAX_TRIGGERS = 100
 

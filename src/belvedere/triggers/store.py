@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from belvedere.db import Tx, columns
-from belvedere.events.sources import Cause
-from belvedere.events.store import append_all
+from belvedere.events.log import append_all
+from belvedere.triggers.sources import Cause
 
 
 class Trigger(msgspec.Struct, frozen=True):

@@ -1,10 +1,11 @@
 """Webhooks over HTTP: making them, and their secrets."""
 
-from belvedere.access.api_secret import RotateBody, credential_routes
-from belvedere.rest import filters, lists
+from belvedere.access.api.api_secret import RotateBody, credential_routes
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.webhooks import service, store
-from belvedere.webhooks.record import WebhookRecord, webhook
+from belvedere.webhooks.records import WebhookRecord, webhook
 from belvedere.webhooks.service import Shown, WebhookBody
 
 

@@ -4,18 +4,24 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from belvedere.access import admission, customers
-from belvedere.access.limits import Kind, use_secret
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
+from belvedere.access.customers import service as customers
+from belvedere.access.limits import anonymous_requests as admission
+from belvedere.access.limits.rate_limits import Kind, use_secret
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.db import Tx
-from belvedere.jobs.once import Once
-from belvedere.rest import filters, lists, off_loop
+from belvedere.jobs.idempotency import Once
+from belvedere.rest import listing as filters
+from belvedere.rest import off_loop
+from belvedere.rest import pagination as lists
 from belvedere.rest.route import Ask, Handler, Reply, Route
-from belvedere.webhooks import calls, inbox, payload, record, replay
-from belvedere.webhooks.calls import Answered, Call
+from belvedere.webhooks import records as record
+from belvedere.webhooks.deliveries import payload, replay
+from belvedere.webhooks.deliveries import receive as calls
+from belvedere.webhooks.deliveries import store as inbox
+from belvedere.webhooks.deliveries.receive import Answered, Call
 from belvedere.webhooks.model import Door
-from belvedere.webhooks.record import DeliveryRecord, Triggered
+from belvedere.webhooks.records import DeliveryRecord, Triggered
 
 # What callers call their own id of a delivery; the first that is there counts.
 KEY_HEADERS = ("idempotency-key", "x-github-delivery", "x-gitlab-event-uuid")

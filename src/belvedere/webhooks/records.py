@@ -6,11 +6,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.access import Actor
-from belvedere.base import text
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.base.errors import Refused
+from belvedere.base.text import json_text as text
 from belvedere.tasks.model import MASK
-from belvedere.webhooks import payload
+from belvedere.webhooks.deliveries import payload
 from belvedere.webhooks.model import Delivery, StartedJob
 from belvedere.webhooks.service import Shown
 

@@ -6,15 +6,16 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, Level, audit, require, secret_keys
-from belvedere.access.keys import Keys
+from belvedere.access import Actor, Level, audit, require
+from belvedere.access.credentials import secret_keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Fault, Invalid, NotFound, Stale
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
-from belvedere.events import triggers
-from belvedere.events.triggers import Trigger
-from belvedere.rest import words
-from belvedere.rest.filters import Listing
+from belvedere.rest import text_fields as words
+from belvedere.rest.listing import Listing
+from belvedere.triggers import store as triggers
+from belvedere.triggers.store import Trigger
 from belvedere.webhooks import store
 from belvedere.webhooks.model import TRIGGER, Signature, WebhookRow
 from belvedere.webhooks.targets import TARGETS

@@ -6,13 +6,13 @@ from typing import Any, Protocol
 
 from belvedere.access import Actor
 from belvedere.db import Tx
-from belvedere.jobs import create
-from belvedere.jobs.create import Created, NewJob, Tasks
+from belvedere.jobs.lifecycle import create
+from belvedere.jobs.lifecycle.create import Created, NewJob, Tasks
 from belvedere.tasks import store as tasks
 from belvedere.webhooks.model import StartedJob
+from belvedere.workflow_specs import store as workflows
+from belvedere.workflow_specs.nesting import first_task
 from belvedere.workflows import start
-from belvedere.workflows import store as workflows
-from belvedere.workflows.parts import first_task
 from belvedere.workflows.start import NewWorkflowJob, Prepared
 
 

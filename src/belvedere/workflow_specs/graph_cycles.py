@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
-from belvedere.workflows.model import Edge, Graph
+from belvedere.workflow_specs.model import Edge, Graph
 
 Ways = dict[str, list[str]]
 

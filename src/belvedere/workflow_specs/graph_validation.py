@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator
 
 from belvedere.base.errors import Fault, Invalid
-from belvedere.rest import words
-from belvedere.tasks.definition import retry_faults
-from belvedere.workflows import circles
-from belvedere.workflows.model import Graph
+from belvedere.rest import text_fields as words
+from belvedere.tasks.definition.validation import retry_faults
+from belvedere.workflow_specs import graph_cycles as circles
+from belvedere.workflow_specs.model import Graph
 
 MAX_NODES = 200
 MAX_EDGES = 1_000

@@ -5,8 +5,8 @@ import msgspec
 from belvedere.base.errors import Fault
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
-from belvedere.workflows import store
-from belvedere.workflows.model import Graph, decode
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.model import Graph, decode
 
 # So many workflows may run within each other, the outermost counted.
 MAX_DEPTH = 8

@@ -2,15 +2,16 @@
 
 import msgspec
 
-from belvedere.access import Actor, sealed, visible
-from belvedere.base.credentials import MASK
+from belvedere.access import Actor, visible
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.base.errors import NotFound
+from belvedere.base.text.credentials import MASK
 from belvedere.db import Tx, columns
-from belvedere.rest import budget
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.rest import response_budget as budget
+from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing_sql import clauses
 from belvedere.tasks import store as tasks
-from belvedere.workflows.model import WorkflowRow, WorkflowSpec, decode, encode
+from belvedere.workflow_specs.model import WorkflowRow, WorkflowSpec, decode, encode
 
 WORKFLOWS = Listable(
     fields={

@@ -1,15 +1,17 @@
 """Workflows over HTTP: making them, and their secret keys. Their jobs are in api_job.py."""
 
-from belvedere.access.api_acl import acl_routes
-from belvedere.access.api_secret import credential_routes
-from belvedere.rest import filters, lists
-from belvedere.rest.budget import heavy_read
+from belvedere.access.api.acl import acl_routes
+from belvedere.access.api.api_secret import credential_routes
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
+from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Reply, Route
-from belvedere.schedules.api import schedule_routes
-from belvedere.workflows import service, store
-from belvedere.workflows.given import WorkflowBody
-from belvedere.workflows.model import Graph
-from belvedere.workflows.record import WorkflowRecord, record
+from belvedere.schedules.api.schedules import schedule_routes
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.model import Graph
+from belvedere.workflows import service
+from belvedere.workflows.bodies import WorkflowBody
+from belvedere.workflows.records import WorkflowRecord, record
 
 PATH = "/workflows/{id}"
 

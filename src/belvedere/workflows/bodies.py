@@ -5,17 +5,18 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor
-from belvedere.base import text
 from belvedere.base.clock import DAY, SECOND, Millis
 from belvedere.base.errors import Fault, NotFound
 from belvedere.base.ids import is_id
+from belvedere.base.text import json_text as text
 from belvedere.db import Tx
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 from belvedere.tasks import store as tasks
-from belvedere.tasks.definition import env_faults
-from belvedere.tasks.triggers import EventBody
-from belvedere.workflows import graph, parts
-from belvedere.workflows.model import Graph, WorkflowSpec
+from belvedere.tasks.definition.validation import env_faults
+from belvedere.triggers.service import EventBody
+from belvedere.workflow_specs import graph_validation as graph
+from belvedere.workflow_specs import nesting as parts
+from belvedere.workflow_specs.model import Graph, WorkflowSpec
 
 LINES = ("short_description", "icon_color", "icon_image")
 

@@ -1,14 +1,16 @@
 """What people do to a workflow job: look, cancel all of it, go on from where it failed."""
 
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, NotFound
 from belvedere.db import Tx
-from belvedere.jobs import service as job_service
-from belvedere.jobs import sight
+from belvedere.jobs import permissions as sight
+from belvedere.jobs.lifecycle import actions as job_service
 from belvedere.jobs.model import WORKFLOW, JobRow
-from belvedere.workflows import again, steps, store
-from belvedere.workflows.advance import advance
-from belvedere.workflows.model import Step
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.model import Step
+from belvedere.workflows import restart as again
+from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine.advance import advance
 
 
 def to_see(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> JobRow:

@@ -4,10 +4,10 @@ import msgspec
 
 from belvedere.access import Actor
 from belvedere.base.clock import iso
-from belvedere.workflows.model import Graph, Step, WorkflowRow, decode
-from belvedere.workflows.parts import WorkflowName
-from belvedere.workflows.past import causes_of
-from belvedere.workflows.store import TaskName
+from belvedere.workflow_specs.model import Graph, Step, WorkflowRow, decode
+from belvedere.workflow_specs.nesting import WorkflowName
+from belvedere.workflow_specs.store import TaskName
+from belvedere.workflows.engine.visits import causes_of
 
 
 class WorkflowRecord(msgspec.Struct):

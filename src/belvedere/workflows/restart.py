@@ -2,19 +2,23 @@
 
 import msgspec
 
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.jobs import changes
+from belvedere.jobs import events as changes
 from belvedere.jobs import store as jobs
 from belvedere.jobs.model import JobRow, Lifecycle, State
-from belvedere.workflows import children, rule, runs, steps, store
-from belvedere.workflows.advance import advance
-from belvedere.workflows.arriving import Begin
-from belvedere.workflows.model import Graph, Node, Step, WorkflowJobRow
-from belvedere.workflows.past import Key, Visit, visits
-from belvedere.workflows.wanted import Wanted
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.model import Graph, Node, Step, WorkflowJobRow
+from belvedere.workflows.engine import nested as runs
+from belvedere.workflows.engine import rule
+from belvedere.workflows.engine import step_jobs as children
+from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine.advance import advance
+from belvedere.workflows.engine.decision import Begin
+from belvedere.workflows.engine.requests import Wanted
+from belvedere.workflows.engine.visits import Key, Visit, visits
 
 
 def restarted(tx: Tx, actor: Actor, old: JobRow, above: JobRow | None = None) -> JobRow:

@@ -2,13 +2,14 @@
 
 import msgspec
 
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.db import Tx
-from belvedere.jobs import pages, reading
 from belvedere.jobs import store as jobs
-from belvedere.jobs.record import InputRecord
-from belvedere.rest.budget import Budget, check_order
-from belvedere.rest.filters import Listing
+from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries import pages
+from belvedere.jobs.queries.records import InputRecord
+from belvedere.rest.listing import Listing
+from belvedere.rest.response_budget import Budget, check_order
 
 
 class WorkflowInput(InputRecord):

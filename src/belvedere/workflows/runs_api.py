@@ -6,22 +6,31 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import customers
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
+from belvedere.access.customers import service as customers
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
-from belvedere.jobs import asking, page_reading, pages, reading, record, request_size, retention
-from belvedere.jobs.api_result import is_said
+from belvedere.jobs.api import list_pages as page_reading
+from belvedere.jobs.api import request_size
+from belvedere.jobs.api import run_requests as asking
+from belvedere.jobs.api.results import is_said
+from belvedere.jobs.history import retention
 from belvedere.jobs.model import WORKFLOW, JobRow
-from belvedere.jobs.record import JobRecord
-from belvedere.rest import filters, lists
-from belvedere.rest.arguments import Given
-from belvedere.rest.budget import heavy_read
-from belvedere.rest.filters import Condition
+from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries import pages
+from belvedere.jobs.queries import records as record
+from belvedere.jobs.queries.records import JobRecord
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
+from belvedere.rest.listing import Condition
+from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Reply, Route
-from belvedere.workflows import control, inputs, service, start, store
-from belvedere.workflows.inputs import WorkflowInput
-from belvedere.workflows.record import StepRecord, step
+from belvedere.rest.run_arguments import Given
+from belvedere.workflow_specs import store
+from belvedere.workflows import control, service, start
+from belvedere.workflows import run_inputs as inputs
+from belvedere.workflows.records import StepRecord, step
+from belvedere.workflows.run_inputs import WorkflowInput
 from belvedere.workflows.start import NewWorkflowJob, Prepared
 
 JOBS = "/workflows/{id}/job"

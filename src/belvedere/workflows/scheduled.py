@@ -6,8 +6,10 @@ from belvedere.access import Actor
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
 from belvedere.schedules.targets import TASK, Target
-from belvedere.workflows import start, steps, store
-from belvedere.workflows.parts import first_task
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.nesting import first_task
+from belvedere.workflows import start
+from belvedere.workflows.engine import step_store as steps
 from belvedere.workflows.start import NewWorkflowJob
 
 

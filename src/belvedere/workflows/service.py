@@ -5,21 +5,25 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require, secret_keys
-from belvedere.access.keys import Keys
+from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require
+from belvedere.access.credentials import secret_keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.events import rings
-from belvedere.jobs.service import name_of
-from belvedere.rest import words
-from belvedere.rest.filters import Listing
-from belvedere.tasks import triggers
+from belvedere.jobs.lifecycle.actions import name_of
+from belvedere.rest import text_fields as words
+from belvedere.rest.listing import Listing
 from belvedere.tasks.model import MASK
-from belvedere.workflows import given, parts, store, turns
-from belvedere.workflows.given import WorkflowBody
-from belvedere.workflows.model import WorkflowRow, WorkflowSpec, decode
-from belvedere.workflows.record import Shown
+from belvedere.triggers import cycles as rings
+from belvedere.triggers import service as triggers
+from belvedere.workflow_specs import nesting as parts
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.model import WorkflowRow, WorkflowSpec, decode
+from belvedere.workflows import bodies as given
+from belvedere.workflows.bodies import WorkflowBody
+from belvedere.workflows.engine import admission as turns
+from belvedere.workflows.records import Shown
 
 
 def create(tx: Tx, keys: Keys, actor: Actor, body: WorkflowBody) -> Shown:

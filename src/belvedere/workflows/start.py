@@ -6,20 +6,23 @@ from typing import Any
 import msgspec
 
 from belvedere import access
-from belvedere.access import secret_keys
-from belvedere.access.keys import Keys
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
+from belvedere.access.credentials import secret_keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Forbidden, Invalid, Refused
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
-from belvedere.jobs import once, starters
-from belvedere.jobs.create import Tasks
+from belvedere.jobs import idempotency as once
+from belvedere.jobs import starters
+from belvedere.jobs.idempotency import Key, Once
+from belvedere.jobs.lifecycle.create import Tasks
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.once import Key, Once
-from belvedere.workflows import children, runs, store
-from belvedere.workflows.model import Node, WorkflowRow, WorkflowSpec, decode
-from belvedere.workflows.wanted import Of, Run, Wanted
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.model import Node, WorkflowRow, WorkflowSpec, decode
+from belvedere.workflows.engine import nested as runs
+from belvedere.workflows.engine import step_jobs as children
+from belvedere.workflows.engine.requests import Of, Run, Wanted
 
 
 class NewWorkflowJob(msgspec.Struct):

@@ -7,15 +7,17 @@ from typing import Any
 
 import hypothesis.strategies as st
 
-from belvedere.base import pattern as stepped
 from belvedere.base.errors import Invalid
-from belvedere.base.masking import MARK, Masker
-from belvedere.jobs.log import Chunk
-from belvedere.jobs.loglines import _CODES, Search
-from belvedere.rest import clauses, filters, patterns
-from belvedere.rest.filters import Field, Kind, Listable
-from belvedere.schedules import cron
-from belvedere.schedules.cron import BadCron, Cron
+from belvedere.base.text import regex as stepped
+from belvedere.base.text.masking import MARK, Masker
+from belvedere.jobs.output.log_lines import _CODES, Search
+from belvedere.jobs.output.log_store import Chunk
+from belvedere.rest import listing as filters
+from belvedere.rest import listing_sql as clauses
+from belvedere.rest.listing import Field, Kind, Listable
+from belvedere.rest.patterns import matcher as patterns
+from belvedere.schedules.timing import cron
+from belvedere.schedules.timing.cron import BadCron, Cron
 from security.fuzz.target import Target
 from security.fuzz.wire import cut, cuts
 

@@ -6,9 +6,11 @@ from urllib.parse import urlencode
 
 import hypothesis.strategies as st
 
-from belvedere.base import frames, text
+from belvedere.base import websocket_frames as frames
 from belvedere.base.errors import Invalid, Refused
-from belvedere.rest import arguments, fields
+from belvedere.base.text import json_text as text
+from belvedere.rest import fields
+from belvedere.rest import run_arguments as arguments
 from security.fuzz.target import Target
 
 LONGEST = 70_000

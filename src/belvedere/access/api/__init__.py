@@ -1,18 +1,15 @@
 """Every door of this room; each file of handlers has its rows at its end."""
 
-from belvedere.access import (
-    api_audit,
-    api_consent,
-    api_customer,
-    api_member,
-    api_password,
-    api_preferences,
-    api_second_factor,
-    api_session,
-    api_ticket,
-    api_token,
-)
-from belvedere.access.api_acl import acl_routes
+from belvedere.access.api import api_preferences, api_ticket
+from belvedere.access.api import audit as api_audit
+from belvedere.access.api import consent as api_consent
+from belvedere.access.api import credentials as api_token
+from belvedere.access.api import customers as api_customer
+from belvedere.access.api import members as api_member
+from belvedere.access.api import passwords as api_password
+from belvedere.access.api import second_factor as api_second_factor
+from belvedere.access.api import sessions as api_session
+from belvedere.access.api.acl import acl_routes
 from belvedere.rest.route import Route
 
 ROUTES: tuple[Route, ...] = (

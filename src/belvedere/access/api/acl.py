@@ -5,8 +5,8 @@ from collections.abc import Callable
 import msgspec
 
 from belvedere.access import acl
-from belvedere.access.model import Actor
-from belvedere.access.records import AclRecord
+from belvedere.access.actor import Actor
+from belvedere.access.api.records import AclRecord
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 from belvedere.rest.route import Ask, Route

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import preferences
-from belvedere.access.doors import plain
+from belvedere.access.api.doors import plain
+from belvedere.access.people import preferences
 from belvedere.rest.route import Ask
 
 

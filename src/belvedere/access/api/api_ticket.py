@@ -2,11 +2,14 @@
 
 import msgspec
 
-from belvedere.access import browsers, doors, entrance, tickets
-from belvedere.access.api_second_factor import SecretShown, shown
-from belvedere.access.api_session import LoginAnswer, agent_of, answered
-from belvedere.access.doors import plain
-from belvedere.access.limits import Kind
+from belvedere.access.api import doors
+from belvedere.access.api.doors import plain
+from belvedere.access.api.second_factor import SecretShown, shown
+from belvedere.access.api.sessions import LoginAnswer, agent_of, answered
+from belvedere.access.limits import known_browsers as browsers
+from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.signin import login as entrance
+from belvedere.access.signin import login_tickets as tickets
 from belvedere.base.errors import Unauthenticated
 from belvedere.rest.route import Ask, Reply
 

@@ -5,14 +5,16 @@ import io
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from belvedere.access import audit, records
+from belvedere.access import audit
+from belvedere.access.api import records
+from belvedere.access.api.doors import plain
 from belvedere.access.audit import AuditRow, Wanted
-from belvedere.access.doors import plain
 from belvedere.base.clock import iso
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import is_id
-from belvedere.rest import lists, values
-from belvedere.rest.budget import heavy_read
+from belvedere.rest import pagination as lists
+from belvedere.rest import query as values
+from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply
 
 MAX_EXPORT = 100_000

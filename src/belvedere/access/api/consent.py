@@ -2,9 +2,9 @@
 
 import msgspec
 
-from belvedere.access import consent
-from belvedere.access.consent import Offer
-from belvedere.access.doors import plain
+from belvedere.access.api.doors import plain
+from belvedere.access.customers import consent
+from belvedere.access.customers.consent import Offer
 from belvedere.base.clock import iso
 from belvedere.rest.route import Ask
 

@@ -2,8 +2,9 @@
 
 import msgspec
 
-from belvedere.access import enrolment, records, tokens
-from belvedere.access.doors import plain
+from belvedere.access.api import records
+from belvedere.access.api.doors import plain
+from belvedere.access.credentials import enrolment, tokens
 from belvedere.rest.route import Ask, Reply
 
 

@@ -2,8 +2,9 @@
 
 import msgspec
 
-from belvedere.access import customers, records
-from belvedere.access.doors import plain
+from belvedere.access.api import records
+from belvedere.access.api.doors import plain
+from belvedere.access.customers import service as customers
 from belvedere.db import Tx
 from belvedere.rest.route import Ask
 

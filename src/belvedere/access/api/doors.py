@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Any
 
-from belvedere.access import admission
-from belvedere.access.limits import Kind
+from belvedere.access.limits import anonymous_requests as admission
+from belvedere.access.limits.rate_limits import Kind
 from belvedere.rest.route import Route
 
 plain = partial(Route, style="plain")

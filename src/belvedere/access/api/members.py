@@ -2,8 +2,13 @@
 
 import msgspec
 
-from belvedere.access import invitations, members, names, records, recovery, roster
-from belvedere.access.doors import plain
+from belvedere.access.api import records
+from belvedere.access.api.doors import plain
+from belvedere.access.customers import invitations
+from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import naming as names
 from belvedere.rest.route import Ask, Reply
 
 

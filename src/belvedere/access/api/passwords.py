@@ -4,11 +4,16 @@ from functools import partial
 
 import msgspec
 
-from belvedere.access import doors, invitations, links, recovery, sessions, users
-from belvedere.access.api_session import Done, LoginAnswer, agent_of, answered, rotated
-from belvedere.access.doors import plain
-from belvedere.access.invitations import Greeting
-from belvedere.access.limits import Kind
+from belvedere.access.api import doors
+from belvedere.access.api.doors import plain
+from belvedere.access.api.sessions import Done, LoginAnswer, agent_of, answered, rotated
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.customers import invitations
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.customers.invitations import Greeting
+from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.people import users
+from belvedere.access.signin import sessions
 from belvedere.base.errors import Forbidden
 from belvedere.rest.route import Ask, Reply
 

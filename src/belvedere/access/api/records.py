@@ -4,13 +4,13 @@ from typing import Any
 
 import msgspec
 
+from belvedere.access.actor import Actor, Level
 from belvedere.access.audit import AuditRow
-from belvedere.access.customers import Customer
-from belvedere.access.links import Link
-from belvedere.access.model import Actor, Level
-from belvedere.access.roster import Member
-from belvedere.access.sessions import Session
-from belvedere.access.tokens import Token
+from belvedere.access.credentials.one_time_links import Link
+from belvedere.access.credentials.tokens import Token
+from belvedere.access.customers.service import Customer
+from belvedere.access.people.memberships import Member
+from belvedere.access.signin.sessions import Session
 from belvedere.base.clock import iso, iso_or_none
 
 

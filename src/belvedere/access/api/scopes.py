@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 
 
 class Principal(msgspec.Struct):

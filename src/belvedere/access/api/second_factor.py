@@ -4,11 +4,14 @@ from functools import partial
 
 import msgspec
 
-from belvedere.access import records, securing, totp, users
-from belvedere.access.api_session import Done, rotated
-from belvedere.access.doors import plain
-from belvedere.access.limits import Kind
-from belvedere.access.users import User
+from belvedere.access.api import records
+from belvedere.access.api.doors import plain
+from belvedere.access.api.sessions import Done, rotated
+from belvedere.access.crypto import totp
+from belvedere.access.customers import second_factor_changes as securing
+from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.people import users
+from belvedere.access.people.users import User
 from belvedere.base.clock import iso_or_none
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.rest.route import Ask, Reply

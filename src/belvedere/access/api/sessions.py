@@ -8,29 +8,24 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import (
-    admission,
-    browsers,
-    cookies,
-    entrance,
-    names,
-    preferences,
-    records,
-    scopes,
-    sessions,
-    users,
-)
-from belvedere.access.browsers import Browser
-from belvedere.access.doors import plain
-from belvedere.access.entrance import Entered
-from belvedere.access.model import Actor
-from belvedere.access.sessions import Session
+from belvedere.access.actor import Actor
+from belvedere.access.api import records, scopes
+from belvedere.access.api.doors import plain
+from belvedere.access.limits import anonymous_requests as admission
+from belvedere.access.limits import known_browsers as browsers
+from belvedere.access.limits.known_browsers import Browser
+from belvedere.access.people import naming as names
+from belvedere.access.people import preferences, users
+from belvedere.access.signin import cookies, sessions
+from belvedere.access.signin import login as entrance
+from belvedere.access.signin.login import Entered
+from belvedere.access.signin.sessions import Session
 from belvedere.base.clock import SECOND, iso, iso_or_none
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
 from belvedere.rest.route import Ask, Reply
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("belvedere.access.api_session")
 
 
 class Login(msgspec.Struct):

@@ -3,13 +3,14 @@
 import msgspec
 
 from belvedere import events
-from belvedere.access import audit, tokens
-from belvedere.access.keys import ENROLMENT, Keys, make_token
-from belvedere.access.model import Actor, Level
-from belvedere.access.tokens import Token
+from belvedere.access import audit
+from belvedere.access.actor import Actor, Level
+from belvedere.access.credentials import tokens
+from belvedere.access.credentials.tokens import Token
+from belvedere.access.crypto.keyring import ENROLMENT, Keys, make_token
 from belvedere.base.clock import DAY, HOUR, SECOND
 from belvedere.base.errors import Fault, Invalid, Unauthenticated
-from belvedere.base.text import clean
+from belvedere.base.text.json_text import clean
 from belvedere.db import Tx
 
 LIFE_S = HOUR // SECOND

@@ -2,10 +2,10 @@
 
 import msgspec
 
-from belvedere.access import enrolment, tokens
-from belvedere.access.enrolment import Enrolled
-from belvedere.access.keys import AGENT, Keys, make_token
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
+from belvedere.access.credentials import enrolment, tokens
+from belvedere.access.credentials.enrolment import Enrolled
+from belvedere.access.crypto.keyring import AGENT, Keys, make_token
 from belvedere.base.errors import Unauthenticated
 from belvedere.base.ids import is_id
 from belvedere.db import Tx

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access.keys import LINK, Keys, make_token
+from belvedere.access.crypto.keyring import LINK, Keys, make_token
 from belvedere.base.clock import DAY, HOUR
 from belvedere.base.errors import NotFound
 from belvedere.base.ids import new_id

@@ -6,9 +6,10 @@ import secrets
 import msgspec
 
 from belvedere import events
-from belvedere.access import audit, names
-from belvedere.access.keys import Keys
-from belvedere.access.model import Actor, Level, require
+from belvedere.access import audit
+from belvedere.access.actor import Actor, Level, require
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.people import naming as names
 from belvedere.base.clock import DAY, SECOND
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Tx, columns

@@ -5,9 +5,11 @@ import re
 import msgspec
 
 from belvedere import events
-from belvedere.access import audit, names, roster
-from belvedere.access.keys import AGENT, INTEGRATION, Keys, make_token
-from belvedere.access.model import Actor, Level, require, require_person
+from belvedere.access import audit
+from belvedere.access.actor import Actor, Level, require, require_person
+from belvedere.access.crypto.keyring import AGENT, INTEGRATION, Keys, make_token
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import naming as names
 from belvedere.base.clock import DAY, SECOND, Millis
 from belvedere.base.errors import Conflict, Fault, Invalid, NotFound
 from belvedere.base.ids import new_id

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from belvedere.access.keys import HASH, SEAL, SECRET_FILE, Keys, derived, load_secret
+from belvedere.access.crypto.keyring import HASH, SEAL, SECRET_FILE, Keys, derived, load_secret
 from belvedere.base.errors import Unavailable
 
 _HEX = re.compile(r"[0-9a-fA-F]{64}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from belvedere.access import common_passwords
+from belvedere.access.crypto import common_passwords
 from belvedere.base.errors import Fault, Invalid
 
 MIN_LENGTH, MAX_LENGTH = 12, 128

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from belvedere.base.credentials import MASK
 from belvedere.base.errors import Unavailable
+from belvedere.base.text.credentials import MASK
 from belvedere.db import Sealer, Tx
 
 log = logging.getLogger("belvedere.keys")

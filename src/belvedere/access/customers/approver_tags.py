@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
 from belvedere.base.errors import Fault, Forbidden
 from belvedere.db import Tx
 

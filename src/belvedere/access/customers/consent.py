@@ -9,10 +9,14 @@ after it has accepted another one. The person can decline instead.
 
 import msgspec
 
-from belvedere.access import invitations, members, roster, sessions, users
-from belvedere.access.model import Actor
-from belvedere.access.roster import Member
-from belvedere.access.users import User
+from belvedere.access.actor import Actor
+from belvedere.access.customers import invitations
+from belvedere.access.customers import member_changes as members
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
+from belvedere.access.people.memberships import Member
+from belvedere.access.people.users import User
+from belvedere.access.signin import sessions
 from belvedere.base.errors import Conflict, NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Tx

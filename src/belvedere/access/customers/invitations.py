@@ -9,13 +9,19 @@ is none yet, by a link that was sent to the address.
 
 import msgspec
 
-from belvedere.access import approver_tags, entrance, links, names, roster, sessions, users
-from belvedere.access.entrance import Entered
-from belvedere.access.keys import Keys
-from belvedere.access.links import Link
-from belvedere.access.model import Actor, Level, require, require_person
-from belvedere.access.roster import Member
-from belvedere.access.users import User
+from belvedere.access.actor import Actor, Level, require, require_person
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.credentials.one_time_links import Link
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.customers import approver_tags
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import naming as names
+from belvedere.access.people import users
+from belvedere.access.people.memberships import Member
+from belvedere.access.people.users import User
+from belvedere.access.signin import login as entrance
+from belvedere.access.signin import sessions
+from belvedere.access.signin.login import Entered
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 

@@ -1,8 +1,13 @@
 """What is done to members. Nobody grants, or touches, above the own level."""
 
-from belvedere.access import approver_tags, links, roster, sessions, tokens, users
-from belvedere.access.model import Actor, Level
-from belvedere.access.roster import Member
+from belvedere.access.actor import Actor, Level
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.credentials import tokens
+from belvedere.access.customers import approver_tags
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
+from belvedere.access.people.memberships import Member
+from belvedere.access.signin import sessions
 from belvedere.base.errors import Conflict, Forbidden, Stale
 from belvedere.db import Tx
 

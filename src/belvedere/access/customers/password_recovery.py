@@ -1,21 +1,19 @@
 """New passwords: changed by the person, or set through a one-time link."""
 
 from belvedere import events
-from belvedere.access import (
-    approver_tags,
-    browsers,
-    customers,
-    links,
-    roster,
-    sessions,
-    tickets,
-    users,
-)
-from belvedere.access.keys import Keys
-from belvedere.access.links import Link
-from belvedere.access.model import Actor
-from belvedere.access.roster import Member
-from belvedere.access.users import User
+from belvedere.access.actor import Actor
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.credentials.one_time_links import Link
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.customers import approver_tags
+from belvedere.access.customers import service as customers
+from belvedere.access.limits import known_browsers as browsers
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
+from belvedere.access.people.memberships import Member
+from belvedere.access.people.users import User
+from belvedere.access.signin import login_tickets as tickets
+from belvedere.access.signin import sessions
 from belvedere.base.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from belvedere.db import Tx
 

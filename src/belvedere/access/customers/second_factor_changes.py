@@ -2,11 +2,14 @@
 
 import msgspec
 
-from belvedere.access import recovery, recovery_codes, roster, second_factors, sessions, tickets
-from belvedere.access.keys import Keys
-from belvedere.access.model import Actor, Level, require
-from belvedere.access.roster import Member
-from belvedere.access.users import User
+from belvedere.access.actor import Actor, Level, require
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.people import memberships as roster
+from belvedere.access.people.memberships import Member
+from belvedere.access.people.users import User
+from belvedere.access.signin import login_tickets as tickets
+from belvedere.access.signin import recovery_codes, second_factors, sessions
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
 

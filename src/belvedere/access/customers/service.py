@@ -3,18 +3,15 @@
 import msgspec
 
 from belvedere import events
-from belvedere.access import (
-    audit,
-    links,
-    members,
-    names,
-    roster,
-    second_factors,
-    sessions,
-    users,
-)
-from belvedere.access.keys import Keys
-from belvedere.access.model import Actor, Level, require, require_person
+from belvedere.access import audit
+from belvedere.access.actor import Actor, Level, require, require_person
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.customers import member_changes as members
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import naming as names
+from belvedere.access.people import users
+from belvedere.access.signin import second_factors, sessions
 from belvedere.base.errors import Conflict, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns

@@ -2,8 +2,9 @@
 
 from collections.abc import Awaitable, Callable
 
-from belvedere.access import customers, secret_keys
-from belvedere.access.limits import Kind, use_secret
+from belvedere.access.credentials import secret_keys
+from belvedere.access.customers import service as customers
+from belvedere.access.limits.rate_limits import Kind, use_secret
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
 from belvedere.rest.route import Ask

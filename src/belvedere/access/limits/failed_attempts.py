@@ -6,8 +6,9 @@ import logging
 
 import msgspec
 
-from belvedere.access import audit, customers
-from belvedere.access.model import Actor, Level
+from belvedere.access import audit
+from belvedere.access.actor import Actor, Level
+from belvedere.access.customers import service as customers
 from belvedere.base.clock import Clock, Millis
 from belvedere.db import Tx
 

@@ -3,10 +3,11 @@ of an account out of the limits that other people's wrong passwords run into."""
 
 import msgspec
 
-from belvedere.access import cookies, users
-from belvedere.access.keys import BROWSER, Keys, make_token
-from belvedere.access.networks import network
-from belvedere.access.users import User
+from belvedere.access.crypto.keyring import BROWSER, Keys, make_token
+from belvedere.access.limits.networks import network
+from belvedere.access.people import users
+from belvedere.access.people.users import User
+from belvedere.access.signin import cookies
 from belvedere.base.clock import HOUR
 from belvedere.db import Tx
 from belvedere.rest.route import Ask

@@ -4,8 +4,8 @@ from collections import OrderedDict, deque
 from collections.abc import Hashable, Sequence
 from enum import StrEnum
 
-from belvedere.access.failures import Failures
-from belvedere.access.networks import network
+from belvedere.access.limits.failed_attempts import Failures
+from belvedere.access.limits.networks import network
 from belvedere.base.clock import DAY, MINUTE, SECOND, Clock, Millis
 from belvedere.base.errors import TooMany
 

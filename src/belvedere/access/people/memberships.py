@@ -5,9 +5,11 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import audit, names, users
-from belvedere.access.model import Actor, Level, require, require_person
-from belvedere.access.users import User
+from belvedere.access import audit
+from belvedere.access.actor import Actor, Level, require, require_person
+from belvedere.access.people import naming as names
+from belvedere.access.people import users
+from belvedere.access.people.users import User
 from belvedere.base.errors import Conflict, Forbidden, NotFound
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from belvedere.access.model import MEMBER_LEVELS, Level
+from belvedere.access.actor import MEMBER_LEVELS, Level
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import is_id
 

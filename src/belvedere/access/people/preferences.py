@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.model import Actor, require_person
+from belvedere.access.actor import Actor, require_person
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 

@@ -4,7 +4,7 @@ import itertools
 
 import msgspec
 
-from belvedere.access import names
+from belvedere.access.people import naming as names
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 

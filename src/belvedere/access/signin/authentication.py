@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from belvedere.access import keys as prefixes
-from belvedere.access import sessions, tokens
-from belvedere.access.keys import Keys
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
+from belvedere.access.credentials import tokens
+from belvedere.access.crypto import keyring as prefixes
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.signin import sessions
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
 

@@ -2,10 +2,13 @@
 
 import msgspec
 
-from belvedere.access import browsers, second_factors, sessions, tickets, users
-from belvedere.access.keys import Keys
-from belvedere.access.sessions import Session
-from belvedere.access.users import User
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.limits import known_browsers as browsers
+from belvedere.access.people import users
+from belvedere.access.people.users import User
+from belvedere.access.signin import login_tickets as tickets
+from belvedere.access.signin import second_factors, sessions
+from belvedere.access.signin.sessions import Session
 from belvedere.db import Tx
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access.keys import TICKET, Keys, make_token
+from belvedere.access.crypto.keyring import TICKET, Keys, make_token
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx, columns

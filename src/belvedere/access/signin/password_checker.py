@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import asynccontextmanager
 from typing import Any
 
-from belvedere.access import passwords
-from belvedere.access.limits import Limits
+from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.limits.rate_limits import Limits
 from belvedere.base.errors import TooMany
 
 log = logging.getLogger("belvedere.sign_in")

@@ -2,7 +2,7 @@
 
 import secrets
 
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Tx
 
 HOW_MANY = 10

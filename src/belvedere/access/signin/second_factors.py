@@ -2,8 +2,11 @@
 
 import msgspec
 
-from belvedere.access import recovery_codes, tickets, totp, users
-from belvedere.access.keys import Keys
+from belvedere.access.crypto import totp
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.people import users
+from belvedere.access.signin import login_tickets as tickets
+from belvedere.access.signin import recovery_codes
 from belvedere.base.clock import MINUTE, SECOND, Millis
 from belvedere.base.errors import Conflict, TooMany
 from belvedere.db import Tx, columns

@@ -3,9 +3,11 @@
 import msgspec
 
 from belvedere import events
-from belvedere.access import audit, browsers, tickets
-from belvedere.access.keys import SESSION, Keys, make_token
-from belvedere.access.model import Actor, Level
+from belvedere.access import audit
+from belvedere.access.actor import Actor, Level
+from belvedere.access.crypto.keyring import SESSION, Keys, make_token
+from belvedere.access.limits import known_browsers as browsers
+from belvedere.access.signin import login_tickets as tickets
 from belvedere.base.clock import DAY, HOUR, Millis
 from belvedere.base.errors import Forbidden, NotFound, Unauthenticated
 from belvedere.base.ids import new_id

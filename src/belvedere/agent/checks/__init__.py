@@ -20,5 +20,5 @@ def check_of(kind: str) -> Check | None:
     """The check of this kind; an agent that checks nothing of a kind does not load it either."""
     if kind not in KINDS:
         return None
-    check: Check = import_module(f"belvedere.agent.checks.{kind}").check
+    check: Check = import_module(f"belvedere.agent.checks.kinds.{kind}").check
     return check

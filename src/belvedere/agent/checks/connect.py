@@ -6,7 +6,7 @@ import socket
 import ssl
 from typing import Any
 
-from belvedere.base.inner import is_inner, read
+from belvedere.base.networks import is_inner, read
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 

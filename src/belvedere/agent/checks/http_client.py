@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from belvedere.agent.checks.reach import connect
+from belvedere.agent.checks.connect import connect
 
 MOST_BODY = 1 << 20
 MOST_HEADERS = 64 * 1024

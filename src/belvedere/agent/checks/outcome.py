@@ -7,8 +7,8 @@ from math import isfinite
 from typing import Any, Literal
 
 from belvedere.base.errors import Invalid
-from belvedere.base.masking import Masker
-from belvedere.base.text import check_depth, clean
+from belvedere.base.text.json_text import check_depth, clean
+from belvedere.base.text.masking import Masker
 
 # More is kept of no check anyway.
 MAX_DATA = 64 * 1024

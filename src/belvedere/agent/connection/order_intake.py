@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from belvedere.agent.attach import Attachment
-from belvedere.agent.cache import Cache
-from belvedere.agent.folder import DISK_ERRORS
-from belvedere.agent.space import DISK_FULL, Space
-from belvedere.agent.staging import basename
-from belvedere.base.failpoint import reach
+from belvedere.agent.disk_space import DISK_FULL, Space
+from belvedere.agent.file_cache import Cache
+from belvedere.agent.keeper_client import Attachment
+from belvedere.agent.state_folder import DISK_ERRORS
+from belvedere.agent.workdir.staging import basename
+from belvedere.base.failpoints import reach
 from belvedere.protocol import Order, Want, unpack_blob
 
 

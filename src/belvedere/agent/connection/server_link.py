@@ -13,20 +13,21 @@ from typing import Any, Protocol
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from belvedere import __version__
-from belvedere.agent import machine, speech
-from belvedere.agent.aside import aside
-from belvedere.agent.attach import Attachment, KeeperFailed, attach
-from belvedere.agent.cache import Cache
-from belvedere.agent.checks.script import ScriptChecks
-from belvedere.agent.enrol import Credential
-from belvedere.agent.folder import Folder
-from belvedere.agent.lookout import Lookout
-from belvedere.agent.sample_log import SampleLog
-from belvedere.agent.samples import Buffer
-from belvedere.agent.session import Session, Socket, Watching
-from belvedere.agent.settings import Settings
-from belvedere.agent.socket import connect
-from belvedere.agent.space import Space
+from belvedere.agent import messages as speech
+from belvedere.agent.connection.session import Session, Socket, Watching
+from belvedere.agent.connection.websocket import connect
+from belvedere.agent.disk_space import Space
+from belvedere.agent.file_cache import Cache
+from belvedere.agent.isolation import aside
+from belvedere.agent.keeper_client import Attachment, KeeperFailed, attach
+from belvedere.agent.monitoring.sample_buffer import Buffer
+from belvedere.agent.monitoring.sample_journal import SampleLog
+from belvedere.agent.monitoring.scheduler import Lookout
+from belvedere.agent.monitoring.script_checks import ScriptChecks
+from belvedere.agent.setup import machine
+from belvedere.agent.setup.enrolment import Credential
+from belvedere.agent.setup.settings import Settings
+from belvedere.agent.state_folder import Folder
 from belvedere.protocol import INLINE_LOG, Entry, Hello, Refusal, Welcome
 
 log = logging.getLogger("belvedere.agent")
@@ -46,7 +47,7 @@ STALE_HELLO, CAN_RENEW = "4410", 5
 
 
 class Connection(Socket, Protocol):
-    """To the server: agent/socket.py, or server/near.py where that is this very process."""
+    """To the server: websocket.py, or in_process.py where that is this very process."""
 
     @property
     def local_address(self) -> tuple[Any, ...]: ...

@@ -5,17 +5,18 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from belvedere.agent import held, speech
-from belvedere.agent.aside import aside
-from belvedere.agent.attach import Attachment
-from belvedere.agent.cache import Cache
-from belvedere.agent.quickjson import from_json
-from belvedere.agent.samples import Buffer
-from belvedere.agent.space import DISK_FULL, Space
-from belvedere.agent.streams import Streams
-from belvedere.agent.supply import Supply
-from belvedere.agent.watch_list import Checks, WatchList
-from belvedere.base.failpoint import reach
+from belvedere.agent import messages as speech
+from belvedere.agent.connection.order_intake import Supply
+from belvedere.agent.disk_space import DISK_FULL, Space
+from belvedere.agent.file_cache import Cache
+from belvedere.agent.isolation import aside
+from belvedere.agent.json_lines import from_json
+from belvedere.agent.keeper_client import Attachment
+from belvedere.agent.monitoring.monitor_list import Checks, WatchList
+from belvedere.agent.monitoring.sample_buffer import Buffer
+from belvedere.agent.output import memory_buffer as held
+from belvedere.agent.output.upload import Streams
+from belvedere.base.failpoints import reach
 from belvedere.protocol import (
     Ack,
     Beat,

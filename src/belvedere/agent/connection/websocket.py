@@ -13,8 +13,8 @@ from websockets.exceptions import ConnectionClosed, ConnectionClosedError, Conne
 from websockets.frames import Close
 from websockets.protocol import State
 
-from belvedere.agent import speech
-from belvedere.base import frames
+from belvedere.agent import messages as speech
+from belvedere.base import websocket_frames as frames
 from belvedere.protocol import FromAgent
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.ledger import Message, Record
+    from belvedere.agent.journal.state import Message, Record
 
 
 class Write:

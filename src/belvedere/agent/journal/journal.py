@@ -13,12 +13,12 @@ import json
 import os
 from binascii import crc32
 
-from belvedere.agent.ledger import Ledger, records, replay
-from belvedere.agent.quickjson import to_json
+from belvedere.agent.journal.state import Ledger, records, replay
+from belvedere.agent.json_lines import to_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.ledger import Record
+    from belvedere.agent.journal.state import Record
 
 VERSION = 1
 # How far the file may grow beyond what a fresh one would need.

@@ -5,15 +5,15 @@ No clock, socket, disk or randomness lives here, so that a simulator runs exactl
 
 from __future__ import annotations
 
-from belvedere.agent.ledger import Entry, Ledger
-from belvedere.agent.steps import Clear, End, Renew, Spawn, Tell, Write
+from belvedere.agent.journal.effects import Clear, End, Renew, Spawn, Tell, Write
+from belvedere.agent.journal.state import Entry, Ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from belvedere.agent.ledger import Message, Report
-    from belvedere.agent.steps import Steps
+    from belvedere.agent.journal.effects import Steps
+    from belvedere.agent.journal.state import Message, Report
 
 
 def greet(ledger: Ledger, owner: str, new_id: str) -> Steps:

@@ -8,12 +8,12 @@ import socket
 import sys
 
 from belvedere.agent import wire
-from belvedere.agent.folder import Folder
-from belvedere.base.unix import short_path
+from belvedere.agent.state_folder import Folder
+from belvedere.base.unix_sockets import short_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.ledger import Message
+    from belvedere.agent.journal.state import Message
 
 PIECE = 64 * 1024
 

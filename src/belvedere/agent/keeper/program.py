@@ -13,25 +13,26 @@ import sys
 import time
 
 from belvedere import __version__
-from belvedere.agent import folder as folders
-from belvedere.agent import rules, wire
-from belvedere.agent.crowd import crowd
-from belvedere.agent.door import Door, complain
-from belvedere.agent.folder import Folder
-from belvedere.agent.journal import Journal
-from belvedere.agent.ledger import Ledger
-from belvedere.agent.recovery import recover
-from belvedere.agent.script import MS, NEVER, now_ns
-from belvedere.agent.scripts import Scripts
-from belvedere.agent.spawn import Spawner, base_limit
-from belvedere.agent.steps import Clear, End, Renew, Spawn, Tell, TellState, Write
-from belvedere.agent.workplace import Workplaces
-from belvedere.base.failpoint import reach
+from belvedere.agent import state_folder as folders
+from belvedere.agent import wire
+from belvedere.agent.journal import rules
+from belvedere.agent.journal.effects import Clear, End, Renew, Spawn, Tell, TellState, Write
+from belvedere.agent.journal.journal import Journal
+from belvedere.agent.journal.state import Ledger
+from belvedere.agent.keeper.control_socket import Door, complain
+from belvedere.agent.keeper.recovery import recover
+from belvedere.agent.keeper.script_runner import Scripts
+from belvedere.agent.processes.groups import crowd
+from belvedere.agent.processes.script import MS, NEVER, now_ns
+from belvedere.agent.processes.spawn import Spawner, base_limit
+from belvedere.agent.state_folder import Folder
+from belvedere.agent.workdir.workdirs import Workplaces
+from belvedere.base.failpoints import reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.ledger import Message
-    from belvedere.agent.steps import Step, Steps
+    from belvedere.agent.journal.effects import Step, Steps
+    from belvedere.agent.journal.state import Message
 
 # An end is told at once and made durable a little later, unless the server has it by then: until
 # it does, a power cut within this time costs no more than one a moment earlier would have.

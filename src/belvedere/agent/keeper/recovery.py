@@ -6,14 +6,16 @@ import os
 import signal
 import time
 
-from belvedere.agent import descendants, rules, spool
-from belvedere.agent.folder import Folder, boot_id, cookie
-from belvedere.agent.journal import Journal
-from belvedere.agent.ledger import Ledger
+from belvedere.agent.journal import rules
+from belvedere.agent.journal.journal import Journal
+from belvedere.agent.journal.state import Ledger
+from belvedere.agent.output import spool
+from belvedere.agent.processes import discovery as descendants
+from belvedere.agent.state_folder import Folder, boot_id, cookie
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.ledger import Report
+    from belvedere.agent.journal.state import Report
 
 PATIENCE_S = 3.0
 PAUSE_S = 0.01

@@ -5,30 +5,41 @@ from __future__ import annotations
 import os
 import select
 
-from belvedere.agent import accounts, ending, rules, spool
-from belvedere.agent.accounts import Account
-from belvedere.agent.crowd import Crowd
-from belvedere.agent.door import complain
-from belvedere.agent.folder import DISK_ERRORS, Folder
-from belvedere.agent.harvest import harvest
-from belvedere.agent.held import Room
-from belvedere.agent.ledger import Ledger
-from belvedere.agent.output import LastLine, Output
-from belvedere.agent.pipes import Pipes
-from belvedere.agent.report import report
-from belvedere.agent.script import MS, NEVER, SHOW_AFTER, STARTED_AFTER, Script, is_check, now_ns
-from belvedere.agent.spawn import CannotStart, Spawner
-from belvedere.agent.staging import stage
-from belvedere.agent.steps import Tell
-from belvedere.agent.workplace import Workplace, Workplaces
-from belvedere.base.failpoint import reach
+from belvedere.agent.journal import rules
+from belvedere.agent.journal.effects import Tell
+from belvedere.agent.journal.state import Ledger
+from belvedere.agent.keeper.control_socket import complain
+from belvedere.agent.output import spool
+from belvedere.agent.output.capture import LastLine, Output
+from belvedere.agent.output.memory_buffer import Room
+from belvedere.agent.processes import termination as ending
+from belvedere.agent.processes.groups import Crowd
+from belvedere.agent.processes.pipes import Pipes
+from belvedere.agent.processes.report import report
+from belvedere.agent.processes.script import (
+    MS,
+    NEVER,
+    SHOW_AFTER,
+    STARTED_AFTER,
+    Script,
+    is_check,
+    now_ns,
+)
+from belvedere.agent.processes.spawn import CannotStart, Spawner
+from belvedere.agent.state_folder import DISK_ERRORS, Folder
+from belvedere.agent.workdir import accounts
+from belvedere.agent.workdir.accounts import Account
+from belvedere.agent.workdir.artifacts import harvest
+from belvedere.agent.workdir.staging import stage
+from belvedere.agent.workdir.workdirs import Workplace, Workplaces
+from belvedere.base.failpoints import reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from belvedere.agent.ledger import Message
-    from belvedere.agent.steps import Steps
+    from belvedere.agent.journal.effects import Steps
+    from belvedere.agent.journal.state import Message
 
 
 class Scripts:

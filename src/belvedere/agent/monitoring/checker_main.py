@@ -1,4 +1,4 @@
-"""The checks of a host in a process of their own: see agent/outpost.py, which starts it.
+"""The checks of a host in a process of their own: see checker_process.py, which starts it.
 
 Standard input says what to check, standard output what was seen, each one JSON object per line. It
 ends with its standard input, and it is killed when it no longer reports that it is alive.
@@ -13,9 +13,9 @@ from typing import Any
 
 from belvedere.agent import wire
 from belvedere.agent.checks.outcome import Outcome
-from belvedere.agent.lookout import AT_ONCE, Lookout
-from belvedere.agent.speech import watch
-from belvedere.base import log_lines
+from belvedere.agent.messages import watch
+from belvedere.agent.monitoring.scheduler import AT_ONCE, Lookout
+from belvedere.base import log_format as log_lines
 from belvedere.protocol import Watch
 
 log = logging.getLogger("belvedere.agent")

@@ -15,8 +15,8 @@ from typing import Any
 from belvedere.agent import wire
 from belvedere.agent.boot import command
 from belvedere.agent.checks.outcome import Outcome
-from belvedere.agent.checks.script import ScriptChecks
-from belvedere.agent.lookout import Lookout, Notes
+from belvedere.agent.monitoring.scheduler import Lookout, Notes
+from belvedere.agent.monitoring.script_checks import ScriptChecks
 from belvedere.protocol import Watch, Watched
 
 log = logging.getLogger("belvedere.agent")
@@ -142,7 +142,7 @@ class Outpost:
     async def _start(self) -> "tuple[asyncio.SubprocessTransport, Child]":
         return await asyncio.get_running_loop().subprocess_exec(
             lambda: Child(self._hear),
-            *command("belvedere.agent.checks.program"),
+            *command("belvedere.agent.monitoring.checker_main"),
             self._state,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -7,7 +7,7 @@ from belvedere.protocol import Watch, Watched
 
 
 class Checks(Protocol):
-    """agent/outpost.py, or agent/lookout.py inside the process that it starts."""
+    """checker_process.py, or scheduler.py inside the process that it starts."""
 
     def configure(self, monitors: Sequence[Watched]) -> None: ...
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 from belvedere.agent.checks.outcome import Outcome
-from belvedere.agent.sample_log import Line, SampleLog, sample_line, stream_line
+from belvedere.agent.monitoring.sample_journal import Line, SampleLog, sample_line, stream_line
 from belvedere.protocol import Sample, Samples
 
 log = logging.getLogger("belvedere.agent")

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from belvedere.agent.checks import Check, check_of
 from belvedere.agent.checks.outcome import Outcome, explain, sound
-from belvedere.agent.checks.script import ScriptChecks
+from belvedere.agent.monitoring.script_checks import ScriptChecks
 from belvedere.protocol import Watched
 
 log = logging.getLogger("belvedere.agent")

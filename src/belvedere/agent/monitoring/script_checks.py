@@ -12,10 +12,10 @@ import json
 import random
 from typing import Any
 
-from belvedere.agent.attach import Attachment
-from belvedere.agent.cache import Cache
 from belvedere.agent.checks.outcome import Outcome, masked
-from belvedere.agent.staging import basename
+from belvedere.agent.file_cache import Cache
+from belvedere.agent.keeper_client import Attachment
+from belvedere.agent.workdir.staging import basename
 
 GOOD = frozenset({"success", "normal", "ok"})
 BAD = frozenset({"failure", "fail", "error"})

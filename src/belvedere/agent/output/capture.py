@@ -7,14 +7,14 @@ longer one is spooled.
 
 from __future__ import annotations
 
-from belvedere.agent import spool
+from belvedere.agent.output import spool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from belvedere.agent.held import Room
-    from belvedere.base.masking import Masker
+    from belvedere.agent.output.memory_buffer import Room
+    from belvedere.base.text.masking import Masker
 
 # The longest last line that a report carries.
 LAST_LINE = 256 * 1024
@@ -64,7 +64,7 @@ class Output:
         self.masker: Masker | None = None
         if masks:
             # Only scripts with something to hide pay for it.
-            from belvedere.base.masking import Masker
+            from belvedere.base.text.masking import Masker
 
             self.masker = Masker(masks)
         # Bytes that the script wrote.

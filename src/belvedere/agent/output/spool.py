@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from belvedere.agent.held import Held, Piece, Room
+from belvedere.agent.output.memory_buffer import Held, Piece, Room
 
 FIRST = 1024 * 1024
 LATER = 4 * 1024 * 1024

@@ -7,9 +7,9 @@ import os
 from collections import deque
 from dataclasses import dataclass, field
 
-from belvedere.agent import spool
-from belvedere.agent.harvest import open_file
-from belvedere.agent.held import Piece
+from belvedere.agent.output import spool
+from belvedere.agent.output.memory_buffer import Piece
+from belvedere.agent.workdir.artifacts import open_file
 from belvedere.protocol import CHUNK, Ended, Report, pack_file, pack_output
 
 

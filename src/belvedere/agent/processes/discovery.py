@@ -12,8 +12,8 @@ import os
 import resource
 import signal
 
-from belvedere.agent.spawn import MARK_LIMIT
-from belvedere.agent.workplace import KEPT
+from belvedere.agent.processes.spawn import MARK_LIMIT
+from belvedere.agent.workdir.workdirs import KEPT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

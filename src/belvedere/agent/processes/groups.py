@@ -6,10 +6,10 @@ import os
 import signal
 import sys
 
-from belvedere.agent import descendants
-from belvedere.agent.descendants import Signs
-from belvedere.agent.script import Script
-from belvedere.agent.spawn import Spawner
+from belvedere.agent.processes import discovery as descendants
+from belvedere.agent.processes.discovery import Signs
+from belvedere.agent.processes.script import Script
+from belvedere.agent.processes.spawn import Spawner
 
 
 class Crowd:

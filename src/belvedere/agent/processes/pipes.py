@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 
-from belvedere.agent.script import Script
+from belvedere.agent.processes.script import Script
 
 PIECE = 64 * 1024
 # Pieces read from one script before the others get their turn.

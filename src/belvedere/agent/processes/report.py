@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import signal
 
-from belvedere.agent.script import Script
+from belvedere.agent.processes.script import Script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.ledger import Report
+    from belvedere.agent.journal.state import Report
 
 
 def report(script: Script) -> Report:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from belvedere.agent.output import Output
-from belvedere.agent.workplace import Workplace
+from belvedere.agent.output.capture import Output
+from belvedere.agent.workdir.workdirs import Workplace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.ledger import Message
+    from belvedere.agent.journal.state import Message
 
 MS = 1_000_000
 # The output of a script that ends sooner is read once, at its end, without a wake-up of its own.

@@ -13,12 +13,12 @@ import resource
 import signal
 import sys
 
-from belvedere.agent.accounts import Account, environment
-from belvedere.agent.workplace import Workplace
+from belvedere.agent.workdir.accounts import Account, environment
+from belvedere.agent.workdir.workdirs import Workplace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.ledger import Message
+    from belvedere.agent.journal.state import Message
 
 # A harmless limit whose exact value every descendant inherits, whatever it does to its session,
 # environment and folder: it marks the processes of a fence.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 
-from belvedere.agent.crowd import Crowd
-from belvedere.agent.script import MS, Script
+from belvedere.agent.processes.groups import Crowd
+from belvedere.agent.processes.script import MS, Script
 
 # What a script leaves behind when it ends by itself gets this long.
 LEFTOVER_GRACE = 300 * MS

@@ -6,9 +6,9 @@ import os
 import ssl
 from dataclasses import asdict, dataclass
 
-from belvedere.agent.folder import Folder
-from belvedere.agent.machine import fingerprint
-from belvedere.agent.settings import Settings
+from belvedere.agent.setup.machine import fingerprint
+from belvedere.agent.setup.settings import Settings
+from belvedere.agent.state_folder import Folder
 
 TIMEOUT_S = 15.0
 

@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 
 import belvedere
-from belvedere.agent import enrol, folder, tls
-from belvedere.agent.enrol import CannotEnrol, Unreachable
-from belvedere.agent.folder import Folder
-from belvedere.agent.settings import Settings
+from belvedere.agent import state_folder as folder
+from belvedere.agent.setup import enrolment as enrol
+from belvedere.agent.setup import tls
+from belvedere.agent.setup.enrolment import CannotEnrol, Unreachable
+from belvedere.agent.setup.settings import Settings
+from belvedere.agent.state_folder import Folder
 
 NAME = "belvedere-agent"
 # Where systemd runs the machine.

@@ -6,7 +6,7 @@ import platform
 import secrets
 from pathlib import Path
 
-from belvedere.agent.folder import Folder
+from belvedere.agent.state_folder import Folder
 
 
 def fingerprint(folder: Folder, hostname: str) -> str:

@@ -2,7 +2,7 @@
 
 import ssl
 
-from belvedere.agent.settings import Settings
+from belvedere.agent.setup.settings import Settings
 
 
 def context(settings: Settings) -> ssl.SSLContext | None:

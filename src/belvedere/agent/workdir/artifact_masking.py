@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from belvedere.agent.directories import open_regular
-from belvedere.base.masking import Masker
+from belvedere.agent.workdir.directories import open_regular
+from belvedere.base.text.masking import Masker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

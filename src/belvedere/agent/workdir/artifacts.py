@@ -10,21 +10,21 @@ import errno
 import os
 import stat
 
-from belvedere.agent.directories import (
+from belvedere.agent.keeper.control_socket import complain
+from belvedere.agent.workdir.directories import (
     ANYONE,
     is_own_regular,
     open_directory,
     open_regular,
     take_back,
 )
-from belvedere.agent.door import complain
-from belvedere.agent.workplace import Workplace
+from belvedere.agent.workdir.workdirs import Workplace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from belvedere.base.masking import Masker
+    from belvedere.base.text.masking import Masker
 
     Found = dict[str, Any]
 
@@ -76,7 +76,7 @@ class _Hider:
         """Why the file cannot go, or nothing: it shows no secret any more."""
         if self._masker is None:
             return ""
-        from belvedere.agent.blotting import TooMany, blot
+        from belvedere.agent.workdir.artifact_masking import TooMany, blot
 
         if self._masker.places(name.encode()):
             return "secret"

@@ -11,7 +11,7 @@ import os
 import sys
 from itertools import islice
 
-from belvedere.agent.directories import open_directory, take_back
+from belvedere.agent.workdir.directories import open_directory, take_back
 
 # So many names are read at a time: a directory may hold millions.
 BATCH = 1_000

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from belvedere.agent.accounts import Account
-from belvedere.agent.directories import create_file, open_directory
-from belvedere.agent.workplace import Workplace
+from belvedere.agent.workdir.accounts import Account
+from belvedere.agent.workdir.directories import create_file, open_directory
+from belvedere.agent.workdir.workdirs import Workplace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.ledger import Message
+    from belvedere.agent.journal.state import Message
 
 PIECE = 1024 * 1024
 

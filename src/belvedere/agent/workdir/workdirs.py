@@ -11,8 +11,8 @@ import os
 import stat
 import time
 
-from belvedere.agent import removal
-from belvedere.agent.directories import ANYONE, make_directory, open_directory
+from belvedere.agent.workdir import removal
+from belvedere.agent.workdir.directories import ANYONE, make_directory, open_directory
 
 # Up to this many entries are removed on the spot; anything bigger is left to another process, so
 # that a script that filled its folder with a million files cannot hold up the keeper.
@@ -150,7 +150,7 @@ class Workplaces:
         # Needed rarely, and it takes memory.
         from belvedere.agent.boot import command
 
-        words = [*command("belvedere.agent.removal"), *paths]
+        words = [*command("belvedere.agent.workdir.removal"), *paths]
         try:
             os.chdir("/")
             self.brooms.add(os.posix_spawn(words[0], words, {}))

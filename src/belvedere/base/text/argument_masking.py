@@ -7,8 +7,8 @@ An argument has no name of its own, so its neighbours decide: `--password x`, `-
 import re
 from collections.abc import Sequence
 
-from belvedere.base import request_masking
-from belvedere.base.credentials import MASK, Hide, in_text, is_credential, is_reference, masked
+from belvedere.base.text import request_masking
+from belvedere.base.text.credentials import MASK, Hide, in_text, is_credential, is_reference, masked
 
 _NAMED = re.compile(r"(-{0,2}[A-Za-z_][A-Za-z0-9_.-]{0,127})=(.*)", re.DOTALL)
 _OPTION = re.compile(r"--?[A-Za-z][A-Za-z0-9_.-]{0,127}")

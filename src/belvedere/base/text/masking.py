@@ -8,7 +8,7 @@ beginning of a form is held back.
 
 from __future__ import annotations
 
-from belvedere.base.disguises import disguises
+from belvedere.base.text.secret_forms import disguises
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

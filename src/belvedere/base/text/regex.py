@@ -5,7 +5,7 @@ busy for years. Here all alternatives advance together, one character at a time.
 looking back (back references, look-around) is refused when the pattern is given.
 
 This engine is for the agent, which has no libraries. The server matches with RE2, see
-rest/patterns.py.
+rest/patterns/matcher.py.
 """
 
 import re
@@ -15,7 +15,7 @@ from functools import lru_cache
 from re import _constants as sre  # type: ignore[attr-defined]
 from typing import Any
 
-from belvedere.base.pattern_tree import merged, parsed, unsupported
+from belvedere.base.text.regex_syntax import merged, parsed, unsupported
 
 MAX_TEXT = 1_000
 

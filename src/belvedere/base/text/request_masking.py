@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote_plus
 
-from belvedere.base import text
-from belvedere.base.credentials import (
+from belvedere.base.errors import Fault, Invalid
+from belvedere.base.text import json_text as text
+from belvedere.base.text.credentials import (
     MASK,
     Hide,
     in_parameters,
@@ -20,7 +21,6 @@ from belvedere.base.credentials import (
     is_reference,
     masked,
 )
-from belvedere.base.errors import Fault, Invalid
 
 FIELDS = ("url", "headers", "body")
 _FORM = re.compile(r"[^=&\s]+=[^&\s]*(?:&[^=&\s]+=[^&\s]*)*")

@@ -4,7 +4,7 @@ Each set of states that is met gets a table of where letters lead from it, so th
 a text cost one look-up.
 """
 
-from belvedere.base.pattern import Pattern
+from belvedere.base.text.regex import Pattern
 
 # A text that leads to more steps than these starts a new table.
 MAX_STEPS = 20_000

@@ -4,8 +4,8 @@ deadline must be able to end it."""
 import asyncio
 from time import monotonic
 
-from belvedere.base.pattern import Pattern
-from belvedere.base.search import Search
+from belvedere.base.text.regex import Pattern
+from belvedere.base.text.search import Search
 
 # So many letters at a time, and so long without giving way.
 PIECE = 32

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from belvedere.bench import private, site
-from belvedere.bench.private import Private
-from belvedere.bench.site import Site
-from belvedere.client.calls import Client
+from belvedere.bench.environment import installation as site
+from belvedere.bench.environment import private_server as private
+from belvedere.bench.environment.installation import Site
+from belvedere.bench.environment.private_server import Private
+from belvedere.client.http_client import Client
 
 NAME = "apart"
 

@@ -27,7 +27,7 @@ def fresh(server: str, folder: Path, name: str) -> Iterator[str]:
 
 
 def _administer(server: str, statement: str) -> None:
-    from belvedere.db.postgres import Postgres
+    from belvedere.db.postgres.database import Postgres
 
     with Postgres(server).connect(autocommit=True) as connection:
         connection.execute(statement.encode())

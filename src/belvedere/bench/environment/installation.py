@@ -8,8 +8,8 @@ from typing import Any
 
 from belvedere.base.clock import parse_iso
 from belvedere.base.errors import Refused
-from belvedere.bench.bare import SCRIPT
-from belvedere.client.calls import Client
+from belvedere.bench.measure.bare import SCRIPT
+from belvedere.client.http_client import Client
 
 START_S = 20.0
 # The history of the bench's own tasks; the product's default would purge it while we count.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from belvedere.base.errors import Refused
-from belvedere.bench import processes
+from belvedere.bench.environment import processes
 
 START_S = 30.0
 STOP_S = 10.0

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from belvedere.bench.figures import Idle
-from belvedere.bench.figures import Process as Figure
+from belvedere.bench.results import Idle
+from belvedere.bench.results import Process as Figure
 
 PROC = Path("/proc")
 # What a command line holds, and what the process is therefore.

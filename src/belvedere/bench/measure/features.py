@@ -7,12 +7,15 @@ from pathlib import Path
 from statistics import median
 
 from belvedere.base.errors import Refused
-from belvedere.bench import apart, figures, load, processes
-from belvedere.bench.figures import Room
-from belvedere.bench.line import Line, request
-from belvedere.bench.private import Private
-from belvedere.bench.site import Site
-from belvedere.client.calls import Client
+from belvedere.bench import results as figures
+from belvedere.bench.environment import agent_process as apart
+from belvedere.bench.environment import processes
+from belvedere.bench.environment.installation import Site
+from belvedere.bench.environment.private_server import Private
+from belvedere.bench.measure import load
+from belvedere.bench.measure.http_connection import Line, request
+from belvedere.bench.results import Room
+from belvedere.client.http_client import Client
 
 Tell = Callable[[str, int, int], None]
 CALLS, INCREMENTS, LOOKS = 300, 1_000, 15

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 import msgspec
 
 from belvedere import hosts
-from belvedere.access import customers
-from belvedere.access.keys import Keys
-from belvedere.access.model import Actor
-from belvedere.bench.bare import SCRIPT
+from belvedere.access.actor import Actor
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.customers import service as customers
+from belvedere.bench.measure.bare import SCRIPT
 from belvedere.db import Tx
 from belvedere.hosts import store as host_store
-from belvedere.jobs import create as creation
-from belvedere.jobs import finish as ending
-from belvedere.jobs import queue
-from belvedere.jobs.queue import Claimed
+from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle import create as creation
+from belvedere.jobs.lifecycle import finish as ending
+from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.protocol import Hello, Report
 from belvedere.tasks import service as tasks
-from belvedere.tasks.given import TaskBody
+from belvedere.tasks.bodies import TaskBody
 
 NAME = "bench"
 REPORT = Report(ending="exit", elapsed_ns=1_000_000, log="", sha256="0" * 64)

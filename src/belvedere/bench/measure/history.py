@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from belvedere.bench import figures, ground, private, processes
-from belvedere.bench.databases import fresh, opened
-from belvedere.bench.figures import History, Idle
-from belvedere.bench.fill import digest, fill
-from belvedere.bench.ground import Ground
+from belvedere.bench import results as figures
+from belvedere.bench.environment import private_server as private
+from belvedere.bench.environment import processes
+from belvedere.bench.environment.databases import fresh, opened
+from belvedere.bench.measure import fixture as ground
+from belvedere.bench.measure.fixture import Ground
+from belvedere.bench.measure.history_data import digest, fill
+from belvedere.bench.results import History, Idle
 from belvedere.db import Database, Tx
-from belvedere.jobs import pages
-from belvedere.rest.filters import Listing
+from belvedere.jobs.queries import pages
+from belvedere.rest.listing import Listing
 
 # The small database holds one whole page of history, so that both lists show as many jobs.
 PAGE = 1_000

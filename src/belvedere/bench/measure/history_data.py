@@ -1,12 +1,12 @@
 """History in bulk: one job is run with the real verbs, then copied by a statement per table."""
 
 from belvedere import events
-from belvedere.bench import ground
-from belvedere.bench.ground import Ground
+from belvedere.bench.measure import fixture as ground
+from belvedere.bench.measure.fixture import Ground
 from belvedere.db import Tx, columns
 from belvedere.jobs.attempts import Attempt, reserve_fences
 from belvedere.jobs.model import JobRow
-from belvedere.server.reactions import REACTIONS
+from belvedere.server.background.consumers import REACTIONS
 
 # What jobs have beside JobRow: large, and read for one job only.
 HEAVY = "arguments, result, output, log"

@@ -10,8 +10,8 @@ from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
-from belvedere.client.calls import Client
-from belvedere.client.problem import Unreachable
+from belvedere.client.errors import Unreachable
+from belvedere.client.http_client import Client
 
 PIECE = 256 * 1024
 

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from belvedere.base.errors import Refused
-from belvedere.bench.line import Line
-from belvedere.bench.site import Site
+from belvedere.bench.environment.installation import Site
+from belvedere.bench.measure.http_connection import Line
 
 # Looking costs the server something too: this often at the jobs that are still open.
 LOOK_S = 0.1

@@ -5,10 +5,11 @@ from typing import Any
 from urllib.parse import quote
 
 from belvedere.base.ids import is_id
-from belvedere.cli import find, show
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Verb, option
-from belvedere.client.calls import Client
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.client.http_client import Client
 
 NAME = option("name", metavar="NAME", help="the task's name or id; with --kind, of something else")
 KIND = option(

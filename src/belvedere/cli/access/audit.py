@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from belvedere.cli import show, words
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Verb, option
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.profile import connect
 
 
 def entries(args: Args) -> Any:

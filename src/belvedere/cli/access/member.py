@@ -2,9 +2,12 @@
 
 from typing import Any
 
-from belvedere.cli import find, local, show, words
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Stop, Verb, option
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.cli.server import operator_client as local
 
 MEMBER = option("member", metavar="MEMBER", help="e-mail, user name or id")
 WAITING = "/api/session/invitation"

@@ -3,9 +3,10 @@
 from typing import Any
 
 from belvedere.base.errors import Invalid
-from belvedere.cli import local, show
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Verb, option
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.cli.server import operator_client as local
 
 
 def create(args: Args) -> Any:

@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from belvedere.cli import find, prompt, show
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Verb, option
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import terminal as prompt
+from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.profile import connect
 
 PATH = "/api/provider"
 LEVELS = ("viewer", "user", "manager", "admin")

@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from belvedere.cli import prompt, show, words
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Verb
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import terminal as prompt
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Verb
+from belvedere.cli.framework.profile import connect
 
 PATH = "/api/auth/second-factor"
 

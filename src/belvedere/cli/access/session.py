@@ -3,11 +3,14 @@
 import re
 from typing import Any
 
-from belvedere.cli import profile, prompt, second_factor, show
-from belvedere.cli.profile import Profile, client_for
-from belvedere.cli.verb import Args, Stop, Verb, option
-from belvedere.client.calls import Client
-from belvedere.client.problem import Problem
+from belvedere.cli.access import second_factor
+from belvedere.cli.framework import profile
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import terminal as prompt
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import Profile, client_for
+from belvedere.client.errors import Problem
+from belvedere.client.http_client import Client
 
 # The token stands behind the #, so that it never reaches a log on its way.
 LINK = re.compile(r"(https?://.+)/ui/[a-z]+#(\S+)")

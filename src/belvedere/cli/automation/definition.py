@@ -2,9 +2,12 @@
 
 from typing import Any
 
-from belvedere.cli import definition, find, show, words
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Verb, option
+from belvedere.cli.automation import task_options as definition
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.profile import connect
 
 DEFINITION = option("definition", metavar="DEFINITION", help="its name or id")
 SOURCE = option(

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from belvedere.cli import show
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Stop, Verb, option
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import connect
 
 
 def recipe(args: Args) -> Any:

@@ -3,10 +3,13 @@
 from datetime import datetime
 from typing import Any
 
-from belvedere.cli import arguments, find, show, words
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Stop, Verb, option
-from belvedere.client.calls import Client
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.cli.jobs import arguments
+from belvedere.client.http_client import Client
 
 SCHEDULE = option("schedule", metavar="SCHEDULE", help="its name or id")
 COUNT = option("--count", default="10", metavar="N", help="how many (default 10)")

@@ -4,10 +4,13 @@ import sys
 from typing import Any
 from urllib.parse import quote
 
-from belvedere.cli import find, prompt, show, words
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Verb, option
-from belvedere.client.calls import Client
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import terminal as prompt
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.client.http_client import Client
 
 NAME = option("name", metavar="NAME", help="the name of the variable in the environment")
 TASK = option("--task", metavar="TASK", help="only for scripts of this task")

@@ -3,10 +3,14 @@
 import shlex
 from typing import Any
 
-from belvedere.cli import definition, find, recipe, show, words
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Stop, Verb, option
-from belvedere.client.calls import Client
+from belvedere.cli.automation import recipe
+from belvedere.cli.automation import task_options as definition
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.client.http_client import Client
 
 TASK = option("task", metavar="TASK", help="the task's name or id")
 HOST = option("--host", metavar="HOST", help="the host, where several tasks share the name")

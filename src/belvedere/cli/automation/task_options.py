@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from belvedere.cli import words
-from belvedere.cli.verb import Args, Stop, option
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Stop, option
 
 Fields = dict[str, Any]
 

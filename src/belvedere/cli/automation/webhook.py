@@ -5,10 +5,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from belvedere.cli import find, show, words
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Stop, Verb, option
-from belvedere.client.calls import Client
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.client.http_client import Client
 
 WEBHOOK = option("webhook", metavar="WEBHOOK", help="its name or id")
 DELIVERY = option("delivery", metavar="DELIVERY", help="the delivery's id")

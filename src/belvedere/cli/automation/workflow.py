@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from belvedere.base.ids import is_id, new_id
-from belvedere.cli import find, follow, outcome, recipe, words, workflow_show
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Stop, Verb, option
-from belvedere.client.calls import Client
+from belvedere.cli.automation import recipe
+from belvedere.cli.automation import workflow_rendering as workflow_show
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.cli.jobs import follow, outcome
+from belvedere.client.http_client import Client
 
 WORKFLOW = option("workflow", metavar="WORKFLOW", help="its name or id")
 JOB = option("job", metavar="JOB", help="the id of a job of the workflow")

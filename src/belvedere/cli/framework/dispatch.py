@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from types import ModuleType
 
 from belvedere.base.errors import Refused
-from belvedere.cli import terminal
-from belvedere.cli.verb import Stop, Verb, parse, parser, parser_of
-from belvedere.client.problem import Problem
+from belvedere.cli.framework import terminal_text as terminal
+from belvedere.cli.framework.command import Stop, Verb, parse, parser, parser_of
+from belvedere.client.errors import Problem
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 INSTALL = "complete the installation with: pip install belvedere"
@@ -36,7 +36,7 @@ def perform(noun: str, module: ModuleType, words: Sequence[str]) -> int:
         if "client" in args:
             args.client.close()
     if getattr(args, "json", False):
-        from belvedere.cli import show
+        from belvedere.cli.framework import rendering as show
 
         show.as_json(answer)
     else:

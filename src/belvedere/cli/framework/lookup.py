@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from belvedere.base.ids import is_id
-from belvedere.cli.verb import Stop
-from belvedere.client.calls import Client
-from belvedere.client.problem import Problem
+from belvedere.cli.framework.command import Stop
+from belvedere.client.errors import Problem
+from belvedere.client.http_client import Client
 
 Record = dict[str, Any]
 

@@ -5,8 +5,8 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from belvedere.cli.verb import Args, Stop
-from belvedere.client.calls import Client
+from belvedere.cli.framework.command import Args, Stop
+from belvedere.client.http_client import Client
 
 DEFAULT_SERVER = "http://127.0.0.1:8420"
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from belvedere.cli import show
+from belvedere.cli.framework import rendering as show
 
 # What is being done, how much of it is done, and of how much; 0 of 0 is unknown.
 Tell = Callable[[str, int, int], None]

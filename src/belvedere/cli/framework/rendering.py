@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from belvedere.cli import terminal
+from belvedere.cli.framework import terminal_text as terminal
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -3,7 +3,7 @@
 import getpass
 import sys
 
-from belvedere.cli.verb import Stop
+from belvedere.cli.framework.command import Stop
 
 
 def line(question: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from belvedere.cli.verb import Stop
+from belvedere.cli.framework.command import Stop
 
 UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 STEPS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))

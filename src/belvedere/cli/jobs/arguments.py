@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from belvedere.cli.verb import Stop
+from belvedere.cli.framework.command import Stop
 
 
 def sent(definitions: list[dict[str, Any]], given: list[str]) -> list[str]:

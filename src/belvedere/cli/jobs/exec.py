@@ -8,12 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TextIO
 
 from belvedere.base.ids import new_id
-from belvedere.cli import outcome, show, terminal, words
-from belvedere.cli.follow import Outage, ended
-from belvedere.cli.profile import client_for, connect, current
-from belvedere.cli.verb import Args, Stop, Verb, option
-from belvedere.client.calls import Client
-from belvedere.client.stream import follow
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import terminal_text as terminal
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import client_for, connect, current
+from belvedere.cli.jobs import outcome
+from belvedere.cli.jobs.follow import Outage, ended
+from belvedere.client.event_stream import follow
+from belvedere.client.http_client import Client
 
 Job = dict[str, Any]
 # So many are followed at once; the output of others comes when one of these is over.

@@ -6,11 +6,13 @@ import time
 from contextlib import ExitStack
 from typing import Any, TextIO
 
-from belvedere.cli import outcome, show, terminal
-from belvedere.cli.verb import Stop
-from belvedere.client.calls import Client
-from belvedere.client.problem import Problem
-from belvedere.client.stream import PASSING, follow
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import terminal_text as terminal
+from belvedere.cli.framework.command import Stop
+from belvedere.cli.jobs import outcome
+from belvedere.client.errors import Problem
+from belvedere.client.event_stream import PASSING, follow
+from belvedere.client.http_client import Client
 
 Job = dict[str, Any]
 WAITS_S = (0.2, 0.5, 1, 2, 5, 10, 10, 10)

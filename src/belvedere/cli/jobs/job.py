@@ -4,10 +4,12 @@ from argparse import ArgumentTypeError
 from typing import Any
 
 from belvedere.base.ids import is_id, new_id
-from belvedere.cli import find, follow, job_files, job_page, log_times, outcome
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Stop, Verb, option
-from belvedere.client.calls import Client
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.cli.jobs import follow, job_files, log_times, outcome
+from belvedere.cli.jobs import job_rendering as job_page
+from belvedere.client.http_client import Client
 
 # So many jobs are looked at in one request.
 LOOK = 20_000

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from belvedere.cli import show
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Stop
-from belvedere.client.calls import Client
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework.command import Args, Stop
+from belvedere.cli.framework.profile import connect
+from belvedere.client.http_client import Client
 
 PIECE = 64 * 1024
 

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from belvedere.cli import outcome, show, words
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.jobs import outcome
 
 
 def show_log(answer: Any) -> None:

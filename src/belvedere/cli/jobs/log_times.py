@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from belvedere.client.calls import Client
+from belvedere.client.http_client import Client
 
 # As long as a moment, for lines of which nobody knows.
 UNKNOWN = "-" * 24

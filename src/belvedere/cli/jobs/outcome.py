@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli import words
+from belvedere.cli.framework import time_words as words
 
 Job = dict[str, Any]
 OPEN = frozenset({"ready", "assigned", "onhold", "syncing", "started"})

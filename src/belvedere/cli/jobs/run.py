@@ -3,9 +3,11 @@
 from typing import Any
 
 from belvedere.base.ids import new_id
-from belvedere.cli import arguments, find, follow, outcome, show
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Verb, option
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.cli.jobs import arguments, follow, outcome
 
 
 def run(args: Args) -> Any:

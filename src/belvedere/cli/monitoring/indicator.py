@@ -6,10 +6,11 @@ from typing import Any
 from urllib.parse import quote
 
 from belvedere.base.ids import is_id
-from belvedere.cli import show, words
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Stop, Verb, option
-from belvedere.client.problem import Problem
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.client.errors import Problem
 
 INDICATOR = option("indicator", metavar="INDICATOR", help="its title or id")
 NEW = "indicator_not_found"

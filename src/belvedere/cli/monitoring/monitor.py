@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from belvedere.cli import find, show, words
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Stop, Verb, option
-from belvedere.client.calls import Client
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.client.http_client import Client
 
 MONITOR = option("monitor", metavar="MONITOR", help="the monitor's name or id")
 FOR = option("--for", dest="span", metavar="DURATION", help="it ends by itself after 30m, 2h, 1d")

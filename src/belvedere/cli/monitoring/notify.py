@@ -2,10 +2,13 @@
 
 from typing import Any
 
-from belvedere.cli import find, notify_show, prompt, words
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Option, Stop, Verb, option
-from belvedere.client.calls import Client
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import terminal as prompt
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Option, Stop, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.cli.monitoring import notify_rendering as notify_show
+from belvedere.client.http_client import Client
 
 CHANNEL = option("channel", metavar="CHANNEL", help="its name or id")
 RULE = option("rule", metavar="RULE", help="its name or id")

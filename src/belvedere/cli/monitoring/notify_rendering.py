@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from belvedere.cli import show, words
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import time_words as words
 
 
 def channels(found: Any) -> None:

@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from belvedere.cli import find, show, words
-from belvedere.cli.profile import connect
-from belvedere.cli.verb import Args, Stop, Verb, option
+from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import connect
 
 PAGE = option("page", metavar="PAGE", help="its title, the last part of its address, or its id")
 

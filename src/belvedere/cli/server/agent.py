@@ -5,9 +5,9 @@ Only outgoing connections are made."""
 import argparse
 import os
 
-from belvedere.agent import settings
-from belvedere.base import log_lines
-from belvedere.cli.verb import Args, Stop
+from belvedere.agent.setup import settings
+from belvedere.base import log_format as log_lines
+from belvedere.cli.framework.command import Args, Stop
 
 EXAMPLE = "belvedere agent --server https://belvedere.example.org --token-file enrolment.txt"
 

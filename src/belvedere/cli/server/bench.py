@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from belvedere.cli import show
-from belvedere.cli.profile import connect
-from belvedere.cli.progress import progress
-from belvedere.cli.verb import Args, Stop, Verb, option
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.profile import connect
+from belvedere.cli.framework.progress import progress
 
 if TYPE_CHECKING:
     from belvedere.bench.run import Plan
@@ -21,7 +21,7 @@ def bench(args: Args) -> Any:
 
 
 def _plan(args: Args) -> "Plan":
-    from belvedere.bench.history import PAGE
+    from belvedere.bench.measure.history import PAGE
     from belvedere.bench.run import Plan
 
     if args.server and (args.database or args.postgres):

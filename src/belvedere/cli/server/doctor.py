@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from belvedere.cli import local, show
-from belvedere.cli.progress import progress
-from belvedere.cli.verb import Args, Verb
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework.command import Args, Verb
+from belvedere.cli.framework.progress import progress
+from belvedere.cli.server import operator_client as local
 
 
 def doctor(args: Args) -> Any:
     import msgspec
 
-    from belvedere.server import settings
+    from belvedere import settings
     from belvedere.server.doctor import examine
 
     found = settings.load({"data": args.data, "database": args.database})

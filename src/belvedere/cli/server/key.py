@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from belvedere.cli import show
-from belvedere.cli.local import OPTIONS, ask_operator
-from belvedere.cli.verb import Args, Verb, option
+from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.server.operator_client import OPTIONS, ask_operator
 
 
 def shown(args: Args) -> Any:

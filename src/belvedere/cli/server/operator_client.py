@@ -3,9 +3,9 @@
 from typing import Any
 from urllib.parse import quote
 
-from belvedere.cli.verb import Args, option
-from belvedere.client.calls import Client
-from belvedere.client.problem import Unreachable
+from belvedere.cli.framework.command import Args, option
+from belvedere.client.errors import Unreachable
+from belvedere.client.http_client import Client
 
 OPTIONS = (
     option("--data", metavar="DIR", help="the server's data folder (BELVEDERE_DATA)"),
@@ -15,7 +15,8 @@ OPTIONS = (
 
 def ask_operator(args: Args, path: str, payload: dict[str, Any]) -> Any:
     """The running server does it; when none runs, this process opens the database itself."""
-    from belvedere.server import operator, settings
+    from belvedere import settings
+    from belvedere.server import operator_socket as operator
 
     found = settings.load({"data": args.data, "database": args.database})
     door = operator.socket_path(found).absolute()

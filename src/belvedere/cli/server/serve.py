@@ -3,9 +3,9 @@
 import os
 from typing import Any
 
-from belvedere.base import private_environment
-from belvedere.cli.verb import Args, Option, Stop, Verb, option
-from belvedere.server import settings
+from belvedere import settings
+from belvedere.base import secret_environment as private_environment
+from belvedere.cli.framework.command import Args, Option, Stop, Verb, option
 
 # Passwords, tokens and keys come from the environment only: `ps` shows a command line.
 LISTEN = ("host", "port", "url", "tls_cert", "tls_key")

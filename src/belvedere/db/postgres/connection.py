@@ -13,8 +13,8 @@ import psycopg
 from psycopg import pq
 from psycopg.adapt import PyFormat, Transformer
 
-from belvedere.db.database import Asked, Row
-from belvedere.db.deadline import Deadline
+from belvedere.db.interface import Asked, Row
+from belvedere.db.postgres.deadlines import Deadline
 
 GOOD = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 # A plan costs the server memory; when there are so many, all are forgotten and made anew.

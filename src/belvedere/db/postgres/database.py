@@ -14,11 +14,11 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from belvedere.base.clock import Clock, Shared
 from belvedere.base.errors import Unavailable
-from belvedere.db.after import follow
-from belvedere.db.database import Row, Sealer, Tx
-from belvedere.db.deadline import Deadline
-from belvedere.db.postgres_tx import FRAGMENTS, PostgresTx
-from belvedere.db.wire import Wire
+from belvedere.db.commit_hooks import follow
+from belvedere.db.interface import Row, Sealer, Tx
+from belvedere.db.postgres.connection import Wire
+from belvedere.db.postgres.deadlines import Deadline
+from belvedere.db.postgres.transaction import FRAGMENTS, PostgresTx
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import psycopg
 
-from belvedere.db.postgres import CHANNEL, Postgres
+from belvedere.db.postgres.database import CHANNEL, Postgres
 
 log = logging.getLogger("belvedere.doorbell")
 # NOTIFY carries at most 8,000 bytes; a longer ring is split.

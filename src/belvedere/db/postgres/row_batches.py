@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.db.database import Asked
+from belvedere.db.interface import Asked
 
 # Inserts of up to so many values go as one list of values, in powers of two, so that a handful of
 # texts is prepared once. Everything wider goes as JSON, from so many rows on.

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.db import sets
-from belvedere.db.database import AfterCommit, Asked, Fragments, Row, Sealer
-from belvedere.db.wire import NUMBERS, TEXTS, Wire
+from belvedere.db.interface import AfterCommit, Asked, Fragments, Row, Sealer
+from belvedere.db.postgres import row_batches as sets
+from belvedere.db.postgres.connection import NUMBERS, TEXTS, Wire
 
 S = TypeVar("S", bound=msgspec.Struct)
 

@@ -23,10 +23,10 @@ import apsw
 
 from belvedere.base.clock import Clock, wall
 from belvedere.base.errors import Unavailable
-from belvedere.db.after import follow
-from belvedere.db.batch import Waiting, gathered
-from belvedere.db.database import Sealer, Tx
-from belvedere.db.sqlite_tx import FRAGMENTS, SqliteTx
+from belvedere.db.commit_hooks import follow
+from belvedere.db.interface import Sealer, Tx
+from belvedere.db.sqlite.group_commit import Waiting, gathered
+from belvedere.db.sqlite.transaction import FRAGMENTS, SqliteTx
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -7,7 +7,7 @@ import apsw
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.db.database import AfterCommit, Asked, Fragments, Row, Sealer
+from belvedere.db.interface import AfterCommit, Asked, Fragments, Row, Sealer
 
 S = TypeVar("S", bound=msgspec.Struct)
 

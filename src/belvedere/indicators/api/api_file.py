@@ -1,8 +1,8 @@
 """What a file indicator shows, over HTTP."""
 
 from belvedere.files.api import attached
-from belvedere.indicators import shown_file
-from belvedere.indicators.shown_file import FileView
+from belvedere.indicators import linked_file as shown_file
+from belvedere.indicators.linked_file import FileView
 from belvedere.rest.route import Ask, Reply, Route
 
 

@@ -2,9 +2,11 @@
 
 import msgspec
 
-from belvedere.indicators import badge, links, sight
-from belvedere.indicators.record import IndicatorRecord, record
-from belvedere.indicators.sight import Shown
+from belvedere.indicators import public_links as links
+from belvedere.indicators import queries as sight
+from belvedere.indicators.api import badge_svg as badge
+from belvedere.indicators.api.records import IndicatorRecord, record
+from belvedere.indicators.queries import Shown
 from belvedere.rest.route import Ask, Reply, Route
 
 SVG = "image/svg+xml"

@@ -1,15 +1,18 @@
 """Indicators over HTTP."""
 
-from belvedere.access.api_acl import acl_routes
+from belvedere.access.api.acl import acl_routes
 from belvedere.base.errors import Invalid
-from belvedere.indicators import counting, history, service, sight, store
+from belvedere.indicators import counting, history, service, store
+from belvedere.indicators import queries as sight
+from belvedere.indicators.api.records import IndicatorRecord, PointRecord, point, record, records
+from belvedere.indicators.bodies import IndicatorBody, StateBody
 from belvedere.indicators.counting import Step
-from belvedere.indicators.given import IndicatorBody, StateBody
 from belvedere.indicators.model import Action
-from belvedere.indicators.record import IndicatorRecord, PointRecord, point, record, records
-from belvedere.indicators.sight import Shown
-from belvedere.rest import filters, lists, values
-from belvedere.rest.budget import heavy_read
+from belvedere.indicators.queries import Shown
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
+from belvedere.rest import query as values
+from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
 POINTS = 100

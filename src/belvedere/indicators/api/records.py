@@ -7,11 +7,11 @@ from msgspec import UNSET, UnsetType
 
 from belvedere.access import Actor
 from belvedere.base.clock import Millis, iso
-from belvedere.events.triggers import Trigger
-from belvedere.indicators.chart import Chart
 from belvedere.indicators.history import Point
 from belvedere.indicators.model import KIND_NAMES, LARGE
-from belvedere.indicators.sight import Shown
+from belvedere.indicators.queries import Shown
+from belvedere.indicators.values.chart import Chart
+from belvedere.triggers.store import Trigger
 
 _tags = msgspec.json.Decoder(list[str]).decode
 

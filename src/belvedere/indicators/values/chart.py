@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere.base.errors import Invalid
-from belvedere.rest import values, words
+from belvedere.rest import query as values
+from belvedere.rest import text_fields as words
 
 KINDS = ("line", "bar")
 MAX_SERIES, MAX_POINTS, MAX_UNIT, MAX_LABEL = 8, 500, 16, 64

@@ -6,7 +6,7 @@ from html import unescape
 
 import nh3
 
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 
 MAX_HTML = 32 * 1024
 # Deeper is nothing that people look at, and slow to read.

@@ -2,9 +2,12 @@
 
 import msgspec
 
-from belvedere.jobs import asking, commands, reading, record
-from belvedere.jobs.commands import ExecBody, Ran
-from belvedere.jobs.record import JobRecord
+from belvedere.jobs.api import run_requests as asking
+from belvedere.jobs.lifecycle import commands
+from belvedere.jobs.lifecycle.commands import ExecBody, Ran
+from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries import records as record
+from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.route import Ask, Reply, Route
 
 

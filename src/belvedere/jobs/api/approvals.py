@@ -6,10 +6,11 @@ Programs that look into mails follow links; a look must never be an answer.
 from collections.abc import Callable
 from typing import Any
 
-from belvedere.access import links
-from belvedere.access.limits import Kind
-from belvedere.jobs import vote_links, vote_page
-from belvedere.jobs.vote_links import Asked
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.limits.rate_limits import Kind
+from belvedere.jobs.approvals import links as vote_links
+from belvedere.jobs.approvals import page as vote_page
+from belvedere.jobs.approvals.links import Asked
 from belvedere.rest.route import Ask, Reply, Route
 
 HTML = "text/html"

@@ -8,8 +8,9 @@ import msgspec
 
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
-from belvedere.jobs import outfiles, sight
-from belvedere.jobs.outfiles import OutFile
+from belvedere.jobs import permissions as sight
+from belvedere.jobs.output import artifacts as outfiles
+from belvedere.jobs.output.artifacts import OutFile
 from belvedere.rest.route import Ask, Reply, Route
 
 

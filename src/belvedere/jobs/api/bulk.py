@@ -6,9 +6,9 @@ import msgspec
 
 from belvedere.base.errors import Refused
 from belvedere.base.ids import is_id
-from belvedere.jobs import service
+from belvedere.jobs.lifecycle import actions as service
 from belvedere.jobs.model import JobRow
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 from belvedere.rest.route import Ask, Reply, Route
 
 MOST = 1_000

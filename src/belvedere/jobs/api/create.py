@@ -5,18 +5,19 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import customers
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
+from belvedere.access.customers import service as customers
 from belvedere.base.errors import Invalid
 from belvedere.base.ids import is_id
-from belvedere.jobs import asking, record
-from belvedere.jobs.create import Created, NewJob
+from belvedere.jobs.api import run_requests as asking
+from belvedere.jobs.api.request_size import MAX_BODY, admit_task, check_task
+from belvedere.jobs.lifecycle.create import Created, NewJob
 from belvedere.jobs.model import Lifecycle
-from belvedere.jobs.record import JobRecord
-from belvedere.jobs.request_size import MAX_BODY, admit_task, check_task
-from belvedere.rest import patterns
-from belvedere.rest.arguments import Given
+from belvedere.jobs.queries import records as record
+from belvedere.jobs.queries.records import JobRecord
+from belvedere.rest.patterns import matcher as patterns
 from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.rest.run_arguments import Given
 from belvedere.tasks import store as tasks
 
 # A body with one of these speaks to us, not to the script.

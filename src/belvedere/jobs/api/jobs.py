@@ -1,25 +1,25 @@
-"""Jobs over HTTP: reading and changing them; jobs/api_create.py has the ways to run a task."""
+"""Jobs over HTTP: reading and changing them; jobs/api/create.py has the ways to run a task."""
 
 from typing import Any
 
 import msgspec
 
-from belvedere.access.model import Level
+from belvedere.access.actor import Level
 from belvedere.base.errors import Invalid
-from belvedere.jobs import (
-    api_create,
-    asking,
-    page_reading,
-    pages,
-    reading,
-    retention,
-    service,
-    votes,
-)
-from belvedere.jobs.original import OldJobs
-from belvedere.jobs.pages import Page
-from belvedere.jobs.record import JobRecord
-from belvedere.rest import filters, lists, values
+from belvedere.jobs.api import create as api_create
+from belvedere.jobs.api import list_pages as page_reading
+from belvedere.jobs.api import run_requests as asking
+from belvedere.jobs.approvals import votes
+from belvedere.jobs.history import retention
+from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle.orders import OldJobs
+from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries import pages
+from belvedere.jobs.queries.pages import Page
+from belvedere.jobs.queries.records import JobRecord
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
+from belvedere.rest import query as values
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
 MOST_COUNTED = 100_000

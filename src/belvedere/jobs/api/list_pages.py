@@ -1,9 +1,10 @@
 """Pages of jobs for requests: few large ones at once, with the logs that they include."""
 
-from belvedere.jobs import asking, pages
-from belvedere.jobs.pages import Page
-from belvedere.rest.budget import Budget, check_order, heavy_read
-from belvedere.rest.filters import Listing
+from belvedere.jobs.api import run_requests as asking
+from belvedere.jobs.queries import pages
+from belvedere.jobs.queries.pages import Page
+from belvedere.rest.listing import Listing
+from belvedere.rest.response_budget import Budget, check_order, heavy_read
 from belvedere.rest.route import Ask
 
 

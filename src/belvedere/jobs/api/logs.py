@@ -3,11 +3,14 @@
 import re
 
 from belvedere.base.errors import Invalid
-from belvedere.jobs import follow, loglines, logtimes, provenance
-from belvedere.jobs import log as joblog
-from belvedere.jobs.loglines import Hits, Lines
-from belvedere.jobs.logtimes import Times
-from belvedere.jobs.provenance import Provenance
+from belvedere.jobs.output import log_lines as loglines
+from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import log_stream as follow
+from belvedere.jobs.output import logtimes
+from belvedere.jobs.output.log_lines import Hits, Lines
+from belvedere.jobs.output.logtimes import Times
+from belvedere.jobs.queries import provenance
+from belvedere.jobs.queries.provenance import Provenance
 from belvedere.rest.route import Ask, Reply, Route
 
 _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")

@@ -5,12 +5,18 @@ from typing import Any
 
 import msgspec
 
-from belvedere.jobs import asking, page_reading, pages, reading, waiting
+from belvedere.jobs.api import list_pages as page_reading
+from belvedere.jobs.api import run_requests as asking
+from belvedere.jobs.api import wait as waiting
 from belvedere.jobs.model import FINAL, OPEN
-from belvedere.jobs.pages import Running
-from belvedere.jobs.record import InputRecord, JobRecord
-from belvedere.rest import filters, lists, values
-from belvedere.rest.filters import Condition, Listing
+from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries import pages
+from belvedere.jobs.queries.pages import Running
+from belvedere.jobs.queries.records import InputRecord, JobRecord
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
+from belvedere.rest import query as values
+from belvedere.rest.listing import Condition, Listing
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
 

@@ -6,20 +6,22 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import admission
-from belvedere.access.limits import Kind
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
+from belvedere.access.limits import anonymous_requests as admission
+from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.errors import Forbidden, Invalid
-from belvedere.jobs import log as joblog
-from belvedere.jobs import request_size, waiting
+from belvedere.jobs.api import request_size
+from belvedere.jobs.api import wait as waiting
+from belvedere.jobs.api.request_size import TakesFile
+from belvedere.jobs.idempotency import Once
 from belvedere.jobs.model import FINAL
-from belvedere.jobs.once import Once
-from belvedere.jobs.record import JobRecord
-from belvedere.jobs.request_size import TakesFile
+from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.queries.records import JobRecord
 from belvedere.jobs.store import find
-from belvedere.rest import arguments, off_loop
-from belvedere.rest.arguments import Given
+from belvedere.rest import off_loop
+from belvedere.rest import run_arguments as arguments
 from belvedere.rest.route import Ask, Reply
+from belvedere.rest.run_arguments import Given
 
 # result.log in a record holds this much of the end.
 LOG_IN_RECORD = 256 * 1024

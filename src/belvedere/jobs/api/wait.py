@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.base.errors import Invalid
-from belvedere.jobs import reading
 from belvedere.jobs.model import FINAL
-from belvedere.jobs.record import JobRecord
+from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.route import Ask
 
 DEFAULT_S, LONGEST_S = 60.0, 300.0

@@ -4,14 +4,16 @@ from collections.abc import Callable
 
 import msgspec
 
-from belvedere.access import roster, users
-from belvedere.access.keys import LINK, Keys, make_token
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
+from belvedere.access.crypto.keyring import LINK, Keys, make_token
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx, columns
-from belvedere.jobs import plan, sight, votes
+from belvedere.jobs import permissions as sight
+from belvedere.jobs.approvals import plan, votes
+from belvedere.jobs.approvals.plan import Plan
 from belvedere.jobs.model import JobRow, Lifecycle
-from belvedere.jobs.plan import Plan
 
 LIFE: Millis = 7 * DAY
 VERBS: dict[str, Callable[[Tx, Actor, str, str], JobRow]] = {

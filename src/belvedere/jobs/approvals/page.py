@@ -2,10 +2,10 @@
 
 from html import escape
 
-from belvedere.base import text
 from belvedere.base.clock import iso
-from belvedere.jobs.plan import Plan, Planned
-from belvedere.jobs.vote_links import Asked
+from belvedere.base.text import json_text as text
+from belvedere.jobs.approvals.links import Asked
+from belvedere.jobs.approvals.plan import Plan, Planned
 
 # Nothing is loaded, nobody frames it, and its one button posts to this server only.
 HEADERS = {

@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import sealed
-from belvedere.base.credentials import in_text, masked
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.base.errors import Conflict, Invalid
+from belvedere.base.text.credentials import in_text, masked
 from belvedere.db import Sealer, Tx
-from belvedere.events import triggers
-from belvedere.events.triggers import Trigger
 from belvedere.jobs.model import JobRow
-from belvedere.tasks import arguments
+from belvedere.tasks.definition import argument_values as arguments
 from belvedere.tasks.model import MASK, TaskSpec
 from belvedere.tasks.store import Runnable, runnable
+from belvedere.triggers import store as triggers
+from belvedere.triggers.store import Trigger
 
 # How a keyed hash begins. Earlier versions wrote the plain SHA-256.
 KEYED = "hmac-sha256:"

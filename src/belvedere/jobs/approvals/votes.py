@@ -3,11 +3,14 @@
 from typing import Any
 
 from belvedere.access import audit
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
-from belvedere.jobs import changes, plan, sight, specs, store
+from belvedere.jobs import events as changes
+from belvedere.jobs import permissions as sight
+from belvedere.jobs import specs, store
+from belvedere.jobs.approvals import plan
 from belvedere.jobs.model import APPROVAL, JobRow, Lifecycle, State, check_move
 
 

@@ -4,15 +4,16 @@ from collections.abc import Sequence
 
 from belvedere import events
 from belvedere.access import audit
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.base.clock import DAY, Millis
 from belvedere.base.errors import Invalid
 from belvedere.base.ids import is_id
 from belvedere.db import Database, Tx
 from belvedere.events import cursors
-from belvedere.jobs import limits, store
-from belvedere.jobs import log as joblog
-from belvedere.jobs.limits import BATCH, OVER
+from belvedere.jobs import store
+from belvedere.jobs.history import limits
+from belvedere.jobs.history.limits import BATCH, OVER
+from belvedere.jobs.output import log_store as joblog
 from belvedere.tasks.model import History
 from belvedere.tasks.store import missing, runnable
 

@@ -4,16 +4,18 @@ import json
 from typing import Any
 
 from belvedere.access import audit
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.db import Tx
-from belvedere.jobs import changes, sight, specs, store
+from belvedere.jobs import events as changes
+from belvedere.jobs import permissions as sight
+from belvedere.jobs import specs, store
 from belvedere.jobs.attempts import end_attempt
-from belvedere.jobs.create import NewJob, arguments_of
+from belvedere.jobs.idempotency import Once
+from belvedere.jobs.lifecycle.create import NewJob, arguments_of
 from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State, check_move
-from belvedere.jobs.once import Once
-from belvedere.rest import words
-from belvedere.tasks import arguments
+from belvedere.rest import text_fields as words
+from belvedere.tasks.definition import argument_values as arguments
 
 OUTCOMES = {"normal": State.NORMAL, "success": State.SUCCESS, "failure": State.FAILURE}
 

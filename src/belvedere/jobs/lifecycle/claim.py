@@ -8,7 +8,8 @@ import msgspec
 
 from belvedere.base.clock import Millis
 from belvedere.db import Asked, Fragments, Tx, columns
-from belvedere.jobs import changes, specs, store
+from belvedere.jobs import events as changes
+from belvedere.jobs import specs, store
 from belvedere.jobs.attempts import (
     Attempt,
     asking_fences,
@@ -18,7 +19,7 @@ from belvedere.jobs.attempts import (
 )
 from belvedere.jobs.model import JobRow, Lifecycle, State
 from belvedere.jobs.taking import Ready, Taken
-from belvedere.secrets import given
+from belvedere.secrets import environment as given
 from belvedere.secrets.model import SecretRow
 from belvedere.tasks.model import TaskSpec
 

@@ -9,17 +9,20 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere.access import Level, audit, require
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.base.clock import DAY, MINUTE, SECOND, Millis
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 from belvedere.files import store_content
 from belvedere.hosts.choice import chosen
 from belvedere.hosts.model import HostRow
-from belvedere.jobs import changes, create, once, store
-from belvedere.jobs.create import NewJob
+from belvedere.jobs import events as changes
+from belvedere.jobs import idempotency as once
+from belvedere.jobs import store
+from belvedere.jobs.idempotency import Once
+from belvedere.jobs.lifecycle import create
+from belvedere.jobs.lifecycle.create import NewJob
 from belvedere.jobs.model import JobRow, Lifecycle
-from belvedere.jobs.once import Once
 from belvedere.tasks.model import TaskSpec, Type
 from belvedere.tasks.store import Runnable
 

@@ -6,25 +6,29 @@ from typing import Any
 import msgspec
 
 from belvedere import access
-from belvedere.access import sealed, secret_keys
-from belvedere.access.keys import Keys
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
+from belvedere.access.credentials import secret_keys
+from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import SECOND, Millis
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.hosts.model import HostRow, Shown
-from belvedere.jobs import changes, once, plan, scraper, specs, starters, store, taking
+from belvedere.jobs import events as changes
+from belvedere.jobs import idempotency as once
+from belvedere.jobs import scraper, specs, starters, store, taking
+from belvedere.jobs.approvals import plan
+from belvedere.jobs.approvals.plan import Plan
 from belvedere.jobs.attempts import insert_attempts
+from belvedere.jobs.idempotency import Key, Once
 from belvedere.jobs.model import APPROVAL, DEFAULT_TIMEOUT, JobRow, Lifecycle, State
-from belvedere.jobs.once import Key, Once
-from belvedere.jobs.plan import Plan
 from belvedere.jobs.taking import Take
-from belvedere.rest import patterns
-from belvedere.tasks import arguments
-from belvedere.tasks.definition import pattern_texts
-from belvedere.tasks.kinds import Value
+from belvedere.rest.patterns import matcher as patterns
+from belvedere.tasks.definition import argument_values as arguments
+from belvedere.tasks.definition.argument_types import Value
+from belvedere.tasks.definition.validation import pattern_texts
 from belvedere.tasks.model import TaskSpec
 from belvedere.tasks.store import Runnable, with_host
 

@@ -4,17 +4,27 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.base import text
 from belvedere.base.clock import DAY, Millis
+from belvedere.base.text import json_text as text
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
-from belvedere.events.triggers import Starting
-from belvedere.jobs import changes, evidence, specs, store
+from belvedere.jobs import events as changes
+from belvedere.jobs import specs, store
 from belvedere.jobs.attempts import Attempt, close_attempts, lock_reported
+from belvedere.jobs.lifecycle import late_reports as evidence
+from belvedere.jobs.lifecycle.verdict import (
+    Said,
+    Verdict,
+    decide,
+    has_run,
+    is_bad,
+    is_returned,
+    result_of,
+)
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
-from belvedere.jobs.verdict import Said, Verdict, decide, has_run, is_bad, is_returned, result_of
 from belvedere.protocol import Report
 from belvedere.tasks.model import TaskSpec
+from belvedere.triggers.store import Starting
 
 
 class Reported(msgspec.Struct):

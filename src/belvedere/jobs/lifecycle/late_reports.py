@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from belvedere.access import audit
-from belvedere.access.model import Actor, Level
-from belvedere.base import text
+from belvedere.access.actor import Actor, Level
+from belvedere.base.text import json_text as text
 from belvedere.db import Tx
 from belvedere.jobs import store
 from belvedere.jobs.attempts import Attempt
+from belvedere.jobs.lifecycle.verdict import result_of
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.verdict import result_of
 from belvedere.protocol import Report
 
 # Different reports that are kept of one attempt, and characters of their texts.

@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import sealed
-from belvedere.access.keys import Keys
-from belvedere.base.request_masking import literals
+from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto.keyring import Keys
+from belvedere.base.text.request_masking import literals
 from belvedere.jobs import scraper, specs
-from belvedere.jobs.queue import Claimed
+from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.protocol import BlobArgument, Order
-from belvedere.secrets.given import Given, opened
-from belvedere.tasks.masking import request_of
+from belvedere.secrets.environment import Given, opened
+from belvedere.tasks.definition.masking import request_of
 from belvedere.tasks.model import TaskSpec
 
 _arguments = msgspec.json.Decoder(list[Any]).decode

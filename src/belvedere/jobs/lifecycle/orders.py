@@ -13,14 +13,14 @@ from typing import Any
 import msgspec
 
 from belvedere import files
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Tx
-from belvedere.jobs.order import order_of
-from belvedere.jobs.queue import Claimed
+from belvedere.jobs.lifecycle.claim import Claimed
+from belvedere.jobs.lifecycle.order import order_of
 from belvedere.protocol import Order
 from belvedere.secrets import references
-from belvedere.secrets.given import opened
-from belvedere.tasks import masking
+from belvedere.secrets.environment import opened
+from belvedere.tasks.definition import masking
 
 # Where a task asks for no particular status, anything below 400 is good.
 ANY_GOOD = "[123][0-9][0-9]"

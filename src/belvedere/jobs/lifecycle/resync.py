@@ -6,7 +6,8 @@ import msgspec
 
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
-from belvedere.jobs import changes, specs, store
+from belvedere.jobs import events as changes
+from belvedere.jobs import specs, store
 from belvedere.jobs.attempts import (
     Attempt,
     attempts_by_fence,
@@ -14,7 +15,7 @@ from belvedere.jobs.attempts import (
     live_attempts,
     lock_reported,
 )
-from belvedere.jobs.finish import Reported, finish, return_job
+from belvedere.jobs.lifecycle.finish import Reported, finish, return_job
 from belvedere.jobs.model import JobRow, Lifecycle
 from belvedere.protocol import Entry, Report
 

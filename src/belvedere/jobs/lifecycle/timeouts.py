@@ -6,8 +6,11 @@ import msgspec
 
 from belvedere.base.clock import DAY, MINUTE, Millis
 from belvedere.db import Tx, columns
-from belvedere.jobs import changes, plan, specs, store
-from belvedere.jobs.finish import Reported, finish
+from belvedere.jobs import events as changes
+from belvedere.jobs import specs, store
+from belvedere.jobs.approvals import plan
+from belvedere.jobs.approvals.votes import end_by_vote
+from belvedere.jobs.lifecycle.finish import Reported, finish
 from belvedere.jobs.model import (
     APPROVAL,
     IS_OPEN,
@@ -18,7 +21,6 @@ from belvedere.jobs.model import (
     State,
     check_move,
 )
-from belvedere.jobs.votes import end_by_vote
 from belvedere.protocol import Report
 
 BATCH = 200

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.base import text
+from belvedere.base.text import json_text as text
 from belvedere.jobs.model import Lifecycle, State
 from belvedere.protocol import Report
 
@@ -22,7 +22,7 @@ WORDS = {
 
 # An order that was cancelled before its script began.
 NOT_STARTED = "not_started"
-# An order that the agent did not start because its disk is full; agent/space.py says it.
+# An order that the agent did not start because its disk is full; agent/disk_space.py says it.
 DISK_FULL = "disk_full"
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from belvedere.db import Tx
-from belvedere.jobs import log as joblog
-from belvedere.jobs.follow import Source
-from belvedere.jobs.log import Chunk
+from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output.log_store import Chunk
+from belvedere.jobs.output.log_stream import Source
 
 MOST_FOUND = 1_000
 MOST_LINES, MOST_BYTES = 5_000, 2 << 20

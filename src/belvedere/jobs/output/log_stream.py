@@ -7,13 +7,14 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
-from belvedere.jobs import log as joblog
-from belvedere.jobs import sight, store
+from belvedere.jobs import permissions as sight
+from belvedere.jobs import store
 from belvedere.jobs.attempts import attempts_of
 from belvedere.jobs.model import JobRow
+from belvedere.jobs.output import log_store as joblog
 
 encode = msgspec.json.Encoder().encode
 # Without a ring from the agent's own server: this often a look.

@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere.base.clock import iso
 from belvedere.db import Tx
-from belvedere.jobs.follow import Source
+from belvedere.jobs.output.log_stream import Source
 
 MOST = 10_000
 

@@ -4,13 +4,16 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.db import Row, Tx
-from belvedere.jobs import plan, record, sight, specs, store
+from belvedere.jobs import permissions as sight
+from belvedere.jobs import specs, store
+from belvedere.jobs.approvals import plan
 from belvedere.jobs.attempts import Attempt, asking_attempts
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
-from belvedere.jobs.record import JobRecord
+from belvedere.jobs.queries import records as record
+from belvedere.jobs.queries.records import JobRecord
 from belvedere.jobs.store import Heavy
 
 # As far as jobs ahead are counted.

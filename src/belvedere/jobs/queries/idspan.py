@@ -4,7 +4,7 @@ because an index is read from one of them, and not always from that."""
 from dataclasses import dataclass, replace
 
 from belvedere.base.clock import HOUR
-from belvedere.rest.filters import Condition, Listing
+from belvedere.rest.listing import Condition, Listing
 
 _IDS = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 # An id may be a little younger or older than its row, where clocks disagree.

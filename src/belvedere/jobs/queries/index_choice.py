@@ -7,10 +7,10 @@ then it says where it stopped.
 from dataclasses import dataclass, replace
 
 from belvedere.db import Tx
-from belvedere.jobs import idspan
-from belvedere.jobs.idspan import Span
 from belvedere.jobs.model import IS_OPEN, OPEN
-from belvedere.rest.filters import Condition, Listing
+from belvedere.jobs.queries import idspan
+from belvedere.jobs.queries.idspan import Span
+from belvedere.rest.listing import Condition, Listing
 
 OPEN_ONES = f"j.{IS_OPEN}"
 # As its index says it, too.

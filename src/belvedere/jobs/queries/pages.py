@@ -5,14 +5,18 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.db import Tx, columns
-from belvedere.jobs import looking, reading, record, sight, specs, store
+from belvedere.jobs import permissions as sight
+from belvedere.jobs import specs, store
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.record import JobRecord
-from belvedere.rest.budget import Budget, check_order
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries import index_choice as looking
+from belvedere.jobs.queries import records as record
+from belvedere.jobs.queries.records import JobRecord
+from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing_sql import clauses
+from belvedere.rest.response_budget import Budget, check_order
 
 HEAVY = frozenset({"task", "task_arguments_values", "output", "attempts"})
 LOG = "result.log"

@@ -6,7 +6,8 @@ from belvedere.access import Actor, Level
 from belvedere.base.clock import iso_or_none
 from belvedere.db import Tx, columns
 from belvedere.files.store import content_of
-from belvedere.jobs import sight, store
+from belvedere.jobs import permissions as sight
+from belvedere.jobs import store
 from belvedere.jobs.model import JobRow
 
 # So many jobs are looked through for a good one.

@@ -6,10 +6,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import iso, iso_or_none
+from belvedere.jobs.approvals.plan import Planned
 from belvedere.jobs.attempts import Attempt
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
-from belvedere.jobs.plan import Planned
-from belvedere.tasks.arguments import masked
+from belvedere.tasks.definition.argument_values import masked
 from belvedere.tasks.model import TaskSpec, shown
 
 

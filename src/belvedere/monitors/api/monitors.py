@@ -2,21 +2,24 @@
 
 import msgspec
 
-from belvedere.access import admission
-from belvedere.access.api_acl import acl_routes
-from belvedere.access.limits import Kind
+from belvedere.access.api.acl import acl_routes
+from belvedere.access.limits import anonymous_requests as admission
+from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.clock import Millis, parse_iso
 from belvedere.base.errors import Fault, Forbidden
-from belvedere.monitors import history, push, report, service, store, turns
-from belvedere.monitors.given import MonitorBody
+from belvedere.legacy_agents import check_reports as report
+from belvedere.legacy_agents.check_reports import ReportBody
+from belvedere.monitors import history, push, service, store, turns
+from belvedere.monitors.api.records import MonitorRecord, record
+from belvedere.monitors.config.bodies import MonitorBody
+from belvedere.monitors.config.validation import refusal
 from belvedere.monitors.history import History
-from belvedere.monitors.kinds import refusal
 from belvedere.monitors.push import Pushed
-from belvedere.monitors.record import MonitorRecord, record
-from belvedere.monitors.report import ReportBody
 from belvedere.monitors.turns import Turns
-from belvedere.rest import filters, lists, values
-from belvedere.rest.budget import heavy_read
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
+from belvedere.rest import query as values
+from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 
 

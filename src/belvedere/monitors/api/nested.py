@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from belvedere.access import Actor
 from belvedere.db import Tx
-from belvedere.monitors import api, store
-from belvedere.monitors.given import MonitorBody
+from belvedere.monitors import store
+from belvedere.monitors.api import monitors as api
+from belvedere.monitors.api.records import MonitorRecord
+from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.model import Type
-from belvedere.monitors.record import MonitorRecord
-from belvedere.rest import lists
+from belvedere.rest import pagination as lists
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
 PLACE = "/monitor/nested"

@@ -7,10 +7,10 @@ from msgspec import UNSET, UnsetType
 
 from belvedere.access import Actor
 from belvedere.base.clock import iso, iso_or_none
-from belvedere.events.triggers import Trigger
+from belvedere.monitors.config.secrecy import may_hide, shown_config
 from belvedere.monitors.model import KIND_NAMES
-from belvedere.monitors.secrecy import may_hide, shown_config
 from belvedere.monitors.store import MonitorView
+from belvedere.triggers.store import Trigger
 
 
 class ResourceInMonitor(msgspec.Struct):

@@ -8,9 +8,10 @@ from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Fault, Invalid
-from belvedere.monitors import windows
-from belvedere.monitors.configs import CONFIGS
-from belvedere.monitors.kinds import checked, refusal
+from belvedere.monitors.config import maintenance as windows
+from belvedere.monitors.config.maintenance import Window
+from belvedere.monitors.config.types import CONFIGS
+from belvedere.monitors.config.validation import checked, refusal
 from belvedere.monitors.model import (
     FAIL_THRESHOLD,
     KIND_NAMES,
@@ -21,8 +22,7 @@ from belvedere.monitors.model import (
     Severity,
     Type,
 )
-from belvedere.monitors.windows import Window
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 
 
 class HostBody(msgspec.Struct):

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 
 from belvedere.base.clock import MINUTE, Millis, parse_iso
-from belvedere.rest import words
+from belvedere.rest import text_fields as words
 
 MAX_WINDOWS = 20
 MAX_MINUTES = 7 * 24 * 60

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.base import argument_masking, request_masking
+from belvedere.base.text import argument_masking, request_masking
 from belvedere.secrets import references
 
 # Without one of these a configuration has nothing to hide; a list of thousands need not read it.

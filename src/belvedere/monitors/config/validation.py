@@ -9,8 +9,8 @@ import msgspec
 
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import is_id
-from belvedere.base.pattern_tree import parsed
-from belvedere.monitors.configs import (
+from belvedere.base.text.regex_syntax import parsed
+from belvedere.monitors.config.types import (
     CONFIGS,
     Dns,
     Dstat,

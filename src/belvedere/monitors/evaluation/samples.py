@@ -5,13 +5,17 @@ from typing import Any
 
 import msgspec
 
-from belvedere.base import text
 from belvedere.base.clock import DAY, Millis, iso
+from belvedere.base.text import json_text as text
 from belvedere.db import Tx
-from belvedere.monitors import changes, model, moves, rollups, store, windows
-from belvedere.monitors.changes import Moved
+from belvedere.monitors import model, store
+from belvedere.monitors.config import maintenance as windows
+from belvedere.monitors.evaluation import rollups
+from belvedere.monitors.evaluation import state_changes as changes
+from belvedere.monitors.evaluation import transitions as moves
+from belvedere.monitors.evaluation.state_changes import Moved
+from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.monitors.model import MonitorRow
-from belvedere.monitors.moves import Outcome
 from belvedere.protocol import Sample, Samples
 
 OLDEST: Millis = 1 * DAY

@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.base import text
 from belvedere.base.clock import Millis
+from belvedere.base.text import json_text as text
 from belvedere.db import Tx
-from belvedere.events import triggers
 from belvedere.monitors import store
+from belvedere.monitors.config.secrecy import shown_config
+from belvedere.monitors.evaluation.transitions import RECOVERED, STARTED, Seen
 from belvedere.monitors.model import MonitorRow, State
-from belvedere.monitors.moves import RECOVERED, STARTED, Seen
-from belvedere.monitors.secrecy import shown_config
+from belvedere.triggers import store as triggers
 
 
 class Moved(msgspec.Struct):

@@ -11,11 +11,15 @@ import msgspec
 from belvedere import events
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
-from belvedere.monitors import changes, model, moves, samples, store, watch_changes, windows
-from belvedere.monitors.changes import Moved
+from belvedere.monitors import model, store, watch_changes
+from belvedere.monitors.config import maintenance as windows
+from belvedere.monitors.evaluation import samples
+from belvedere.monitors.evaluation import state_changes as changes
+from belvedere.monitors.evaluation import transitions as moves
+from belvedere.monitors.evaluation.samples import Look
+from belvedere.monitors.evaluation.state_changes import Moved
+from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.monitors.model import MonitorRow, State
-from belvedere.monitors.moves import Outcome
-from belvedere.monitors.samples import Look
 
 # A host whose agent said goodbye gets this long to come back: a restart is no alert.
 ABSENCE: Millis = 30_000

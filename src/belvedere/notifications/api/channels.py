@@ -1,12 +1,22 @@
 """Channels, rules and messages over HTTP."""
 
-from belvedere.notifications import messages, post, record, service, store
-from belvedere.notifications.given import ChannelBody, RuleBody
+from belvedere.egress.messages import Outcome
+from belvedere.notifications import service, store
+from belvedere.notifications.api import records as record
+from belvedere.notifications.api.records import (
+    ChannelRecord,
+    Credentials,
+    MessageRecord,
+    RuleRecord,
+)
+from belvedere.notifications.bodies import ChannelBody, RuleBody
+from belvedere.notifications.delivery import dispatcher as post
+from belvedere.notifications.delivery import messages
 from belvedere.notifications.model import ChannelRow, RuleRow
-from belvedere.notifications.parcel import Outcome
-from belvedere.notifications.record import ChannelRecord, Credentials, MessageRecord, RuleRecord
-from belvedere.rest import filters, lists, words
-from belvedere.rest.budget import heavy_read
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
+from belvedere.rest import text_fields as words
+from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 
 # Channels

@@ -2,10 +2,12 @@
 
 import msgspec
 
-from belvedere.notifications import inbox, record, wishes
-from belvedere.notifications.record import NotificationRecord, Read
+from belvedere.notifications import inbox, wishes
+from belvedere.notifications.api import records as record
+from belvedere.notifications.api.records import NotificationRecord, Read
 from belvedere.notifications.wishes import Wishes
-from belvedere.rest import filters, lists
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
 from belvedere.rest.route import Ask, Reply, Route
 
 

@@ -4,9 +4,9 @@ import msgspec
 
 from belvedere.access import Actor
 from belvedere.base.clock import SECOND, iso, iso_or_none
-from belvedere.notifications import quiet
+from belvedere.notifications import quiet_hours as quiet
+from belvedere.notifications.delivery.messages import Message, Try
 from belvedere.notifications.inbox import Notification
-from belvedere.notifications.messages import Message, Try
 from belvedere.notifications.model import ChannelRow, RuleRow, quiet_of
 
 

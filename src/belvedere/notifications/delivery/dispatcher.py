@@ -6,18 +6,21 @@ import random
 
 import msgspec
 
-from belvedere.access import customers, secret_keys
-from belvedere.access.keys import Keys
+from belvedere.access.credentials import secret_keys
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.customers import service as customers
 from belvedere.base.clock import HOUR, SECOND
 from belvedere.base.errors import Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
-from belvedere.notifications import messages, outbox, service, store, wording
-from belvedere.notifications.couriers import Couriers
-from belvedere.notifications.messages import Message
+from belvedere.egress.messages import Outcome, Parcel
+from belvedere.egress.pool import Couriers
+from belvedere.notifications import service, store
+from belvedere.notifications.delivery import message_text as wording
+from belvedere.notifications.delivery import messages, outbox
+from belvedere.notifications.delivery.messages import Message
+from belvedere.notifications.delivery.outbox import Room
 from belvedere.notifications.model import WEBHOOK, ChannelRow
-from belvedere.notifications.outbox import Room
-from belvedere.notifications.parcel import Outcome, Parcel
 
 log = logging.getLogger("belvedere.notifications")
 

@@ -9,9 +9,9 @@ from belvedere.base.errors import NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 from belvedere.notifications.model import MessageState, Notice, Severity
-from belvedere.rest import budget
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.rest import response_budget as budget
+from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing_sql import clauses
 
 KEPT: Millis = 30 * DAY
 BATCH = 200

@@ -15,18 +15,11 @@ import msgspec
 from belvedere import events
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.db import Tx
-from belvedere.notifications import messages
-from belvedere.notifications.lanes import Kind
-from belvedere.notifications.messages import ROW, Message, Try, encode
-from belvedere.notifications.model import (
-    MAX_NOTICES,
-    MessageState,
-    Notice,
-    Rule,
-    Severity,
-    pause,
-)
-from belvedere.notifications.parcel import Outcome
+from belvedere.egress.lanes import Kind
+from belvedere.egress.messages import Outcome
+from belvedere.notifications.delivery import messages
+from belvedere.notifications.delivery.messages import ROW, Message, Try, encode
+from belvedere.notifications.model import MAX_NOTICES, MessageState, Notice, Rule, Severity, pause
 
 # Longer than any try can take.
 LEASE: Millis = 2 * MINUTE

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from belvedere.base.clock import HOUR, MINUTE, Millis
-from belvedere.board.newest import Series, newest
 from belvedere.db import Tx
-from belvedere.db.database import Row
+from belvedere.db.interface import Row
+from belvedere.monitors.evaluation.rollups import LIVES, UP
 from belvedere.monitors.model import MonitorRow, Type
-from belvedere.monitors.rollups import LIVES, UP
+from belvedere.overview.rows.queries import Series, newest
 
 MOST = 30
 GOOD, FAILED, MIXED, SILENT = "n", "f", "m", "-"

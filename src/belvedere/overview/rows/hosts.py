@@ -7,13 +7,13 @@ import msgspec
 
 from belvedere.access import Actor, Level, require, visible
 from belvedere.base.clock import Millis, iso_or_none
-from belvedere.board import lines
-from belvedere.board.newest import Series, newest
-from belvedere.board.rights import json_list
 from belvedere.db import Tx
 from belvedere.hosts import store
 from belvedere.hosts.model import HostRow
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.overview.rows import lines
+from belvedere.overview.rows.queries import Series, newest
+from belvedere.overview.rows.rights import json_list
+from belvedere.rest.listing import Field, Kind, Listable, Listing
 
 RANKS = {"unreachable": 0, "offline": 1, "draining": 2, "online": 3}
 _NEWEST = Series("monitor_samples", "monitor_id", "at", "x.at, x.measured")

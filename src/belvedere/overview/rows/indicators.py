@@ -4,14 +4,14 @@ import msgspec
 
 from belvedere.access import Actor, Level, require
 from belvedere.base.clock import Millis, iso
-from belvedere.board import lines
-from belvedere.board.newest import Series, newest
-from belvedere.board.rights import runnable
 from belvedere.db import Tx
 from belvedere.indicators import store
-from belvedere.indicators.chart import Chart
 from belvedere.indicators.model import IndicatorRow, Type
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.indicators.values.chart import Chart
+from belvedere.overview.rows import lines
+from belvedere.overview.rows.queries import Series, newest
+from belvedere.overview.rows.rights import runnable
+from belvedere.rest.listing import Field, Kind, Listable, Listing
 
 MOST = 24
 RANKS = {"failure CRITICAL": 0, "failure HIGH": 1, "failure LOW": 2}

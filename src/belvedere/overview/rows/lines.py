@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from belvedere.rest.filters import Field, Listable
+from belvedere.rest.listing import Field, Listable
 
 MOST = 200
 _TAGS = {

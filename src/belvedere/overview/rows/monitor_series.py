@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from belvedere.base.clock import DAY, HOUR, MINUTE, Millis
-from belvedere.board.rights import json_list
 from belvedere.db import Tx
-from belvedere.db.database import Row
+from belvedere.db.interface import Row
+from belvedere.monitors.evaluation.rollups import UP
 from belvedere.monitors.model import MonitorRow
-from belvedere.monitors.rollups import UP
+from belvedere.overview.rows.rights import json_list
 
 # The number that stands for all that a monitor measures: the first of these that it has.
 MAIN = ("ms", "cpu", "days", "count", "bytes")

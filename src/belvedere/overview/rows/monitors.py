@@ -6,12 +6,13 @@ import msgspec
 
 from belvedere.access import Actor, Level, require
 from belvedere.base.clock import DAY, HOUR, Millis, iso, iso_or_none
-from belvedere.board import beats, lines, sparks
-from belvedere.board.sparks import Spark
 from belvedere.db import Tx
 from belvedere.monitors import store
 from belvedere.monitors.store import MonitorView
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.overview.rows import beats, lines
+from belvedere.overview.rows import monitor_series as sparks
+from belvedere.overview.rows.monitor_series import Spark
+from belvedere.rest.listing import Field, Kind, Listable, Listing
 
 # What wants to be seen first.
 RANKS = {

@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from belvedere.board.rights import json_list
 from belvedere.db import Tx
-from belvedere.db.database import Row
+from belvedere.db.interface import Row
+from belvedere.overview.rows.rights import json_list
 
 # Each key's newest rows by the index of (key, order); the engines spell that differently.
 _EACH = {

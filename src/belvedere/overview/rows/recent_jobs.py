@@ -6,9 +6,9 @@ import msgspec
 
 from belvedere.access import Actor
 from belvedere.base.clock import Millis, iso, iso_or_none
-from belvedere.board.newest import Series, newest
 from belvedere.db import Tx
 from belvedere.jobs.model import WORKFLOW
+from belvedere.overview.rows.queries import Series, newest
 
 MOST = 20
 OPEN, LOST, STOPPED, FAILED, GOOD = "r", "l", "x", "f", "n"

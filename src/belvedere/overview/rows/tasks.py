@@ -4,17 +4,18 @@ import msgspec
 
 from belvedere.access import Actor, Level, require
 from belvedere.base.clock import iso
-from belvedere.board import lines, runs
-from belvedere.board.rights import runnable
-from belvedere.board.runs import LineJob, Runs
 from belvedere.db import Tx
-from belvedere.rest.filters import Listable, Listing
+from belvedere.overview.rows import lines
+from belvedere.overview.rows import recent_jobs as runs
+from belvedere.overview.rows.recent_jobs import LineJob, Runs
+from belvedere.overview.rows.rights import runnable
+from belvedere.rest.listing import Listable, Listing
 from belvedere.tasks import store
 from belvedere.tasks.model import decode
 from belvedere.tasks.store import TaskView
-from belvedere.workflows import store as flows
-from belvedere.workflows.model import WorkflowRow
-from belvedere.workflows.model import decode as decode_flow
+from belvedere.workflow_specs import store as flows
+from belvedere.workflow_specs.model import WorkflowRow
+from belvedere.workflow_specs.model import decode as decode_flow
 
 # Where the tags lie in a definition.
 _TAGS = {

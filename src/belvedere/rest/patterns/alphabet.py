@@ -12,7 +12,7 @@ from re import IGNORECASE
 from re import _constants as sre  # type: ignore[attr-defined]
 from typing import Any
 
-from belvedere.base.pattern import CATEGORIES
+from belvedere.base.text.regex import CATEGORIES
 
 ASCII = 128
 # Where letters of each kind are found, to stand for all that the pattern does not name.

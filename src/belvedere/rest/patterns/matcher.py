@@ -1,7 +1,7 @@
 """Patterns that the server matches: with RE2, in bounded memory and time that grows with the text.
 
-A pattern has the syntax of Python (base/pattern_tree.py) and is written as RE2 reads it
-(rest/pattern_alphabet.py, rest/pattern_syntax.py), so that what was accepted before RE2 means the
+A pattern has the syntax of Python (base/text/regex_syntax.py) and is written as RE2 reads it
+(alphabet.py, re2_syntax.py), so that what was accepted before RE2 means the
 same with it.
 """
 
@@ -15,9 +15,9 @@ from threading import Lock
 import re2
 
 from belvedere.base.errors import Invalid, Refused
-from belvedere.base.pattern_tree import bad, parsed, states_of
-from belvedere.rest.pattern_alphabet import Alphabet, TooManyLetters
-from belvedere.rest.pattern_syntax import by_byte, by_letter
+from belvedere.base.text.regex_syntax import bad, parsed, states_of
+from belvedere.rest.patterns.alphabet import Alphabet, TooManyLetters
+from belvedere.rest.patterns.re2_syntax import by_byte, by_letter
 
 # Characters of a value that is compared with a pattern.
 MAX_TEXT = 1_000

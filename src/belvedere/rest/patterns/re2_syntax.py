@@ -5,8 +5,8 @@ from re import DOTALL, IGNORECASE
 from re import _constants as sre  # type: ignore[attr-defined]
 from typing import Any
 
-from belvedere.base.pattern_tree import bad, merged
-from belvedere.rest.pattern_alphabet import Alphabet, parts_of
+from belvedere.base.text.regex_syntax import bad, merged
+from belvedere.rest.patterns.alphabet import Alphabet, parts_of
 
 # A character, a set or an anchor of the pattern as RE2 writes it.
 Write = Callable[[Any, Any], str]

@@ -5,9 +5,11 @@ from itertools import islice
 import msgspec
 
 from belvedere.base.clock import Millis, iso
-from belvedere.schedules import given, rhythm, zones
-from belvedere.schedules.given import PreviewBody
+from belvedere.schedules import bodies as given
+from belvedere.schedules.bodies import PreviewBody
 from belvedere.schedules.model import ScheduleRow
+from belvedere.schedules.timing import recurrence as rhythm
+from belvedere.schedules.timing import time_zones as zones
 
 MOST = 100
 

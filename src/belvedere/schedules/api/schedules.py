@@ -4,13 +4,18 @@ from typing import Any
 
 import msgspec
 
-from belvedere.rest import filters, lists, values
-from belvedere.rest.budget import heavy_read
+from belvedere.rest import listing as filters
+from belvedere.rest import pagination as lists
+from belvedere.rest import query as values
+from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.schedules import ledger, preview, record, service, store
-from belvedere.schedules.given import PauseBody, PreviewBody, ScheduleBody
-from belvedere.schedules.preview import FireRecord
-from belvedere.schedules.record import RemovedRecord, RunRecord, ScheduleRecord
+from belvedere.schedules import run_history as ledger
+from belvedere.schedules import service, store
+from belvedere.schedules.api import preview
+from belvedere.schedules.api import records as record
+from belvedere.schedules.api.preview import FireRecord
+from belvedere.schedules.api.records import RemovedRecord, RunRecord, ScheduleRecord
+from belvedere.schedules.bodies import PauseBody, PreviewBody, ScheduleBody
 from belvedere.schedules.service import Shown
 
 

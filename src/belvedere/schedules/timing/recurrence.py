@@ -8,9 +8,10 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND, Millis
-from belvedere.schedules import cron, zones
-from belvedere.schedules.cron import Cron
-from belvedere.schedules.zones import Change
+from belvedere.schedules.timing import cron
+from belvedere.schedules.timing import time_zones as zones
+from belvedere.schedules.timing.cron import Cron
+from belvedere.schedules.timing.time_zones import Change
 
 _INTERVAL = re.compile(
     r"(?:every\s+)?([0-9]{1,6})\s*(s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)", re.IGNORECASE

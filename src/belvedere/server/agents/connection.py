@@ -7,12 +7,14 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.model import Actor
+from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict
 from belvedere.hosts import presence
-from belvedere.jobs import finish, outfiles, reunion
-from belvedere.jobs import log as joblog
-from belvedere.jobs.verdict import is_returned
+from belvedere.jobs.lifecycle import finish
+from belvedere.jobs.lifecycle import resync as reunion
+from belvedere.jobs.lifecycle.verdict import is_returned
+from belvedere.jobs.output import artifacts as outfiles
+from belvedere.jobs.output import log_store as joblog
 from belvedere.protocol import (
     VERSION,
     Ack,
@@ -29,12 +31,13 @@ from belvedere.protocol import (
     WatchAgain,
     Welcome,
 )
-from belvedere.server import bounds, questions
-from belvedere.server.goodbye import Goodbye, check_numbers
-from belvedere.server.house import House
-from belvedere.server.intake import CREDIT, Intake
-from belvedere.server.transfers import Transfers
-from belvedere.server.watcher import Watcher
+from belvedere.server.agents import queries as questions
+from belvedere.server.agents.close_reasons import Goodbye, check_numbers
+from belvedere.server.agents.monitor_sync import Watcher
+from belvedere.server.agents.transfers import limits as bounds
+from belvedere.server.agents.transfers.downloads import Transfers
+from belvedere.server.agents.transfers.uploads import CREDIT, Intake
+from belvedere.server.runtime import House
 
 log = logging.getLogger("belvedere.agents")
 encode = msgspec.json.Encoder().encode

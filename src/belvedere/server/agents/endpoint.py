@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 
 from belvedere import hosts
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
 from belvedere.base.errors import Conflict, Refused, TooMany, Unavailable
-from belvedere.jobs import queue
+from belvedere.jobs.lifecycle import claim as queue
 from belvedere.protocol import Hello, Refusal
-from belvedere.server import auth
-from belvedere.server.goodbye import Goodbye
-from belvedere.server.link import Link, messages_in
+from belvedere.server.agents.close_reasons import Goodbye
+from belvedere.server.agents.connection import Link, messages_in
+from belvedere.server.http import authentication as auth
 
 log = logging.getLogger("belvedere.agents")
 PATH = b"/-/agent"

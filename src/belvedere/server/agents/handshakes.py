@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from belvedere.access.limits import Window
-from belvedere.access.networks import network
+from belvedere.access.limits.networks import network
+from belvedere.access.limits.rate_limits import Window
 from belvedere.base.clock import MINUTE, Clock, Millis
 from belvedere.base.errors import TooMany
 

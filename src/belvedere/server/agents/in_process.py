@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 from websockets.frames import Close
 
-from belvedere.agent.socket import closed
-from belvedere.server.socket import PATH
-from belvedere.server.wire import GONE, Disconnected, encode
+from belvedere.agent.connection.websocket import closed
+from belvedere.server.agents.endpoint import PATH
+from belvedere.server.agents.websocket import GONE, Disconnected, encode
 
 # The server has this long to note that the agent left.
 FAREWELL_S = 2.0
@@ -47,7 +47,7 @@ async def call(app: Any, token: str) -> AsyncIterator["AgentEnd"]:
 
 
 class AgentEnd:
-    """As agent/socket.py is elsewhere."""
+    """As agent/connection/websocket.py is elsewhere."""
 
     local_address = HERE
 
@@ -118,7 +118,7 @@ class AgentEnd:
 
 
 class ServerEnd:
-    """As server/wire.py is elsewhere: ASGI, and what that has beside it."""
+    """As server/agents/websocket.py is elsewhere: ASGI, and what that has beside it."""
 
     def __init__(self) -> None:
         self.agent = AgentEnd(self)

@@ -10,20 +10,23 @@ from functools import partial
 from pathlib import Path
 
 from belvedere import hosts
-from belvedere.access import Actor, customers, enrolment
-from belvedere.agent import enrol, folder
-from belvedere.agent.attach import KeeperFailed
-from belvedere.agent.enrol import CannotEnrol, Credential
-from belvedere.agent.link import Link
-from belvedere.agent.machine import fingerprint
-from belvedere.agent.outpost import BACK_OFF_S, Outpost
-from belvedere.agent.settings import Settings
+from belvedere.access import Actor
+from belvedere.access.credentials import enrolment
+from belvedere.access.customers import service as customers
+from belvedere.agent import state_folder as folder
+from belvedere.agent.connection.server_link import Link
+from belvedere.agent.keeper_client import KeeperFailed
+from belvedere.agent.monitoring.checker_process import BACK_OFF_S, Outpost
+from belvedere.agent.setup import enrolment as enrol
+from belvedere.agent.setup.enrolment import CannotEnrol, Credential
+from belvedere.agent.setup.machine import fingerprint
+from belvedere.agent.setup.settings import Settings
 from belvedere.base.errors import NotFound, Refused
 from belvedere.db import Tx
 from belvedere.hosts import store
-from belvedere.server.app import App
-from belvedere.server.house import House
-from belvedere.server.near import HERE, call
+from belvedere.server.agents.in_process import HERE, call
+from belvedere.server.http.app import App
+from belvedere.server.runtime import House
 
 log = logging.getLogger("belvedere.agent")
 

@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from belvedere.monitors import samples, watching
-from belvedere.monitors.watching import Position
+from belvedere.monitors import agent_config as watching
+from belvedere.monitors.agent_config import Position
+from belvedere.monitors.evaluation import samples
 from belvedere.protocol import Noted, Samples, Watch
-from belvedere.server.bounds import MAX_BATCHES
-from belvedere.server.goodbye import Goodbye
+from belvedere.server.agents.close_reasons import Goodbye
+from belvedere.server.agents.transfers.limits import MAX_BATCHES
 from belvedere.server.storage import SAMPLE_BYTES
 
 if TYPE_CHECKING:
-    from belvedere.server.link import Link
+    from belvedere.server.agents.connection import Link
 
 # Changes of this time leave in one frame.
 GATHER_S = 0.1

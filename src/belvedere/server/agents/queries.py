@@ -5,10 +5,11 @@ import re
 from belvedere import files, hosts
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
-from belvedere.hosts import original
-from belvedere.jobs import log as joblog
-from belvedere.jobs import order, reunion
 from belvedere.jobs.attempts import Attempt, attempts_by_fence
+from belvedere.jobs.lifecycle import order
+from belvedere.jobs.lifecycle import resync as reunion
+from belvedere.jobs.output import log_store as joblog
+from belvedere.legacy_agents import registration as original
 from belvedere.protocol import Hello
 
 _HASH = re.compile(r"[0-9a-f]{64}")

@@ -5,19 +5,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
-from belvedere.jobs import create, queue
-from belvedere.jobs.create import Created, NewJob
-from belvedere.jobs.order import order_of
-from belvedere.jobs.queue import Claimed
+from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle import create
+from belvedere.jobs.lifecycle.claim import Claimed
+from belvedere.jobs.lifecycle.create import Created, NewJob
+from belvedere.jobs.lifecycle.order import order_of
 from belvedere.jobs.taking import Ready, Taken
 from belvedere.protocol import Order
 
 if TYPE_CHECKING:
-    from belvedere.server.link import Link
+    from belvedere.server.agents.connection import Link
 
 
 log = logging.getLogger("belvedere.agents")

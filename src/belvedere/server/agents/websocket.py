@@ -1,4 +1,4 @@
-"""The WebSocket below `server/socket.py`: what uvicorn hands over when somebody asks for one.
+"""The WebSocket below `endpoint.py`: what uvicorn hands over when somebody asks for one.
 
 It speaks ASGI upwards, like uvicorn's own, which spends more on a small frame than we on a whole
 message: it pauses and resumes the socket for each, and reads it with a general library. Beside
@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from belvedere.base import frames
+from belvedere.base import websocket_frames as frames
 
 log = logging.getLogger("belvedere.agents")
 encode = msgspec.json.Encoder().encode

@@ -7,7 +7,7 @@ from importlib import metadata
 import msgspec
 
 from belvedere import __version__
-from belvedere.access.model import Level
+from belvedere.access.actor import Level
 from belvedere.base.clock import SECOND, iso
 from belvedere.db import Tx
 from belvedere.rest.route import Ask, Route

@@ -17,7 +17,7 @@ from string import Template
 import belvedere
 from belvedere.base.errors import Invalid
 from belvedere.rest.route import Ask, Reply
-from belvedere.server.api import own
+from belvedere.server.api.health import own
 
 ROOMS = ("agent", "base")
 FILES = ("__init__.py", "protocol.py")

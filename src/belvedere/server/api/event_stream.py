@@ -9,17 +9,17 @@ from typing import Any
 import msgspec
 
 from belvedere import access, events
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
 from belvedere.base.clock import iso
 from belvedere.base.errors import Invalid, Unauthenticated
 from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.events.kinds import KINDS
-from belvedere.jobs import sight
+from belvedere.jobs import permissions as sight
 from belvedere.jobs.model import APPROVAL
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.server import auth
-from belvedere.server.backlog import MAX_BACKLOG, Backlog
+from belvedere.server.api.event_backlog import MAX_BACKLOG, Backlog
+from belvedere.server.http import authentication as auth
 
 log = logging.getLogger("belvedere.events")
 

@@ -11,8 +11,9 @@ from belvedere.base.clock import iso
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.server import openapi, reading_page
-from belvedere.server.table import Table
+from belvedere.server.http import docs_page as reading_page
+from belvedere.server.http import openapi
+from belvedere.server.http.routing import Table
 
 
 class Health(msgspec.Struct):

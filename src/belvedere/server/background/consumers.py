@@ -12,16 +12,18 @@ from dataclasses import dataclass
 
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
-from belvedere.definitions import step
+from belvedere.definitions import rollout as step
 from belvedere.events import Event, cursors
-from belvedere.jobs import sweep
-from belvedere.monitors import watching, with_hosts
+from belvedere.jobs.lifecycle import timeouts as sweep
+from belvedere.monitors import agent_config as watching
+from belvedere.monitors import housekeeping as with_hosts
 from belvedere.schedules import service as schedules
 from belvedere.secrets import service as secrets
-from belvedere.server import telling, triggered
-from belvedere.server.first_start import show_demo
-from belvedere.server.house import House
-from belvedere.workflows import advance
+from belvedere.server import notices as telling
+from belvedere.server.background import trigger_starts as triggered
+from belvedere.server.runtime import House
+from belvedere.server.setup.first_start import show_demo
+from belvedere.workflows.engine import advance
 
 log = logging.getLogger("belvedere.reactions")
 POLL_S = 10.0

@@ -7,23 +7,30 @@ from dataclasses import dataclass
 from typing import Concatenate, ParamSpec, TypeVar
 
 from belvedere import access, hosts
-from belvedere.access import failures
+from belvedere.access.limits import failed_attempts as failures
 from belvedere.db import Tx, clock_steps
 from belvedere.indicators import aging
 from belvedere.indicators.store import any_going_stale
-from belvedere.jobs import limits, queue, retention, sweep
+from belvedere.jobs.history import limits, retention
+from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle import timeouts as sweep
 from belvedere.jobs.model import UNREACHABLE_AFTER
 from belvedere.monitors import retention as monitor_retention
-from belvedere.monitors import rollups, watch_changes, watchdog
+from belvedere.monitors import watch_changes
+from belvedere.monitors.evaluation import rollups, watchdog
 from belvedere.notifications import inbox as notices
-from belvedere.notifications import messages, post
-from belvedere.schedules import firing, ledger
+from belvedere.notifications.delivery import dispatcher as post
+from belvedere.notifications.delivery import messages
+from belvedere.schedules import firing
+from belvedere.schedules import run_history as ledger
 from belvedere.schedules import store as schedules
-from belvedere.server import clock, reactions, sealing
-from belvedere.server.house import House
-from belvedere.server.link import BEAT_MS
-from belvedere.webhooks import inbox
-from belvedere.workflows import advance
+from belvedere.server import clock
+from belvedere.server.agents.connection import BEAT_MS
+from belvedere.server.background import consumers as reactions
+from belvedere.server.encryption import sealing
+from belvedere.server.runtime import House
+from belvedere.webhooks.deliveries import store as inbox
+from belvedere.workflows.engine import advance
 
 log = logging.getLogger("belvedere.loops")
 P = ParamSpec("P")

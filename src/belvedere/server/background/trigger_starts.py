@@ -6,16 +6,21 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, customers, sealed
-from belvedere.access.model import starter
+from belvedere.access import Actor
+from belvedere.access.actor import starter
+from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.customers import service as customers
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
-from belvedere.events import Event, triggers
-from belvedere.events.triggers import Trigger
-from belvedere.jobs import create, plan, starters
-from belvedere.jobs.create import NewJob
-from belvedere.workflows import outcome
+from belvedere.events import Event
+from belvedere.jobs import starters
+from belvedere.jobs.approvals import plan
+from belvedere.jobs.lifecycle import create
+from belvedere.jobs.lifecycle.create import NewJob
+from belvedere.triggers import store as triggers
+from belvedere.triggers.store import Trigger
 from belvedere.workflows import start as workflows
+from belvedere.workflows.engine import outcome
 from belvedere.workflows.start import NewWorkflowJob
 
 

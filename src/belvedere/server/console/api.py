@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.server.console.shelf import HASHED, Copy, File, etag_of
+from belvedere.server.console.assets import HASHED, Copy, File, etag_of
 
 POLICY = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline';"

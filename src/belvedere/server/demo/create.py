@@ -7,22 +7,22 @@ from belvedere.access import Actor
 from belvedere.db import Tx
 from belvedere.hosts import store as hosts
 from belvedere.indicators import service as indicators
-from belvedere.indicators.given import IndicatorBody
+from belvedere.indicators.bodies import IndicatorBody
 from belvedere.monitors import service as monitors
-from belvedere.monitors.given import MonitorBody
+from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.schedules import service as schedules
-from belvedere.schedules.given import ScheduleBody
-from belvedere.server.demo import things
-from belvedere.server.demo.things import Thing
-from belvedere.server.house import House
-from belvedere.server.settings import Settings
-from belvedere.tasks import demo as samples
+from belvedere.schedules.bodies import ScheduleBody
+from belvedere.server.demo import inventory as things
+from belvedere.server.demo import sample_tasks as samples
+from belvedere.server.demo.inventory import Thing
+from belvedere.server.runtime import House
+from belvedere.settings import Settings
 from belvedere.tasks.store import runnable
 from belvedere.webhooks import service as webhooks
 from belvedere.webhooks.service import WebhookBody
+from belvedere.workflow_specs.model import Edge, Graph, Node, Position
 from belvedere.workflows import service as workflows
-from belvedere.workflows.given import WorkflowBody
-from belvedere.workflows.model import Edge, Graph, Node, Position
+from belvedere.workflows.bodies import WorkflowBody
 
 TAGS = ["demo"]
 INDICATORS = (

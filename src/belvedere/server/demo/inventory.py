@@ -9,7 +9,6 @@ import msgspec
 from belvedere.access import Actor
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
-from belvedere.events import triggers
 from belvedere.files import service as files
 from belvedere.files import store as file_rows
 from belvedere.indicators import service as indicators
@@ -18,13 +17,14 @@ from belvedere.monitors import service as monitors
 from belvedere.monitors import store as monitor_rows
 from belvedere.schedules import service as schedules
 from belvedere.schedules import store as schedule_rows
-from belvedere.server.house import House
+from belvedere.server.runtime import House
 from belvedere.tasks import service as tasks
 from belvedere.tasks.store import Runnable, missing, runnable
+from belvedere.triggers import store as triggers
 from belvedere.webhooks import service as webhooks
 from belvedere.webhooks import store as webhook_rows
+from belvedere.workflow_specs import store as workflow_rows
 from belvedere.workflows import service as workflows
-from belvedere.workflows import store as workflow_rows
 
 
 class Thing(msgspec.Struct, frozen=True):

@@ -5,9 +5,9 @@ import msgspec
 from belvedere.access import Actor, Level, require
 from belvedere.base.errors import NotFound, Refused
 from belvedere.db import Tx
-from belvedere.server.demo import things
-from belvedere.server.demo.things import Thing
-from belvedere.server.house import House
+from belvedere.server.demo import inventory as things
+from belvedere.server.demo.inventory import Thing
+from belvedere.server.runtime import House
 
 
 class Removed(msgspec.Struct):

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from belvedere.access import Actor, Level, roster
-from belvedere.access.keys import Keys
+from belvedere.access import Actor, Level
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.people import memberships as roster
 from belvedere.db import Tx
 from belvedere.tasks import service
-from belvedere.tasks.given import ScriptBody, TaskBody
+from belvedere.tasks.bodies import ScriptBody, TaskBody
 from belvedere.tasks.model import Argument, ArgumentKind, Option, Type
 
 GREET = """\

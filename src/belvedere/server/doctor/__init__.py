@@ -5,10 +5,11 @@ from contextlib import contextmanager
 
 from belvedere.base.clock import wall
 from belvedere.base.errors import Refused
-from belvedere.db.peek import Peek, peek
-from belvedere.server.doctor import data, place, running
+from belvedere.db.readonly import Peek, peek
+from belvedere.server.doctor import data, running
+from belvedere.server.doctor import installation as place
 from belvedere.server.doctor.model import Check, Finding, Patient, problem
-from belvedere.server.settings import Settings
+from belvedere.settings import Settings
 
 CHECKS = (
     Check("server", place.server),

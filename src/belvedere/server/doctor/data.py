@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from belvedere.base.clock import iso
 from belvedere.db import Tx
 from belvedere.db.migrate import migrations
-from belvedere.db.peek import Peek
-from belvedere.jobs import fold
-from belvedere.jobs import log as joblog
+from belvedere.db.readonly import Peek
+from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.output import log_store as joblog
 from belvedere.protocol import CHUNK
 from belvedere.server.doctor.model import Finding, Patient, notice, ok, problem, problems
 

@@ -6,14 +6,16 @@ import socket
 from collections.abc import Iterable
 from pathlib import Path
 
-from belvedere.access import keyfile
-from belvedere.access.keys import SECRET_FILE
+from belvedere.access.crypto import key_file as keyfile
+from belvedere.access.crypto.keyring import SECRET_FILE
 from belvedere.base.clock import MINUTE, SECOND, iso, parse_iso
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
-from belvedere.server import operator, proxies, scripts_user
+from belvedere.server import operator_socket as operator
+from belvedere.server import scripts_user
 from belvedere.server.doctor.model import Finding, Patient, notice, ok, problem
 from belvedere.server.scripts_user import ADVICE
+from belvedere.server.transport import proxies
 
 SCARCE = 1 << 30
 # Older ones can lose committed data when the write-ahead log is reset at a bad moment.

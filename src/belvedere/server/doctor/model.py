@@ -7,8 +7,8 @@ from typing import Literal
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.db.peek import Peek
-from belvedere.server.settings import Settings
+from belvedere.db.readonly import Peek
+from belvedere.settings import Settings
 
 # So many sentences of one kind are told; the rest is counted.
 TOLD = 10

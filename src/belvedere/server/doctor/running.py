@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from urllib.parse import quote
 
 from belvedere.base.clock import iso
-from belvedere.client.calls import Client
-from belvedere.client.problem import Problem, Unreachable
-from belvedere.server import operator
+from belvedere.client.errors import Problem, Unreachable
+from belvedere.client.http_client import Client
+from belvedere.server import operator_socket as operator
 from belvedere.server.doctor.model import Finding, Patient, notice, ok
-from belvedere.server.watchdog import SLOW_S
+from belvedere.server.loop_watchdog import SLOW_S
 
 
 def event_loop(patient: Patient) -> Iterable[Finding]:

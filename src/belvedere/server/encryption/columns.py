@@ -6,19 +6,20 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import audit, sealed
-from belvedere.base import request_masking
-from belvedere.base.credentials import in_text, masked
+from belvedere.access import audit
+from belvedere.access.crypto import sealed_values as sealed
+from belvedere.base.text import request_masking
+from belvedere.base.text.credentials import in_text, masked
 from belvedere.db import Tx
 from belvedere.definitions import store as definitions
-from belvedere.jobs import plan
-from belvedere.monitors import secrecy
+from belvedere.jobs.approvals import plan
 from belvedere.monitors import store as monitors
+from belvedere.monitors.config import secrecy
 from belvedere.schedules import store as schedules
 from belvedere.tasks import store as tasks
-from belvedere.webhooks import inbox
-from belvedere.workflows import steps
-from belvedere.workflows import store as workflows
+from belvedere.webhooks.deliveries import store as inbox
+from belvedere.workflow_specs import store as workflows
+from belvedere.workflows.engine import step_store as steps
 
 Row = tuple[Any, ...]
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
-from belvedere.access import keyfile
-from belvedere.access.keyfile import KeyFile
-from belvedere.access.keys import Keys
+from belvedere.access.crypto import key_file as keyfile
+from belvedere.access.crypto.key_file import KeyFile
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import Tx
-from belvedere.server import sealing
-from belvedere.server.house import House
+from belvedere.server.encryption import sealing
+from belvedere.server.runtime import House
 
 log = logging.getLogger("belvedere.keys")
 BATCH = 200

@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import sealed
-from belvedere.access.keys import Keys
+from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
-from belvedere.server.sealed_places import CLEANED, PLACES, Place, Row
+from belvedere.server.encryption.columns import CLEANED, PLACES, Place, Row
 
 # Rows per transaction, and transactions of one turn of the loop.
 BATCH, MAX_BATCHES = 200, 20

@@ -8,16 +8,19 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import cookies
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
+from belvedere.access.signin import cookies
 from belvedere.base.errors import Invalid, Refused, Unauthenticated
 from belvedere.rest import off_loop
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.server import auth, body, errors, whole
-from belvedere.server.house import House
-from belvedere.server.outflow import stream_out
-from belvedere.server.proxies import FORWARDED
-from belvedere.server.table import Match, Table
+from belvedere.server.http import authentication as auth
+from belvedere.server.http import bodies as body
+from belvedere.server.http import errors
+from belvedere.server.http import responses as whole
+from belvedere.server.http.outflow import stream_out
+from belvedere.server.http.routing import Match, Table
+from belvedere.server.runtime import House
+from belvedere.server.transport.proxies import FORWARDED
 
 log = logging.getLogger("belvedere.access")
 encode = msgspec.json.Encoder().encode

@@ -1,9 +1,9 @@
 """From a credential to an Actor, and from the names given to one organization."""
 
 from belvedere import access
-from belvedere.access import cookies
-from belvedere.access.keys import Keys
-from belvedere.access.model import Actor, Level
+from belvedere.access.actor import Actor, Level
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.signin import cookies
 from belvedere.base.clock import MINUTE, SECOND, Millis
 from belvedere.base.errors import Forbidden, Invalid, Unauthenticated
 from belvedere.db import Database

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from belvedere.base import text
 from belvedere.base.errors import BadMediaType, Fault, Invalid, TooLarge
+from belvedere.base.text import json_text as text
 from belvedere.rest import fields
 from belvedere.rest.route import Route
 

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from belvedere import __version__
 from belvedere.rest.route import Route
-from belvedere.server.table import Table
+from belvedere.server.http.routing import Table
 
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }

@@ -8,8 +8,8 @@ import msgspec
 
 from belvedere import __version__
 from belvedere.rest.route import Route
-from belvedere.server import errors
-from belvedere.server.table import Table, is_id_name
+from belvedere.server.http import errors
+from belvedere.server.http.routing import Table, is_id_name
 
 # Which refusals any door may give, beside those that it names itself.
 ALWAYS = (400, 401, 403, 404, 405, 429, 503)

@@ -1,5 +1,5 @@
 """Who is told of what happens: events become notices, with those whom they concern."""
 
-from belvedere.server.telling.events import KINDS, tell
+from belvedere.server.notices.consumer import KINDS, tell
 
 __all__ = ["KINDS", "tell"]

@@ -3,16 +3,17 @@ new passwords, second factors, tokens. It follows from events, so nobody's sign-
 
 from typing import Any, NamedTuple
 
-from belvedere.access import roster
+from belvedere.access.people import memberships as roster
 from belvedere.base.clock import iso
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.events import Event
-from belvedere.notifications import post, wording
+from belvedere.notifications.delivery import dispatcher as post
+from belvedere.notifications.delivery import message_text as wording
+from belvedere.notifications.delivery.dispatcher import Letter
 from belvedere.notifications.model import Severity, Told
-from belvedere.notifications.post import Letter
-from belvedere.server.house import House
-from belvedere.server.telling.turn import Turn, told
+from belvedere.server.notices.batch import Turn, told
+from belvedere.server.runtime import House
 
 
 class Words(NamedTuple):

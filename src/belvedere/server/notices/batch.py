@@ -6,12 +6,14 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, acl_of, customers, roster
-from belvedere.access.customers import Customer
+from belvedere.access import Actor, acl_of
+from belvedere.access.customers import service as customers
+from belvedere.access.customers.service import Customer
+from belvedere.access.people import memberships as roster
 from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.events.kinds import KINDS
-from belvedere.notifications import wording
+from belvedere.notifications.delivery import message_text as wording
 from belvedere.notifications.model import MAX_TEXT, Notice, Rule, Severity, Told
 
 

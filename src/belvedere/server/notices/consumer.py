@@ -8,11 +8,13 @@ import msgspec
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
 from belvedere.events import Event
-from belvedere.notifications import store, telling
+from belvedere.notifications import routing as telling
+from belvedere.notifications import store
 from belvedere.notifications.model import TOLD, Told
-from belvedere.server.house import House
-from belvedere.server.telling import jobs, mails, things
-from belvedere.server.telling.turn import Turn
+from belvedere.server.notices import jobs, mails
+from belvedere.server.notices import objects as things
+from belvedere.server.notices.batch import Turn
+from belvedere.server.runtime import House
 
 OLD: Millis = 1 * DAY
 KINDS = TOLD | {"message.dead"}

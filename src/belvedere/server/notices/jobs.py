@@ -4,13 +4,16 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Level, sealed
+from belvedere.access import Actor, Level
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.db import Tx, columns
 from belvedere.events import Event
-from belvedere.jobs import plan, sight, specs
+from belvedere.jobs import permissions as sight
+from belvedere.jobs import specs
+from belvedere.jobs.approvals import plan
 from belvedere.jobs.model import APPROVAL, JobRow
 from belvedere.notifications.model import Severity, Told
-from belvedere.server.telling.turn import Turn, tags_of, told
+from belvedere.server.notices.batch import Turn, tags_of, told
 
 BAD = frozenset({"failure", "timeout", "error"})
 _WORDS = {

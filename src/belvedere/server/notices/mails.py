@@ -6,19 +6,28 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from belvedere.access import customers, links, roster, sessions
+from belvedere.access.credentials import one_time_links as links
+from belvedere.access.customers import service as customers
+from belvedere.access.people import memberships as roster
+from belvedere.access.signin import sessions
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.events import Event
-from belvedere.jobs import plan, sight, specs, vote_links, vote_page
+from belvedere.jobs import permissions as sight
+from belvedere.jobs import specs
+from belvedere.jobs.approvals import links as vote_links
+from belvedere.jobs.approvals import page as vote_page
+from belvedere.jobs.approvals import plan
+from belvedere.jobs.approvals.plan import Plan
 from belvedere.jobs.model import APPROVAL, JobRow, Lifecycle
-from belvedere.jobs.plan import Plan
-from belvedere.notifications import post, wording
+from belvedere.notifications.delivery import dispatcher as post
+from belvedere.notifications.delivery import message_text as wording
+from belvedere.notifications.delivery.dispatcher import Letter
 from belvedere.notifications.model import MAX_TEXT
-from belvedere.notifications.post import Letter
-from belvedere.server.house import House
-from belvedere.server.telling import account, jobs
-from belvedere.server.telling.turn import Turn
+from belvedere.server.notices import accounts as account
+from belvedere.server.notices import jobs
+from belvedere.server.notices.batch import Turn
+from belvedere.server.runtime import House
 
 _INVITATION = (
     "You are invited to {customer} on Belvedere.\n\nYour way in, for seven days:\n{link}\n"

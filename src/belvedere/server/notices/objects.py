@@ -7,8 +7,8 @@ from typing import Any
 from belvedere.access import Level, may_see
 from belvedere.events import Event
 from belvedere.notifications.model import Severity, Told
-from belvedere.server.telling import account
-from belvedere.server.telling.turn import Turn, tags_of, told
+from belvedere.server.notices import accounts as account
+from belvedere.server.notices.batch import Turn, tags_of, told
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 import msgspec
 
-from belvedere.access import doors
-from belvedere.access.api_session import LoginAnswer, agent_of, answered
-from belvedere.access.limits import Kind
+from belvedere.access.api import doors
+from belvedere.access.api.sessions import LoginAnswer, agent_of, answered
+from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.errors import Forbidden
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.server import first_start, setting_up
-from belvedere.server.setting_up import SetUpBody
+from belvedere.server.setup import first_start
+from belvedere.server.setup import setup_code as setting_up
+from belvedere.server.setup.setup_code import SetUpBody
 
 
 class SetUpNeeded(msgspec.Struct):

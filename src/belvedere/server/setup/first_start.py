@@ -3,13 +3,15 @@
 import secrets
 from dataclasses import dataclass
 
-from belvedere.access import customers, passwords, tokens
-from belvedere.access.customers import Founded
+from belvedere.access.credentials import tokens
+from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.customers import service as customers
+from belvedere.access.customers.service import Founded
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.server import demo
-from belvedere.server.house import House
+from belvedere.server.runtime import House
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ import secrets
 
 import msgspec
 
-from belvedere.access import entrance
-from belvedere.access.entrance import Entered
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
+from belvedere.access.signin import login as entrance
+from belvedere.access.signin.login import Entered
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
-from belvedere.server import first_start
-from belvedere.server.house import House
+from belvedere.server.runtime import House
+from belvedere.server.setup import first_start
 
 # Without those that look alike on paper.
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Protocol
 
-from belvedere.access.networks import network
+from belvedere.access.limits.networks import network
 
 log = logging.getLogger("belvedere.connections")
 

@@ -17,8 +17,9 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from belvedere.base.errors import AddressTooLong, HeadersTooLarge, Invalid, Refused, TooMany
-from belvedere.server import errors, whole
-from belvedere.server.connections import Connections
+from belvedere.server.http import errors
+from belvedere.server.http import responses as whole
+from belvedere.server.transport.connections import Connections
 
 log = logging.getLogger("belvedere.connections")
 encode = msgspec.json.Encoder().encode

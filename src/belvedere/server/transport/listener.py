@@ -7,7 +7,7 @@ from typing import Any
 
 import uvicorn
 
-from belvedere.server.connections import Connections
+from belvedere.server.transport.connections import Connections
 
 # A TLS handshake takes this long at most; asyncio waits for a minute.
 HANDSHAKE_S = 10.0

@@ -12,10 +12,10 @@ from urllib.parse import unquote
 
 import msgspec
 
-from belvedere.base import text
 from belvedere.base.errors import Invalid
-from belvedere.rest import patterns
+from belvedere.base.text import json_text as text
 from belvedere.rest.multipart import clean_name
+from belvedere.rest.patterns import matcher as patterns
 from belvedere.tasks.model import Argument, ArgumentKind
 
 MAX_FILE = 32 << 20

@@ -6,7 +6,7 @@ from typing import Any
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 from belvedere.files import quota, store_content
-from belvedere.tasks.kinds import FileValue, Unfit, Value, fitted, fixed
+from belvedere.tasks.definition.argument_types import FileValue, Unfit, Value, fitted, fixed
 from belvedere.tasks.model import MASK, Argument, ArgumentKind
 
 MAX_EACH = 128 * 1024

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from belvedere.base import request_masking
-from belvedere.base.credentials import MASK, is_credential
+from belvedere.base.text import request_masking
+from belvedere.base.text.credentials import MASK, is_credential
 from belvedere.tasks.model import TaskSpec, Type, decode, shown
 
 

@@ -11,15 +11,16 @@ import msgspec
 
 from belvedere.base.clock import DAY
 from belvedere.base.errors import Fault, Invalid
-from belvedere.base.pattern_tree import parsed
-from belvedere.rest import patterns, words
-from belvedere.tasks import kinds
-from belvedere.tasks.arguments import MAX_EACH
+from belvedere.base.text.regex_syntax import parsed
+from belvedere.rest import text_fields as words
+from belvedere.rest.patterns import matcher as patterns
+from belvedere.tasks.definition import argument_types as kinds
+from belvedere.tasks.definition.argument_values import MAX_EACH
 from belvedere.tasks.model import Argument, ArgumentKind, Option, Retry, TaskSpec, Type
 
 MAX_ARGUMENTS = 100
 MAX_OPTIONS = 1_000
-# Of all patterns of a task's arguments: characters, and their sizes (rest/patterns.py).
+# Of all patterns of a task's arguments: characters, and their sizes (rest/patterns/matcher.py).
 MAX_PATTERN_TEXT = 10_000
 MAX_PATTERN_SIZE = 5_000
 MAX_JSON = 64 * 1024

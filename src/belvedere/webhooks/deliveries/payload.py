@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from belvedere.base import text
 from belvedere.base.errors import BadMediaType, Invalid, Refused
-from belvedere.rest import arguments
-from belvedere.rest.arguments import FORM, JSON
+from belvedere.base.text import json_text as text
+from belvedere.rest import run_arguments as arguments
+from belvedere.rest.run_arguments import FORM, JSON
 
 
 def read(content_type: str, raw: bytes) -> list[Any] | Refused:

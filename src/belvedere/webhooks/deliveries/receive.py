@@ -9,18 +9,22 @@ from typing import Any
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, secret_keys
-from belvedere.access.keys import Keys
-from belvedere.access.model import starter
+from belvedere.access import Actor
+from belvedere.access.actor import starter
+from belvedere.access.credentials import secret_keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Fault, Forbidden, Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.events import triggers
-from belvedere.events.sources import SOURCES
-from belvedere.events.triggers import Trigger
-from belvedere.jobs import once
-from belvedere.jobs.once import Key, Once
-from belvedere.webhooks import inbox, senders, signing, store
+from belvedere.jobs import idempotency as once
+from belvedere.jobs.idempotency import Key, Once
+from belvedere.triggers import store as triggers
+from belvedere.triggers.sources import SOURCES
+from belvedere.triggers.store import Trigger
+from belvedere.webhooks import store
+from belvedere.webhooks.deliveries import senders
+from belvedere.webhooks.deliveries import signatures as signing
+from belvedere.webhooks.deliveries import store as inbox
 from belvedere.webhooks.model import (
     ACCEPTED,
     CHALLENGE,

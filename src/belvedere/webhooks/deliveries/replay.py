@@ -3,11 +3,13 @@
 import msgspec
 
 from belvedere.access import Actor, Level, require
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Tx
-from belvedere.rest.filters import Listing
-from belvedere.webhooks import inbox, payload, store
-from belvedere.webhooks.calls import Call
+from belvedere.rest.listing import Listing
+from belvedere.webhooks import store
+from belvedere.webhooks.deliveries import payload
+from belvedere.webhooks.deliveries import store as inbox
+from belvedere.webhooks.deliveries.receive import Call
 from belvedere.webhooks.model import Delivery, Door
 
 

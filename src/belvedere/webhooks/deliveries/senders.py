@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from belvedere.base.text import Number
-from belvedere.webhooks import signing
+from belvedere.base.text.json_text import Number
+from belvedere.webhooks.deliveries import signatures as signing
 from belvedere.webhooks.model import Signature
 
 MAX_ID, MAX_CHALLENGE = 255, 1_024

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from belvedere.access import sealed
-from belvedere.base import text
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.base.clock import DAY, Millis
-from belvedere.base.credentials import MASK, is_credential
 from belvedere.base.errors import NotFound
+from belvedere.base.text import json_text as text
+from belvedere.base.text.credentials import MASK, is_credential
 from belvedere.db import Tx, columns
-from belvedere.rest.clauses import clauses
-from belvedere.rest.filters import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing_sql import clauses
 from belvedere.webhooks.model import Delivery
 
 LIFE: Millis = 30 * DAY

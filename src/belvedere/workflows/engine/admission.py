@@ -1,14 +1,16 @@
 """One job of a workflow at a time, where it does not allow several."""
 
-from belvedere.base import text
+from belvedere.base.text import json_text as text
 from belvedere.db import Tx
-from belvedere.jobs import changes
+from belvedere.jobs import events as changes
 from belvedere.jobs import store as jobs
+from belvedere.jobs.lifecycle.timeouts import end_waiting
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
-from belvedere.jobs.sweep import end_waiting
-from belvedere.workflows import children, steps, store
-from belvedere.workflows.model import WorkflowRow
-from belvedere.workflows.wanted import Wanted
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.model import WorkflowRow
+from belvedere.workflows.engine import step_jobs as children
+from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine.requests import Wanted
 
 
 def next_ones(tx: Tx, row: WorkflowRow) -> None:

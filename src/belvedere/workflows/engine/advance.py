@@ -8,19 +8,20 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import sealed
-from belvedere.base import text
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.base.clock import DAY, Millis
+from belvedere.base.text import json_text as text
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.events import Event
-from belvedere.jobs import changes, specs
+from belvedere.jobs import events as changes
+from belvedere.jobs import specs
 from belvedere.jobs import store as jobs
-from belvedere.jobs.create import Tasks
+from belvedere.jobs.lifecycle.create import Tasks
 from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State, check_move
 from belvedere.tasks.model import Retry
-from belvedere.workflows import children, outcome, rule, steps, store, turns
-from belvedere.workflows.model import (
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.model import (
     Edge,
     Graph,
     Node,
@@ -29,8 +30,12 @@ from belvedere.workflows.model import (
     WorkflowJobRow,
     WorkflowSpec,
 )
-from belvedere.workflows.past import visits
-from belvedere.workflows.wanted import Wanted
+from belvedere.workflows.engine import admission as turns
+from belvedere.workflows.engine import outcome, rule
+from belvedere.workflows.engine import step_jobs as children
+from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine.requests import Wanted
+from belvedere.workflows.engine.visits import visits
 
 GOOD = (State.NORMAL, State.SUCCESS)
 # What a node tries again, beyond `lost`: a person's no and a cancel are no accidents.

@@ -4,13 +4,14 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from belvedere.db import Tx
-from belvedere.jobs import plan
-from belvedere.jobs.create import Created
-from belvedere.jobs.plan import Plan
+from belvedere.jobs.approvals import plan
+from belvedere.jobs.approvals.plan import Plan
+from belvedere.jobs.lifecycle.create import Created
 from belvedere.tasks.store import Runnable, runnable
-from belvedere.workflows import steps, store
-from belvedere.workflows.circles import on_circles
-from belvedere.workflows.model import ALWAYS, Graph, Node
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.graph_cycles import on_circles
+from belvedere.workflow_specs.model import ALWAYS, Graph, Node
+from belvedere.workflows.engine import step_store as steps
 
 
 def of_approval(tx: Tx, node: Node, given: list[Any], made: Created) -> Plan:

@@ -4,9 +4,9 @@ from collections.abc import Collection
 
 import msgspec
 
-from belvedere.workflows import circles
-from belvedere.workflows.model import Graph, Join, Node
-from belvedere.workflows.past import Key, Past, Visit
+from belvedere.workflow_specs import graph_cycles as circles
+from belvedere.workflow_specs.model import Graph, Join, Node
+from belvedere.workflows.engine.visits import Key, Past, Visit
 
 
 class Begin(msgspec.Struct, frozen=True):

@@ -1,17 +1,18 @@
 """A job of a whole workflow as a step of another one's: who may start it, and its row."""
 
 from belvedere import access
-from belvedere.access import roster, users
-from belvedere.access.model import Actor, Level, starter
+from belvedere.access.actor import Actor, Level, starter
+from belvedere.access.people import memberships as roster
+from belvedere.access.people import users
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.jobs import starters
 from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State
-from belvedere.workflows import store
-from belvedere.workflows.model import WorkflowRow
-from belvedere.workflows.parts import MAX_DEPTH
-from belvedere.workflows.wanted import Of, Wanted
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.model import WorkflowRow
+from belvedere.workflow_specs.nesting import MAX_DEPTH
+from belvedere.workflows.engine.requests import Of, Wanted
 
 
 def to_start(tx: Tx, wanted: Wanted) -> tuple[WorkflowRow, Of]:

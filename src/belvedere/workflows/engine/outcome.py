@@ -4,10 +4,12 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import sealed
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.db import Tx
-from belvedere.workflows import rule, steps, store
-from belvedere.workflows.past import visits
+from belvedere.workflow_specs import store
+from belvedere.workflows.engine import rule
+from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine.visits import visits
 
 
 def output_of(tx: Tx, workflow_job_id: str) -> list[Any]:

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.jobs.create import Created, NewJob
+from belvedere.jobs.lifecycle.create import Created, NewJob
 from belvedere.jobs.model import JobRow
-from belvedere.workflows.model import Node, WorkflowJobRow, WorkflowRow
-from belvedere.workflows.past import Key
+from belvedere.workflow_specs.model import Node, WorkflowJobRow, WorkflowRow
+from belvedere.workflows.engine.visits import Key
 
 
 class Of(msgspec.Struct):

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from belvedere.workflows.arriving import Arriving, Begin
-from belvedere.workflows.model import Edge, Graph
-from belvedere.workflows.past import Key, Past, Visit
+from belvedere.workflow_specs.model import Edge, Graph
+from belvedere.workflows.engine.decision import Arriving, Begin
+from belvedere.workflows.engine.visits import Key, Past, Visit
 
 
 class Next(msgspec.Struct):

@@ -2,19 +2,25 @@
 
 import msgspec
 
-from belvedere.access import sealed
-from belvedere.access.model import Actor, Level
-from belvedere.base import text
+from belvedere.access.actor import Actor, Level
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.base.errors import Invalid, Refused
 from belvedere.base.ids import new_id
+from belvedere.base.text import json_text as text
 from belvedere.db import Tx
-from belvedere.jobs import changes, create, plan, starters
+from belvedere.jobs import events as changes
+from belvedere.jobs import starters
 from belvedere.jobs import store as jobs
-from belvedere.jobs.create import Created, NewJob, Tasks
+from belvedere.jobs.approvals import plan
+from belvedere.jobs.lifecycle import create
+from belvedere.jobs.lifecycle.create import Created, NewJob, Tasks
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle, State
-from belvedere.workflows import ahead, runs, steps, store
-from belvedere.workflows.model import Node, Step, WorkflowJobRow, WorkflowRow, decode
-from belvedere.workflows.wanted import Child, Of, Run, Wanted
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.model import Node, Step, WorkflowJobRow, WorkflowRow, decode
+from belvedere.workflows.engine import approval_scope as ahead
+from belvedere.workflows.engine import nested as runs
+from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine.requests import Child, Of, Run, Wanted
 
 # They end without an agent; without arguments of their own they hand on what they were given.
 HANDS_ON = (APPROVAL, "NotificationJob")

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.access import sealed
+from belvedere.access.crypto import sealed_values as sealed
 from belvedere.db import Tx, columns
 from belvedere.jobs import store as jobs
 from belvedere.jobs.model import WORKFLOW, JobRow
-from belvedere.workflows import store
-from belvedere.workflows.model import Step, StepState, WorkflowJobRow, WorkflowRow
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.model import Step, StepState, WorkflowJobRow, WorkflowRow
 
 _MINE = columns(WorkflowJobRow)
 _STEP = columns(Step)

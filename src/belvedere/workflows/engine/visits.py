@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from belvedere.workflows.model import ALWAYS, Edge, Graph, Step, StepState
+from belvedere.workflow_specs.model import ALWAYS, Edge, Graph, Step, StepState
 
 # A node, and which visit of it.
 Key = tuple[str, int]

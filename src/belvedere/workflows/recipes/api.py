@@ -4,17 +4,19 @@ from typing import Any
 
 import msgspec
 
-from belvedere.base import text
 from belvedere.base.errors import Invalid
-from belvedere.rest import off_loop, patterns
-from belvedere.rest.budget import heavy_read
+from belvedere.base.text import json_text as text
+from belvedere.rest import off_loop
+from belvedere.rest.patterns import matcher as patterns
+from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Route
-from belvedere.tasks.record import TaskRecord
-from belvedere.tasks.record import record as task_record
-from belvedere.workflows import export, importing
-from belvedere.workflows.importing import Made
-from belvedere.workflows.recipes import Recipe
-from belvedere.workflows.record import WorkflowRecord, record
+from belvedere.tasks.records import TaskRecord
+from belvedere.tasks.records import record as task_record
+from belvedere.workflows.recipes import export
+from belvedere.workflows.recipes import importer as importing
+from belvedere.workflows.recipes.format import Recipe
+from belvedere.workflows.recipes.importer import Made
+from belvedere.workflows.records import WorkflowRecord, record
 
 FILES = 32 << 20
 

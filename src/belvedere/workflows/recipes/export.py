@@ -10,14 +10,14 @@ from belvedere.access import Actor, Level, require
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.files.store import size_of
-from belvedere.rest.budget import Budget
+from belvedere.rest.response_budget import Budget
 from belvedere.tasks import store as tasks
-from belvedere.tasks.masking import shown_spec, without_credentials
+from belvedere.tasks.definition.masking import shown_spec, without_credentials
 from belvedere.tasks.model import KIND_NAMES, TaskSpec, Type
 from belvedere.tasks.store import Runnable
-from belvedere.workflows import store
-from belvedere.workflows.model import Edge, Node, WorkflowSpec, decode
-from belvedere.workflows.recipes import EXPORTER, Fields
+from belvedere.workflow_specs import store
+from belvedere.workflow_specs.model import Edge, Node, WorkflowSpec, decode
+from belvedere.workflows.recipes.format import EXPORTER, Fields
 
 MODES = ("deep", "shallow")
 # Bytes of scripts in one recipe; one script may always have as many as a file may.

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from belvedere.base.errors import Invalid
-from belvedere.tasks.definition import env_faults
+from belvedere.tasks.definition.validation import env_faults
 from belvedere.tasks.model import MASK, TaskSpec
-from belvedere.workflows.given import texts_of
-from belvedere.workflows.model import Edge, Graph, Node, Position
+from belvedere.workflow_specs.model import Edge, Graph, Node, Position
+from belvedere.workflows.bodies import texts_of
 
 Fields = dict[str, Any]
 

@@ -6,17 +6,18 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor, Level, require
-from belvedere.access.keys import Keys
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.tasks import service as tasks
-from belvedere.tasks.given import TaskBody, given_patterns
+from belvedere.tasks.bodies import TaskBody, given_patterns
 from belvedere.tasks.store import TaskView
-from belvedere.workflows import recipes, service
-from belvedere.workflows.given import WorkflowBody
-from belvedere.workflows.model import Graph
-from belvedere.workflows.recipes import Fields, Recipe, bad
-from belvedere.workflows.record import Shown
+from belvedere.workflow_specs.model import Graph
+from belvedere.workflows import service
+from belvedere.workflows.bodies import WorkflowBody
+from belvedere.workflows.recipes import format as recipes
+from belvedere.workflows.recipes.format import Fields, Recipe, bad
+from belvedere.workflows.records import Shown
 
 MAX_TASKS = 200
 ON_HOSTS = ("script", "scraper")

@@ -7,8 +7,8 @@ import pwd
 import stat
 from typing import Any
 
-from belvedere.agent.aside import aside
 from belvedere.agent.checks.outcome import Outcome, explain
+from belvedere.agent.isolation import aside
 
 
 async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:

@@ -12,8 +12,8 @@ import struct
 import time
 from typing import Any
 
+from belvedere.agent.checks.connect import resolve
 from belvedere.agent.checks.outcome import Outcome, explain
-from belvedere.agent.checks.reach import resolve
 
 # (echo request, echo reply)
 TYPES = {socket.AF_INET: (8, 0), socket.AF_INET6: (128, 129)}

@@ -5,10 +5,10 @@ import os
 from typing import Any
 
 from belvedere.agent.checks.outcome import Outcome, explain
-from belvedere.agent.checks.seeker import Seeker
 from belvedere.base.errors import Invalid
-from belvedere.base.pattern import compiled
-from belvedere.base.search import TooCostly
+from belvedere.base.text.regex import compiled
+from belvedere.base.text.search import TooCostly
+from belvedere.base.text.seeker import Seeker
 
 # After so many processes other work gets its turn.
 BREATH = 200

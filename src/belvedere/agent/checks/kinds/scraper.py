@@ -7,12 +7,12 @@ import time
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from belvedere.agent.checks.http import Answer, BadAnswer, fetch
+from belvedere.agent.checks.http_client import Answer, BadAnswer, fetch
 from belvedere.agent.checks.outcome import Outcome, explain, masked
-from belvedere.agent.checks.seeker import Seeker
 from belvedere.base.errors import Invalid
-from belvedere.base.pattern import compiled
-from belvedere.base.search import TooCostly
+from belvedere.base.text.regex import compiled
+from belvedere.base.text.search import TooCostly
+from belvedere.base.text.seeker import Seeker
 
 MOST_REDIRECTS = 5
 # Headers that another origin may get, too.

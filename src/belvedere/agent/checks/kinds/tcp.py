@@ -3,8 +3,8 @@
 import time
 from typing import Any
 
+from belvedere.agent.checks.connect import connect
 from belvedere.agent.checks.outcome import Outcome, explain
-from belvedere.agent.checks.reach import connect
 
 
 async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:

@@ -4,9 +4,9 @@ import ssl
 import time
 from typing import Any
 
-from belvedere.agent.checks.http import trust
+from belvedere.agent.checks.connect import connect
+from belvedere.agent.checks.http_client import trust
 from belvedere.agent.checks.outcome import Outcome, explain
-from belvedere.agent.checks.reach import connect
 
 DAY_S = 86_400
 

@@ -6,11 +6,11 @@ import msgspec
 
 from belvedere import files
 from belvedere.protocol import CHUNK, Missing, pack_blob
-from belvedere.server import questions
-from belvedere.server.goodbye import Goodbye
+from belvedere.server.agents import queries as questions
+from belvedere.server.agents.close_reasons import Goodbye
 
 if TYPE_CHECKING:
-    from belvedere.server.link import Link
+    from belvedere.server.agents.connection import Link
 
 # Different contents that may wait for their turn.
 MAX_WANTED = 10_000

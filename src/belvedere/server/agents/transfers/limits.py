@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from belvedere.base import text
-from belvedere.jobs.outfiles import MOST_FILES
+from belvedere.base.text import json_text as text
+from belvedere.jobs.output.artifacts import MOST_FILES
 from belvedere.protocol import Hello, Report, Samples
-from belvedere.server.goodbye import WIDEST, Goodbye, check_numbers
+from belvedere.server.agents.close_reasons import WIDEST, Goodbye, check_numbers
 
 # Messages in one frame, and open attempts in one hello.
 MAX_MESSAGES = 10_000

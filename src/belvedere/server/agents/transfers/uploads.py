@@ -3,8 +3,8 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from belvedere.jobs import log as joblog
-from belvedere.jobs import outfiles
+from belvedere.jobs.output import artifacts as outfiles
+from belvedere.jobs.output import log_store as joblog
 from belvedere.protocol import (
     CHUNK,
     FILE,
@@ -15,10 +15,10 @@ from belvedere.protocol import (
     unpack_file,
     unpack_output,
 )
-from belvedere.server.goodbye import Goodbye, check_numbers
+from belvedere.server.agents.close_reasons import Goodbye, check_numbers
 
 if TYPE_CHECKING:
-    from belvedere.server.link import Link
+    from belvedere.server.agents.connection import Link
 
 # Bytes that an agent may send before the server grants more.
 CREDIT = 4 * 1024 * 1024

@@ -1,0 +1,1 @@
+"""Tokens, enrolment, one-time links, secret keys, and clients of TheEye."""

@@ -1,0 +1,1 @@
+"""Keys, encryption, password hashes and TOTP."""

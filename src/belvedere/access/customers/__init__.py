@@ -1,0 +1,1 @@
+"""Changes to customers and their members: invitations, consent, recovery."""

@@ -1,0 +1,1 @@
+"""Limits of anonymous requests: windows per address, wrong attempts, known browsers."""

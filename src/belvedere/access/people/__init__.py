@@ -1,0 +1,1 @@
+"""Users, memberships, names and preferences."""

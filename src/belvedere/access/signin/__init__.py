@@ -1,0 +1,1 @@
+"""Sessions, login, tickets and second factors."""

@@ -1,0 +1,1 @@
+"""The connection to the server: socket, session, orders."""

@@ -1,0 +1,1 @@
+"""The journal: its file, its state, the rules and their effects."""

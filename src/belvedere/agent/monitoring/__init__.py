@@ -1,0 +1,1 @@
+"""Checks: scheduler, checker process, script checks, samples."""

@@ -1,0 +1,1 @@
+"""Starting, finding, grouping and ending processes."""

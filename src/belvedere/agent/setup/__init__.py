@@ -1,0 +1,1 @@
+"""Settings, enrolment, the machine, installation as a service."""

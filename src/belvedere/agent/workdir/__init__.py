@@ -1,0 +1,1 @@
+"""Working folders of scripts: accounts, staging, artifacts, removal."""

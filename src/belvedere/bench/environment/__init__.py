@@ -1,0 +1,1 @@
+"""Servers, databases, agents and processes that are measured."""

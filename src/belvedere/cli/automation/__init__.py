@@ -1,0 +1,1 @@
+"""Commands for tasks, workflows, schedules, webhooks, definitions and secrets."""

@@ -1,0 +1,1 @@
+"""What every command uses: dispatch, rendering, look-up, profile, terminal."""

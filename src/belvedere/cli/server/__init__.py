@@ -1,0 +1,1 @@
+"""Commands for the machine of the server: up, server, agent, bench, doctor, key."""

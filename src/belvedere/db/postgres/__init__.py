@@ -1,0 +1,1 @@
+"""PostgreSQL: threads with connections, deadlines, row batches, LISTEN and NOTIFY."""

@@ -1,0 +1,1 @@
+"""Processes that call other systems, behind a network guard: notifications, checks, sign-in."""

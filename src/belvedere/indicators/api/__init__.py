@@ -1,0 +1,1 @@
+"""Endpoints, records and badges of indicators."""

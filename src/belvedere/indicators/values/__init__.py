@@ -1,0 +1,1 @@
+"""Values of indicators by type: charts, HTML."""

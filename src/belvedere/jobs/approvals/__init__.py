@@ -1,0 +1,1 @@
+"""Approvals: plan, votes, links, page."""

@@ -1,0 +1,1 @@
+"""Finished jobs: retention, limits, and the check of rows against events."""

@@ -1,0 +1,1 @@
+"""What happens to a job: create, claim, finish, resync, time-outs."""

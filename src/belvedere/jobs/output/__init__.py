@@ -1,0 +1,1 @@
+"""What a job leaves: log chunks, lines, live stream, artifacts."""

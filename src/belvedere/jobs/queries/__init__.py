@@ -1,0 +1,1 @@
+"""Reading jobs: records, details, pages, choice of an index."""

@@ -1,0 +1,1 @@
+"""Configuration of monitors: types, validation, bodies, maintenance windows."""

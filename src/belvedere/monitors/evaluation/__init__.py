@@ -1,0 +1,1 @@
+"""From samples to states: transitions, changes, roll-ups, watchdog."""

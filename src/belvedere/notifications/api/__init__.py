@@ -1,0 +1,1 @@
+"""Endpoints and records of notifications."""

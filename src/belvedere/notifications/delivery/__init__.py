@@ -1,0 +1,1 @@
+"""Messages on their way: texts, outbox, dispatcher."""

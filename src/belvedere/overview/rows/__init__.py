@@ -1,0 +1,1 @@
+"""Rows of the list pages of the console."""

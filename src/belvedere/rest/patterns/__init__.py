@@ -1,0 +1,1 @@
+"""Patterns that the server matches with RE2."""

@@ -1,0 +1,1 @@
+"""Endpoints, records and the preview of schedules."""

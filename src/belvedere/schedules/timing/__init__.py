@@ -1,0 +1,1 @@
+"""Cron, recurrence and time zones."""

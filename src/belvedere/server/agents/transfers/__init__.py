@@ -1,0 +1,1 @@
+"""Files and output between server and agents, and their limits."""

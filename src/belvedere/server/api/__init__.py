@@ -1,0 +1,1 @@
+"""Endpoints of the server itself: health, about, agent download, event stream."""

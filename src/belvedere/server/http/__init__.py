@@ -1,0 +1,1 @@
+"""The application: routing, authentication, bodies, errors, responses, OpenAPI."""

@@ -1,0 +1,1 @@
+"""First start and set-up code."""

@@ -1,0 +1,1 @@
+"""HTTP connections below the application: protocol, limits, listener, proxies."""

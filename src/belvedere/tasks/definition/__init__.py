@@ -1,0 +1,1 @@
+"""Checking the definition of a task; types and values of its arguments."""

@@ -1,0 +1,1 @@
+"""What starts what: triggers, and which tasks and workflows a workflow runs."""

@@ -1,0 +1,1 @@
+"""What a workflow is: specification, graph, nesting, rows and versions."""

@@ -1,0 +1,1 @@
+"""How a workflow run goes on: visits, decisions, step jobs, admission."""
