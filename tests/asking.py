@@ -9,7 +9,7 @@ from belvedere.access import Actor
 from belvedere.access.crypto.keyring import Keys
 from belvedere.access.limits.rate_limits import Limits
 from belvedere.base.clock import wall
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.db import Database
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -65,7 +65,7 @@ class Caller:
 def _checked(route: Route, body: Any) -> Any:
     if route.raw_body or route.body is None:
         return None
-    sent = text.parse(msgspec.json.encode(body if body is not None else {}), exact=False)
+    sent = json_text.parse(msgspec.json.encode(body if body is not None else {}), exact=False)
     return msgspec.convert(sent, route.body, strict=False)
 
 

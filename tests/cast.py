@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 from belvedere.access import Actor, Level
-from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.crypto import password_hash
 from belvedere.access.crypto.keyring import Keys
-from belvedere.access.customers import member_changes as members
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import member_changes, service
 from belvedere.access.customers.service import Customer
 from belvedere.access.people.memberships import Member
 from belvedere.access.signin import sessions
@@ -14,7 +13,7 @@ from belvedere.db import Tx
 
 PASSWORD = "larch-otter-violin"
 # Argon2id is slow on purpose; the whole cast shares one hash.
-PASSWORD_HASH = passwords.digest(PASSWORD)
+PASSWORD_HASH = password_hash.digest(PASSWORD)
 ADDRESS = "192.0.2.1"
 
 # Below Olga, the owner.
@@ -57,15 +56,15 @@ def assemble(tx: Tx, keys: Keys) -> Cast:
 
 
 def _found(tx: Tx, keys: Keys, name: str, owner: str) -> tuple[Customer, Member]:
-    made = customers.create_organization(
+    made = service.create_organization(
         tx, keys, name, owner, reserved=frozenset(), password_hash=PASSWORD_HASH
     )
     return made.customer, made.owner
 
 
 def _admit(tx: Tx, customer: Customer, email: str, level: Level) -> Member:
-    operator = customers.operator(customer)
-    return members.admit(tx, operator, email, level, password_hash=PASSWORD_HASH)
+    operator = service.operator(customer)
+    return member_changes.admit(tx, operator, email, level, password_hash=PASSWORD_HASH)
 
 
 def _enter(tx: Tx, keys: Keys, member: Member, customer: str) -> tuple[Actor, str]:

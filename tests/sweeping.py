@@ -2,7 +2,7 @@
 
 from belvedere.db import Database
 from belvedere.hosts import presence
-from belvedere.jobs.lifecycle import timeouts as sweep
+from belvedere.jobs.lifecycle import timeouts
 from belvedere.jobs.model import UNREACHABLE_AFTER
 
 
@@ -14,5 +14,5 @@ def mark_silent(db: Database) -> list[str]:
 
 def lose_overdue(db: Database) -> int:
     """How many jobs were given up as lost."""
-    late = db.write_now(sweep.overdue)
-    return db.write_now(sweep.lose, [found.fence for found in late])
+    late = db.write_now(timeouts.overdue)
+    return db.write_now(timeouts.lose, [found.fence for found in late])

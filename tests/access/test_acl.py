@@ -20,7 +20,7 @@ from belvedere.access import (
     visible,
 )
 from belvedere.access.acl import MAX_ENTRIES
-from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import member_changes
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
@@ -30,7 +30,7 @@ TASK = new_id()
 
 
 def tag(db: Database, cast: Cast, who: Actor, *tags: str) -> None:
-    db.write_now(members.change, cast.ada, who.member_id, tags=list(tags))
+    db.write_now(member_changes.change, cast.ada, who.member_id, tags=list(tags))
 
 
 def test_it_works(db: Database, cast: Cast) -> None:

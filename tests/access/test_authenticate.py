@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere.access import Keys, Level, authenticate
-from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import member_changes
 from belvedere.db import Database
 from cast import Cast
 
@@ -57,7 +57,7 @@ def test_the_level_is_the_one_of_now(db: Database, keys: Keys, cast: Cast) -> No
 
 
 def test_a_removed_member_is_nobody(db: Database, keys: Keys, cast: Cast) -> None:
-    db.write_now(members.remove, cast.ada, cast.vic.member_id)
+    db.write_now(member_changes.remove, cast.ada, cast.vic.member_id)
     assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
 
 

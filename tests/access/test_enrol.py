@@ -14,7 +14,7 @@ from belvedere.access import (
     redeem_enrolment,
 )
 from belvedere.access.credentials import tokens
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.base.errors import Forbidden, Invalid, NotFound, Unauthenticated
 from belvedere.db import Database
 from cast import Cast
@@ -74,7 +74,7 @@ def test_revoked_or_of_a_disabled_organization_it_is_dead(
     made, revoked = db.write_now(create_enrolment, keys, cast.ada)
     _, text = db.write_now(create_enrolment, keys, cast.ada)
     db.write_now(tokens.revoke, cast.ada, made.id, tokens.ENROLMENT)
-    db.write_now(customers.disable, cast.olga, "acme")
+    db.write_now(service.disable, cast.olga, "acme")
     for dead in (revoked, text, "bve_unknown", ""):
         with pytest.raises(Unauthenticated):
             db.write_now(redeem_enrolment, keys, dead, "web-1", "a")

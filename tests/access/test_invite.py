@@ -4,15 +4,11 @@ import pytest
 
 from belvedere import events
 from belvedere.access import Keys, Level, authenticate
-from belvedere.access.credentials import one_time_links as links
-from belvedere.access.credentials import tokens
-from belvedere.access.crypto import password_hash as passwords
-from belvedere.access.customers import invitations
-from belvedere.access.customers import member_changes as members
-from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.credentials import one_time_links, tokens
+from belvedere.access.crypto import password_hash
+from belvedere.access.customers import invitations, member_changes, password_recovery
 from belvedere.access.customers.invitations import Invited
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import users
+from belvedere.access.people import memberships, users
 from belvedere.access.signin import sessions
 from belvedere.base.clock import DAY, SECOND
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
@@ -20,7 +16,7 @@ from belvedere.db import Database
 from cast import PASSWORD_HASH, Cast
 from handclock import HandClock
 
-HASH = passwords.digest("maple-heron-cello")
+HASH = password_hash.digest("maple-heron-cello")
 
 
 def invite(
@@ -73,7 +69,7 @@ def test_a_link_of_nobody_is_gone(db: Database, keys: Keys, cast: Cast, token: s
 
 
 def test_a_link_for_a_password_is_no_invitation(db: Database, keys: Keys, cast: Cast) -> None:
-    _, token = db.write_now(recovery.issue_link, keys, cast.max, cast.vic.member_id)
+    _, token = db.write_now(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
     with pytest.raises(NotFound):
         db.write_now(invitations.accept, keys, token, None, HASH, "")
 
@@ -148,13 +144,13 @@ def test_until_the_link_is_used_the_door_stays_shut(db: Database, keys: Keys, ca
 def test_a_link_dies_when_the_level_changes(db: Database, keys: Keys, cast: Cast) -> None:
     """Max keeps the link of one whom Ada makes an admin; it must not make Max one."""
     made = invite(db, keys, cast)
-    db.write_now(members.change, cast.ada, made.member.id, level=Level.ADMIN)
+    db.write_now(member_changes.change, cast.ada, made.member.id, level=Level.ADMIN)
     with pytest.raises(NotFound):
         db.write_now(invitations.accept, keys, made.token, None, HASH, "")
     with pytest.raises(Forbidden):
-        db.write_now(recovery.issue_link, keys, cast.max, made.member.id)
-    link, token = db.write_now(recovery.issue_link, keys, cast.ada, made.member.id)
-    assert link.kind == links.INVITATION
+        db.write_now(password_recovery.issue_link, keys, cast.max, made.member.id)
+    link, token = db.write_now(password_recovery.issue_link, keys, cast.ada, made.member.id)
+    assert link.kind == one_time_links.INVITATION
     db.write_now(invitations.accept, keys, token, None, HASH, "")
 
 
@@ -170,9 +166,9 @@ def test_a_password_that_changed_meanwhile_accepts_nothing(
 
 def test_one_who_never_came_leaves_no_trace(db: Database, keys: Keys, cast: Cast) -> None:
     made = invite(db, keys, cast)
-    db.write_now(members.remove, cast.max, made.member.id)
+    db.write_now(member_changes.remove, cast.max, made.member.id)
     assert db.write_now(users.by_identifier, "new@acme.test") is None
-    assert db.write_now(links.find, keys, made.token) is None
+    assert db.write_now(one_time_links.find, keys, made.token) is None
     invite(db, keys, cast)
 
 
@@ -180,5 +176,5 @@ def test_nobody_owns_by_invitation_alone(db: Database, keys: Keys, cast: Cast) -
     """An invited owner is no owner yet: the last real one cannot go."""
     invite(db, keys, cast, level=Level.OWNER, who="olga")
     with pytest.raises(Conflict):
-        db.write_now(members.remove, cast.olga, cast.olga.member_id)
-    assert db.write_now(roster.find, cast.acme.id, cast.olga.member_id).level == "owner"
+        db.write_now(member_changes.remove, cast.olga, cast.olga.member_id)
+    assert db.write_now(memberships.find, cast.acme.id, cast.olga.member_id).level == "owner"

@@ -18,16 +18,11 @@ from belvedere.access import (
     operator,
 )
 from belvedere.access.actor import LADDER, MEMBER_LEVELS
-from belvedere.access.credentials import one_time_links as links
-from belvedere.access.customers import invitations
-from belvedere.access.customers import member_changes as members
-from belvedere.access.customers import password_recovery as recovery
-from belvedere.access.customers import service as customers
+from belvedere.access.credentials import one_time_links
+from belvedere.access.customers import invitations, member_changes, password_recovery, service
 from belvedere.access.customers.service import Customer
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import users
-from belvedere.access.signin import login as entrance
-from belvedere.access.signin import sessions
+from belvedere.access.people import memberships, users
+from belvedere.access.signin import login, sessions
 from belvedere.base.errors import Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Database
@@ -60,8 +55,8 @@ class World:
         live = [actor for actor in found if actor is not None]
         return live[n % len(live)] if live else None
 
-    def member(self, actor: Actor, n: int) -> roster.Member:
-        found = self.db.write_now(roster.everybody, actor)
+    def member(self, actor: Actor, n: int) -> memberships.Member:
+        found = self.db.write_now(memberships.everybody, actor)
         return found[n % len(found)]
 
     def is_theirs(self, user_id: str) -> bool:
@@ -76,7 +71,7 @@ def begin(db: Database, keys: Keys) -> World:
     mark = new_id()
     found = [
         db.write_now(
-            customers.create_organization,
+            service.create_organization,
             keys,
             f"{name}-{mark}",
             f"{owner}-{mark}@x.test",
@@ -88,9 +83,13 @@ def begin(db: Database, keys: Keys) -> World:
     acme, globex = (made.customer for made in found)
     world = World(db, keys, acme, globex, [f"p{n}-{mark}@x.test" for n in range(3)])
     at_acme = operator(acme)
-    db.write_now(members.admit, at_acme, f"ada-{mark}@x.test", Level.ADMIN, password_hash=HONEST)
+    db.write_now(
+        member_changes.admit, at_acme, f"ada-{mark}@x.test", Level.ADMIN, password_hash=HONEST
+    )
     inside = [
-        db.write_now(members.admit, at_acme, f"{level}-{mark}@x.test", level, password_hash=THEIRS)
+        db.write_now(
+            member_changes.admit, at_acme, f"{level}-{mark}@x.test", level, password_hash=THEIRS
+        )
         for level in (Level.MANAGER, Level.USER, Level.VIEWER)
     ]
     for member in (*inside, found[1].owner):
@@ -111,26 +110,26 @@ def attack_invite(world: World, a: int, b: int, level: Level) -> None:
 def attack_change(world: World, a: int, b: int, level: Level) -> None:
     actor = world.conspirator(a)
     if actor is not None:
-        world.run(members.change, actor, world.member(actor, b).id, level=level)
+        world.run(member_changes.change, actor, world.member(actor, b).id, level=level)
 
 
 def attack_disable(world: World, a: int, b: int, level: Level) -> None:
     actor = world.conspirator(a)
     if actor is not None:
         wanted = level is Level.VIEWER
-        world.run(members.change, actor, world.member(actor, b).id, enabled=wanted)
+        world.run(member_changes.change, actor, world.member(actor, b).id, enabled=wanted)
 
 
 def attack_remove(world: World, a: int, b: int, level: Level) -> None:
     actor = world.conspirator(a)
     if actor is not None:
-        world.run(members.remove, actor, world.member(actor, b).id)
+        world.run(member_changes.remove, actor, world.member(actor, b).id)
 
 
 def attack_link(world: World, a: int, b: int, level: Level) -> None:
     actor = world.conspirator(a)
     if actor is not None:
-        made = world.run(recovery.issue_link, world.keys, actor, world.member(actor, b).id)
+        made = world.run(password_recovery.issue_link, world.keys, actor, world.member(actor, b).id)
         world.held_links += [made[1]] if made else []
 
 
@@ -141,8 +140,8 @@ def attack_redeem(world: World, a: int, b: int, level: Level) -> None:
     greeting = world.run(invitations.greet, world.keys, token)
     if greeting is None:
         return
-    if greeting.kind == links.RESET:
-        world.run(recovery.redeem_reset, world.keys, token, THEIRS, "")
+    if greeting.kind == one_time_links.RESET:
+        world.run(password_recovery.redeem_reset, world.keys, token, THEIRS, "")
     elif greeting.password_hash in (None, THEIRS):
         seen = greeting.password_hash
         made = world.run(invitations.accept, world.keys, token, seen, THEIRS, "")
@@ -154,7 +153,7 @@ def attack_sign_in(world: World, a: int, b: int, level: Level) -> None:
     user = world.run(users.by_identifier, names[a % len(names)])
     if user is not None and user.password_hash == THEIRS:
         place = (None, world.acme.name, world.globex.name)[b % 3]
-        made = world.run(entrance.sign_in, world.keys, user, None, place, "", "")
+        made = world.run(login.sign_in, world.keys, user, None, place, "", "")
         world.held_tokens += [made.token] if made else []
 
 
@@ -163,7 +162,7 @@ def attack_grab(world: World, a: int, b: int, level: Level) -> None:
     actor = world.conspirator(a)
     if actor is None:
         return
-    world.run(customers.hand_over, actor, world.member(actor, b).id)
+    world.run(service.hand_over, actor, world.member(actor, b).id)
     made = world.run(create_token, world.keys, actor, "x")
     world.held_tokens += [made[1]] if made else []
     world.run(create_enrolment, world.keys, actor)
@@ -194,14 +193,14 @@ def honest_change(world: World, a: int, b: int, level: Level) -> None:
     actor = operator(world.acme)
     member = world.member(actor, b)
     if not world.is_theirs(member.user_id):
-        world.run(members.change, actor, member.id, level=level)
+        world.run(member_changes.change, actor, member.id, level=level)
 
 
 def honest_admit(world: World, a: int, b: int, level: Level) -> None:
     email = world.pool[a % len(world.pool)]
     user = world.run(users.by_identifier, email)
     if user is None or not world.is_theirs(user.id):
-        world.run(members.admit, operator(world.acme), email, level)
+        world.run(member_changes.admit, operator(world.acme), email, level)
 
 
 MOVES = (
@@ -225,7 +224,7 @@ def check(world: World) -> None:
         actor = world.run(authenticate, world.keys, token)
         if actor is not None and actor.customer_id == world.acme.id:
             assert LADDER.index(actor.level) <= LADDER.index(HIGHEST)
-    for member in world.db.write_now(roster.everybody, operator(world.acme)):
+    for member in world.db.write_now(memberships.everybody, operator(world.acme)):
         if world.is_theirs(member.user_id) and member.invited_at is None:
             assert LADDER.index(Level(member.level)) <= LADDER.index(HIGHEST)
 

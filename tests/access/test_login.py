@@ -6,7 +6,7 @@ import pytest
 
 from access.knocking import Doors
 from belvedere.access import Actor, Keys, Level, authenticate, create_token, operator
-from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import member_changes
 from belvedere.access.signin.cookies import token_in
 from belvedere.base.errors import Forbidden, NotFound, TooMany, Unauthenticated
 from belvedere.db import Database
@@ -107,7 +107,7 @@ async def test_both_names_of_an_account_count_apart(
 async def test_the_organization_can_be_named(
     doors: Doors, db: Database, cast: Cast, stranger: Actor, where: str
 ) -> None:
-    await db.write(members.admit, operator(cast.globex), "vic@acme.test", Level.USER)
+    await db.write(member_changes.admit, operator(cast.globex), "vic@acme.test", Level.USER)
     body = {"email": "vic", "password": PASSWORD}
     if where == "body":
         answer = await doors.knock(LOGIN, stranger, {**body, "customer": "Globex"})
@@ -243,7 +243,7 @@ async def test_it_goes_to_another_organization(
     door = "PUT /api/session/customer/{id}"
     with pytest.raises(Forbidden):
         await doors.knock(door, cast.vic, id=cast.globex.id)
-    await db.write(members.admit, operator(cast.globex), "vic@acme.test", Level.USER)
+    await db.write(member_changes.admit, operator(cast.globex), "vic@acme.test", Level.USER)
     answer = await doors.knock(door, cast.vic, id=cast.globex.id)
     actor = await db.read(authenticate, keys, answer.body["access_token"])
     assert actor is not None

@@ -5,11 +5,9 @@ import pytest
 from belvedere import events
 from belvedere.access import Actor, Keys, Level, acl_of, audit, authenticate, replace_acl
 from belvedere.access.audit import Wanted
-from belvedere.access.credentials import one_time_links as links
-from belvedere.access.credentials import tokens
-from belvedere.access.customers import member_changes as members
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import users
+from belvedere.access.credentials import one_time_links, tokens
+from belvedere.access.customers import member_changes
+from belvedere.access.people import memberships, users
 from belvedere.access.people.memberships import Member
 from belvedere.access.signin import sessions
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
@@ -19,7 +17,7 @@ from cast import Cast
 
 
 def change(db: Database, actor: Actor, target: Actor, **wanted: object) -> Member:
-    return db.write_now(lambda tx: members.change(tx, actor, target.member_id, **wanted))  # type: ignore[arg-type]
+    return db.write_now(lambda tx: member_changes.change(tx, actor, target.member_id, **wanted))  # type: ignore[arg-type]
 
 
 def test_it_works(db: Database, cast: Cast) -> None:
@@ -36,7 +34,7 @@ def test_it_works(db: Database, cast: Cast) -> None:
 
 
 def test_everybody_is_listed_and_nobody_else(db: Database, cast: Cast) -> None:
-    found = db.write_now(roster.everybody, cast.vic)
+    found = db.write_now(memberships.everybody, cast.vic)
     assert {one.email for one in found} == {
         f"{name}@acme.test" for name in ("olga", "ada", "max", "uma", "vic")
     }
@@ -71,7 +69,7 @@ def test_nobody_grants_or_touches_above_the_own_level(
         return
     with pytest.raises(Forbidden):
         change(db, actor, target, level=level)
-    assert db.write_now(roster.find, cast.acme.id, target.member_id).level == target.level
+    assert db.write_now(memberships.find, cast.acme.id, target.member_id).level == target.level
 
 
 @pytest.mark.parametrize("whom", ["ada", "olga"])
@@ -84,7 +82,7 @@ def test_a_manager_neither_disables_nor_removes_those_above(
     with pytest.raises(Forbidden):
         change(db, cast.max, target, tags=["team:blue"])
     with pytest.raises(Forbidden):
-        db.write_now(members.remove, cast.max, target.member_id)
+        db.write_now(member_changes.remove, cast.max, target.member_id)
 
 
 def test_a_token_changes_no_members(db: Database, keys: Keys, cast: Cast) -> None:
@@ -94,23 +92,23 @@ def test_a_token_changes_no_members(db: Database, keys: Keys, cast: Cast) -> Non
     with pytest.raises(Forbidden):
         change(db, token, cast.vic, tags=["team:blue"])
     with pytest.raises(Forbidden):
-        db.write_now(members.remove, token, cast.vic.member_id)
+        db.write_now(member_changes.remove, token, cast.vic.member_id)
 
 
 def test_another_organization_finds_nobody(db: Database, cast: Cast) -> None:
     for member_id in (cast.vic.member_id, new_id()):
         with pytest.raises(NotFound) as caught:
-            db.write_now(members.change, cast.eve, member_id, level=Level.USER)
+            db.write_now(member_changes.change, cast.eve, member_id, level=Level.USER)
         assert caught.value.message == "There is no such member."
         with pytest.raises(NotFound):
-            db.write_now(members.remove, cast.eve, member_id)
+            db.write_now(member_changes.remove, cast.eve, member_id)
 
 
 @pytest.mark.parametrize("wanted", [{"level": Level.ADMIN}, {"enabled": False}, None])
 def test_the_last_owner_stays(db: Database, cast: Cast, wanted: dict[str, object] | None) -> None:
     with pytest.raises(Conflict) as caught:
         if wanted is None:
-            db.write_now(members.remove, cast.olga, cast.olga.member_id)
+            db.write_now(member_changes.remove, cast.olga, cast.olga.member_id)
         else:
             change(db, cast.olga, cast.olga, **wanted)
     assert caught.value.code == "last_owner"
@@ -163,7 +161,7 @@ def test_a_stale_edit_is_refused(db: Database, cast: Cast) -> None:
 def test_bad_tags_change_nothing(db: Database, cast: Cast) -> None:
     with pytest.raises(Invalid):
         change(db, cast.max, cast.vic, level=Level.USER, tags=["bad"])
-    assert db.write_now(roster.find, cast.acme.id, cast.vic.member_id).level == "viewer"
+    assert db.write_now(memberships.find, cast.acme.id, cast.vic.member_id).level == "viewer"
 
 
 def test_changing_nothing_is_no_event(db: Database, cast: Cast) -> None:
@@ -175,11 +173,11 @@ def test_changing_nothing_is_no_event(db: Database, cast: Cast) -> None:
 def test_one_who_is_removed_is_out_of_the_acls_too(db: Database, keys: Keys, cast: Cast) -> None:
     task_id = new_id()
     db.write_now(replace_acl, cast.max, "task", task_id, ["uma", "vic"])
-    db.write_now(members.remove, cast.max, cast.vic.member_id)
+    db.write_now(member_changes.remove, cast.max, cast.vic.member_id)
     assert db.write_now(acl_of, cast.acme.id, "task", task_id) == ["uma@acme.test"]
     assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
     with pytest.raises(NotFound):
-        db.write_now(roster.find, cast.acme.id, cast.vic.member_id)
+        db.write_now(memberships.find, cast.acme.id, cast.vic.member_id)
     assert db.write_now(users.find, cast.vic.user_id) is not None
 
 
@@ -204,7 +202,7 @@ def test_one_without_a_password_goes_with_what_was_theirs(
         tx.run(f"insert into {table} (user_id, {names}) values (?, {values})", user_id)
 
     db.write_now(prepare)
-    db.write_now(members.remove, cast.max, cast.vic.member_id)
+    db.write_now(member_changes.remove, cast.max, cast.vic.member_id)
     assert db.write_now(users.find, cast.vic.user_id) is None
     assert db.write_now(lambda tx: tx.rows(f"select 1 from {table}")) == []
 
@@ -223,21 +221,23 @@ def test_whom_another_organizations_provider_knows_stays(db: Database, cast: Cas
         tx.run("insert into identities values ('p', 'vic', ?, 0)", user_id)
 
     db.write_now(prepare)
-    db.write_now(members.remove, cast.max, cast.vic.member_id)
+    db.write_now(member_changes.remove, cast.max, cast.vic.member_id)
     assert db.write_now(users.find, cast.vic.user_id) is not None
 
 
 def test_a_change_kills_the_links_that_were_handed_out(
     db: Database, keys: Keys, cast: Cast
 ) -> None:
-    _, text = db.write_now(links.make, keys, "reset", cast.vic.user_id, cast.acme.id, "max")
+    _, text = db.write_now(
+        one_time_links.make, keys, "reset", cast.vic.user_id, cast.acme.id, "max"
+    )
     change(db, cast.ada, cast.vic, level=Level.ADMIN)
-    assert db.write_now(links.find, keys, text) is None
+    assert db.write_now(one_time_links.find, keys, text) is None
 
 
 def test_only_the_operator_admits_without_a_link(db: Database, cast: Cast) -> None:
     with pytest.raises(Forbidden):
-        db.write_now(members.admit, cast.olga, "new@acme.test", Level.USER)
+        db.write_now(member_changes.admit, cast.olga, "new@acme.test", Level.USER)
 
 
 def test_two_people_with_the_same_local_part_get_two_user_names(db: Database) -> None:

@@ -4,20 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.access.people import naming as names
+from belvedere.access.people import naming
 from belvedere.base.errors import Invalid
 
 RESERVED = frozenset({"job", "-", "api"})
 
 
 def test_it_works() -> None:
-    assert names.organization(" Acme ", RESERVED) == "acme"
-    assert names.email(" Ada@Acme.Test ") == "ada@acme.test"
+    assert naming.organization(" Acme ", RESERVED) == "acme"
+    assert naming.email(" Ada@Acme.Test ") == "ada@acme.test"
 
 
 @pytest.mark.parametrize("name", ["a", "9", "a.b_c-d", "x" * 64, "jobs"])
 def test_an_organization_can_be_called(name: str) -> None:
-    assert names.organization(name, RESERVED) == name
+    assert naming.organization(name, RESERVED) == name
 
 
 @pytest.mark.parametrize(
@@ -25,31 +25,31 @@ def test_an_organization_can_be_called(name: str) -> None:
 )
 def test_an_organization_cannot_be_called(name: str) -> None:
     with pytest.raises(Invalid) as caught:
-        names.organization(name, RESERVED)
+        naming.organization(name, RESERVED)
     assert caught.value.code == "bad_name"
 
 
 @pytest.mark.parametrize("text", ["", "ada", "@x", "a@", "a@b@c", "a b@c", "a:b@c", "a@b\0c"])
 def test_an_email_cannot_be(text: str) -> None:
     with pytest.raises(Invalid):
-        names.email(text)
+        naming.email(text)
 
 
 @pytest.mark.parametrize("text", ["", "a@b", "a:b", "ä", "-a", "01a1dd380d0405eb6baf425f"])
 def test_a_user_name_cannot_be(text: str) -> None:
     with pytest.raises(Invalid):
-        names.username(text)
+        naming.username(text)
 
 
 @given(st.text(max_size=80))
 def test_every_email_gives_a_user_name(local: str) -> None:
-    names.username(names.username_from(f"{local.lower()}@acme.test"))
+    naming.username(naming.username_from(f"{local.lower()}@acme.test"))
 
 
 @given(st.text(max_size=40))
 def test_email_user_name_and_tag_cannot_be_mistaken_for_each_other(text: str) -> None:
     kinds = 0
-    for rule in (names.email, names.username, lambda text: names.tags([text])):
+    for rule in (naming.email, naming.username, lambda text: naming.tags([text])):
         try:
             rule(text)
             kinds += 1
@@ -59,22 +59,22 @@ def test_email_user_name_and_tag_cannot_be_mistaken_for_each_other(text: str) ->
 
 
 def test_tags_are_lower_case_and_there_once() -> None:
-    assert names.tags(["Team:Blue", "team:blue", "site:x@y"]) == ["team:blue", "site:x@y"]
+    assert naming.tags(["Team:Blue", "team:blue", "site:x@y"]) == ["team:blue", "site:x@y"]
 
 
 @pytest.mark.parametrize("tag", ["", "blue", ":blue", "team:", "team: blue", "a@b:c", "t:\0"])
 def test_it_names_the_tag_that_is_none(tag: str) -> None:
     with pytest.raises(Invalid) as caught:
-        names.tags(["a:b", tag])
+        naming.tags(["a:b", tag])
     assert [fault.field for fault in caught.value.faults] == ["tags[1]"]
 
 
 def test_there_is_an_end_to_tags() -> None:
     with pytest.raises(Invalid):
-        names.tags([f"n:{n}" for n in range(names.MAX_TAGS + 1)])
+        naming.tags([f"n:{n}" for n in range(naming.MAX_TAGS + 1)])
 
 
 @pytest.mark.parametrize("text", ["anonymous", "agent", "root", "", "ADMIN"])
 def test_a_member_cannot_have_the_level(text: str) -> None:
     with pytest.raises(Invalid):
-        names.level(text)
+        naming.level(text)

@@ -7,24 +7,23 @@ from pathlib import Path
 import pytest
 from argon2 import PasswordHasher
 
-from belvedere.access.crypto import common_passwords
-from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.crypto import common_passwords, password_hash
 from belvedere.base.errors import Invalid
 
 GOOD = "larch-otter-violin"
 
 
 def test_it_works() -> None:
-    kept = passwords.digest(GOOD)
+    kept = password_hash.digest(GOOD)
     assert kept.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
-    assert passwords.matches(kept, GOOD)
-    assert not passwords.matches(kept, GOOD + "x")
-    assert not passwords.is_dated(kept)
+    assert password_hash.matches(kept, GOOD)
+    assert not password_hash.matches(kept, GOOD + "x")
+    assert not password_hash.is_dated(kept)
 
 
 @pytest.mark.parametrize("password", [GOOD, "x7" * 6 + "q", "ünïcödé-wörds", "y" * 60 + "z" * 68])
 def test_it_takes_good_ones(password: str) -> None:
-    passwords.check(password)
+    password_hash.check(password)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +53,7 @@ def test_it_takes_good_ones(password: str) -> None:
 )
 def test_it_refuses_bad_ones(password: str) -> None:
     with pytest.raises(Invalid) as caught:
-        passwords.check(password)
+        password_hash.check(password)
     assert caught.value.code == "bad_password"
     assert not password or password not in caught.value.message
 
@@ -62,12 +61,12 @@ def test_it_refuses_bad_ones(password: str) -> None:
 def test_two_spellings_of_the_same_letters_are_one_password() -> None:
     composed, decomposed = "caf\u00e9-larch-otter", "cafe\u0301-larch-otter"
     assert composed != decomposed
-    assert passwords.matches(passwords.digest(composed), decomposed)
+    assert password_hash.matches(password_hash.digest(composed), decomposed)
 
 
 def test_nobody_has_the_dummy_password() -> None:
-    assert not passwords.matches(None, GOOD)
-    assert not passwords.matches(None, "")
+    assert not password_hash.matches(None, GOOD)
+    assert not password_hash.matches(None, "")
 
 
 def test_an_endless_password_is_wrong_and_costs_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,22 +77,22 @@ def test_an_endless_password_is_wrong_and_costs_no_more(monkeypatch: pytest.Monk
         return True
 
     monkeypatch.setattr(PasswordHasher, "verify", verify)
-    assert not passwords.matches("$argon2id$…", "x" * 1_000_000)
-    assert [len(password) for password in seen] == [passwords.MAX_LENGTH]
+    assert not password_hash.matches("$argon2id$…", "x" * 1_000_000)
+    assert [len(password) for password in seen] == [password_hash.MAX_LENGTH]
 
 
 def test_a_broken_hash_matches_nothing() -> None:
-    assert not passwords.matches("not a hash", GOOD)
+    assert not password_hash.matches("not a hash", GOOD)
 
 
 def test_a_half_surrogate_is_a_wrong_password_and_no_crash() -> None:
-    assert not passwords.matches(None, "\ud800" + GOOD)
+    assert not password_hash.matches(None, "\ud800" + GOOD)
 
 
 def test_a_hash_of_an_older_make_is_dated() -> None:
     old = PasswordHasher(time_cost=1, memory_cost=8_192, parallelism=1).hash(GOOD)
-    assert passwords.is_dated(old)
-    assert passwords.matches(old, GOOD)
+    assert password_hash.is_dated(old)
+    assert password_hash.matches(old, GOOD)
 
 
 ABOUT = ("Margaret.Hamilton@apollo.example", "mhamilton", "Margaret Hamilton", "lunar-module")
@@ -114,13 +113,13 @@ ABOUT = ("Margaret.Hamilton@apollo.example", "mhamilton", "Margaret Hamilton", "
 )
 def test_own_names_are_refused(password: str) -> None:
     with pytest.raises(Invalid) as caught:
-        passwords.check(password, ABOUT)
+        password_hash.check(password, ABOUT)
     assert caught.value.code == "bad_password"
-    passwords.check("larch-otter-violin", ABOUT)
+    password_hash.check("larch-otter-violin", ABOUT)
 
 
 def test_a_password_that_only_contains_a_name_is_good() -> None:
-    passwords.check("hamilton-larch-otter-violin", ABOUT)
+    password_hash.check("hamilton-larch-otter-violin", ABOUT)
 
 
 def test_the_list_has_ten_thousand_and_names_its_source() -> None:

@@ -5,20 +5,16 @@ from collections.abc import Awaitable
 from typing import Any
 
 from belvedere.access import Actor, Keys, Level, authenticate, operator
-from belvedere.access.credentials import one_time_links as links
-from belvedere.access.crypto import password_hash as passwords
-from belvedere.access.customers import invitations
-from belvedere.access.customers import member_changes as members
-from belvedere.access.customers import password_recovery as recovery
-from belvedere.access.customers import service as customers
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import users
-from belvedere.access.signin import login as entrance
+from belvedere.access.credentials import one_time_links
+from belvedere.access.crypto import password_hash
+from belvedere.access.customers import invitations, member_changes, password_recovery, service
+from belvedere.access.people import memberships, users
+from belvedere.access.signin import login
 from belvedere.base.errors import Refused
 from belvedere.db import Database
 from cast import PASSWORD_HASH, Cast
 
-HASH = passwords.digest("maple-heron-cello")
+HASH = password_hash.digest("maple-heron-cello")
 
 
 async def at_once(*calls: Awaitable[Any]) -> list[Any]:
@@ -30,13 +26,13 @@ async def at_once(*calls: Awaitable[Any]) -> list[Any]:
     return found
 
 
-async def owners(db: Database, actor: Actor) -> list[roster.Member]:
-    found = await db.read(roster.everybody, actor)
+async def owners(db: Database, actor: Actor) -> list[memberships.Member]:
+    found = await db.read(memberships.everybody, actor)
     return [member for member in found if member.level == Level.OWNER and member.enabled]
 
 
 async def test_it_works(db: Database, cast: Cast) -> None:
-    found = await at_once(*(db.read(roster.everybody, cast.ada) for _ in range(4)))
+    found = await at_once(*(db.read(memberships.everybody, cast.ada) for _ in range(4)))
     assert [len(one) for one in found] == [5] * 4
 
 
@@ -45,7 +41,7 @@ async def test_two_owners_who_demote_each_other_leave_one(db: Database, cast: Ca
     for _ in range(10):
         for actor in (olga, ada):
             await db.write(
-                members.change,
+                member_changes.change,
                 operator(cast.acme),
                 actor.member_id,
                 level=Level.OWNER,
@@ -56,10 +52,10 @@ async def test_two_owners_who_demote_each_other_leave_one(db: Database, cast: Ca
             for actor in (olga, ada)
         ]
         await at_once(
-            db.write(members.change, pair[0], ada.member_id, level=Level.VIEWER),
-            db.write(members.change, pair[1], olga.member_id, level=Level.VIEWER),
-            db.write(members.change, pair[0], olga.member_id, enabled=False),
-            db.write(customers.hand_over, pair[1], olga.member_id),
+            db.write(member_changes.change, pair[0], ada.member_id, level=Level.VIEWER),
+            db.write(member_changes.change, pair[1], olga.member_id, level=Level.VIEWER),
+            db.write(member_changes.change, pair[0], olga.member_id, enabled=False),
+            db.write(service.hand_over, pair[1], olga.member_id),
         )
         assert len(await owners(db, cast.max)) >= 1
 
@@ -95,13 +91,15 @@ async def test_no_session_with_the_old_password_outlives_the_new_one(
         await db.write(users.set_password, cast.vic.user_id, f"old {n}")
         vic = await db.read(users.find, cast.vic.user_id)
         assert vic is not None
-        _, link = await db.write(links.make, keys, links.RESET, vic.id, cast.acme.id, "operator")
-        found = await at_once(
-            *(db.write(entrance.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
-            db.write(recovery.redeem_reset, keys, link, f"new {n}", ""),
-            *(db.write(entrance.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
+        _, link = await db.write(
+            one_time_links.make, keys, one_time_links.RESET, vic.id, cast.acme.id, "operator"
         )
-        tokens = [one.token for one in found if isinstance(one, entrance.Entered)]
+        found = await at_once(
+            *(db.write(login.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
+            db.write(password_recovery.redeem_reset, keys, link, f"new {n}", ""),
+            *(db.write(login.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
+        )
+        tokens = [one.token for one in found if isinstance(one, login.Entered)]
         assert [await db.read(authenticate, keys, token) for token in tokens] == [None] * len(
             tokens
         )
@@ -125,7 +123,7 @@ async def test_two_who_found_the_same_organization_make_one(db: Database, keys: 
     found = await at_once(
         *(
             db.write(
-                customers.create_organization,
+                service.create_organization,
                 keys,
                 "initech",
                 f"bill{n}@x.test",
@@ -144,8 +142,8 @@ async def test_nobody_is_forgotten_while_being_invited_elsewhere(
         email = f"new{n}@x.test"
         made = await db.write(invitations.invite, keys, cast.max, email, "", Level.VIEWER, [])
         await at_once(
-            db.write(members.remove, cast.max, made.member.id),
+            db.write(member_changes.remove, cast.max, made.member.id),
             db.write(invitations.invite, keys, cast.eve, email, "", Level.VIEWER, []),
         )
-        found = await db.read(roster.everybody, cast.eve)
+        found = await db.read(memberships.everybody, cast.eve)
         assert email in {member.email for member in found}

@@ -7,15 +7,15 @@ import pytest
 from access.authenticator import Authenticator, equip
 from belvedere import events
 from belvedere.access import Actor, Keys, Level, audit, authenticate, operator
-from belvedere.access.customers import invitations
-from belvedere.access.customers import member_changes as members
-from belvedere.access.customers import password_recovery as recovery
-from belvedere.access.customers import second_factor_changes as securing
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import (
+    invitations,
+    member_changes,
+    password_recovery,
+    second_factor_changes,
+    service,
+)
 from belvedere.access.people import users
-from belvedere.access.signin import login as entrance
-from belvedere.access.signin import login_tickets as tickets
-from belvedere.access.signin import recovery_codes, second_factors, sessions
+from belvedere.access.signin import login, login_tickets, recovery_codes, second_factors, sessions
 from belvedere.access.signin.login import Entered
 from belvedere.base.clock import MINUTE, SECOND
 from belvedere.base.errors import Conflict, Forbidden, Refused, TooMany, Unauthenticated
@@ -27,17 +27,17 @@ from handclock import HandClock
 def signed_in(db: Database, keys: Keys, actor: Actor, place: str | None = None) -> Entered:
     user = db.write_now(users.find, actor.user_id)
     assert user is not None
-    return db.write_now(entrance.sign_in, keys, user, None, place, "", "")
+    return db.write_now(login.sign_in, keys, user, None, place, "", "")
 
 
 def traded(db: Database, keys: Keys, ticket: str, code: str) -> Entered | None:
-    return db.write_now(entrance.trade, keys, ticket, code, "192.0.2.9", "phone")
+    return db.write_now(login.trade, keys, ticket, code, "192.0.2.9", "phone")
 
 
 def test_it_works(db: Database, keys: Keys, cast: Cast, clock: HandClock) -> None:
-    app = Authenticator(db.write_now(securing.begin, keys, cast.vic), clock)
+    app = Authenticator(db.write_now(second_factor_changes.begin, keys, cast.vic), clock)
     assert signed_in(db, keys, cast.vic).session is not None
-    codes = db.write_now(securing.confirm, keys, cast.vic, app.code())
+    codes = db.write_now(second_factor_changes.confirm, keys, cast.vic, app.code())
     assert codes is not None and len(set(codes)) == 10
     asked = signed_in(db, keys, cast.vic)
     assert (asked.session, asked.token, asked.asks) == (None, "", "totp")
@@ -57,8 +57,8 @@ def test_setting_it_up_ends_the_other_sessions(
     db: Database, keys: Keys, cast: Cast, clock: HandClock
 ) -> None:
     other = signed_in(db, keys, cast.vic)
-    app = Authenticator(db.write_now(securing.begin, keys, cast.vic), clock)
-    db.write_now(securing.confirm, keys, cast.vic, app.code())
+    app = Authenticator(db.write_now(second_factor_changes.begin, keys, cast.vic), clock)
+    db.write_now(second_factor_changes.confirm, keys, cast.vic, app.code())
     assert db.write_now(authenticate, keys, other.token) is None
     assert db.write_now(authenticate, keys, cast.tokens["vic"]) is not None
 
@@ -95,7 +95,7 @@ async def test_of_many_at_once_one_gets_in(
     for code in (app.code(), codes[0]):
         asked = [signed_in(db, keys, cast.vic).ticket for _ in range(6)]
         found = await asyncio.gather(
-            *(db.write(entrance.trade, keys, ticket, code, "", "") for ticket in asked)
+            *(db.write(login.trade, keys, ticket, code, "", "") for ticket in asked)
         )
         assert sum(one is not None for one in found) == 1
 
@@ -106,7 +106,7 @@ async def test_a_ticket_is_used_by_one(
     _, codes = equip(db, keys, clock, cast.vic)
     ticket = signed_in(db, keys, cast.vic).ticket
     found = await asyncio.gather(
-        *(db.write(entrance.trade, keys, ticket, code, "", "") for code in codes[:4]),
+        *(db.write(login.trade, keys, ticket, code, "", "") for code in codes[:4]),
         return_exceptions=True,
     )
     assert sum(isinstance(one, Entered) for one in found) == 1
@@ -137,7 +137,7 @@ def test_new_recovery_codes_kill_the_old(
     db: Database, keys: Keys, cast: Cast, clock: HandClock
 ) -> None:
     _, old = equip(db, keys, clock, cast.vic)
-    new = db.write_now(securing.renew_codes, keys, cast.vic)
+    new = db.write_now(second_factor_changes.renew_codes, keys, cast.vic)
     assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, old[0]) is None
     assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, new[0]) is not None
 
@@ -147,12 +147,12 @@ def test_a_ticket_has_five_tries_and_five_minutes(
 ) -> None:
     app, _ = equip(db, keys, clock, cast.vic)
     ticket = signed_in(db, keys, cast.vic).ticket
-    for _ in range(tickets.TRIES):
+    for _ in range(login_tickets.TRIES):
         assert traded(db, keys, ticket, app.wrong()) is None
     with pytest.raises(Unauthenticated, match="password again"):
         traded(db, keys, ticket, app.code())
     late = signed_in(db, keys, cast.vic).ticket
-    clock.move(tickets.LIFE / SECOND)
+    clock.move(login_tickets.LIFE / SECOND)
     with pytest.raises(Unauthenticated):
         traded(db, keys, late, app.code())
 
@@ -197,7 +197,7 @@ def test_a_new_password_voids_the_ticket(
 ) -> None:
     app, _ = equip(db, keys, clock, cast.vic)
     ticket = signed_in(db, keys, cast.vic).ticket
-    db.write_now(recovery.set_password, "vic", PASSWORD_HASH)
+    db.write_now(password_recovery.set_password, "vic", PASSWORD_HASH)
     with pytest.raises(Unauthenticated):
         traded(db, keys, ticket, app.code())
     assert signed_in(db, keys, cast.vic).asks == "totp"
@@ -208,34 +208,37 @@ def test_a_second_one_cannot_be_set_up_over_the_first(
 ) -> None:
     equip(db, keys, clock, cast.vic)
     with pytest.raises(Conflict) as caught:
-        db.write_now(securing.begin, keys, cast.vic)
+        db.write_now(second_factor_changes.begin, keys, cast.vic)
     assert caught.value.code == "second_factor_on"
     with pytest.raises(Conflict):
-        db.write_now(securing.confirm, keys, cast.vic, "000000")
+        db.write_now(second_factor_changes.confirm, keys, cast.vic, "000000")
 
 
 def test_disabled_the_password_alone_signs_in(
     db: Database, keys: Keys, cast: Cast, clock: HandClock
 ) -> None:
     equip(db, keys, clock, cast.vic)
-    db.write_now(securing.disable, cast.vic)
+    db.write_now(second_factor_changes.disable, cast.vic)
     assert signed_in(db, keys, cast.vic).session is not None
     assert db.write_now(recovery_codes.left, cast.vic.user_id) == 0
-    for verb in (securing.disable, lambda tx, who: securing.renew_codes(tx, keys, who)):
+    for verb in (
+        second_factor_changes.disable,
+        lambda tx, who: second_factor_changes.renew_codes(tx, keys, who),
+    ):
         with pytest.raises(Conflict):
             db.write_now(verb, cast.vic)
 
 
 def test_an_admin_resets_it(db: Database, keys: Keys, cast: Cast, clock: HandClock) -> None:
     equip(db, keys, clock, cast.vic)
-    member = db.write_now(securing.reset, cast.ada, cast.vic.member_id)
+    member = db.write_now(second_factor_changes.reset, cast.ada, cast.vic.member_id)
     assert not member.has_second_factor
     assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
     assert signed_in(db, keys, cast.vic).session is not None
     actions = [row.action for row in db.write_now(audit.entries, cast.ada)]
     assert "member.reset_second_factor" in actions
     with pytest.raises(Conflict):
-        db.write_now(securing.reset, cast.ada, cast.vic.member_id)
+        db.write_now(second_factor_changes.reset, cast.ada, cast.vic.member_id)
 
 
 def test_nobody_resets_above_the_own_level_or_below_admin(
@@ -245,18 +248,18 @@ def test_nobody_resets_above_the_own_level_or_below_admin(
     equip(db, keys, clock, cast.vic)
     for who, whom in ((cast.ada, cast.olga), (cast.max, cast.vic)):
         with pytest.raises(Forbidden):
-            db.write_now(securing.reset, who, whom.member_id)
+            db.write_now(second_factor_changes.reset, who, whom.member_id)
 
 
 def test_one_of_several_organizations_cannot_take_it_away(
     db: Database, keys: Keys, cast: Cast, clock: HandClock
 ) -> None:
     equip(db, keys, clock, cast.vic)
-    db.write_now(members.admit, operator(cast.globex), "vic@acme.test", Level.VIEWER)
+    db.write_now(member_changes.admit, operator(cast.globex), "vic@acme.test", Level.VIEWER)
     with pytest.raises(Forbidden) as caught:
-        db.write_now(securing.reset, cast.ada, cast.vic.member_id)
+        db.write_now(second_factor_changes.reset, cast.ada, cast.vic.member_id)
     assert caught.value.code == "belongs_elsewhere"
-    assert db.write_now(securing.reset_by_operator, "vic").email == "vic@acme.test"
+    assert db.write_now(second_factor_changes.reset_by_operator, "vic").email == "vic@acme.test"
     assert signed_in(db, keys, cast.vic).session is not None
 
 
@@ -274,7 +277,7 @@ def test_an_invitation_does_not_pass_it_by(
 
 def required(db: Database, keys: Keys, cast: Cast, clock: HandClock, level: str) -> None:
     equip(db, keys, clock, cast.olga)
-    db.write_now(customers.ask_second_factor, cast.olga, level)
+    db.write_now(service.ask_second_factor, cast.olga, level)
 
 
 def test_an_organization_can_require_it(
@@ -287,7 +290,7 @@ def test_an_organization_can_require_it(
     assert signed_in(db, keys, cast.uma).session is not None
     asked = signed_in(db, keys, cast.max)
     assert (asked.session, asked.asks) == (None, "setup")
-    _, secret = db.write_now(entrance.set_up, keys, asked.ticket)
+    _, secret = db.write_now(login.set_up, keys, asked.ticket)
     app = Authenticator(secret, clock)
     assert traded(db, keys, asked.ticket, app.wrong()) is None
     done = traded(db, keys, asked.ticket, app.code())
@@ -295,7 +298,7 @@ def test_an_organization_can_require_it(
     actor = db.write_now(authenticate, keys, done.token)
     assert actor is not None and actor.member_id == cast.max.member_id
     with pytest.raises(Conflict) as caught:
-        db.write_now(securing.disable, actor)
+        db.write_now(second_factor_changes.disable, actor)
     assert caught.value.code == "second_factor_required"
 
 
@@ -304,24 +307,24 @@ def test_the_ticket_of_a_code_sets_nothing_up(
 ) -> None:
     equip(db, keys, clock, cast.vic)
     with pytest.raises(Unauthenticated):
-        db.write_now(entrance.set_up, keys, signed_in(db, keys, cast.vic).ticket)
+        db.write_now(login.set_up, keys, signed_in(db, keys, cast.vic).ticket)
 
 
 def test_whoever_requires_it_has_one(db: Database, keys: Keys, cast: Cast) -> None:
     with pytest.raises(Conflict) as caught:
-        db.write_now(customers.ask_second_factor, cast.olga, "owner")
+        db.write_now(service.ask_second_factor, cast.olga, "owner")
     assert caught.value.code == "second_factor_off"
     with pytest.raises(Refused):
-        db.write_now(customers.ask_second_factor, cast.ada, "")
+        db.write_now(service.ask_second_factor, cast.ada, "")
     with pytest.raises(Refused):
-        db.write_now(customers.ask_second_factor, cast.olga, "anonymous")
+        db.write_now(service.ask_second_factor, cast.olga, "anonymous")
 
 
 def test_nobody_goes_there_by_the_password_alone(
     db: Database, keys: Keys, cast: Cast, clock: HandClock
 ) -> None:
     required(db, keys, cast, clock, "viewer")
-    db.write_now(members.admit, operator(cast.globex), "vic@acme.test", Level.VIEWER)
+    db.write_now(member_changes.admit, operator(cast.globex), "vic@acme.test", Level.VIEWER)
     there = signed_in(db, keys, cast.vic, "globex")
     actor = db.write_now(authenticate, keys, there.token)
     assert actor is not None

@@ -3,12 +3,10 @@
 import pytest
 
 from belvedere.access import Actor, Keys, Level, audit, authenticate, sweep, touch
-from belvedere.access.customers import member_changes as members
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import member_changes, service
 from belvedere.access.people import users
 from belvedere.access.people.users import User
-from belvedere.access.signin import login as entrance
-from belvedere.access.signin import sessions
+from belvedere.access.signin import login, sessions
 from belvedere.base.clock import DAY, HOUR, SECOND
 from belvedere.base.errors import Forbidden, NotFound, Unauthenticated
 from belvedere.db import Database
@@ -23,12 +21,12 @@ def user(db: Database, actor: Actor) -> User:
 
 
 def join_globex(db: Database, cast: Cast, email: str) -> None:
-    db.write_now(members.admit, customers.operator(cast.globex), email, Level.VIEWER)
+    db.write_now(member_changes.admit, service.operator(cast.globex), email, Level.VIEWER)
 
 
 def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
     entered = db.write_now(
-        entrance.sign_in, keys, user(db, cast.vic), None, None, "192.0.2.9", "Firefox"
+        login.sign_in, keys, user(db, cast.vic), None, None, "192.0.2.9", "Firefox"
     )
     assert entered.session is not None
     actor = db.write_now(authenticate, keys, entered.token)
@@ -42,7 +40,7 @@ def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
 
 def test_the_hash_is_renewed_when_it_is_dated(db: Database, keys: Keys, cast: Cast) -> None:
     vic = user(db, cast.vic)
-    db.write_now(entrance.sign_in, keys, vic, "renewed", None, "", "")
+    db.write_now(login.sign_in, keys, vic, "renewed", None, "", "")
     assert user(db, cast.vic).password_hash == "renewed"
 
 
@@ -52,14 +50,14 @@ def test_a_password_that_changed_meanwhile_signs_nobody_in(
     vic = user(db, cast.vic)
     db.write_now(users.set_password, vic.id, "changed")
     with pytest.raises(Unauthenticated):
-        db.write_now(entrance.sign_in, keys, vic, None, None, "", "")
+        db.write_now(login.sign_in, keys, vic, None, None, "", "")
 
 
 def test_a_disabled_person_does_not_sign_in(db: Database, keys: Keys, cast: Cast) -> None:
     vic = user(db, cast.vic)
     db.write_now(lambda tx: tx.run("update users set enabled = 0 where id = ?", vic.id))
     with pytest.raises(Unauthenticated):
-        db.write_now(entrance.sign_in, keys, vic, None, None, "", "")
+        db.write_now(login.sign_in, keys, vic, None, None, "", "")
     assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
 
 
@@ -68,7 +66,7 @@ def test_others_and_unknown_organizations_are_refused_alike(
     db: Database, keys: Keys, cast: Cast, name: str
 ) -> None:
     with pytest.raises(Forbidden) as caught:
-        db.write_now(entrance.sign_in, keys, user(db, cast.vic), None, name, "", "")
+        db.write_now(login.sign_in, keys, user(db, cast.vic), None, name, "", "")
     assert caught.value.message == "You are no member of this organization."
 
 
@@ -77,9 +75,9 @@ def test_without_a_name_it_is_the_organization_used_last(
 ) -> None:
     join_globex(db, cast, "vic@acme.test")
     vic = user(db, cast.vic)
-    first = db.write_now(entrance.sign_in, keys, vic, None, None, "", "").session
-    db.write_now(entrance.sign_in, keys, vic, None, "GLOBEX", "", "")
-    then = db.write_now(entrance.sign_in, keys, vic, None, None, "", "").session
+    first = db.write_now(login.sign_in, keys, vic, None, None, "", "").session
+    db.write_now(login.sign_in, keys, vic, None, "GLOBEX", "", "")
+    then = db.write_now(login.sign_in, keys, vic, None, None, "", "").session
     assert first is not None and first.customer_id == cast.acme.id
     assert then is not None and then.customer_id == cast.globex.id
 

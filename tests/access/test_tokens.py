@@ -19,7 +19,7 @@ from belvedere.access import (
     touch,
 )
 from belvedere.access.credentials import tokens
-from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import member_changes
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Database
@@ -71,7 +71,7 @@ def test_a_token_makes_no_tokens(db: Database, keys: Keys, cast: Cast) -> None:
 
 
 def test_an_admin_demoted_meanwhile_makes_none(db: Database, keys: Keys, cast: Cast) -> None:
-    db.write_now(members.change, cast.olga, cast.ada.member_id, level=Level.USER)
+    db.write_now(member_changes.change, cast.olga, cast.ada.member_id, level=Level.USER)
     with pytest.raises(Forbidden):
         db.write_now(create_token, keys, cast.ada, "ci")
 

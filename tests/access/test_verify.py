@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from belvedere.access import Limits, Turnstile
-from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.crypto import password_hash
 from belvedere.access.limits.rate_limits import WRONG_PER_MINUTE
 from belvedere.access.signin.password_checker import AT_ONCE, MAX_WAITING
 from belvedere.base.errors import Invalid, TooMany
@@ -38,7 +38,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append(password)
         return kept == password
 
-    monkeypatch.setattr(passwords, "matches", matches)
+    monkeypatch.setattr(password_hash, "matches", matches)
     return seen
 
 
@@ -58,7 +58,7 @@ async def test_the_loop_does_not_wait(
     turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[int] = []
-    monkeypatch.setattr(passwords, "matches", lambda *_: threads.append(threading.get_ident()))
+    monkeypatch.setattr(password_hash, "matches", lambda *_: threads.append(threading.get_ident()))
     await turnstile.verify(HERE, "ada", None, GOOD)
     assert threads
     assert threads[0] != threading.get_ident()
@@ -81,7 +81,7 @@ async def test_few_are_checked_at_once(
             inside -= 1
         return True
 
-    monkeypatch.setattr(passwords, "matches", matches)
+    monkeypatch.setattr(password_hash, "matches", matches)
     await asyncio.gather(*(turnstile.verify(HERE, "ada", "x", "x") for _ in range(AT_ONCE * 4)))
     assert most == AT_ONCE
 
@@ -118,7 +118,7 @@ async def test_strangers_to_a_guessed_account_wait_and_get_in(
 
 async def test_the_queue_has_an_end(turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch) -> None:
     go = threading.Event()
-    monkeypatch.setattr(passwords, "matches", lambda *_: go.wait(10))
+    monkeypatch.setattr(password_hash, "matches", lambda *_: go.wait(10))
     waiting = [
         asyncio.create_task(turnstile.verify(HERE, "ada", "x", "x")) for _ in range(MAX_WAITING)
     ]
@@ -136,7 +136,7 @@ async def test_a_hash_of_an_older_make_is_renewed(
     kept = await turnstile.digest(GOOD)
     assert await turnstile.renewed(kept, GOOD) is None
     assert await turnstile.renewed(None, GOOD) is None
-    monkeypatch.setattr(passwords, "is_dated", lambda _: True)
+    monkeypatch.setattr(password_hash, "is_dated", lambda _: True)
     renewed = await turnstile.renewed(kept, GOOD)
     assert renewed is not None
-    assert passwords.matches(renewed, GOOD)
+    assert password_hash.matches(renewed, GOOD)

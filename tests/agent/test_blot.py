@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.keeping import Keeping
-from belvedere.agent.workdir import artifact_masking as blotting
-from belvedere.agent.workdir import artifacts as harvest
+from belvedere.agent.workdir import artifact_masking, artifacts
 from belvedere.agent.workdir.artifact_masking import TooMany, blot
 from belvedere.agent.workdir.directories import ANYONE
 from belvedere.base.text.masking import Masker
@@ -84,9 +83,9 @@ def test_what_cannot_be_searched_stays_behind(
     def refuse(*_: object, **__: object) -> int:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(blotting, "open_regular", refuse)
+    monkeypatch.setattr(artifact_masking, "open_regular", refuse)
     with opened(tmp_path) as directory:
-        found = harvest._sorted(directory, Masker([SECRET]))
+        found = artifacts._sorted(directory, Masker([SECRET]))
     assert found == {"files_skipped": [["shut", "unreadable"]]}
 
 
@@ -111,10 +110,10 @@ def test_where_windows_meet_makes_no_difference(
     """Words that overlap each other, at every place."""
     values = ["abcabcab", "cabcabca", "abab", "bcbcbcbcbc", "xyzxyz"]
     masker = Masker(values)
-    monkeypatch.setattr(blotting, "WINDOW", masker.longest + 3)
+    monkeypatch.setattr(artifact_masking, "WINDOW", masker.longest + 3)
     dice = random.Random(7)
     for _ in range(300):
-        size = dice.randrange(0, 6 * blotting.WINDOW)
+        size = dice.randrange(0, 6 * artifact_masking.WINDOW)
         data = "".join(dice.choice("abcxyz") for _ in range(size))
         for _ in range(dice.randrange(8)):
             at = dice.randrange(size + 1)
@@ -134,5 +133,5 @@ def test_it_is_given_up_where_there_are_too_many(tmp_path: Path) -> None:
 
 def test_no_form_is_longer_than_a_window() -> None:
     """The longest value that can be masked: an argument, written so that it grows most."""
-    assert Masker(["\x01" * 128 * 1024]).longest <= blotting.WINDOW
-    assert harvest.MOST_SECRETS == MOST
+    assert Masker(["\x01" * 128 * 1024]).longest <= artifact_masking.WINDOW
+    assert artifacts.MOST_SECRETS == MOST

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from belvedere.agent import main
-from belvedere.agent.setup import enrolment as enrol
+from belvedere.agent.setup import enrolment
 from belvedere.agent.setup.enrolment import CannotEnrol, Unreachable
 from belvedere.agent.setup.machine import fingerprint
 from belvedere.agent.setup.settings import Settings
@@ -69,8 +69,8 @@ def settings(desk: Desk, folder: Folder, token: str = "bve_once") -> Settings:
 
 def test_it_works(desk: Desk, folder: Folder) -> None:
     told = settings(desk, folder)
-    assert enrol.saved(told, folder) is None
-    made = enrol.enrol(told, folder, None)
+    assert enrolment.saved(told, folder) is None
+    made = enrolment.enrol(told, folder, None)
     assert (made.token, made.host_id, made.customer) == ("bva_own", "h1", "acme")
     asked = {"token": "bve_once", "hostname": "web", "fingerprint": fingerprint(folder, "web")}
     assert desk.asked == [("/-/enrol", asked)]
@@ -79,25 +79,25 @@ def test_it_works(desk: Desk, folder: Folder) -> None:
 
 
 def test_an_enrolled_agent_uses_what_it_has(desk: Desk, folder: Folder) -> None:
-    made = enrol.enrol(settings(desk, folder), folder, None)
-    assert enrol.saved(settings(desk, folder), folder) == made
-    assert enrol.saved(settings(desk, folder, token=""), folder) == made
+    made = enrolment.enrol(settings(desk, folder), folder, None)
+    assert enrolment.saved(settings(desk, folder), folder) == made
+    assert enrolment.saved(settings(desk, folder, token=""), folder) == made
 
 
 def test_another_token_means_another_enrolment(desk: Desk, folder: Folder) -> None:
-    enrol.enrol(settings(desk, folder), folder, None)
-    assert enrol.saved(settings(desk, folder, token="bve_other"), folder) is None
+    enrolment.enrol(settings(desk, folder), folder, None)
+    assert enrolment.saved(settings(desk, folder, token="bve_other"), folder) is None
 
 
 def test_without_any_token_it_says_what_to_do(desk: Desk, folder: Folder) -> None:
     with pytest.raises(CannotEnrol, match="--token-file"):
-        enrol.saved(settings(desk, folder, token=""), folder)
+        enrolment.saved(settings(desk, folder, token=""), folder)
 
 
 def test_a_refusal_is_told_in_the_servers_words(desk: Desk, folder: Folder) -> None:
     desk.status, desk.answer = 401, {"message": "This enrolment token has expired."}
     with pytest.raises(CannotEnrol, match="has expired"):
-        enrol.enrol(settings(desk, folder), folder, None)
+        enrolment.enrol(settings(desk, folder), folder, None)
     assert not os.path.exists(folder.credential)
 
 
@@ -109,12 +109,12 @@ def test_what_may_pass_is_worth_another_try(
 ) -> None:
     desk.status, desk.answer = status, answer
     with pytest.raises(Unreachable):
-        enrol.enrol(settings(desk, folder), folder, None)
+        enrolment.enrol(settings(desk, folder), folder, None)
 
 
 def test_a_server_that_is_away_is_worth_another_try(folder: Folder) -> None:
     with pytest.raises(Unreachable):
-        enrol.enrol(Settings("http://127.0.0.1:9", folder.root, "web", "bve_x"), folder, None)
+        enrolment.enrol(Settings("http://127.0.0.1:9", folder.root, "web", "bve_x"), folder, None)
 
 
 def test_the_fingerprint_is_of_the_machine_and_its_name(folder: Folder) -> None:
@@ -127,7 +127,7 @@ def test_a_damaged_credential_is_named(tmp_path: Path, text: str) -> None:
     folder = prepare(str(tmp_path))
     Path(folder.credential).write_text(text)
     with pytest.raises(CannotEnrol, match="credential.json cannot be read; remove it"):
-        enrol.load(folder)
+        enrolment.load(folder)
 
 
 def test_an_agent_warns_of_plain_http_at_its_start(

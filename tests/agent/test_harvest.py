@@ -9,7 +9,7 @@ import pytest
 
 from agent.keeping import Keeping
 from belvedere.agent.output.upload import Streams
-from belvedere.agent.workdir import artifacts as harvest
+from belvedere.agent.workdir import artifacts
 from belvedere.protocol import CHUNK, Ended, Report, unpack_file
 from e2e.patience import until
 
@@ -106,7 +106,7 @@ def test_there_are_so_many_and_no_more(keeping: Keeping) -> None:
         '#!/bin/sh\ncd "$BELVEDERE_FILES"; i=0\n'
         'while [ $i -lt 110 ]; do : > "f$i"; i=$((i+1)); done\n'
     )
-    assert len(report["files"]) == harvest.MOST_FILES
+    assert len(report["files"]) == artifacts.MOST_FILES
     assert [reason for _, reason in report["files_skipped"]] == ["count"] * 10
 
 

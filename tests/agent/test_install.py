@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.agent.setup import enrolment as enrol
-from belvedere.agent.setup import install
+from belvedere.agent.setup import enrolment, install
 from belvedere.agent.setup.enrolment import Credential, Unreachable
 from belvedere.agent.setup.settings import Settings, parse
 from belvedere.agent.state_folder import prepare
@@ -19,7 +18,7 @@ def settings(tmp_path: Path, *words: str) -> Settings:
 
 
 def enrolled(tmp_path: Path) -> None:
-    enrol.save(prepare(str(tmp_path / "state")), Credential("bva_x", "h1", "acme", "web"))
+    enrolment.save(prepare(str(tmp_path / "state")), Credential("bva_x", "h1", "acme", "web"))
 
 
 def test_it_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -53,7 +52,7 @@ def test_an_unreachable_server_is_told_and_no_unit_is_written(
     def nobody(*_: object) -> Credential:
         raise Unreachable("nobody answers")
 
-    monkeypatch.setattr(enrol, "enrol", nobody)
+    monkeypatch.setattr(enrolment, "enrol", nobody)
     assert install.install(settings(tmp_path, "--token", "bve_x")) == 1
     assert "nobody answers" in capsys.readouterr().err
     assert not (tmp_path / "units").exists()

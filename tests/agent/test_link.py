@@ -14,7 +14,7 @@ import pytest
 from agent.fake_server import FakeServer
 from agent.office import office
 from belvedere.agent import state_folder as folders
-from belvedere.agent.connection import server_link as link
+from belvedere.agent.connection import server_link
 from belvedere.agent.connection.server_link import Link
 from belvedere.agent.keeper_client import Attachment, attach
 from belvedere.agent.setup.enrolment import Credential
@@ -203,21 +203,21 @@ async def test_a_welcome_that_does_not_last_is_no_success(
         ceilings.append(ceiling)
         return 0.0
 
-    monkeypatch.setattr(link, "random", SimpleNamespace(uniform=uniform))
-    monkeypatch.setattr(link, "SOUND_S", 3_600.0)
+    monkeypatch.setattr(server_link, "random", SimpleNamespace(uniform=uniform))
+    monkeypatch.setattr(server_link, "SOUND_S", 3_600.0)
     kept: list[Attachment] = []
 
     async def attached(folder: folders.Folder) -> Attachment:
         kept.append(await attach(folder))
         return kept[-1]
 
-    monkeypatch.setattr(link, "attach", attached)
+    monkeypatch.setattr(server_link, "attach", attached)
     server = FakeServer()
     await server.open()
     folder = folders.prepare(str(tmp_path / "state"))
     settings = Settings(server.url, folder.root, "web")
     credential = Credential("bva_secret", "h", "acme", "web")
-    agent = Link(settings, folder, credential, link.by_network(settings, credential, None))
+    agent = Link(settings, folder, credential, server_link.by_network(settings, credential, None))
     running = asyncio.create_task(agent.run())
     try:
         for count in range(1, 8):
@@ -226,7 +226,7 @@ async def test_a_welcome_that_does_not_last_is_no_success(
         await server.connected(8)
         assert ceilings == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0]
         # One that lasts is a success: the next pause is short again.
-        monkeypatch.setattr(link, "SOUND_S", 0.0)
+        monkeypatch.setattr(server_link, "SOUND_S", 0.0)
         server.cut()
         await server.connected(9)
         async with asyncio.timeout(40):

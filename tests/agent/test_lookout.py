@@ -10,8 +10,7 @@ import pytest
 from agent.office import office
 from agent.webpages import site
 from belvedere.agent.checks.outcome import Outcome, sound
-from belvedere.agent.monitoring import sample_buffer as samples
-from belvedere.agent.monitoring import sample_journal as sample_log
+from belvedere.agent.monitoring import sample_buffer, sample_journal
 from belvedere.agent.monitoring.sample_buffer import Buffer
 from belvedere.agent.monitoring.sample_journal import SampleLog
 from belvedere.agent.monitoring.scheduler import Lookout, phase
@@ -120,7 +119,7 @@ def test_phases_are_spread() -> None:
 
 
 def test_a_buffer_is_bounded_and_counts_what_it_drops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samples, "MOST", 10)
+    monkeypatch.setattr(sample_buffer, "MOST", 10)
     buffer = Buffer()
     for n in range(25):
         buffer.add(str(n), 1, Outcome("normal"))
@@ -203,8 +202,8 @@ def test_a_journal_tells_the_same_at_every_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whenever the agent dies, the next one has what this one had."""
-    monkeypatch.setattr(samples, "MOST", 12)
-    monkeypatch.setattr(samples, "BATCH", 3)
+    monkeypatch.setattr(sample_buffer, "MOST", 12)
+    monkeypatch.setattr(sample_buffer, "BATCH", 3)
     of = Restarts(tmp_path / "samples")
     dice, live = random.Random(7), of.buffer()
     for n in range(400):
@@ -239,7 +238,7 @@ def test_a_journal_that_was_cut_counts_as_far_as_it_goes(tmp_path: Path) -> None
 
 
 def test_a_journal_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sample_log, "GROWN", 2_000)
+    monkeypatch.setattr(sample_journal, "GROWN", 2_000)
     of = Restarts(tmp_path / "samples")
     buffer = of.buffer()
     for n in range(200):
@@ -247,7 +246,7 @@ def test_a_journal_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         buffer.next()
         buffer.noted(buffer.stream, n + 1)
     assert of.path.stat().st_size < 5_000
-    monkeypatch.setattr(sample_log, "LARGEST", 10_000)
+    monkeypatch.setattr(sample_journal, "LARGEST", 10_000)
     for n in range(200):
         buffer.add(str(n), 1, Outcome("normal"))
     # Rather none than one that stops in the middle.

@@ -17,7 +17,7 @@ from agent.processes import command_lines, is_alive, read
 from belvedere.agent.boot import command
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.file_cache import Cache
-from belvedere.agent.monitoring import checker_process as outpost
+from belvedere.agent.monitoring import checker_process
 from belvedere.agent.monitoring.checker_main import BEAT_S
 from belvedere.agent.monitoring.checker_process import Outpost
 from belvedere.agent.monitoring.script_checks import ScriptChecks
@@ -128,7 +128,7 @@ async def test_the_last_goes_and_another_comes_at_once(tmp_path: Path, turns: in
 async def test_a_killed_process_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outpost, "BACK_OFF_S", (0.0,))
+    monkeypatch.setattr(checker_process, "BACK_OFF_S", (0.0,))
     async with posted(tmp_path) as (post, seen):
         with door() as port:
             post.configure([knock(port)])
@@ -142,18 +142,18 @@ async def test_a_killed_process_is_replaced(
 async def test_a_process_that_reports_nothing_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(outpost, "BACK_OFF_S", (0.0,))
+    monkeypatch.setattr(checker_process, "BACK_OFF_S", (0.0,))
     async with posted(tmp_path) as (post, seen):
         with door() as port:
             post.configure([knock(port)])
             await seen.until(lambda one: True)
             [pid] = processes(tmp_path)
             os.kill(pid, signal.SIGSTOP)
-            monkeypatch.setattr(outpost, "STUCK_S", 0.05)
+            monkeypatch.setattr(checker_process, "STUCK_S", 0.05)
             # It looks again when something changes, not when the limit of this test does.
             post._stirred.set()
             await replaced(tmp_path, pid)
-            monkeypatch.setattr(outpost, "STUCK_S", 60.0)
+            monkeypatch.setattr(checker_process, "STUCK_S", 60.0)
             await seen.until(lambda one: True)
             assert not is_alive(pid)
     assert "check process is stuck; killing it" in caplog.text
@@ -168,7 +168,7 @@ def test_a_process_without_checks_reports_that_it_is_alive(tmp_path: Path) -> No
         assert process.stdin is not None and process.stdout is not None
         assert process.stdout.readline() == b'{"alive":true}\n'
         process.stdin.close()
-    assert BEAT_S * 4 < outpost.STUCK_S
+    assert BEAT_S * 4 < checker_process.STUCK_S
 
 
 async def replaced(folder: Path, pid: int) -> None:
@@ -180,7 +180,7 @@ async def replaced(folder: Path, pid: int) -> None:
 async def test_one_that_is_stuck_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outpost, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(checker_process, "PATIENCE_S", 0.05)
     async with posted(tmp_path) as (post, seen):
         with door() as port:
             post.configure([knock(port)])
@@ -205,10 +205,10 @@ async def test_one_that_cannot_start_is_tried_again_but_not_at_once(
     async def noted(post: Outpost, seconds: float) -> None:
         rests.append(seconds)
         if len(rests) == 7:
-            monkeypatch.setattr(outpost, "command", command)
+            monkeypatch.setattr(checker_process, "command", command)
         await rest(post, 0)
 
-    monkeypatch.setattr(outpost, "command", lambda module: [str(tmp_path / "not there")])
+    monkeypatch.setattr(checker_process, "command", lambda module: [str(tmp_path / "not there")])
     monkeypatch.setattr(Outpost, "_rest", noted)
     async with posted(tmp_path) as (post, seen):
         with door() as port:
@@ -228,7 +228,7 @@ async def test_an_end_does_not_wait_for_the_next_try(
         resting.set()
         await rest(post, 3_600)
 
-    monkeypatch.setattr(outpost, "command", lambda module: [str(tmp_path / "not there")])
+    monkeypatch.setattr(checker_process, "command", lambda module: [str(tmp_path / "not there")])
     monkeypatch.setattr(Outpost, "_rest", noted)
     async with posted(tmp_path) as (post, _):
         post.configure([knock(1)])
@@ -242,8 +242,8 @@ async def test_one_that_talks_nonsense_is_replaced(
     """Also when it does so at length."""
     commands = iter([["sh", "-c", "yes nonsense | head -c 300000; exec cat", "checker_main"]])
     real = command
-    monkeypatch.setattr(outpost, "command", lambda module: next(commands, real(module)))
-    monkeypatch.setattr(outpost, "BACK_OFF_S", (0.0,))
+    monkeypatch.setattr(checker_process, "command", lambda module: next(commands, real(module)))
+    monkeypatch.setattr(checker_process, "BACK_OFF_S", (0.0,))
     async with posted(tmp_path) as (post, seen):
         with door() as port:
             post.configure([knock(port)])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.agent import json_lines as quickjson
+from belvedere.agent import json_lines
 from belvedere.agent.json_lines import from_json, to_json, writer
 
 # Every code point, halves of pairs among them, and every number, infinite ones among them.
@@ -54,5 +54,5 @@ def test_it_writes_what_json_does_not_know_as_told_or_not_at_all(
     assert writer(list)([range(3)]) == "[[0,1,2]]"
     with pytest.raises(TypeError, match="not JSON serializable"):
         to_json(range(3))
-    monkeypatch.setattr(quickjson, "make_encoder", None)
+    monkeypatch.setattr(json_lines, "make_encoder", None)
     assert writer(list)([range(3), float("inf")]) == "[[0,1,2],Infinity]"

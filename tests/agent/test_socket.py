@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.utils import accept_key
 
 from belvedere.agent.connection.websocket import Socket, connect
-from belvedere.base import websocket_frames as frames
+from belvedere.base import websocket_frames
 
 OPTIONS = {"max_size": 1_000, "ping_interval": 60.0, "ping_timeout": 60.0}
 
@@ -38,7 +38,9 @@ class Wire:
 
 
 def texts(*said: str) -> bytes:
-    return b"".join(frames.pack(frames.TEXT, one.encode(), masked=False) for one in said)
+    return b"".join(
+        websocket_frames.pack(websocket_frames.TEXT, one.encode(), masked=False) for one in said
+    )
 
 
 async def listening(socket: Socket, hear: Any) -> "asyncio.Task[None]":
@@ -54,9 +56,11 @@ async def test_it_works() -> None:
     task = await listening(socket, heard.append)
     assert heard == ["second", "third"]
     # At once, before any other task has its turn.
-    socket.data_received(texts("fourth") + frames.pack(frames.BINARY, b"5", masked=False))
+    socket.data_received(
+        texts("fourth") + websocket_frames.pack(websocket_frames.BINARY, b"5", masked=False)
+    )
     assert heard == ["second", "third", "fourth", b"5"]
-    socket.data_received(texts("last") + frames.pack_close(1000, "", masked=False))
+    socket.data_received(texts("last") + websocket_frames.pack_close(1000, "", masked=False))
     await task
     assert heard[4:] == ["last"]
 
@@ -118,7 +122,7 @@ async def test_there_is_room_again_once_the_server_takes_what_we_say() -> None:
 
 # What a server may say in one packet with its answer to the handshake.
 
-GOODBYE = frames.pack_close(4401, "Revoked.", masked=False)
+GOODBYE = websocket_frames.pack_close(4401, "Revoked.", masked=False)
 
 
 @asynccontextmanager

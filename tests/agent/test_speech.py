@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from belvedere.agent import messages as speech
+from belvedere.agent import messages
 from belvedere.protocol import (
     Beat,
     Ended,
@@ -33,7 +33,7 @@ SAID: tuple[Any, ...] = (
 
 
 def test_it_works() -> None:
-    assert json.loads(speech.frame(SAID)) == [asdict(message) for message in SAID]
+    assert json.loads(messages.frame(SAID)) == [asdict(message) for message in SAID]
 
 
 @pytest.mark.parametrize("shape", get_args(FromAgent))

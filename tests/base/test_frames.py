@@ -9,7 +9,7 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 from websockets.uri import parse_uri
 
-from belvedere.base import websocket_frames as frames
+from belvedere.base import websocket_frames
 from belvedere.base.websocket_frames import (
     BINARY,
     CLOSE,
@@ -53,8 +53,8 @@ def read(data: bytes, *, masked: bool, pieces: int = 0) -> list[tuple[int, bytes
 @pytest.mark.parametrize("opcode", [TEXT, BINARY])
 def test_the_library_reads_what_we_pack(size: int, opcode: int) -> None:
     data = b"x" * size
-    assert heard(server(), frames.pack(opcode, data, masked=True)) == [(opcode, data)]
-    assert heard(client(), frames.pack(opcode, data, masked=False)) == [(opcode, data)]
+    assert heard(server(), websocket_frames.pack(opcode, data, masked=True)) == [(opcode, data)]
+    assert heard(client(), websocket_frames.pack(opcode, data, masked=False)) == [(opcode, data)]
 
 
 @given(
@@ -98,10 +98,10 @@ BAD = {
     "an unknown kind": (b"\x83\x80\0\0\0\0", 1002),
     "an unknown control": (b"\x8b\x80\0\0\0\0", 1002),
     "a ping in parts": (b"\x09\x80\0\0\0\0", 1002),
-    "a long ping": (frames.pack(PING, b"x" * 126, masked=True), 1002),
+    "a long ping": (websocket_frames.pack(PING, b"x" * 126, masked=True), 1002),
     "a continuation of nothing": (parts((CONTINUED, b"x", True)), 1002),
     "a message within a message": (parts((TEXT, b"x", False), (TEXT, b"y", True)), 1002),
-    "too long": (frames.pack(BINARY, b"x" * (LONGEST + 1), masked=True), 1009),
+    "too long": (websocket_frames.pack(BINARY, b"x" * (LONGEST + 1), masked=True), 1009),
     "longer than can be": (b"\x82\xff\xff\xff\xff\xff\xff\xff\xff\xff", 1009),
     "too long in parts": (
         parts((BINARY, b"x" * LONGEST, False), (CONTINUED, b"y", True)),
@@ -133,15 +133,19 @@ def test_garbage_is_refused_or_waited_for(data: bytes) -> None:
 
 
 def test_goodbyes() -> None:
-    [(opcode, data)] = read(frames.pack_close(4409, "ünd " * 60, masked=True), masked=True)
+    [(opcode, data)] = read(
+        websocket_frames.pack_close(4409, "ünd " * 60, masked=True), masked=True
+    )
     assert opcode == CLOSE and len(data) <= 125
-    code, reason = frames.unpack_close(data)
+    code, reason = websocket_frames.unpack_close(data)
     assert code == 4409 and reason.startswith("ünd ünd")
-    assert frames.unpack_close(b"") == frames.unpack_close(b"\x03") == (None, "")
+    assert (
+        websocket_frames.unpack_close(b"") == websocket_frames.unpack_close(b"\x03") == (None, "")
+    )
 
 
 def test_text_is_utf_8() -> None:
-    assert frames.decode("ü".encode()) == "ü"
+    assert websocket_frames.decode("ü".encode()) == "ü"
     with pytest.raises(Broken) as refusal:
-        frames.decode(b"\xff")
+        websocket_frames.decode(b"\xff")
     assert refusal.value.code == 1007

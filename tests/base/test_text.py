@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from belvedere.base.errors import Invalid
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.base.text.json_text import Number
 
 BLANKS = st.text(" \t\n\r", max_size=3)
@@ -22,13 +22,13 @@ VALUES = st.recursive(
 
 
 def test_it_works() -> None:
-    assert text.parse(b'{"a": [1.0, -0, "b"]}') == {"a": [Number("1.0"), Number("-0"), "b"]}
-    assert text.parse(b'{"a": [1.0, -0, "b"]}', exact=False) == {"a": [1.0, 0, "b"]}
+    assert json_text.parse(b'{"a": [1.0, -0, "b"]}') == {"a": [Number("1.0"), Number("-0"), "b"]}
+    assert json_text.parse(b'{"a": [1.0, -0, "b"]}', exact=False) == {"a": [1.0, 0, "b"]}
 
 
 def said(written: str) -> Any:
     try:
-        return text.parse(written.encode())
+        return json_text.parse(written.encode())
     except Invalid as refusal:
         return refusal.message
 
@@ -58,25 +58,25 @@ def test_it_reads_as_the_library_does(written: str) -> None:
 @given(BLANKS, VALUES, BLANKS)
 def test_blanks_around_it_do_not_matter(before: str, value: Any, behind: str) -> None:
     written = before + json.dumps(value) + behind
-    assert text.parse(written.encode(), exact=False) == value
+    assert json_text.parse(written.encode(), exact=False) == value
 
 
 @pytest.mark.parametrize("around", ["{}", " {}", "{} ", "\n{}\n"])
 def test_no_key_may_occur_twice(around: str) -> None:
     for written in ('{"a": 1, "a": 1}', '[{"b": {"a": 1, "c": 2, "a": 3}}]'):
         with pytest.raises(Invalid, match="'a' occurs twice"):
-            text.parse(around.replace("{}", written))
+            json_text.parse(around.replace("{}", written))
 
 
 @pytest.mark.parametrize("half", ["\\ud800", "\\uD800", "\\udC00", "\\uDc00", "\\ud83dx\\ude00"])
 def test_half_of_a_pair_is_no_text(half: str) -> None:
     for written in (f'"{half}"', f'{{"{half}": 1}}', f'["\\\\UD", "{half}"]'):
         with pytest.raises(Invalid, match="surrogate"):
-            text.parse(written.encode())
+            json_text.parse(written.encode())
 
 
 def test_both_halves_are() -> None:
-    assert text.parse(b'["\\ud83d\\uDE00", "\\\\ud800", "\\\\UD800"]') == [
+    assert json_text.parse(b'["\\ud83d\\uDE00", "\\\\ud800", "\\\\UD800"]') == [
         "😀",
         "\\ud800",
         "\\UD800",

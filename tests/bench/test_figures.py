@@ -2,7 +2,7 @@
 
 import pytest
 
-from belvedere.bench import results as figures
+from belvedere.bench import results
 from belvedere.bench.results import Bare, Grown, History, Idle, Result
 
 MS = 1e-3
@@ -17,13 +17,13 @@ def result(latency_ms: float, seconds: float, engine: str = "sqlite") -> Result:
         cores=2,
         python="",
         bare=BARE,
-        latency=figures.latency([latency_ms * MS], BARE),
-        throughput=figures.throughput(1_000, 16, seconds, BARE),
+        latency=results.latency([latency_ms * MS], BARE),
+        throughput=results.throughput(1_000, 16, seconds, BARE),
     )
 
 
 def met(found: Result) -> dict[str, bool]:
-    return {goal.name: goal.is_met for goal in figures.goals(found)}
+    return {goal.name: goal.is_met for goal in results.goals(found)}
 
 
 def test_it_works() -> None:
@@ -36,13 +36,13 @@ def test_it_works() -> None:
 
 def test_a_percentile_is_a_value_that_was_measured() -> None:
     times = [float(n) for n in range(100, 0, -1)]
-    assert figures.percentile(times, 0.50) == 51
-    assert figures.percentile(times, 0.99) == 100
-    assert figures.percentile([7.0], 0.99) == 7
+    assert results.percentile(times, 0.50) == 51
+    assert results.percentile(times, 0.99) == 100
+    assert results.percentile([7.0], 0.99) == 7
 
 
 def test_the_bare_cost_is_the_median_of_its_rounds() -> None:
-    found = figures.bare([[1 * MS, 1 * MS], [2 * MS, 2 * MS, 2 * MS], [9 * MS]])
+    found = results.bare([[1 * MS, 1 * MS], [2 * MS, 2 * MS, 2 * MS], [9 * MS]])
     assert found.p50_us == pytest.approx(2_000)
     assert found.runs == 6
 

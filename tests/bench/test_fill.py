@@ -1,17 +1,17 @@
 """History made in bulk looks like history that happened."""
 
-from belvedere.bench.measure import fixture as ground
+from belvedere.bench.measure import fixture
 from belvedere.bench.measure import history_data as filling
 from belvedere.db import Database, Tx
 from belvedere.events import cursors
-from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.history import consistency
 from belvedere.jobs.queries import pages
 from belvedere.rest.listing import Listing
 from belvedere.server.background.consumers import REACTIONS
 
 
 def test_it_works(db: Database) -> None:
-    place = db.write_now(ground.lay)
+    place = db.write_now(fixture.lay)
     db.write_now(filling.fill, place, 0, 30, 50)
     db.write_now(filling.fill, place, 30, 20, 50)
     counts = [db.write_now(_count, table) for table in ("jobs", "attempts")]
@@ -24,15 +24,15 @@ def _count(tx: Tx, table: str) -> int:
 
 
 def test_events_attempts_and_rows_agree(db: Database) -> None:
-    place = db.write_now(ground.lay)
+    place = db.write_now(fixture.lay)
     db.write_now(filling.fill, place, 0, 20, 20)
-    assert db.write_now(fold.check, "", 100) == []
+    assert db.write_now(consistency.check, "", 100) == []
 
 
 def test_the_copies_are_older_than_what_comes(db: Database) -> None:
-    place = db.write_now(ground.lay)
+    place = db.write_now(fixture.lay)
     db.write_now(filling.fill, place, 0, 20, 20)
-    newest = db.write_now(ground.create, place)
+    newest = db.write_now(fixture.create, place)
     listing = Listing(pages.listable(db.sql.engine), limit=100)
     records, _ = db.write_now(pages.page, place.actor, listing)
     assert len(records) == 22
@@ -40,7 +40,7 @@ def test_the_copies_are_older_than_what_comes(db: Database) -> None:
 
 
 def test_nothing_is_left_to_react_to(db: Database) -> None:
-    place = db.write_now(ground.lay)
+    place = db.write_now(fixture.lay)
     db.write_now(filling.fill, place, 0, 20, 20)
     waiting = [db.write_now(cursors.take, one.name, one.kinds) for one in REACTIONS]
     assert any(waiting)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from belvedere.bench import run
-from belvedere.bench.environment import private_server as private
-from belvedere.bench.environment import processes
+from belvedere.bench.environment import private_server, processes
 from belvedere.bench.measure import features as rooms
 from belvedere.bench.measure import history
 from belvedere.bench.results import ROOM_GOALS
@@ -89,8 +88,8 @@ def test_it_measures_a_server_that_runs_and_leaves_it_as_it_was(
     stranger: Belvedere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
-        private.folder_in(str(tmp_path)) as folder,
-        private.running(folder, "") as server,
+        private_server.folder_in(str(tmp_path)) as folder,
+        private_server.running(folder, "") as server,
         Client(server.url, server.token) as client,
     ):
         while not [host for host in client.get("/host") if host["state"] == "online"]:

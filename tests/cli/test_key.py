@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from belvedere.access.crypto import key_file as keyfile
+from belvedere.access.crypto import key_file
 from cli.conftest import Belvedere
 
 CREATE = ("organization", "create", "acme", "--email", "ada@acme.example")
@@ -12,11 +12,11 @@ CREATE = ("organization", "create", "acme", "--email", "ada@acme.example")
 def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
     data = ("--data", str(tmp_path / "data"))
     assert stranger(*CREATE, *data).status == 0
-    before = keyfile.load(tmp_path / "data")
+    before = key_file.load(tmp_path / "data")
     assert "first" in stranger("key", "show", *data).out
     said = stranger("key", "rotate", *data)
     assert said.status == 0 and "1 older keys are dropped" in said.out, said.err
-    after = keyfile.load(tmp_path / "data")
+    after = key_file.load(tmp_path / "data")
     assert list(after.seals) != list(before.seals) and after.hash == before.hash
     shown = json.loads(stranger("key", "show", "--json", *data).out)
     assert shown == {"in_use": after.newest, "keys": [{"name": after.newest, "sealed": 0}]}
@@ -28,6 +28,6 @@ def test_it_goes_in_steps_for_several_servers(stranger: Belvedere, tmp_path: Pat
     added = stranger("key", "add", *data)
     assert "Nothing is sealed with it yet" in added.out
     assert "0 older keys" in stranger("key", "rotate", "--keep", *data).out
-    assert len(keyfile.load(tmp_path / "data").seals) == 2
+    assert len(key_file.load(tmp_path / "data").seals) == 2
     assert "1 older keys" in stranger("key", "drop", *data).out
-    assert len(keyfile.load(tmp_path / "data").seals) == 1
+    assert len(key_file.load(tmp_path / "data").seals) == 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.server import operator_socket as operator
+from belvedere.server import operator_socket
 from cli.conftest import Belvedere
 from fakeserver import FakeServer, Handler, Say
 
@@ -38,7 +38,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def running(data: Path) -> Iterator[UnixFakeServer]:
-    server = UnixFakeServer(data / operator.SOCKET)
+    server = UnixFakeServer(data / operator_socket.SOCKET)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield server
@@ -56,7 +56,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> Offline:
         done.append((str(found.folder), path, payload))
         return FOUNDED
 
-    monkeypatch.setattr(operator, "offline", instead)
+    monkeypatch.setattr(operator_socket, "offline", instead)
     return done
 
 
@@ -110,7 +110,7 @@ def test_a_socket_that_nobody_answers_is_passed_by(
     stranger: Belvedere, data: Path, offline: Offline
 ) -> None:
     with socket.socket(socket.AF_UNIX) as left_behind:
-        left_behind.bind(str(data / operator.SOCKET))
+        left_behind.bind(str(data / operator_socket.SOCKET))
     assert stranger(*WORDS, "--data", str(data)).status == 0
     assert len(offline) == 1
 

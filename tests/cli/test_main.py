@@ -12,7 +12,7 @@ from belvedere import __version__
 from belvedere.base.errors import Conflict, Fault
 from belvedere.cli import main, reference
 from belvedere.cli.framework import command as verb
-from belvedere.cli.framework import dispatch as call
+from belvedere.cli.framework import dispatch
 from cli.conftest import Belvedere
 from fakeserver import FakeServer, Say
 
@@ -135,7 +135,7 @@ def test_an_interrupt_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted() -> int:
         raise KeyboardInterrupt
 
-    assert call.guarded(interrupted) == 130
+    assert dispatch.guarded(interrupted) == 130
     assert capsys.readouterr().err == "belvedere: interrupted\n"
 
 
@@ -143,7 +143,7 @@ def test_a_refusal_of_our_own_rooms_is_one_line(capsys: pytest.CaptureFixture[st
     def refused() -> int:
         raise Conflict("Taken.", faults=(Fault("name", "is taken"),))
 
-    assert call.guarded(refused) == 1
+    assert dispatch.guarded(refused) == 1
     assert capsys.readouterr().err == "belvedere: Taken.\n  name: is taken\n"
 
 
@@ -151,7 +151,7 @@ def test_a_missing_library_says_what_to_install(capsys: pytest.CaptureFixture[st
     def lacking() -> int:
         raise ModuleNotFoundError("No module named 'apsw'", name="apsw")
 
-    assert call.guarded(lacking) == 1
+    assert dispatch.guarded(lacking) == 1
     said = capsys.readouterr().err
     assert said.startswith("belvedere: apsw is not installed; ") and "pip install belvedere" in said
 
@@ -186,4 +186,4 @@ def test_a_module_with_its_own_ways_is_registered_and_run(
     module = ModuleType("bench")
     module.register = lambda made: made.add_argument("--jobs", type=int)  # type: ignore[attr-defined]
     module.run = lambda args: args.jobs  # type: ignore[attr-defined]
-    assert call.perform("bench", module, ["--jobs", "7"]) == 7
+    assert dispatch.perform("bench", module, ["--jobs", "7"]) == 7

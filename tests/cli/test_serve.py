@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere import settings
-from belvedere.cli.framework import command as verb
+from belvedere.cli.framework import command
 from belvedere.cli.server import serve
 from belvedere.server import main
 from cli.conftest import Belvedere
@@ -57,6 +57,6 @@ def test_the_environment_counts_where_no_option_is_given(
 
 
 @pytest.mark.parametrize("each", serve.VERBS, ids=lambda each: each.name)
-def test_no_secret_is_an_option(each: verb.Verb) -> None:
-    options = {action.dest for action in verb.parser_of(each.name, each)._actions}
+def test_no_secret_is_an_option(each: command.Verb) -> None:
+    options = {action.dest for action in command.parser_of(each.name, each)._actions}
     assert not options.intersection(SECRETS)

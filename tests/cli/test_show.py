@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.text import Text
 
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.jobs import job_rendering as job_page
+from belvedere.cli.framework import rendering
+from belvedere.cli.jobs import job_rendering
 
 
 class Terminal(io.StringIO):
@@ -51,19 +51,19 @@ JOB = {
 
 
 def test_it_works(capsys: pytest.CaptureFixture[str]) -> None:
-    show.table(("id", "state"), [("1", "normal"), ("22", "failure")])
+    rendering.table(("id", "state"), [("1", "normal"), ("22", "failure")])
     assert capsys.readouterr().out == "ID  STATE\n1   ✓ normal\n22  ✗ failure\n"
 
 
 def test_a_pipe_gets_everything_without_colour(capsys: pytest.CaptureFixture[str]) -> None:
-    job_page.show_jobs([JOB])
+    job_rendering.show_jobs([JOB])
     out = capsys.readouterr().out
     assert LONG in out
     assert "\x1b" not in out
 
 
 def test_a_terminal_gets_80_columns_and_whole_ids(terminal: Drawn) -> None:
-    lines = [Text.from_ansi(line) for line in terminal(job_page.show_jobs, [JOB]).splitlines()]
+    lines = [Text.from_ansi(line) for line in terminal(job_rendering.show_jobs, [JOB]).splitlines()]
     assert max(line.cell_len for line in lines) <= 80
     assert str(JOB["id"]) in lines[1].plain
     assert "✗ failure" in lines[1].plain
@@ -71,34 +71,34 @@ def test_a_terminal_gets_80_columns_and_whole_ids(terminal: Drawn) -> None:
 
 
 def test_a_state_has_a_colour_beside_its_word(terminal: Drawn) -> None:
-    assert "\x1b[31m✗ failure" in terminal(show.fields, [("state", "failure")])
+    assert "\x1b[31m✗ failure" in terminal(rendering.fields, [("state", "failure")])
 
 
 def test_no_color_is_obeyed(terminal: Drawn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    drawn = terminal(show.fields, [("state", "failure")])
+    drawn = terminal(rendering.fields, [("state", "failure")])
     assert "✗ failure" in drawn
     assert "[31m" not in drawn
 
 
 def test_a_name_cannot_steer_the_terminal(terminal: Drawn) -> None:
-    drawn = terminal(show.table, ("task",), [("evil\x1b[2J\rname [red]x[/red] :smile:",)])
+    drawn = terminal(rendering.table, ("task",), [("evil\x1b[2J\rname [red]x[/red] :smile:",)])
     assert "evil [2J name [red]x[/red] :smile:" in drawn
 
 
 def test_an_empty_list_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    job_page.show_jobs([])
+    job_rendering.show_jobs([])
     told = capsys.readouterr()
     assert told.out == ""
     assert "belvedere run" in told.err
 
 
 def test_what_is_not_set_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    show.fields([("a", None), ("b", ""), ("c", 0), ("d", ["x", "y"]), ("e", False)])
+    rendering.fields([("a", None), ("b", ""), ("c", 0), ("d", ["x", "y"]), ("e", False)])
     assert capsys.readouterr().out == "c  0\nd  x, y\ne  no\n"
 
 
 def test_there_is_no_spinner_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
-    with show.waiting("job 1"):
+    with rendering.waiting("job 1"):
         pass
     assert capsys.readouterr().err == ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import rendering
 from belvedere.cli.framework.terminal_text import Filter, clean
 from fakeserver import FakeServer, Say
 
@@ -85,7 +85,7 @@ def test_an_error_of_the_server_has_no_controls(server: FakeServer, home: Path) 
 
 def test_names_in_tables_have_no_controls(capsys: pytest.CaptureFixture[str]) -> None:
     name = "a\x1b]0;x\x07b\nc\u202etxt.exe\u2066d\u2028e\x9b2J"
-    show.table(("name",), [(name,)])
+    rendering.table(("name",), [(name,)])
     out = capsys.readouterr().out
     assert all(letter.isprintable() for line in out.splitlines() for letter in line)
     assert len(out.splitlines()) == 2

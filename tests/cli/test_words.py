@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import time_words
 from belvedere.cli.framework.command import Stop
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -15,13 +15,13 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
     [("30s", 30_000), ("1.5h", 5_400_000), ("10", 10_000), ("250ms", 250), ("2 d", 172_800_000)],
 )
 def test_it_works(text: str, millis: int) -> None:
-    assert words.duration_ms(text) == millis
+    assert time_words.duration_ms(text) == millis
 
 
 @pytest.mark.parametrize("text", ["", "soon", "10x", "-5s", "s"])
 def test_it_refuses_what_is_no_duration(text: str) -> None:
     with pytest.raises(Stop, match="no duration") as caught:
-        words.duration_ms(text)
+        time_words.duration_ms(text)
     assert caught.value.status == 2
 
 
@@ -37,7 +37,7 @@ def test_it_refuses_what_is_no_duration(text: str) -> None:
     ],
 )
 def test_it_tells_an_age(moment: str | None, told: str) -> None:
-    assert words.age(moment, NOW) == told
+    assert time_words.age(moment, NOW) == told
 
 
 def test_it_tells_a_moment_in_the_readers_zone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +45,7 @@ def test_it_tells_a_moment_in_the_readers_zone(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
-    assert words.local("2026-03-01T22:00:00.000Z") == "2026-03-02 07:00:00 JST"
+    assert time_words.local("2026-03-01T22:00:00.000Z") == "2026-03-02 07:00:00 JST"
     monkeypatch.undo()
     time.tzset()
 
@@ -55,4 +55,4 @@ def test_it_tells_a_moment_in_the_readers_zone(monkeypatch: pytest.MonkeyPatch) 
     [(0.0, "0 s"), (0.25, "250 ms"), (1.52, "1.5 s"), (59.4, "59 s"), (7_300.0, "2 h")],
 )
 def test_it_tells_a_span(seconds: float, told: str) -> None:
-    assert words.span(seconds) == told
+    assert time_words.span(seconds) == told

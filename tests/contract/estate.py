@@ -8,12 +8,8 @@ from belvedere import hosts
 from belvedere.access import Actor, Keys, Level, operator
 from belvedere.access.credentials import enrolment, secret_keys, tokens
 from belvedere.access.crypto import totp
-from belvedere.access.customers import invitations
-from belvedere.access.customers import member_changes as members
-from belvedere.access.customers import password_recovery as recovery
-from belvedere.access.customers import service as customers
-from belvedere.access.signin import login_tickets as tickets
-from belvedere.access.signin import second_factors
+from belvedere.access.customers import invitations, member_changes, password_recovery, service
+from belvedere.access.signin import login_tickets, second_factors
 from belvedere.db import Tx
 from belvedere.definitions import service as definitions
 from belvedere.definitions.service import DefinitionBody
@@ -21,8 +17,8 @@ from belvedere.egress.messages import Outcome
 from belvedere.indicators import public_links as badges
 from belvedere.indicators import service as indicators
 from belvedere.indicators.bodies import IndicatorBody
-from belvedere.jobs.approvals import links as vote_links
-from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.approvals import links
+from belvedere.jobs.lifecycle import claim
 from belvedere.jobs.lifecycle.create import NewJob, create
 from belvedere.monitors import service as monitors
 from belvedere.monitors.config.bodies import MonitorBody
@@ -39,7 +35,7 @@ from belvedere.server.runtime import House
 from belvedere.statuspages import service as statuspages
 from belvedere.statuspages.model import Part, StatusPageBody
 from belvedere.webhooks import service as webhooks
-from belvedere.webhooks.deliveries import receive as calls
+from belvedere.webhooks.deliveries import receive
 from belvedere.webhooks.deliveries.receive import Call
 from belvedere.webhooks.model import Door
 from belvedere.webhooks.service import WebhookBody
@@ -90,7 +86,7 @@ def settle(tx: Tx, house: House, cast: Cast, things: Things) -> Estate:
     keys, ada = house.keys, cast.ada
     acme = Place("acme", ada, "web-1", EVERYBODY, {"member": cast.vic.member_id})
     # Below Eve, who may not give a new credential to an equal.
-    gil = members.admit(tx, operator(cast.globex), "gil@globex.test", Level.VIEWER)
+    gil = member_changes.admit(tx, operator(cast.globex), "gil@globex.test", Level.VIEWER)
     globex = Place("globex", cast.eve, "box-1", [], {"member": gil.id})
     for place in (acme, globex):
         place.texts["hostname"] = place.host
@@ -109,7 +105,7 @@ def settle(tx: Tx, house: House, cast: Cast, things: Things) -> Estate:
             "agent of another host": things.hosts["web-2"].token,
         },
         texts={
-            "reset": recovery.issue_link(tx, keys, cast.olga, cast.vic.member_id)[1],
+            "reset": password_recovery.issue_link(tx, keys, cast.olga, cast.vic.member_id)[1],
             "invitation": invitations.invite(
                 tx, keys, ada, "new@acme.test", "", Level.VIEWER, []
             ).token,
@@ -122,13 +118,13 @@ def settle(tx: Tx, house: House, cast: Cast, things: Things) -> Estate:
 
 def _half_signed_in(tx: Tx, keys: Keys, cast: Cast) -> dict[str, str]:
     """Somebody whose code is still to come, with the code; and Uma, who has no app yet."""
-    tom = members.admit(tx, operator(cast.acme), "tom@acme.test", Level.VIEWER).user_id
+    tom = member_changes.admit(tx, operator(cast.acme), "tom@acme.test", Level.VIEWER).user_id
     secret, step = second_factors.begin(tx, keys, tom), tx.now // totp.STEP
     second_factors.confirm(tx, keys, tom, totp.code_at(secret, step))
     return {
-        "ticket": tickets.make(tx, keys, tom, cast.acme.id, tickets.TOTP),
+        "ticket": login_tickets.make(tx, keys, tom, cast.acme.id, login_tickets.TOTP),
         "code": totp.code_at(secret, step + 1),
-        "setup": tickets.make(tx, keys, cast.uma.user_id, cast.acme.id, tickets.SETUP),
+        "setup": login_tickets.make(tx, keys, cast.uma.user_id, cast.acme.id, login_tickets.SETUP),
     }
 
 
@@ -157,7 +153,7 @@ def _running_task(tx: Tx, house: House, place: Place) -> None:
     session = hosts.connect(tx, place.ids["host"], hello(place.host), "192.0.2.7")
     (made,) = create(tx, [NewJob(place.by, task_id, [])])
     assert not isinstance(made, Exception)
-    assert len(queue.claim(tx, place.ids["host"], session)) == 1
+    assert len(claim.claim(tx, place.ids["host"], session)) == 1
     place.ids |= {"task": task_id, "job": made.job.id, "file": made.job.script_id or ""}
     place.texts["secret"] = secret_keys.reveal(tx, house.keys, place.by, "task", task_id)
 
@@ -197,7 +193,7 @@ def _webhook(tx: Tx, house: House, place: Place) -> None:
     digest = house.keys.digest(place.texts["secret"])
     tx.run("update secret_keys set digest = ? where object_id = ?", digest, found)
     call = Call(place.by, found, Door.TOKEN, house.keys, b"[]", "", {}, "{}", [])
-    (answered,) = calls.trigger(tx, [call])
+    (answered,) = receive.trigger(tx, [call])
     assert not isinstance(answered, Exception)
     place.ids["webhook"] = found
     place.ids["delivery"] = tx.value("select id from deliveries where webhook_id = ?", found)
@@ -229,7 +225,7 @@ def _approval(tx: Tx, house: House, place: Place) -> None:
     task_id = make_task(tx, house.keys, place.by, fields)
     (made,) = create(tx, [NewJob(place.by, task_id, [])])
     assert not isinstance(made, Exception)
-    found = vote_links.make(tx, house.keys, made.job, place.by.user_id)
+    found = links.make(tx, house.keys, made.job, place.by.user_id)
     place.texts["link"] = found["approve"]
 
 
@@ -278,7 +274,7 @@ def _provider(tx: Tx, house: House, place: Place) -> None:
     at = f"https://id.{place.name}.test"
     where = Endpoints(at, f"{at}/authorize", f"{at}/token", f"{at}/keys")
     body = ProviderBody(name=f"secret of {place.host}", issuer=at, client_id="belvedere")
-    by = operator(customers.find(tx, place.by.customer_id))
+    by = operator(service.find(tx, place.by.customer_id))
     place.ids["provider"] = providers.create(tx, house.keys, by, body, where).id
 
 

@@ -2,16 +2,15 @@
 
 import asyncio
 
-from belvedere.server.background import consumers as reactions
-from belvedere.server.background import loops
+from belvedere.server.background import consumers, loops
 from belvedere.server.runtime import House
 
-TOLD = next(one for one in reactions.REACTIONS if one.name == "people are told")
+TOLD = next(one for one in consumers.REACTIONS if one.name == "people are told")
 
 
 async def told(house: House) -> None:
     """Everything that happened so far is told, and what is due is carried."""
-    while await house.db.write(reactions.react, house, TOLD):
+    while await house.db.write(consumers.react, house, TOLD):
         await posted(house)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from belvedere.access import Keys, Turnstile
-from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.crypto import password_hash
 from belvedere.db import Database
 from belvedere.server.runtime import House
 from belvedere.server.wiring import furnish
@@ -90,8 +90,8 @@ def stranger(world: World) -> Client:
 @pytest.fixture
 def quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Argon2id is slow on purpose; for tests that sign in hundreds of times."""
-    monkeypatch.setattr(passwords, "matches", lambda kept, password: password == PASSWORD)
-    monkeypatch.setattr(passwords, "digest", lambda password: PASSWORD_HASH)
+    monkeypatch.setattr(password_hash, "matches", lambda kept, password: password == PASSWORD)
+    monkeypatch.setattr(password_hash, "digest", lambda password: PASSWORD_HASH)
 
 
 class Watch(logging.Handler):

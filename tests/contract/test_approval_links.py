@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import member_changes
 from belvedere.base.clock import DAY, SECOND
 from contract import notifying
 from contract.client import Client
@@ -96,7 +96,7 @@ async def test_it_is_the_approvers_own(
     """Who may not sign in any more decides nothing, however good the link was."""
     mail = await asked(world, uma, couriers)
     vic = world.cast.vic
-    await world.house.db.write(members.change, world.cast.olga, vic.member_id, enabled=False)
+    await world.house.db.write(member_changes.change, world.cast.olga, vic.member_id, enabled=False)
     answer = await stranger.post(mail["approve"])
     assert (answer.status, answer.code) == (404, "link_gone")
     assert (await show(uma, mail["job"]))["lifecycle"] == "onhold"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.jobs.lifecycle import timeouts as sweep
+from belvedere.jobs.lifecycle import timeouts
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
@@ -111,6 +111,6 @@ async def test_without_a_vote_the_default_answer_counts(
 ) -> None:
     job = await create(uma, await approval(world, expires=60_000, default_answer=answer))
     clock.move(61)
-    await world.house.db.write(sweep.expire)
+    await world.house.db.write(timeouts.expire)
     found = await show(uma, job["id"])
     assert (found["lifecycle"], found["state"]) == ("finished", state)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from belvedere import hosts
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.db import Tx
 from belvedere.server import demo
 from contract.client import Client
@@ -159,7 +159,7 @@ async def test_a_remote_host_is_not_told_to_look_at_itself(world: World, ada: Cl
     """Without an address of its own the server is only where its local agent is."""
     world.house.settings.url = ""
     host_id = world.things.hosts["web-2"].host_id
-    operator = customers.operator(world.cast.acme)
+    operator = service.operator(world.cast.acme)
     await world.house.db.write(hosts.connect, host_id, hello("web-2"), "192.0.2.9")
     await world.house.db.write(demo.make, world.house, operator, host_id)
     assert (await there(ada))["monitor"] == ["Load of web-2"]

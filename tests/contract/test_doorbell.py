@@ -3,7 +3,7 @@
 import asyncio
 
 from belvedere.events import feed
-from belvedere.jobs.api import wait as waiting
+from belvedere.jobs.api import wait
 from belvedere.protocol import Order
 from belvedere.server.background import loops
 from contract.client import Client
@@ -40,4 +40,4 @@ async def test_who_waits_for_an_end_hears_of_it(world: World, uma: Client) -> No
 
 def test_nobody_looks_less_often_than_every_two_seconds() -> None:
     rounds = {loop.work: loop.every_s for loop in loops.LOOPS}
-    assert max(rounds[loops.wake_waiting], feed.POLL_S, waiting.LOOK_S) <= 2.0
+    assert max(rounds[loops.wake_waiting], feed.POLL_S, wait.LOOK_S) <= 2.0

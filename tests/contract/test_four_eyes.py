@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import member_changes
 from contract.client import Client
 from contract.running import create
 from contract.world import World
@@ -68,7 +68,7 @@ async def test_what_would_make_it_void_of_sense_is_refused(
 async def test_an_approver_is_named_in_any_way(world: World, ada: Client, way: str) -> None:
     vic = world.cast.vic
     tags = ["team:blue"]
-    await world.house.db.write(members.change, world.cast.olga, vic.member_id, tags=tags)
+    await world.house.db.write(member_changes.change, world.cast.olga, vic.member_id, tags=tags)
     named = {
         "email": "VIC@acme.test",
         "username": vic.username,
@@ -85,7 +85,7 @@ async def test_an_approver_is_named_in_any_way(world: World, ada: Client, way: s
 async def test_a_tag_that_was_taken_away_gives_no_right(world: World, ada: Client) -> None:
     vic = world.cast.vic
     for tags in (["team:blue"], []):
-        await world.house.db.write(members.change, world.cast.olga, vic.member_id, tags=tags)
+        await world.house.db.write(member_changes.change, world.cast.olga, vic.member_id, tags=tags)
         if tags:
             job = await create(ada, await approval(world, approvers=["team:blue"], acl=[]))
     world.house.credentials.forget("access")

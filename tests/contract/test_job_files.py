@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from belvedere.jobs.history import retention
-from belvedere.jobs.output import artifacts as outfiles
+from belvedere.jobs.output import artifacts
 from belvedere.protocol import CHUNK, Ended, Entry, Order, Report, pack_file
 from contract.client import Client
 from contract.fakeagent import FakeAgent
@@ -131,7 +131,7 @@ async def test_names_that_no_agent_of_ours_would_send_are_dropped(
     assert await names(uma, job["id"]) == ["twice"]
 
 
-@pytest.mark.parametrize(("number", "at"), [(100, 0), (65_535, 0), (0, outfiles.MOST_BYTES)])
+@pytest.mark.parametrize(("number", "at"), [(100, 0), (65_535, 0), (0, artifacts.MOST_BYTES)])
 async def test_more_than_one_job_may_leave_ends_the_link(
     world: World, uma: Client, number: int, at: int
 ) -> None:
@@ -145,7 +145,7 @@ async def test_more_than_one_job_may_leave_ends_the_link(
 async def test_together_they_are_bounded(
     world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outfiles, "MOST_BYTES", 100)
+    monkeypatch.setattr(artifacts, "MOST_BYTES", 100)
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         await ended(agent, {"a": b"x" * 60, "b": b"y" * 60})
@@ -199,5 +199,5 @@ async def test_they_go_with_the_job(world: World, ada: Client) -> None:
         pass
     assert await house.db.read(retention.dropped) == [job["id"]]
     await house.logs.write(retention.forget_logs, [job["id"]])
-    assert await house.logs.read(outfiles.of_attempt, order.fence) == []
-    assert await house.logs.read(outfiles.read, order.fence, 0, 0) == b""
+    assert await house.logs.read(artifacts.of_attempt, order.fence) == []
+    assert await house.logs.read(artifacts.read, order.fence, 0, 0) == b""

@@ -8,12 +8,11 @@ import apsw
 import pytest
 
 from belvedere.db import Tx
-from belvedere.db.sqlite import database as sqlite
+from belvedere.db.sqlite import database
 from belvedere.files import store as files
-from belvedere.jobs.lifecycle import timeouts as sweep
-from belvedere.server.agents import queries as questions
-from belvedere.server.background import consumers as reactions
-from belvedere.server.background import loops
+from belvedere.jobs.lifecycle import timeouts
+from belvedere.server.agents import queries
+from belvedere.server.background import consumers, loops
 from belvedere.server.background.consumers import REACTIONS
 from belvedere.server.background.loops import LOOPS
 from contract.client import Client
@@ -39,7 +38,7 @@ Asked = dict[str, tuple[str, Any]]
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
     """Every statement that SQLite gets, with its database and parameters."""
     found: Asked = {}
-    opened = sqlite.connect
+    opened = database.connect
 
     def connect(path: str, **how: bool) -> apsw.Connection:
         connection = opened(path, **how)
@@ -51,7 +50,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
         connection.set_exec_trace(hear)
         return connection
 
-    monkeypatch.setattr(sqlite, "connect", connect)
+    monkeypatch.setattr(database, "connect", connect)
     yield found
 
 
@@ -85,15 +84,15 @@ async def test_no_loop_reads_all_history(
 
 # What happens when a host falls silent or goes, and when an agent wants a script.
 VERBS: dict[str, Callable[[Tx], object]] = {
-    "expire": sweep.expire,
-    "mark_unreachable": sweep.mark_unreachable,
-    "mark_reachable": sweep.mark_reachable,
-    "overdue": sweep.overdue,
-    "abandon a host": lambda tx: sweep.abandon(tx, "host_id", "x"),
-    "abandon a task": lambda tx: sweep.abandon(tx, "task_id", "x"),
+    "expire": timeouts.expire,
+    "mark_unreachable": timeouts.mark_unreachable,
+    "mark_reachable": timeouts.mark_reachable,
+    "overdue": timeouts.overdue,
+    "abandon a host": lambda tx: timeouts.abandon(tx, "host_id", "x"),
+    "abandon a task": lambda tx: timeouts.abandon(tx, "task_id", "x"),
     "is_work_of": lambda tx: files.is_work_of(tx, "x", "x"),
-    "content_for": lambda tx: questions.content_for(tx, "x", "0" * 64),
-    "wishes": lambda tx: questions.wishes(tx, "x"),
+    "content_for": lambda tx: queries.content_for(tx, "x", "0" * 64),
+    "wishes": lambda tx: queries.wishes(tx, "x"),
 }
 
 
@@ -109,12 +108,12 @@ async def test_no_verb_reads_all_history(world: World, asked: Asked, verb: str) 
 @pytest.mark.parametrize("reaction", REACTIONS, ids=lambda reaction: reaction.name)
 @pytest.mark.parametrize("engine", ["sqlite"])
 async def test_no_reaction_reads_all_history(
-    world: World, asked: Asked, uma: Client, reaction: reactions.Reaction
+    world: World, asked: Asked, uma: Client, reaction: consumers.Reaction
 ) -> None:
     task = await world.task()
     await create(uma, task)
     await world.client("ada").delete(f"/acme/task/{task}")
     asked.clear()
-    await reactions._catch_up(reaction, world.house)
+    await consumers._catch_up(reaction, world.house)
     assert asked
     check(asked)

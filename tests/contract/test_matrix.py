@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from belvedere.db import Tx
-from belvedere.jobs.output import artifacts as outfiles
+from belvedere.jobs.output import artifacts
 from belvedere.rest.route import Route
 from belvedere.server.routes import ROUTES
 from contract import doors
@@ -63,7 +63,7 @@ class Town:
         for place in (self.estate.acme, self.estate.globex):
             job_id = place.ids["job"]
             fence = world.house.db.write_now(_fence, job_id)
-            world.house.logs.write_now(outfiles.close, fence, job_id, [[doors.FILE, 0]])
+            world.house.logs.write_now(artifacts.close, fence, job_id, [[doors.FILE, 0]])
         dry(world.house)
         places = (self.estate.acme, self.estate.globex)
         self.bodies = {place.name: doors.bodies(self.estate, place) for place in places}

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from belvedere.monitors import agent_config as watching
-from belvedere.monitors import service, store, watch_changes
+from belvedere.monitors import agent_config, service, store, watch_changes
 from belvedere.monitors.model import Type
 from belvedere.protocol import Beat, Watch, WatchAgain
-from belvedere.server.agents import monitor_sync as watcher
+from belvedere.server.agents import monitor_sync
 from contract.client import Client
 from contract.fakeagent import FakeAgent
 from contract.world import World
@@ -72,7 +71,7 @@ async def test_a_new_monitor_costs_the_same_however_many_there_are(
     listener = Listener(agent)
     async with agent:
         assert len(await listener.list()) == count
-        assert max(map(len, listener.frames)) < 2 * watching.MAX_BYTES
+        assert max(map(len, listener.frames)) < 2 * agent_config.MAX_BYTES
         listener.frames.clear()
         made = await make(world, ada)
         told = await listener.hear()
@@ -83,7 +82,7 @@ async def test_a_new_monitor_costs_the_same_however_many_there_are(
 async def test_changes_of_a_short_time_leave_in_one_frame(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watcher, "GATHER_S", 0.5)
+    monkeypatch.setattr(monitor_sync, "GATHER_S", 0.5)
     await make(world, ada, "first")
     agent = world.agent(takes_changes=True)
     listener = Listener(agent)
@@ -96,7 +95,7 @@ async def test_changes_of_a_short_time_leave_in_one_frame(
             heard |= {one.id for one in (await listener.hear()).monitors}
         elapsed_s = asyncio.get_running_loop().time() - begin
         # The list of the beginning, the first change, and one for each time that has passed.
-        assert len(listener.frames) <= 3 + elapsed_s / watcher.GATHER_S
+        assert len(listener.frames) <= 3 + elapsed_s / monitor_sync.GATHER_S
 
 
 async def test_an_agent_that_misses_something_gets_the_whole_list(
@@ -131,21 +130,21 @@ async def test_two_beats_with_an_old_list_are_healed(world: World, ada: Client) 
 async def test_asking_for_lists_has_an_end(world: World, ada: Client) -> None:
     await fill(world, 3)
     async with world.agent(takes_changes=True) as agent:
-        for _ in range(watcher.MAX_LISTS + 1):
+        for _ in range(monitor_sync.MAX_LISTS + 1):
             await agent.say(WatchAgain(-1))
         assert await agent.hangs_up() == 4400
 
 
 async def test_an_agent_of_the_previous_version_gets_whole_lists(world: World, ada: Client) -> None:
-    await fill(world, watching.MAX_MONITORS + 1)
+    await fill(world, agent_config.MAX_MONITORS + 1)
     agent = world.agent()
     listener = Listener(agent)
     async with agent:
         first = await listener.hear()
-        assert len(first.monitors) == watching.MAX_MONITORS + 1
+        assert len(first.monitors) == agent_config.MAX_MONITORS + 1
         made = await make(world, ada)
         second = await listener.hear()
-        assert len(second.monitors) == watching.MAX_MONITORS + 2
+        assert len(second.monitors) == agent_config.MAX_MONITORS + 2
         assert made in {one.id for one in second.monitors}
         # It knows no more of this message than these fields.
         for frame in listener.frames:

@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from belvedere import events
-from belvedere.monitors import housekeeping as with_hosts
+from belvedere.monitors import housekeeping
 from belvedere.protocol import Noted, Sample, Samples, Watch
-from belvedere.server.background import consumers as reactions
-from belvedere.server.background import loops
+from belvedere.server.background import consumers, loops
 from contract import letters
 from contract.client import Client
 from contract.world import World
@@ -260,21 +259,21 @@ async def test_dstat_shows_its_data(world: World, ada: Client) -> None:
 async def test_every_host_has_its_own_monitor(world: World, ada: Client) -> None:
     host_id = world.things.hosts["web-1"].host_id
     async with world.agent():
-        await world.house.db.write(with_hosts.host_came, world.cast.acme.id, host_id)
+        await world.house.db.write(housekeeping.host_came, world.cast.acme.id, host_id)
     (host,) = (await ada.get("/monitor?where[type]=host")).json
     assert (host["name"], host["state"]) == ("web-1", "normal")
     refused = await ada.delete(f"/monitor/{host['id']}")
     assert (refused.status, refused.code) == (409, "host_monitor")
     await ada.delete(f"/host/{host_id}")
-    await world.house.db.write(with_hosts.host_went, host_id)
+    await world.house.db.write(housekeeping.host_went, host_id)
     assert (await ada.get("/monitor")).json == []
 
 
 async def test_reactions_make_and_take_them(world: World, ada: Client) -> None:
     async with world.agent():
-        for reaction in reactions.REACTIONS:
+        for reaction in consumers.REACTIONS:
             if "monitor" in reaction.name:
-                await reactions._catch_up(reaction, world.house)
+                await consumers._catch_up(reaction, world.house)
         assert [o["type"] for o in (await ada.get("/monitor")).json] == ["host"]
 
 
@@ -378,9 +377,9 @@ async def test_a_monitor_starts_a_task(world: World, ada: Client) -> None:
         bad = Sample(made["id"], 1, 0, "failure", message="status 500", data={"status": 500})
         await agent.say(Samples("s", 1, [bad]))
         await agent.hear(Noted)
-        for reaction in reactions.REACTIONS:
+        for reaction in consumers.REACTIONS:
             if "trigger.fired" in reaction.kinds:
-                await reactions._catch_up(reaction, world.house)
+                await consumers._catch_up(reaction, world.house)
         order = await agent.order()
         assert '"status":500' in order.arguments[0]
         assert '"event_name":"failure"' in order.arguments[0]

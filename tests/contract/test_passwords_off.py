@@ -5,9 +5,7 @@ import base64
 import pytest
 
 from belvedere.access import Level
-from belvedere.access.customers import member_changes as members
-from belvedere.access.customers import password_recovery as recovery
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import member_changes, password_recovery, service
 from cast import PASSWORD
 from contract.client import Client
 from contract.traveller import BODY, PERSON, Traveller, add, provider_of
@@ -123,10 +121,10 @@ async def test_nobody_comes_in_from_another_organization(
 ) -> None:
     """A person of both goes where passwords count, and cannot move over."""
     await switched_off(world, at)
-    acme = await world.house.db.read(customers.by_name, "acme")
+    acme = await world.house.db.read(service.by_name, "acme")
     assert acme is not None
-    by = customers.operator(acme)
-    await world.house.db.write(members.admit, by, "eve@globex.test", Level.VIEWER)
+    by = service.operator(acme)
+    await world.house.db.write(member_changes.admit, by, "eve@globex.test", Level.VIEWER)
     told = {"email": "eve@globex.test", "password": PASSWORD}
     done = await stranger.post(LOGIN, told)
     assert done.status == 200 and done.json["customer_id"] != acme.id
@@ -174,10 +172,10 @@ async def test_a_person_of_two_organizations_resets_for_the_other(
     world: World, at: Provider, stranger: Client
 ) -> None:
     await switched_off(world, at)
-    by = customers.operator(world.cast.acme)
-    await world.house.db.write(members.admit, by, "eve@globex.test", Level.VIEWER)
+    by = service.operator(world.cast.acme)
+    await world.house.db.write(member_changes.admit, by, "eve@globex.test", Level.VIEWER)
     keys = world.house.keys
-    _, token = await world.house.db.write(recovery.reset_password, keys, "eve@globex.test")
+    _, token = await world.house.db.write(password_recovery.reset_password, keys, "eve@globex.test")
     assert (await stranger.post("/api/auth/link", {"token": token})).json["password"]
 
 
@@ -185,7 +183,7 @@ async def test_the_operator_opens_the_door_again(
     world: World, at: Provider, stranger: Client
 ) -> None:
     await switched_off(world, at)
-    await world.house.db.write(customers.allow_passwords, "ACME")
+    await world.house.db.write(service.allow_passwords, "ACME")
     done = await stranger.post(LOGIN, {"email": "olga@acme.test", "password": PASSWORD})
     assert done.status == 200
     olga = Client(world.app, done.json["access_token"], check=world.conformity)

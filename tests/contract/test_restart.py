@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from belvedere.jobs.lifecycle import timeouts as sweep
+from belvedere.jobs.lifecycle import timeouts
 from belvedere.protocol import Entry, Stop
 from contract.client import Client
 from contract.fakeagent import FakeAgent
@@ -137,7 +137,7 @@ async def test_an_agent_that_comes_back_is_told_to_stop_what_was_resolved(
         job = await create(uma, await world.task())
         order = await agent.order()
     await world.house.db.write(lambda tx: tx.run("update hosts set gone_at = ?", tx.now))
-    await world.house.db.write(sweep.mark_unreachable)
+    await world.house.db.write(timeouts.mark_unreachable)
     assert (await show(uma, job["id"]))["waiting_reason"] == "unreachable"
     done = await uma.put(f"/acme/job/{job['id']}/resolve", {"outcome": "failure"})
     assert done.status == 200

@@ -6,8 +6,7 @@ import pytest
 
 from belvedere.base.clock import HOUR, parse_iso
 from belvedere.schedules import store
-from belvedere.server.background import consumers as reactions
-from belvedere.server.background import loops
+from belvedere.server.background import consumers, loops
 from contract import letters
 from contract.client import Client
 from contract.world import World
@@ -238,8 +237,8 @@ async def test_it_goes_with_its_task(world: World, ada: Client) -> None:
     task = await world.task()
     found = await made(ada, task)
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
-    reaction = next(one for one in reactions.REACTIONS if "schedules of deleted" in one.name)
-    await world.house.db.write(reactions.react, world.house, reaction)
+    reaction = next(one for one in consumers.REACTIONS if "schedules of deleted" in one.name)
+    await world.house.db.write(consumers.react, world.house, reaction)
     assert (await ada.get(f"/acme/schedule/{found['id']}")).status == 404
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from belvedere.secrets import service
 from belvedere.secrets.service import SecretBody
-from belvedere.server.background import consumers as reactions
+from belvedere.server.background import consumers
 from contract import letters
 from contract.client import Client
 from contract.running import create, show
@@ -217,8 +217,8 @@ async def test_those_of_a_task_go_with_it(world: World, ada: Client) -> None:
     await put(ada, "A", task_id=task)
     kept = await put(ada, "A")
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
-    reaction = next(one for one in reactions.REACTIONS if "secrets of deleted" in one.name)
-    await world.house.db.write(reactions.react, world.house, reaction)
+    reaction = next(one for one in consumers.REACTIONS if "secrets of deleted" in one.name)
+    await world.house.db.write(consumers.react, world.house, reaction)
     assert (await ada.get("/acme/secret")).json == [kept]
 
 

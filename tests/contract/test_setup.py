@@ -10,7 +10,7 @@ from belvedere.db import Database
 from belvedere.server.agents.endpoint import serve
 from belvedere.server.http.app import App
 from belvedere.server.runtime import House
-from belvedere.server.setup import setup_code as setting_up
+from belvedere.server.setup import setup_code
 from cast import PASSWORD
 from contract.client import Answer, Client
 from contract.conformity import Conformity
@@ -24,7 +24,7 @@ def nobody(house: House) -> Client:
 
 
 def offer(house: House) -> str:
-    code = house.db.write_now(setting_up.offer, house.keys)
+    code = house.db.write_now(setup_code.offer, house.keys)
     assert code is not None
     return code
 
@@ -66,7 +66,7 @@ async def test_it_works_only_once(nobody: Client, house: House, quick_passwords:
     for code in (first, second):
         late = await set_up(nobody, code, organization="other", email="eve@other.test")
         assert (late.status, late.code) == (409, "already_set_up")
-    assert house.db.write_now(setting_up.offer, house.keys) is None
+    assert house.db.write_now(setup_code.offer, house.keys) is None
 
 
 async def test_of_two_at_once_one_wins(nobody: Client, house: House, quick_passwords: None) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from belvedere.indicators import aging
-from belvedere.server.background import consumers as reactions
+from belvedere.server.background import consumers
 from contract import letters
 from contract.client import Client
 from contract.running import run
@@ -18,8 +18,8 @@ THREE = [{"type": "input", "label": name} for name in ("title", "state", "value"
 
 async def react(world: World) -> None:
     """What the server's own loop does, now."""
-    for reaction in reactions.REACTIONS:
-        while await world.house.db.write(reactions.react, world.house, reaction):
+    for reaction in consumers.REACTIONS:
+        while await world.house.db.write(consumers.react, world.house, reaction):
             pass
 
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from belvedere.db import Database, Tx
-from belvedere.db.postgres import row_batches as sets
+from belvedere.db.postgres import row_batches
 from belvedere.db.postgres.database import Postgres
 
 # Wider than what goes as a list of values: a key, six texts and six numbers.
@@ -102,7 +102,7 @@ def test_the_rows_are_looked_up_in_the_index_of_an_empty_table(
     rows = [("x", str(number), number) for number in range(9)]
 
     def plan(tx: Tx) -> str:
-        asked = sets.whole("update jobs set reason = ? where id = ? and version = ?", rows)
+        asked = row_batches.whole("update jobs set reason = ? where id = ? and version = ?", rows)
         assert asked is not None
         sql, params = asked
         return "\n".join(line for (line,) in tx.rows(f"explain {sql}", *params))

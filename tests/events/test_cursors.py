@@ -8,7 +8,7 @@ import pytest
 from belvedere import events
 from belvedere.db import Database, Tx
 from belvedere.events import cursors
-from belvedere.server.api import event_stream as stream
+from belvedere.server.api import event_stream
 from cast import Cast
 
 
@@ -37,7 +37,7 @@ READS: dict[str, Callable[[Any], object]] = {
     "newest": events.newest,
     "outlook": lambda tx: cursors.outlook(tx, "nobody", frozenset({"job.lost", "host.created"})),
     "take": lambda tx: cursors.take(tx, "nobody", frozenset({"job.lost"})),
-    "holds": lambda tx: stream._holds(tx, (0, 7), (0, 9)),
+    "holds": lambda tx: event_stream._holds(tx, (0, 7), (0, 9)),
 }
 
 

@@ -6,8 +6,7 @@ from belvedere import events
 from belvedere.access import acl_of
 from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND
 from belvedere.db import Database, Tx
-from belvedere.indicators import aging, history, service, store
-from belvedere.indicators import queries as sight
+from belvedere.indicators import aging, history, queries, service, store
 from belvedere.indicators.model import IndicatorRow
 from cast import Cast
 from handclock import HandClock
@@ -128,7 +127,7 @@ def test_long_texts_are_cut_in_the_past_only(db: Database, cast: Cast, make: Mak
     row = make(type="text", value="é" * 1_000)
     (point,) = db.write_now(history.points, row.id, 0, 2**50, 10)
     assert point.value == "é" * history.TEXT_KEPT
-    assert db.write_now(sight.show, cast.ada, row.id).row.value == "é" * 1_000
+    assert db.write_now(queries.show, cast.ada, row.id).row.value == "é" * 1_000
 
 
 @pytest.mark.parametrize("most", [1, 2, 7, 100])

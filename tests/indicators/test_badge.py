@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from belvedere.indicators import model
-from belvedere.indicators.api import badge_svg as badge
+from belvedere.indicators.api import badge_svg
 from belvedere.indicators.model import IndicatorRow
 
 NOW = 1_700_000_000_000
@@ -23,25 +23,25 @@ def row(type: str = "text", value: model.Value = "fine", **more: object) -> Indi
 
 
 def test_it_works() -> None:
-    text = badge.svg(row(), NOW)
-    assert "Queue: fine" in text and badge.NORMAL in text
+    text = badge_svg.svg(row(), NOW)
+    assert "Queue: fine" in text and badge_svg.NORMAL in text
 
 
-@pytest.mark.parametrize(("severity", "colour"), [("HIGH", badge.HIGH), ("LOW", badge.LOW)])
+@pytest.mark.parametrize(("severity", "colour"), [("HIGH", badge_svg.HIGH), ("LOW", badge_svg.LOW)])
 def test_a_failure_shows_its_severity_and_says_so(severity: str, colour: str) -> None:
-    text = badge.svg(row(state="failure", severity=severity), NOW)
-    assert colour in text and "fine · failure" in text and badge.NORMAL not in text
+    text = badge_svg.svg(row(state="failure", severity=severity), NOW)
+    assert colour in text and "fine · failure" in text and badge_svg.NORMAL not in text
 
 
 def test_a_stale_one_is_grey_and_says_so() -> None:
-    text = badge.svg(row(stale_at=NOW), NOW)
-    assert "fine · stale" in text and badge.NORMAL not in text
+    text = badge_svg.svg(row(stale_at=NOW), NOW)
+    assert "fine · stale" in text and badge_svg.NORMAL not in text
 
 
 @pytest.mark.parametrize(("value", "part"), [(-20, 0), (0, 0), (25, 0.25), (100, 1), (900, 1)])
 def test_the_bar_is_clamped_but_the_value_is_not(value: float, part: float) -> None:
-    text = badge.svg(row("progress", value), NOW)
-    right = len(f"{value}%") * badge.LETTER + 2 * badge.PAD
+    text = badge_svg.svg(row("progress", value), NOW)
+    right = len(f"{value}%") * badge_svg.LETTER + 2 * badge_svg.PAD
     assert f"{value}%" in text
     assert f'width="{round(right) * part:.1f}"' in text
 
@@ -50,6 +50,6 @@ def test_the_bar_is_clamped_but_the_value_is_not(value: float, part: float) -> N
 def test_whatever_it_holds_it_is_a_picture(title: str, value: str) -> None:
     made = row()
     made.title, made.text_value = title, value
-    found = xml.dom.minidom.parseString(badge.svg(made, NOW))
+    found = xml.dom.minidom.parseString(badge_svg.svg(made, NOW))
     names = {node.tagName for node in found.getElementsByTagName("*")}
     assert names == {"svg", "title", "rect", "g", "text"}

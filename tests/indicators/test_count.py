@@ -7,7 +7,7 @@ import pytest
 from belvedere import events
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Database
-from belvedere.indicators import queries as sight
+from belvedere.indicators import queries
 from belvedere.indicators.counting import Step, step
 from belvedere.indicators.model import Action
 from cast import Cast
@@ -26,12 +26,12 @@ async def test_it_works(db: Database, cast: Cast, make: Make) -> None:
     async def call() -> None:
         for _ in waiting:
             shown = await db.join(step, Step(cast.ada, "id", counter.id, Action.INCREASE))
-            assert isinstance(shown, sight.Shown)
+            assert isinstance(shown, queries.Shown)
             seen.append(float(shown.row.gist))
 
     await asyncio.gather(*(call() for _ in range(CALLERS)))
     assert sorted(seen) == list(range(1, STEPS + 1))
-    found = await db.read(sight.show, cast.ada, counter.id)
+    found = await db.read(queries.show, cast.ada, counter.id)
     assert (found.row.value, found.row.version) == (STEPS, STEPS + 1)
 
 
@@ -58,7 +58,7 @@ def test_one_that_is_refused_harms_no_other(db: Database, cast: Cast, make: Make
     first, second, third, fourth, fifth = answers
     assert isinstance(first, Invalid) and isinstance(fourth, Invalid)
     assert isinstance(third, NotFound)
-    assert isinstance(second, sight.Shown) and isinstance(fifth, sight.Shown)
+    assert isinstance(second, queries.Shown) and isinstance(fifth, queries.Shown)
     assert (second.row.value, fifth.row.value) == (2, 3)
 
 
@@ -76,5 +76,5 @@ def test_a_step_is_a_word_of_its_source(
 ) -> None:
     counter = make(ttl=1_000)
     (shown,) = db.write_now(step, [Step(cast.ada, "id", counter.id, action)])
-    assert isinstance(shown, sight.Shown)
+    assert isinstance(shown, queries.Shown)
     assert shown.row.stale_at == shown.row.pushed_at + 1_000

@@ -5,7 +5,7 @@ from belvedere.hosts import service as host_service
 from belvedere.hosts.service import HostChange
 from belvedere.jobs.attempts import reserve_fences
 from belvedere.jobs.history import retention
-from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle import claim
 from jobs.workshop import Workshop
 
 
@@ -107,22 +107,22 @@ def test_an_older_session_gets_nothing(shop: Workshop) -> None:
     shop.connect()
     old = shop.session
     shop.connect()
-    assert shop.db.write_now(queue.claim, shop.host_id, old) == []
-    assert shop.db.write_now(queue.claim, shop.host_id, shop.session + 1) == []
+    assert shop.db.write_now(claim.claim, shop.host_id, old) == []
+    assert shop.db.write_now(claim.claim, shop.host_id, shop.session + 1) == []
     assert len(shop.claim()) == 1
 
 
 def test_a_host_that_never_came_gets_nothing(shop: Workshop) -> None:
     shop.create()
-    assert shop.db.write_now(queue.claim, shop.host_id, 1) == []
-    assert shop.db.write_now(queue.claim, "0" * 24, 0) == []
+    assert shop.db.write_now(claim.claim, shop.host_id, 1) == []
+    assert shop.db.write_now(claim.claim, "0" * 24, 0) == []
 
 
 def test_a_host_gets_its_own_jobs_only(shop: Workshop) -> None:
     job = shop.create()
     other = shop.host("web-2")
     shop.connect(host_id=other)
-    assert shop.db.write_now(queue.claim, other, 1) == []
+    assert shop.db.write_now(claim.claim, other, 1) == []
     assert shop.stands(job.id) == "ready/in_progress"
 
 
@@ -185,7 +185,7 @@ def test_concurrency_counts_what_runs(shop: Workshop) -> None:
 
 def test_a_task_at_its_limit_holds_up_no_other(shop: Workshop) -> None:
     narrow, wide = shop.task(name="narrow", concurrency=1), shop.task(name="wide")
-    for _ in range(queue.LOOKAHEAD + 20):
+    for _ in range(claim.LOOKAHEAD + 20):
         shop.create(narrow)
     last = shop.create(wide)
     shop.connect(slots=2)
@@ -204,7 +204,7 @@ def test_limits_of_tasks_do_not_mix(shop: Workshop) -> None:
 
 def test_it_tells_which_hosts_have_work(shop: Workshop) -> None:
     def waiting(tx: Tx) -> list[str]:
-        return queue.waiting_hosts(tx)
+        return claim.waiting_hosts(tx)
 
     assert shop.db.write_now(waiting) == []
     job = shop.create()

@@ -7,10 +7,9 @@ import pytest
 
 from belvedere.db import Database, Tx
 from belvedere.events import Event
-from belvedere.jobs.history import consistency as fold
-from belvedere.jobs.history import retention
+from belvedere.jobs.history import consistency, retention
 from belvedere.jobs.history.consistency import Broken, Folded
-from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.output.log_store import Output
 from jobs.workshop import Workshop
@@ -22,7 +21,7 @@ def event(kind: str, version: int, lifecycle: str, state: str, fence: int = 0) -
 
 
 def check(shop: Workshop) -> list[str]:
-    return shop.db.write_now(fold.check, "", 100)
+    return shop.db.write_now(consistency.check, "", 100)
 
 
 def test_it_works(shop: Workshop) -> None:
@@ -30,7 +29,7 @@ def test_it_works(shop: Workshop) -> None:
     shop.started(job.fence)
     shop.end(job.fence)
     found = shop.job(job.id)
-    folded = fold.fold(shop.events(job.id))
+    folded = consistency.fold(shop.events(job.id))
     assert folded == Folded("finished", "normal", found.fence, 4)
     assert check(shop) == []
 
@@ -43,12 +42,12 @@ def test_all_that_can_happen_adds_up(shop: Workshop) -> None:
     lost = shop.lost()
     shop.end(lost.fence)
     resolved = shop.lost()
-    shop.db.write_now(service.resolve, shop.cast.ada, resolved.id, "success", "")
+    shop.db.write_now(actions.resolve, shop.cast.ada, resolved.id, "success", "")
     returned = shop.assigned()
     shop.connect({})
-    shop.db.write_now(service.cancel, shop.cast.ada, returned.id)
+    shop.db.write_now(actions.cancel, shop.cast.ada, returned.id)
     asked = shop.assigned()
-    shop.db.write_now(service.cancel, shop.cast.ada, asked.id)
+    shop.db.write_now(actions.cancel, shop.cast.ada, asked.id)
     shop.connect({})
     shop.create(shop.task(type="dummy"))
     shop.create(lifecycle="onhold")
@@ -58,10 +57,10 @@ def test_all_that_can_happen_adds_up(shop: Workshop) -> None:
 def test_it_looks_at_a_batch_behind_an_id(shop: Workshop) -> None:
     first, second = shop.create().id, shop.create().id
     shop.db.write_now(lambda tx: tx.run("update jobs set version = 9"))
-    assert len(shop.db.write_now(fold.check, "", 1)) == 1
+    assert len(shop.db.write_now(consistency.check, "", 1)) == 1
     assert [sentence.split()[1] for sentence in check(shop)] == [f"{first}:", f"{second}:"]
-    assert len(shop.db.write_now(fold.check, first, 100)) == 1
-    assert shop.db.write_now(fold.check, second, 100) == []
+    assert len(shop.db.write_now(consistency.check, first, 100)) == 1
+    assert shop.db.write_now(consistency.check, second, 100) == []
 
 
 @pytest.mark.parametrize(
@@ -126,7 +125,7 @@ def test_an_assigned_job_without_its_live_attempt_is_told(shop: Workshop) -> Non
 )
 def test_events_that_do_not_follow_are_broken(events: list[Event], said: str) -> None:
     with pytest.raises(Broken, match=said):
-        fold.fold(events)
+        consistency.fold(events)
 
 
 # Logs.
@@ -136,16 +135,16 @@ def test_a_log_without_its_job_is_a_stray(shop: Workshop, logs: Database) -> Non
     kept, gone = shop.create().id, shop.create().id
     for fence, job_id in ((1, kept), (2, gone)):
         logs.write_now(joblog.append, [Output(fence, job_id, 0, 0, b"x")])
-    ids = logs.write_now(fold.logged, "", 10)
+    ids = logs.write_now(consistency.logged, "", 10)
     assert ids == sorted([kept, gone])
-    assert shop.db.write_now(fold.strays, ids) == []
+    assert shop.db.write_now(consistency.strays, ids) == []
     shop.db.write_now(retention.drop, [gone])
-    assert shop.db.write_now(fold.strays, ids) == [f"Job {gone} is gone, its log is not."]
-    assert logs.write_now(fold.logged, ids[0], 10) == ids[1:]
+    assert shop.db.write_now(consistency.strays, ids) == [f"Job {gone} is gone, its log is not."]
+    assert logs.write_now(consistency.logged, ids[0], 10) == ids[1:]
 
 
 def test_a_database_without_jobs_is_sound(db: Database) -> None:
     def look(tx: Tx) -> Any:
-        return fold.check(tx, "", 10)
+        return consistency.check(tx, "", 10)
 
     assert db.write_now(look) == []

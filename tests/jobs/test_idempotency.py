@@ -5,7 +5,7 @@ import pytest
 
 from belvedere.base.errors import Conflict, Invalid, KeyReused
 from belvedere.jobs.idempotency import Once
-from belvedere.jobs.lifecycle import timeouts as sweep
+from belvedere.jobs.lifecycle import timeouts
 from belvedere.jobs.lifecycle.create import Created, NewJob, create
 from jobs.workshop import Workshop
 
@@ -81,10 +81,10 @@ def test_a_key_lives_for_a_day(shop: Workshop) -> None:
     task_id = shop.task()
     first = shop.made(asked(shop, task_id))
     shop.clock.move(24 * 3600)
-    assert shop.db.write_now(sweep.forget_keys) == 0
+    assert shop.db.write_now(timeouts.forget_keys) == 0
     assert shop.made(asked(shop, task_id)).job.id == first.job.id
     shop.clock.move(0.001)
-    assert shop.db.write_now(sweep.forget_keys) == 1
+    assert shop.db.write_now(timeouts.forget_keys) == 1
     assert shop.made(asked(shop, task_id)).job.id != first.job.id
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from belvedere.base.errors import Unavailable
 from belvedere.db import Database
-from belvedere.jobs.output import artifacts as outfiles
+from belvedere.jobs.output import artifacts
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.output.log_store import Log, Output
 
@@ -143,7 +143,7 @@ def test_logs_of_a_job_are_forgotten_together(logs: Database) -> None:
 
 def test_files_of_a_job_are_forgotten_with_them(logs: Database) -> None:
     for fence, job_id in ((7, JOB), (9, "b" * 24)):
-        logs.write_now(outfiles.append, [outfiles.Piece(fence, job_id, 0, 0, b"content")])
+        logs.write_now(artifacts.append, [artifacts.Piece(fence, job_id, 0, 0, b"content")])
     logs.write_now(joblog.forget, [JOB])
     left = logs.write_now(lambda tx: tx.rows("select distinct fence from job_file_chunks"))
     assert left == [(9,)]

@@ -3,8 +3,7 @@
 import pytest
 
 from belvedere.db import Database, Tx
-from belvedere.jobs.queries import index_choice as looking
-from belvedere.jobs.queries import pages
+from belvedere.jobs.queries import index_choice, pages
 from belvedere.rest import listing as filters
 from belvedere.rest.listing_sql import clauses
 from cast import Cast
@@ -16,7 +15,7 @@ WAITING = {"where[lifecycle][$in][]": ["ready", "onhold"]}
 def plan(db: Database, cast: Cast, query: dict[str, list[str]]) -> str:
     def read(tx: Tx) -> str:
         listing = filters.read(query, pages.listable(db.sql.engine))
-        way = looking.way(tx, cast.acme.id, listing, 100)
+        way = index_choice.way(tx, cast.acme.id, listing, 100)
         asked = clauses(way.rest)
         text = f"select j.name from jobs j where {way.text}{asked.where}"
         text += f" order by {way.order}j.id desc limit 9"

@@ -12,11 +12,9 @@ from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.hosts import presence
 from belvedere.jobs.approvals import votes
-from belvedere.jobs.history import consistency as fold
-from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.history import consistency
+from belvedere.jobs.lifecycle import actions, resync, timeouts
 from belvedere.jobs.lifecycle import claim as queue
-from belvedere.jobs.lifecycle import resync as reunion
-from belvedere.jobs.lifecycle import timeouts as sweep
 from belvedere.jobs.lifecycle.finish import Outcome, Reported, finish
 from belvedere.protocol import Entry, Hello, Report
 from jobs import reference
@@ -124,7 +122,7 @@ class Jobs(RuleBasedStateMachine):
     def start(self, number: int) -> None:
         job = self.pick(number)
         if job is not None and job.fence:
-            self.shop.db.write_now(reunion.started, [(self.host_id, job.fence, 0)])
+            self.shop.db.write_now(resync.started, [(self.host_id, job.fence, 0)])
             job.start(self.now)
 
     @rule(number=picks, ending=st.sampled_from(ENDINGS), code=st.sampled_from([0, 0, 1]))
@@ -159,7 +157,7 @@ class Jobs(RuleBasedStateMachine):
         hello = Hello(self.name, "1", self.name, self.journal, "boot", SLOTS, entries)
         self.session = self.shop.db.write_now(presence.connect, self.host_id, hello, "")
         self.seen_at = self.now
-        told = self.shop.db.write_now(reunion.reunite, self.host_id, self.journal, entries)
+        told = self.shop.db.write_now(resync.reunite, self.host_id, self.journal, entries)
         cancelled = sorted(job.fence for job in running if job.fence in known and job.cancel)
         assert sorted(told.live) == sorted(known)
         assert sorted(told.cancel) == cancelled
@@ -180,9 +178,9 @@ class Jobs(RuleBasedStateMachine):
         if job is None:
             return
         if not job.may_cancel():
-            self.refuses(service.cancel, job.id)
+            self.refuses(actions.cancel, job.id)
             return
-        self.shop.db.write_now(service.cancel, self.shop.cast.ada, job.id)
+        self.shop.db.write_now(actions.cancel, self.shop.cast.ada, job.id)
         job.cancel_it()
 
     @rule(number=picks, outcome=st.sampled_from(["normal", "success", "failure"]))
@@ -191,9 +189,9 @@ class Jobs(RuleBasedStateMachine):
         if job is None:
             return
         if not job.may_resolve():
-            self.refuses(service.resolve, job.id, outcome, "")
+            self.refuses(actions.resolve, job.id, outcome, "")
             return
-        self.shop.db.write_now(service.resolve, self.shop.cast.ada, job.id, outcome, "")
+        self.shop.db.write_now(actions.resolve, self.shop.cast.ada, job.id, outcome, "")
         job.resolve(outcome)
 
     @rule(number=picks, approves=st.booleans())
@@ -214,9 +212,9 @@ class Jobs(RuleBasedStateMachine):
         if job is None or job.kind == "approval":
             return
         if job.lifecycle != "onhold":
-            self.refuses(service.give_input, job.id, [])
+            self.refuses(actions.give_input, job.id, [])
             return
-        self.shop.db.write_now(service.give_input, self.shop.cast.ada, job.id, [])
+        self.shop.db.write_now(actions.give_input, self.shop.cast.ada, job.id, [])
         job.move("ready", "in_progress")
 
     @rule(number=picks)
@@ -225,9 +223,9 @@ class Jobs(RuleBasedStateMachine):
         if job is None:
             return
         if job.lifecycle != "syncing":
-            self.refuses(service.sync, job.id)
+            self.refuses(actions.sync, job.id)
             return
-        self.shop.db.write_now(service.sync, self.shop.cast.ada, job.id)
+        self.shop.db.write_now(actions.sync, self.shop.cast.ada, job.id)
         job.move("ready", "in_progress")
 
     # Time
@@ -237,10 +235,10 @@ class Jobs(RuleBasedStateMachine):
         """The loops of the server look at everything that time has changed."""
         self.shop.clock.move(seconds)
         sweeping.mark_silent(self.shop.db)
-        self.shop.db.write_now(sweep.mark_unreachable)
-        self.shop.db.write_now(sweep.mark_reachable)
+        self.shop.db.write_now(timeouts.mark_unreachable)
+        self.shop.db.write_now(timeouts.mark_reachable)
         sweeping.lose_overdue(self.shop.db)
-        self.shop.db.write_now(sweep.expire)
+        self.shop.db.write_now(timeouts.expire)
         is_silent = self.now - self.seen_at > reference.UNREACHABLE
         for job in self.jobs.values():
             job.pass_time(self.now, is_silent)
@@ -272,7 +270,7 @@ class Jobs(RuleBasedStateMachine):
         if self.jobs:
             first = min(self.jobs)
             before = f"{int(first, 16) - 1:024x}"
-            assert self.shop.db.write_now(fold.check, before, 1_000) == []
+            assert self.shop.db.write_now(consistency.check, before, 1_000) == []
 
 
 def run(shop: Workshop, examples: int, steps: int) -> None:

@@ -13,9 +13,9 @@ import pytest
 import sweeping
 from belvedere.base.errors import Conflict, Refused
 from belvedere.jobs.approvals import votes
-from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.history import consistency
 from belvedere.jobs.idempotency import Once
-from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.lifecycle import claim as queue
 from belvedere.jobs.lifecycle.create import Created, NewJob, create
 from belvedere.jobs.lifecycle.finish import Outcome, Reported, finish
@@ -46,7 +46,7 @@ def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
 
 
 def sound(shop: Workshop) -> None:
-    assert shop.db.write_now(fold.check, "", 10_000) == []
+    assert shop.db.write_now(consistency.check, "", 10_000) == []
 
 
 def test_it_works(shop: Workshop) -> None:
@@ -134,7 +134,7 @@ def test_cancel_and_end_have_one_winner(shop: Workshop) -> None:
         outcome, canceled = at_once(
             [
                 partial(_end, shop, end),
-                partial(shop.db.write_now, service.cancel, shop.cast.ada, job.id),
+                partial(shop.db.write_now, actions.cancel, shop.cast.ada, job.id),
             ]
         )
         assert isinstance(outcome, Outcome) and outcome.as_ == "counted"
@@ -151,7 +151,7 @@ def test_cancel_and_claim_have_one_winner(shop: Workshop) -> None:
     for _ in range(30):
         job = shop.create(task_id)
         claimed, canceled = at_once(
-            [shop.claim, partial(shop.db.write_now, service.cancel, shop.cast.ada, job.id)]
+            [shop.claim, partial(shop.db.write_now, actions.cancel, shop.cast.ada, job.id)]
         )
         found = shop.job(job.id)
         assert not isinstance(canceled, Exception)
@@ -172,7 +172,7 @@ def test_resolve_and_a_late_result_have_one_winner(shop: Workshop) -> None:
         outcome, resolved = at_once(
             [
                 partial(_end, shop, end),
-                partial(shop.db.write_now, service.resolve, shop.cast.ada, job.id, "success", ""),
+                partial(shop.db.write_now, actions.resolve, shop.cast.ada, job.id, "success", ""),
             ]
         )
         found = shop.job(job.id)

@@ -6,10 +6,10 @@ import pytest
 
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Database, Row, Tx
-from belvedere.jobs import permissions as sight
+from belvedere.jobs import permissions
 from belvedere.jobs.attempts import attempts_of
 from belvedere.jobs.history import limits, retention
-from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.output.log_store import Output
 from belvedere.tasks import service as task_service
@@ -207,9 +207,9 @@ def test_deleted_jobs_are_gone_for_every_reader_at_once(shop: Workshop) -> None:
     assert shop.db.write_now(retention.delete_finished, shop.cast.ada, None, None) == 3
     for job_id in ids:
         with pytest.raises(NotFound):
-            shop.db.write_now(sight.to_see, shop.cast.ada, job_id)
+            shop.db.write_now(permissions.to_see, shop.cast.ada, job_id)
         with pytest.raises(NotFound):
-            shop.db.write_now(service.cancel, shop.cast.ada, job_id)
+            shop.db.write_now(actions.cancel, shop.cast.ada, job_id)
     assert shop.stands(waiting) == "ready/in_progress"
     purge(shop)
     assert there(shop) == [waiting]
@@ -314,7 +314,7 @@ def delete_all(shop: Workshop) -> int:
 
 
 def sees(shop: Workshop, job_id: str) -> bool:
-    return shop.db.write_now(sight.sees, shop.cast.ada, job_id)
+    return shop.db.write_now(permissions.sees, shop.cast.ada, job_id)
 
 
 def test_what_ends_after_a_clock_was_set_back_is_seen(shop: Workshop) -> None:

@@ -16,7 +16,7 @@ from belvedere.db.migrate import open_database
 from belvedere.events import of_object
 from belvedere.hosts import service as host_service
 from belvedere.hosts.service import HostChange
-from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.history import consistency
 from belvedere.jobs.idempotency import Once
 from belvedere.jobs.lifecycle.create import Created, NewJob
 from belvedere.jobs.lifecycle.finish import Reported, finish
@@ -76,7 +76,7 @@ def office(shop: Workshop) -> Office:
 
 
 def sound(shop: Workshop) -> None:
-    assert shop.db.write_now(fold.check, "", 10_000) == []
+    assert shop.db.write_now(consistency.check, "", 10_000) == []
 
 
 def test_it_works(shop: Workshop, office: Office) -> None:

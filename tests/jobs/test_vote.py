@@ -9,7 +9,7 @@ from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.db import Tx
 from belvedere.jobs.approvals import votes
-from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.model import JobRow
 from jobs.workshop import MISSING, Workshop
 
@@ -86,7 +86,7 @@ def test_a_script_asks_for_no_approval(shop: Workshop) -> None:
 
 def test_a_cancelled_approval_cannot_be_decided(shop: Workshop) -> None:
     job = waiting(shop)
-    shop.db.write_now(service.cancel, shop.cast.ada, job.id)
+    shop.db.write_now(actions.cancel, shop.cast.ada, job.id)
     with pytest.raises(Conflict):
         shop.db.write_now(votes.approve, shop.cast.uma, job.id)
     assert shop.stands(job.id) == "canceled/canceled"

@@ -14,7 +14,7 @@ from belvedere.jobs import store
 from belvedere.jobs.attempts import Attempt, attempts_of
 from belvedere.jobs.idempotency import Once
 from belvedere.jobs.lifecycle import claim as queue
-from belvedere.jobs.lifecycle import resync as reunion
+from belvedere.jobs.lifecycle import resync
 from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.jobs.lifecycle.create import Created, NewJob, create
 from belvedere.jobs.lifecycle.finish import Outcome, Reported, finish
@@ -95,7 +95,7 @@ class Workshop:
         session = self.db.write_now(presence.connect, host, hello, "")
         if host == self.host_id:
             self.session = session
-        return self.db.write_now(reunion.reunite, host, journal, held)
+        return self.db.write_now(resync.reunite, host, journal, held)
 
     def claim(self) -> list[Claimed]:
         return self.db.write_now(queue.claim, self.host_id, self.session)
@@ -110,7 +110,7 @@ class Workshop:
         return claimed.job
 
     def started(self, fence: int, ago_ms: int = 0) -> None:
-        self.db.write_now(reunion.started, [(self.host_id, fence, ago_ms)])
+        self.db.write_now(resync.started, [(self.host_id, fence, ago_ms)])
 
     def end(self, fence: int, ending: Any = "exit", **report: Any) -> Outcome:
         item = Reported(self.host_id, fence, Report(ending, **report))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.monitors.evaluation import transitions as moves
+from belvedere.monitors.evaluation import transitions
 from belvedere.monitors.evaluation.transitions import Move, Seen
 from belvedere.monitors.model import State
 
@@ -26,14 +26,14 @@ def step(seen: Seen, word: str, threshold: int, at: int) -> Move:
     if word in ("normal", "failure", "changed"):
         if seen.state is State.PAUSED:
             return seen, ()
-        return moves.sampled(seen, word, threshold, at)  # type: ignore[arg-type]
+        return transitions.sampled(seen, word, threshold, at)  # type: ignore[arg-type]
     if word == "silent":
-        return moves.silent(seen)
+        return transitions.silent(seen)
     if word == "unseen":
-        return moves.unseen(seen), ()
+        return transitions.unseen(seen), ()
     if word == "pause":
-        return moves.paused(seen), ()
-    return (moves.resumed(seen), ()) if seen.state is State.PAUSED else (seen, ())
+        return transitions.paused(seen), ()
+    return (transitions.resumed(seen), ()) if seen.state is State.PAUSED else (seen, ())
 
 
 def told(words: list[str], threshold: int = 1, every: int = MINUTE) -> list[str]:

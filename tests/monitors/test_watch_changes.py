@@ -13,8 +13,7 @@ from belvedere.base.clock import DAY
 from belvedere.db import Tx
 from belvedere.files import service as file_service
 from belvedere.files.service import FileChange
-from belvedere.monitors import agent_config as watching
-from belvedere.monitors import retention, service, store, watch_changes
+from belvedere.monitors import agent_config, retention, service, store, watch_changes
 from belvedere.monitors.agent_config import Position
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.model import Type
@@ -28,7 +27,7 @@ TCP = {"type": "tcp", "url": None, "status_code": None, "target": "127.0.0.1", "
 def following(tower: Tower, at: Position) -> tuple[list[Watch], Position]:
     """Everything that an agent at this position is told."""
     told = []
-    while news := tower.db.write_now(watching.next_message, tower.host_id, at, tower.keys):
+    while news := tower.db.write_now(agent_config.next_message, tower.host_id, at, tower.keys):
         watch, at = news
         told.append(watch)
     return told, at
@@ -81,10 +80,10 @@ def test_another_script_or_secret_is_a_difference(tower: Tower) -> None:
     _, at = following(tower, Position())
     better = FileChange(content=b"#!/bin/sh\necho better\n")
     tower.db.write_now(file_service.change, tower.cast.ada, script, better)
-    tower.db.write_now(watching.script_changed, tower.cast.acme.id, script)
+    tower.db.write_now(agent_config.script_changed, tower.cast.acme.id, script)
     (told,), at = following(tower, at)
     assert [one.id for one in told.monitors] == [look]
-    tower.db.write_now(watching.secret_changed, tower.cast.acme.id)
+    tower.db.write_now(agent_config.secret_changed, tower.cast.acme.id)
     (told,), at = following(tower, at)
     assert [one.id for one in told.monitors] == [secret]
 
@@ -100,7 +99,7 @@ def test_messages_are_bounded(tower: Tower, monkeypatch: pytest.MonkeyPatch) -> 
     told, after = following(tower, at)
     assert [len(watch.monitors) for watch in told] == [100, 100, 50]
     assert [watch.since for watch in told] == [at.number, told[0].number, told[1].number]
-    monkeypatch.setattr(watching, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(agent_config, "MAX_BYTES", 1_000)
     small, last = following(tower, at)
     assert max(len(watch.monitors) for watch in small) < 20
     assert (sum(len(watch.monitors) for watch in small), last) == (250, after)
@@ -115,7 +114,7 @@ def test_what_creating_reads_and_sends_does_not_grow_with_the_list(tower: Tower)
         body = MonitorBody(type="tcp", name="new", target="127.0.0.1", port=22)
         ada, host = tower.cast.ada, tower.host_id
         create = rows_read(tower.db, service.create, tower.keys, ada, body, host)
-        read = rows_read(tower.db, watching.next_message, host, at, tower.keys)
+        read = rows_read(tower.db, agent_config.next_message, host, at, tower.keys)
         (told,), _ = following(tower, at)
         return create, read, len(told.monitors)
 
@@ -224,7 +223,7 @@ def test_the_agent_ends_with_the_server_s_list(tower: Tower, seed: int, steps: l
     dice = random.Random(seed)
     with pytest.MonkeyPatch.context() as patch:
         # Several messages for few changes.
-        patch.setattr(watching, "MAX_MONITORS", 3)
+        patch.setattr(agent_config, "MAX_MONITORS", 3)
         ids = [tower.make(**{**TCP, "name": "first"})]
         agent = Agent(tower, dice)
         for step in steps:

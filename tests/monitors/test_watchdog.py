@@ -3,8 +3,7 @@
 import pytest
 
 from belvedere.base.errors import NotFound
-from belvedere.monitors import housekeeping as with_hosts
-from belvedere.monitors import service
+from belvedere.monitors import housekeeping, service
 from belvedere.monitors.evaluation import watchdog
 from monitors.watchtower import Tower
 
@@ -145,7 +144,7 @@ def test_a_turn_with_nothing_to_do_writes_nothing(tower: Tower) -> None:
 
 def test_a_deleted_host_takes_its_monitors_along(tower: Tower) -> None:
     shop = tower.make()
-    tower.db.write_now(with_hosts.host_went, tower.host_id)
+    tower.db.write_now(housekeeping.host_went, tower.host_id)
     with pytest.raises(NotFound):
         tower.show(shop)
     assert tower.watch().monitors == []

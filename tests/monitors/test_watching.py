@@ -9,8 +9,7 @@ from belvedere.access.customers import service as customers
 from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.files import service as file_service
 from belvedere.files.service import FileChange
-from belvedere.monitors import agent_config as watching
-from belvedere.monitors import service, watch_changes
+from belvedere.monitors import agent_config, service, watch_changes
 from monitors.watchtower import Tower
 
 FIELDS = {
@@ -84,7 +83,7 @@ def test_a_script_travels_with_its_monitor(tower: Tower) -> None:
     before = tower.watch().number
     change = FileChange(content=b"#!/bin/sh\necho better\n")
     tower.db.write_now(file_service.change, tower.cast.ada, script, change)
-    tower.db.write_now(watching.script_changed, tower.cast.acme.id, script)
+    tower.db.write_now(agent_config.script_changed, tower.cast.acme.id, script)
     after = tower.watch()
     assert after.number > before
     assert b"better" in base64.b64decode(after.monitors[0].config["source"])
@@ -128,7 +127,7 @@ def test_an_organization_can_forbid_inner_addresses(tower: Tower) -> None:
     assert "outer_only" not in tower.watch().monitors[0].config
     before = tower.watch().number
     tower.db.write_now(customers.allow_inner, tower.cast.olga, False)
-    tower.db.write_now(watching.customer_changed, tower.cast.acme.id)
+    tower.db.write_now(agent_config.customer_changed, tower.cast.acme.id)
     assert tower.watch().monitors[0].config["outer_only"] is True
     assert tower.watch().number > before
     tower.db.write_now(customers.allow_inner, tower.cast.olga, True)

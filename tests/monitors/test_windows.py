@@ -4,7 +4,7 @@ import pytest
 
 from belvedere.base.clock import parse_iso
 from belvedere.base.errors import Invalid
-from belvedere.monitors.config import maintenance as windows
+from belvedere.monitors.config import maintenance
 from belvedere.monitors.config.maintenance import Window
 
 ONCE = '[{"start":"2026-02-01T20:00:00Z","end":"2026-02-01T22:00:00Z"}]'
@@ -29,13 +29,13 @@ WEEKLY = '[{"days":["sat"],"at":"23:30","minutes":120,"timezone":"Europe/Berlin"
     ],
 )
 def test_it_works(window: str, at: str, is_open: bool) -> None:
-    assert windows.is_open(window, parse_iso(at)) is is_open
+    assert maintenance.is_open(window, parse_iso(at)) is is_open
 
 
 def test_a_long_one_reaches_over_days() -> None:
     long = '[{"days":["fri"],"at":"18:00","minutes":3600}]'
-    assert windows.is_open(long, parse_iso("2026-02-01T23:00:00Z"))
-    assert not windows.is_open(long, parse_iso("2026-02-02T07:00:00Z"))
+    assert maintenance.is_open(long, parse_iso("2026-02-01T23:00:00Z"))
+    assert not maintenance.is_open(long, parse_iso("2026-02-02T07:00:00Z"))
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_a_long_one_reaches_over_days() -> None:
 )
 def test_one_that_makes_no_sense_is_refused(window: Window) -> None:
     with pytest.raises(Invalid):
-        windows.checked([window])
+        maintenance.checked([window])

@@ -12,9 +12,7 @@ from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Database
 from belvedere.events import Event
 from belvedere.hosts.service import enrol
-from belvedere.monitors import agent_config as watching
-from belvedere.monitors import housekeeping as with_hosts
-from belvedere.monitors import service
+from belvedere.monitors import agent_config, housekeeping, service
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.evaluation import samples, watchdog
 from belvedere.monitors.store import MonitorView
@@ -47,7 +45,7 @@ class Tower:
     def connect(self) -> None:
         hello = Hello("web-1", "0.1", "m-web-1", "j", "b", 16, [])
         self.session = self.db.write_now(hosts.connect, self.host_id, hello, ADDRESS)
-        self.db.write_now(with_hosts.host_came, self.cast.acme.id, self.host_id)
+        self.db.write_now(housekeeping.host_came, self.cast.acme.id, self.host_id)
 
     def leave(self) -> None:
         self.db.write_now(hosts.disconnected, self.host_id, self.session)
@@ -81,7 +79,7 @@ class Tower:
         return found
 
     def watch(self) -> Watch:
-        return self.db.write_now(watching.of_host, self.host_id, self.keys)
+        return self.db.write_now(agent_config.of_host, self.host_id, self.keys)
 
     def sample(self, monitor_id: str, *states: str, **more: Any) -> None:
         """One batch."""

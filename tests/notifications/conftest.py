@@ -10,8 +10,7 @@ from belvedere.base.clock import SECOND
 from belvedere.db import Database, Tx
 from belvedere.egress.lanes import Kind
 from belvedere.egress.messages import Outcome
-from belvedere.notifications import routing as telling
-from belvedere.notifications import service, store
+from belvedere.notifications import routing, service, store
 from belvedere.notifications.bodies import ChannelBody, RuleBody
 from belvedere.notifications.delivery import messages, outbox
 from belvedere.notifications.delivery.messages import Message
@@ -67,7 +66,7 @@ class Desk:
             for title in titles
         ]
         told = [Told(acme, one, is_alert=True) for one in notices]
-        telling.tell(tx, told, store.live_rules(tx, [acme]))
+        routing.tell(tx, told, store.live_rules(tx, [acme]))
 
     def messages(self) -> list[Message]:
         """All, oldest first."""

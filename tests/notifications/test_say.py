@@ -2,7 +2,7 @@
 
 import json
 
-from belvedere.notifications.delivery import message_text as wording
+from belvedere.notifications.delivery import message_text
 from belvedere.notifications.model import Notice, Severity
 
 AT = 1_772_359_200_000
@@ -14,8 +14,8 @@ def notice(title: str = "shop fails", **more: str) -> Notice:
 
 
 def test_it_works() -> None:
-    assert wording.title("acme", [notice()]) == "[acme] shop fails"
-    assert wording.text([notice()]).splitlines() == [
+    assert message_text.title("acme", [notice()]) == "[acme] shop fails"
+    assert message_text.text([notice()]).splitlines() == [
         "shop fails (high, 2026-03-01 10:00:00 UTC)",
         "status 500",
         "https://b.test/ui/acme/monitors/1",
@@ -24,20 +24,20 @@ def test_it_works() -> None:
 
 def test_several_are_listed() -> None:
     two = [notice(), notice("web fails", text="", link="")]
-    assert wording.title("acme", two, 3) == "[acme] 5 events: shop fails, …"
-    said = wording.text(two, 3)
+    assert message_text.title("acme", two, 3) == "[acme] 5 events: shop fails, …"
+    said = message_text.text(two, 3)
     assert said.startswith("- shop fails (high") and said.endswith("- and 3 more")
     assert "- web fails" in said
 
 
 def test_names_cannot_break_out_of_their_line() -> None:
     """A subject with a line break would be a header of a mail."""
-    assert wording.one_line("a\r\nBcc: x\0\u2028y") == "a Bcc: x y"
-    assert len(wording.title("acme", [notice("x" * 500)])) == 200
+    assert message_text.one_line("a\r\nBcc: x\0\u2028y") == "a Bcc: x y"
+    assert len(message_text.title("acme", [notice("x" * 500)])) == 200
 
 
 def test_a_webhook_is_told_everything() -> None:
-    told = json.loads(wording.payload("m1", "acme", "t", "HIGH", [notice()], 2))
+    told = json.loads(message_text.payload("m1", "acme", "t", "HIGH", [notice()], 2))
     assert (told["id"], told["customer"], told["more"]) == ("m1", "acme", 2)
     (event,) = told["events"]
     assert (event["kind"], event["state"], event["date"]) == (

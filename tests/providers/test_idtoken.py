@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from belvedere.base.errors import Forbidden
-from belvedere.providers import id_tokens as idtoken
+from belvedere.providers import id_tokens
 from providers.openid import Signer, b64
 
 NOW, ISSUER, CLIENT, NONCE = 1_800_000_000, "https://id.example.com", "belvedere", "n-1"
@@ -30,7 +30,7 @@ def keys(*signers: Signer, **more: Any) -> str:
 
 
 def verify(token: str, key_set: str = "") -> dict[str, Any]:
-    return idtoken.verify(
+    return id_tokens.verify(
         token,
         key_set or keys(RSA, EC),
         issuer=ISSUER,

@@ -6,15 +6,13 @@ from typing import Any
 import pytest
 
 from belvedere.access import Keys, operator
-from belvedere.access.credentials import one_time_links as links
-from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.credentials import one_time_links
+from belvedere.access.customers import password_recovery
 from belvedere.access.customers import service as customers
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import users
+from belvedere.access.people import memberships, users
 from belvedere.base.errors import Forbidden, NotFound
 from belvedere.db import Database
-from belvedere.providers import account_linking as joining
-from belvedere.providers import service, store
+from belvedere.providers import account_linking, service, store
 from belvedere.providers.model import Endpoints, ProviderBody, ProviderRow
 from cast import PASSWORD_HASH, Cast
 
@@ -33,7 +31,7 @@ def claims(subject: str, email: str = "new@acme.test") -> dict[str, Any]:
 
 
 async def at_once(db: Database, keys: Keys, row: ProviderRow, *told: dict[str, Any]) -> list[Any]:
-    calls = (db.write(joining.enter, keys, row, one, "", "") for one in told)
+    calls = (db.write(account_linking.enter, keys, row, one, "", "") for one in told)
     found = await asyncio.gather(*calls, return_exceptions=True)
     for one in found:
         if isinstance(one, BaseException) and not isinstance(one, Forbidden):
@@ -42,7 +40,9 @@ async def at_once(db: Database, keys: Keys, row: ProviderRow, *told: dict[str, A
 
 
 async def test_it_works(db: Database, keys: Keys, cast: Cast, row: ProviderRow) -> None:
-    session, _ = await db.write(joining.enter, keys, row, claims("s-1"), "192.0.2.9", "Firefox")
+    session, _ = await db.write(
+        account_linking.enter, keys, row, claims("s-1"), "192.0.2.9", "Firefox"
+    )
     assert (session.customer_id, session.method) == (cast.acme.id, "provider")
     assert session.provider_id == row.id
     user = await db.read(users.find, session.user_id)
@@ -65,7 +65,7 @@ async def test_one_subject_at_once_is_one_member(
 ) -> None:
     found = await at_once(db, keys, row, *(claims("s-1") for _ in range(4)))
     assert len({session.user_id for session, _ in found}) == 1
-    everybody = await db.read(roster.everybody, cast.ada)
+    everybody = await db.read(memberships.everybody, cast.ada)
     assert [one.email for one in everybody].count("new@acme.test") == 1
 
 
@@ -74,7 +74,7 @@ async def test_a_provider_that_went_meanwhile_lets_nobody_in(
 ) -> None:
     await db.write(service.delete, operator(cast.acme), row.id)
     with pytest.raises(NotFound):
-        await db.write(joining.enter, keys, row, claims("s-1"), "", "")
+        await db.write(account_linking.enter, keys, row, claims("s-1"), "", "")
 
 
 async def test_a_disabled_organization_lets_nobody_in(
@@ -82,7 +82,7 @@ async def test_a_disabled_organization_lets_nobody_in(
 ) -> None:
     await db.write(customers.disable, operator(cast.acme), "acme")
     with pytest.raises(NotFound):
-        await db.write(joining.enter, keys, row, claims("s-1"), "", "")
+        await db.write(account_linking.enter, keys, row, claims("s-1"), "", "")
 
 
 async def test_a_reset_link_of_another_organization_does_not_reach_this_one(
@@ -90,9 +90,11 @@ async def test_a_reset_link_of_another_organization_does_not_reach_this_one(
 ) -> None:
     who = claims("s-1", "eve@globex.test")
     eve = cast.eve
-    _, token = await db.write(links.make, keys, links.RESET, eve.user_id, eve.customer_id, "gus")
-    session, _ = await db.write(joining.enter, keys, row, who, "", "")
-    await db.write(recovery.redeem_reset, keys, token, PASSWORD_HASH, "")
+    _, token = await db.write(
+        one_time_links.make, keys, one_time_links.RESET, eve.user_id, eve.customer_id, "gus"
+    )
+    session, _ = await db.write(account_linking.enter, keys, row, who, "", "")
+    await db.write(password_recovery.redeem_reset, keys, token, PASSWORD_HASH, "")
     joined = await db.read(users.find, session.user_id)
     assert joined is not None
     assert (joined.email, joined.password_hash) == ("eve@globex.test", None)
@@ -102,7 +104,7 @@ async def test_a_reset_link_of_another_organization_does_not_reach_this_one(
 async def test_another_issuer_knows_other_people(
     db: Database, keys: Keys, cast: Cast, row: ProviderRow
 ) -> None:
-    await db.write(joining.enter, keys, row, claims("s-1"), "", "")
+    await db.write(account_linking.enter, keys, row, claims("s-1"), "", "")
     moved = Endpoints("https://new.example.com", WHERE.authorization, WHERE.token, WHERE.keys)
     await db.write(service.change, keys, operator(cast.acme), row.id, ProviderBody(), moved)
     assert await db.read(store.bound_user, row.id, "s-1") is None

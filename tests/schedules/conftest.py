@@ -11,8 +11,7 @@ from belvedere.base.clock import parse_iso
 from belvedere.db import Database
 from belvedere.hosts import store as hosts
 from belvedere.rest import listing as filters
-from belvedere.schedules import firing, service, store
-from belvedere.schedules import run_history as ledger
+from belvedere.schedules import firing, run_history, service, store
 from belvedere.schedules.bodies import ScheduleBody
 from belvedere.schedules.model import Run, ScheduleRow
 from belvedere.tasks import service as tasks
@@ -68,8 +67,8 @@ def pass_time(db: Database, clock: HandClock, seconds: float) -> None:
 
 def lines(db: Database, row: ScheduleRow) -> list[Run]:
     """The ledger, oldest first."""
-    listing = filters.read({}, ledger.RUNS)
-    return db.write_now(ledger.page, row.customer_id, row.id, listing)[::-1]
+    listing = filters.read({}, run_history.RUNS)
+    return db.write_now(run_history.page, row.customer_id, row.id, listing)[::-1]
 
 
 def told(db: Database, row: ScheduleRow) -> list[tuple[str, str, str | None, int]]:

@@ -6,13 +6,12 @@ import msgspec
 import pytest
 
 from belvedere import events
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import HOUR, SECOND, iso
 from belvedere.base.errors import Invalid
 from belvedere.db import Database, Tx
-from belvedere.rest import listing as filters
-from belvedere.schedules import firing, service, store
-from belvedere.schedules import run_history as ledger
+from belvedere.rest import listing
+from belvedere.schedules import firing, run_history, service, store
 from belvedere.schedules.api import preview
 from belvedere.schedules.bodies import PreviewBody, ScheduleBody
 from belvedere.tasks import service as tasks
@@ -257,7 +256,7 @@ def test_it_gives_the_arguments(db: Database, clock: HandClock, make: Make, task
         lambda tx: tx.rows("select customer_id, arguments from jobs")
     )
     assert '"5"' not in found
-    assert sealed.open_values(db.sealer, customer_id, json.loads(found)) == ["x", "5"]
+    assert sealed_values.open_values(db.sealer, customer_id, json.loads(found)) == ["x", "5"]
 
 
 def test_a_fault_of_ours_is_set_aside(db: Database, clock: HandClock, make: Make) -> None:
@@ -274,19 +273,19 @@ def test_ledgers_do_not_grow_for_ever(db: Database, clock: HandClock, make: Make
     pass_time(db, clock, 10 * MINUTE_S)
 
     def fill(tx: Tx) -> None:
-        (line,) = ledger.page(tx, row.customer_id, row.id, filters.read({}, ledger.RUNS))
-        for n in range(1, ledger.MOST + 11):
+        (line,) = run_history.page(tx, row.customer_id, row.id, listing.read({}, run_history.RUNS))
+        for n in range(1, run_history.MOST + 11):
             line.nominal_at -= SECOND
             line.decided_at -= n
-            ledger.enter(tx, line)
+            run_history.enter(tx, line)
 
     db.write_now(fill)
     schedule_id: str | None = ""
     while schedule_id is not None:
-        schedule_id = db.write_now(ledger.forget_many, schedule_id)
-    assert (len(told(db, row)), len(told(db, other))) == (ledger.MOST, 1)
-    clock.now += ledger.LIFE + HOUR
-    while db.write_now(ledger.forget_old):
+        schedule_id = db.write_now(run_history.forget_many, schedule_id)
+    assert (len(told(db, row)), len(told(db, other))) == (run_history.MOST, 1)
+    clock.now += run_history.LIFE + HOUR
+    while db.write_now(run_history.forget_old):
         pass
     assert (told(db, row), told(db, other)) == ([], [])
 

@@ -6,8 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND, iso, parse_iso
-from belvedere.schedules.timing import recurrence as rhythm
-from belvedere.schedules.timing import time_zones as zones
+from belvedere.schedules.timing import recurrence, time_zones
 from belvedere.schedules.timing.recurrence import Rhythm
 from belvedere.schedules.timing.time_zones import Change
 from schedules import oracle
@@ -38,7 +37,7 @@ TEXTS = {
 
 
 def of(text: str, zone: str) -> Rhythm:
-    return rhythm.read(None, text, zones.zone(zone), 0)
+    return recurrence.read(None, text, time_zones.zone(zone), 0)
 
 
 def fires(text: str, zone: str, begin: str, count: int) -> list[tuple[str, Change | None]]:
@@ -96,7 +95,9 @@ def test_a_day_that_does_not_exist_runs_at_the_first_instant_of_the_next() -> No
 
 def test_an_interval_does_not_look_at_clocks() -> None:
     begin = parse_iso("2026-10-24T22:10:00Z")
-    found = rhythm.read(None, "every 45 min", zones.zone("Europe/Berlin"), begin).fires(begin)
+    found = recurrence.read(None, "every 45 min", time_zones.zone("Europe/Berlin"), begin).fires(
+        begin
+    )
     assert [(one.at - begin) // MINUTE for one, _ in zip(found, range(4), strict=False)] == [
         45,
         90,
@@ -107,12 +108,12 @@ def test_an_interval_does_not_look_at_clocks() -> None:
 
 def test_a_date_comes_first_and_once() -> None:
     date = parse_iso("2026-03-01T09:13:00Z")
-    berlin = zones.zone("Europe/Berlin")
-    assert [one.at for one in rhythm.read(date, None, berlin, 0).fires(0)] == [date]
-    both = rhythm.read(date, "0 9 * * *", berlin, 0).fires(0)
+    berlin = time_zones.zone("Europe/Berlin")
+    assert [one.at for one in recurrence.read(date, None, berlin, 0).fires(0)] == [date]
+    both = recurrence.read(date, "0 9 * * *", berlin, 0).fires(0)
     first, second = (one.at for one, _ in zip(both, range(2), strict=False))
     assert (first, second) == (date, parse_iso("2026-03-02T08:00:00Z"))
-    every = rhythm.read(date, "2h", berlin, 0).fires(date - DAY)
+    every = recurrence.read(date, "2h", berlin, 0).fires(date - DAY)
     assert [one.at - date for one, _ in zip(every, range(3), strict=False)] == [
         0,
         2 * HOUR,
@@ -127,10 +128,10 @@ def test_a_date_comes_first_and_once() -> None:
 )
 def test_what_is_no_zone_is_refused(name: str) -> None:
     with pytest.raises(ValueError):
-        zones.zone(name)
+        time_zones.zone(name)
 
 
 @pytest.mark.parametrize("text", ["0s", "every 367 days", "every 9999999 s", "every", "-5m"])
 def test_what_is_no_interval_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
-        rhythm.read(None, text, zones.zone("UTC"), 0)
+        recurrence.read(None, text, time_zones.zone("UTC"), 0)

@@ -9,8 +9,7 @@ import engines
 from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Database, Tx
 from belvedere.db.migrate import open_database
-from belvedere.secrets import environment as given
-from belvedere.secrets import service
+from belvedere.secrets import environment, service
 from belvedere.secrets.service import SecretBody
 from cast import Cast
 
@@ -36,9 +35,9 @@ def version(tx: Tx, customer_id: str) -> int:
 
 def env(db: Database, keys: Keys, customer_id: str) -> dict[str, str]:
     def sealed(tx: Tx) -> Any:
-        return given.sealed(tx, customer_id, version(tx, customer_id))
+        return environment.sealed(tx, customer_id, version(tx, customer_id))
 
-    return given.opened(keys, db.write_now(sealed), None).of_customer
+    return environment.opened(keys, db.write_now(sealed), None).of_customer
 
 
 class Silent:
@@ -59,7 +58,7 @@ def test_it_works(db: Database, other: Database, keys: Keys, cast: Cast) -> None
 
 
 def test_without_secrets_nothing_is_asked() -> None:
-    assert given.sealed(Silent({}), "acme", 0) == ()  # type: ignore[arg-type]
+    assert environment.sealed(Silent({}), "acme", 0) == ()  # type: ignore[arg-type]
 
 
 def test_what_did_not_change_is_not_read_again(db: Database, keys: Keys, cast: Cast) -> None:
@@ -67,8 +66,8 @@ def test_what_did_not_change_is_not_read_again(db: Database, keys: Keys, cast: C
 
     def twice(tx: Tx) -> None:
         number = version(tx, cast.acme.id)
-        first = given.sealed(tx, cast.acme.id, number)
-        again = given.sealed(Silent(tx.memo), cast.acme.id, number)  # type: ignore[arg-type]
+        first = environment.sealed(tx, cast.acme.id, number)
+        again = environment.sealed(Silent(tx.memo), cast.acme.id, number)  # type: ignore[arg-type]
         assert again is first and len(first) == 1
 
     db.write_now(twice)

@@ -12,7 +12,7 @@ from typing import Any
 
 import uvicorn
 
-from belvedere.base import websocket_frames as frames
+from belvedere.base import websocket_frames
 from belvedere.server.agents.websocket import Wire
 from contract.fakeagent import hello
 from contract.world import World
@@ -57,10 +57,12 @@ class RawAgent:
         await self._loop.sock_sendall(self._socket, data)
 
     async def frame(self, opcode: int, data: bytes) -> None:
-        await self.send(frames.pack(opcode, data, masked=True))
+        await self.send(websocket_frames.pack(opcode, data, masked=True))
 
     async def say(self, *messages: Any) -> None:
-        await self.frame(frames.TEXT, json.dumps([asdict(one) for one in messages]).encode())
+        await self.frame(
+            websocket_frames.TEXT, json.dumps([asdict(one) for one in messages]).encode()
+        )
 
     async def rest(self) -> bytes:
         """Everything until the server closes the connection."""

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from belvedere.access import Level, operator
-from belvedere.access.credentials import one_time_links as links
-from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.credentials import one_time_links
+from belvedere.access.crypto import password_hash
 from belvedere.access.crypto.totp import code_at
-from belvedere.access.customers import member_changes as members
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import member_changes, service
 from cast import PASSWORD, PASSWORD_HASH
 from contract.client import Answer, Client
 from contract.traveller import Traveller, add, provider_of
@@ -31,9 +30,9 @@ def plain_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     def matches(kept: str | None, password: str) -> bool:
         return kept == f"plain {password}" or (kept == PASSWORD_HASH and password == PASSWORD)
 
-    monkeypatch.setattr(passwords, "digest", lambda password: f"plain {password}")
-    monkeypatch.setattr(passwords, "matches", matches)
-    monkeypatch.setattr(passwords, "is_dated", lambda kept: False)
+    monkeypatch.setattr(password_hash, "digest", lambda password: f"plain {password}")
+    monkeypatch.setattr(password_hash, "matches", matches)
+    monkeypatch.setattr(password_hash, "is_dated", lambda kept: False)
 
 
 class Story:
@@ -45,7 +44,7 @@ class Story:
         self.at = provider_of(world, PERSON)
         # Tokens of sessions that Eve holds as the victim.
         self.held: list[str] = []
-        self.initech: customers.Founded | None = None
+        self.initech: service.Founded | None = None
 
     async def play(self, steps: str) -> None:
         for step in steps.split():
@@ -90,7 +89,9 @@ class Story:
     async def mailed(self) -> None:
         """Acme invites the victim, who uses the link that was sent to the address."""
         await self._invited("ada")
-        assert (await self._accepted(await self._mailed(links.INVITATION), OWN)).status == 200
+        assert (
+            await self._accepted(await self._mailed(one_time_links.INVITATION), OWN)
+        ).status == 200
 
     async def reset_shown(self) -> None:
         """Acme's owner makes a link for a new password, which the victim chooses."""
@@ -104,7 +105,7 @@ class Story:
         """The operator makes an organization with the victim as its owner."""
         db, keys = self.world.house.db, self.world.house.keys
         made = await db.write(
-            customers.create_organization, keys, "initech", VICTIM, reserved=frozenset()
+            service.create_organization, keys, "initech", VICTIM, reserved=frozenset()
         )
         self.initech = made
 
@@ -116,9 +117,9 @@ class Story:
 
     async def operator_admits(self) -> None:
         """With a password, as the first start does."""
-        by, hashed = operator(self.world.cast.acme), passwords.digest(OWN)
+        by, hashed = operator(self.world.cast.acme), password_hash.digest(OWN)
         await self.world.house.db.write(
-            members.admit, by, VICTIM, Level.ADMIN, password_hash=hashed
+            member_changes.admit, by, VICTIM, Level.ADMIN, password_hash=hashed
         )
 
     async def removed(self) -> None:
@@ -141,7 +142,14 @@ class Story:
         sql = "select user_id from members where customer_id = ? and id = ?"
         user_id = await db.read(lambda tx: tx.value(sql, acme, _id(tx, "acme")))
         made = await db.write(
-            links.make, keys, kind, user_id, acme, "operator", proof=links.MAIL, beside=True
+            one_time_links.make,
+            keys,
+            kind,
+            user_id,
+            acme,
+            "operator",
+            proof=one_time_links.MAIL,
+            beside=True,
         )
         token: str = made[1]
         return token

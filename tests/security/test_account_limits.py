@@ -5,16 +5,13 @@ import pytest
 
 from belvedere.access import create_organization, operator
 from belvedere.access.actor import Level
-from belvedere.access.customers import password_recovery as recovery
-from belvedere.access.limits import known_browsers as browsers
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import users
-from belvedere.access.signin import login_tickets as tickets
-from belvedere.access.signin import sessions
+from belvedere.access.customers import password_recovery
+from belvedere.access.limits import known_browsers
+from belvedere.access.people import memberships, users
+from belvedere.access.signin import login_tickets, sessions
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
-from belvedere.providers import account_linking as joining
-from belvedere.providers import service, store
+from belvedere.providers import account_linking, service, store
 from belvedere.providers.model import ProviderBody
 from cast import PASSWORD_HASH
 from contract.client import Client
@@ -35,7 +32,7 @@ async def test_accounts_of_older_organizations_do_not_hide_the_named_one(world: 
             )
             account = users.find_or_create(tx, f"info@org-{n}.test", "", made.customer.id)
             by = operator(made.customer)
-            roster.add(tx, by, account, Level.USER, [], proof="link")
+            memberships.add(tx, by, account, Level.USER, [], proof="link")
 
     await db.write(make)
     found = await db.read(users.named, "info", f"org-{MANY - 1}")
@@ -46,7 +43,9 @@ async def test_the_operator_resets_nobody_outside_the_named_organization(world: 
     """The account of that person elsewhere must not be taken instead."""
     for name in ("globex", "nowhere"):
         with pytest.raises(Conflict) as refused:
-            await world.house.db.write(recovery.set_password, "uma@acme.test", PASSWORD_HASH, name)
+            await world.house.db.write(
+                password_recovery.set_password, "uma@acme.test", PASSWORD_HASH, name
+            )
         assert refused.value.code == "not_a_member"
 
 
@@ -98,22 +97,22 @@ async def test_a_provider_session_ends_no_sign_in_of_another_organization(world:
     db, keys, uma = world.house.db, world.house.keys, world.cast.uma
     by_provider = msgspec.structs.replace(uma, provider_id="p")
     for customer, is_kept in ((world.cast.globex, True), (world.cast.acme, False)):
-        make = (keys, uma.user_id, customer.id, tickets.TOTP)
-        token = await db.write(tickets.make, *make)
+        make = (keys, uma.user_id, customer.id, login_tickets.TOTP)
+        token = await db.write(login_tickets.make, *make)
         await db.write(sessions.revoke_others, by_provider)
-        assert bool(await db.read(tickets.owner, keys, token)) is is_kept
+        assert bool(await db.read(login_tickets.owner, keys, token)) is is_kept
 
 
 async def test_a_program_that_signs_in_often_hides_no_stranger(world: World) -> None:
     db, uma = world.house.db, world.cast.uma
-    for _ in range(browsers.MAX_TOLD_PER_HOUR + 1):
+    for _ in range(known_browsers.MAX_TOLD_PER_HOUR + 1):
         await db.write(begin, world, None, "cron")
     stranger = (uma.user_id, "", "198.51.100.7", "other")
-    assert not await db.read(browsers.is_familiar, *stranger)
+    assert not await db.read(known_browsers.is_familiar, *stranger)
     # Only so many new places in an hour are worth a message.
-    for n in range(browsers.MAX_TOLD_PER_HOUR):
+    for n in range(known_browsers.MAX_TOLD_PER_HOUR):
         await db.write(begin, world, None, f"agent {n}")
-    assert await db.read(browsers.is_familiar, *stranger)
+    assert await db.read(known_browsers.is_familiar, *stranger)
 
 
 async def test_a_provider_makes_no_place_familiar(world: World) -> None:
@@ -122,7 +121,7 @@ async def test_a_provider_makes_no_place_familiar(world: World) -> None:
     db, uma = world.house.db, world.cast.uma
     await db.write(begin, world, None, "browser")
     await db.write(begin, world, provider_id, "planted")
-    assert not await db.read(browsers.is_familiar, uma.user_id, "", "192.0.2.1", "planted")
+    assert not await db.read(known_browsers.is_familiar, uma.user_id, "", "192.0.2.1", "planted")
 
 
 async def test_a_provider_that_changed_meanwhile_binds_nobody(world: World) -> None:
@@ -134,7 +133,7 @@ async def test_a_provider_that_changed_meanwhile_binds_nobody(world: World) -> N
     where = msgspec.structs.replace(row.where, issuer="https://new.example.com")
     await db.write(service.change, keys, olga, row.id, ProviderBody(), where)
     with pytest.raises(Forbidden) as refused:
-        await db.write(joining.enter, keys, row, dict(PERSON), "192.0.2.1", "")
+        await db.write(account_linking.enter, keys, row, dict(PERSON), "192.0.2.1", "")
     assert refused.value.code == "bad_state"
     assert await db.read(store.bound_user, row.id, "s-1") is None
 

@@ -10,12 +10,9 @@ import pytest
 
 import engines
 from belvedere.access import Keys, Level, operator
-from belvedere.access.customers import invitations
-from belvedere.access.customers import member_changes as members
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import invitations, member_changes, service
 from belvedere.access.people import users
-from belvedere.access.signin import login as entrance
-from belvedere.access.signin import sessions
+from belvedere.access.signin import login, sessions
 from belvedere.db import Database
 from belvedere.db.migrate import apply, migrate, migrations
 from contract.client import Answer
@@ -102,7 +99,7 @@ def _counted(tx: Any, made: list[str], keys: Any, eve: Any, email: str) -> None:
 async def test_look_alike_letters_are_no_other_persons_address(world: World, email: str) -> None:
     """A Kelvin sign becomes a k in lower case."""
     by = operator(world.cast.acme)
-    await world.house.db.write(members.admit, by, "kate@acme.test", Level.ADMIN)
+    await world.house.db.write(member_changes.admit, by, "kate@acme.test", Level.ADMIN)
     done = await world.client("ada").post("/api/member", {"user": {"email": email}})
     assert (done.status, done.code) == (400, "bad_email")
     story = Story(world)
@@ -160,7 +157,7 @@ def test_an_upgrade_keeps_who_may_enter_where(older: Database, keys: Keys) -> No
         assert person is not None
         for place in places:
             entrance_args = (keys, person, None, place, "", "")
-            assert older.write_now(entrance.sign_in, *entrance_args).session is not None
+            assert older.write_now(login.sign_in, *entrance_args).session is not None
 
 
 def test_after_an_upgrade_an_old_password_opens_nothing_new(older: Database, keys: Keys) -> None:
@@ -168,7 +165,7 @@ def test_after_an_upgrade_an_old_password_opens_nothing_new(older: Database, key
     migrate(older)
     for user in ("single", "both", "gone"):
         made = older.write_now(
-            customers.create_organization, keys, f"new-{user}", f"{user}@x.test",
+            service.create_organization, keys, f"new-{user}", f"{user}@x.test",
             reserved=frozenset(),
         )  # fmt: skip
         assert made.token

@@ -8,10 +8,9 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from belvedere.agent.connection.websocket import connect
-from belvedere.base import websocket_frames as frames
+from belvedere.base import websocket_frames
 from belvedere.server.agents import endpoint as agents
-from belvedere.server.agents import handshakes
-from belvedere.server.agents import websocket as wire
+from belvedere.server.agents import handshakes, websocket
 from belvedere.server.agents.websocket import Wire
 from contract.fakeagent import hello
 from contract.world import World
@@ -21,7 +20,7 @@ from server.listening import listening
 # SQLite alone: nothing here depends on the engine.
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
-PING = frames.pack(frames.PING, b"x" * 125, masked=True)
+PING = websocket_frames.pack(websocket_frames.PING, b"x" * 125, masked=True)
 # Far more than the system keeps for both ends of a local connection.
 FLOOD = 32 << 20
 MAX_BUFFERED = 1 << 20
@@ -81,7 +80,7 @@ async def test_nothing_is_answered_while_closing(world: World) -> None:
         await until(lambda: end._closing is not None)
         before = end._transport.get_write_buffer_size()
         await agent.send(PING * 1_000)
-        await agent.frame(frames.CLOSE, b"")
+        await agent.frame(websocket_frames.CLOSE, b"")
         assert before < MAX_BUFFERED and b"x" * 125 not in await agent.rest()
 
 
@@ -95,8 +94,8 @@ async def _fill(ground: Stage, end: Wire) -> None:
 async def test_a_peer_that_does_not_read_is_aborted_after_a_deadline(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "STALL_S", 0.05)
-    monkeypatch.setattr(wire, "MIN_RATE", 1 << 30)
+    monkeypatch.setattr(websocket, "STALL_S", 0.05)
+    monkeypatch.setattr(websocket, "MIN_RATE", 1 << 30)
     async with stage(world) as ground:
         _, end = await ground.session()
         await _fill(ground, end)
@@ -107,7 +106,7 @@ async def test_a_peer_that_does_not_read_is_aborted_after_a_deadline(
 async def test_a_close_does_not_wait_for_a_peer_that_does_not_read(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "CLOSE_S", 0.05)
+    monkeypatch.setattr(websocket, "CLOSE_S", 0.05)
     monkeypatch.setattr(agents, "REFUSAL_S", 0.05)
     async with stage(world) as ground:
         _, end = await ground.session()
@@ -121,11 +120,11 @@ async def test_a_close_does_not_wait_for_a_peer_that_does_not_read(
 async def test_a_broken_frame_of_a_peer_that_does_not_read_ends_the_connection(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "CLOSE_S", 0.05)
+    monkeypatch.setattr(websocket, "CLOSE_S", 0.05)
     async with stage(world) as ground:
         agent, end = await ground.session()
         await _fill(ground, end)
-        await agent.send(frames.pack(frames.TEXT, b"no mask", masked=False))
+        await agent.send(websocket_frames.pack(websocket_frames.TEXT, b"no mask", masked=False))
         await until(lambda: not ground.wires())
 
 
@@ -133,7 +132,7 @@ async def test_empty_fragments_are_counted(world: World) -> None:
     async with stage(world) as ground:
         agent, end = await ground.session()
         first, empty = b"\x01\x80" + bytes(4), b"\x00\x80" + bytes(4)
-        await agent.send(first + empty * (frames.MAX_FRAGMENTS + 1))
+        await agent.send(first + empty * (websocket_frames.MAX_FRAGMENTS + 1))
         await until(lambda: end._closing is not None)
         assert b"frames" in await agent.rest()
 
@@ -187,7 +186,7 @@ async def test_connections_without_a_hello_are_limited_and_end(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(handshakes, "MAX_BEFORE_HELLO", 2)
-    monkeypatch.setattr(wire, "CLOSE_S", 0.05)
+    monkeypatch.setattr(websocket, "CLOSE_S", 0.05)
     token = world.things.hosts["web-1"].token
     async with stage(world) as ground:
         for _ in range(2):
@@ -203,7 +202,7 @@ async def test_sessions_of_one_host_have_a_rate(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(handshakes, "MAX_HELLOS_PER_MINUTE", 3)
-    monkeypatch.setattr(wire, "CLOSE_S", 0.05)
+    monkeypatch.setattr(websocket, "CLOSE_S", 0.05)
     world.house.handshakes = handshakes.Handshakes()
     async with stage(world) as ground:
         for _ in range(3):
@@ -236,9 +235,11 @@ async def test_frames_that_wait_are_limited_in_bytes(world: World) -> None:
         agent = ground.agent()
         assert b" 101 " in await agent.connect()
         [end] = ground.wires()
-        flood = asyncio.create_task(agent.send(frames.pack(2, b"x" * (1 << 20), masked=True) * 40))
+        flood = asyncio.create_task(
+            agent.send(websocket_frames.pack(2, b"x" * (1 << 20), masked=True) * 40)
+        )
         await until(lambda: end._pauses)
-        assert end._inbox_bytes <= 3 * wire.MAX_WAITING_BYTES and not flood.done()
+        assert end._inbox_bytes <= 3 * websocket.MAX_WAITING_BYTES and not flood.done()
         flood.cancel()
         agent.close()
         end._transport.abort()
@@ -258,12 +259,14 @@ async def test_one_connection_does_not_take_the_loop_for_itself(world: World) ->
         agent = ground.agent()
         assert b" 101 " in await agent.connect()
         [end] = ground.wires()
-        flood = asyncio.create_task(agent.send(frames.pack(1, b"[]", masked=True) * 20_000))
+        flood = asyncio.create_task(
+            agent.send(websocket_frames.pack(1, b"[]", masked=True) * 20_000)
+        )
         while taken < 20_000:
             before = taken
             await asyncio.sleep(0)
             most = max(most, taken - before)
         await flood
-        assert most <= 2 * wire.MAX_FRAMES_PER_TURN
+        assert most <= 2 * websocket.MAX_FRAMES_PER_TURN
         agent.close()
         end._transport.abort()

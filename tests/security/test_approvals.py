@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from belvedere.access import Actor, Level, operator
-from belvedere.access.customers import member_changes as members
-from belvedere.access.people import memberships as roster
+from belvedere.access.customers import member_changes
+from belvedere.access.people import memberships
 from belvedere.jobs import starters, store
 from belvedere.jobs.approvals import links as vote_links
 from belvedere.server.background import loops
@@ -145,7 +145,7 @@ TAG = "release:approver"
 async def tagged_approval(world: World) -> None:
     """The tag exists because Vic carries it."""
     vic = world.cast.vic
-    await world.house.db.write(members.change, world.cast.ada, vic.member_id, tags=[TAG])
+    await world.house.db.write(member_changes.change, world.cast.ada, vic.member_id, tags=[TAG])
     await approval(world, [TAG], four_eyes=False)
 
 
@@ -203,7 +203,7 @@ def test_a_user_name_that_equals_an_approver_tag_gives_no_right() -> None:
 async def test_a_manager_gets_no_link_for_an_approver(world: World, named_by: str) -> None:
     """The attack: reset the approver's password, sign in as the approver, approve the own job."""
     uma = world.cast.uma
-    await world.house.db.write(members.change, world.cast.ada, uma.member_id, tags=[TAG])
+    await world.house.db.write(member_changes.change, world.cast.ada, uma.member_id, tags=[TAG])
     await approval(world, ["uma" if named_by == "id" else TAG])
     path = f"/api/member/{uma.member_id}/reset"
     refused = await world.client("max").post(path)
@@ -236,7 +236,7 @@ async def pat_of_two(world: World, ada: Client) -> Client:
     """Pat has an own account in globex, and an account of acme with the same address."""
     by = operator(world.cast.globex)
     await world.house.db.write(
-        members.admit, by, "pat@acme.test", Level.USER, password_hash=PASSWORD_HASH
+        member_changes.admit, by, "pat@acme.test", Level.USER, password_hash=PASSWORD_HASH
     )
     body = {"user": {"email": "pat@acme.test"}, "credential": "user"}
     link = (await ada.post("/api/member", body)).json["invitation"]["token"]
@@ -281,7 +281,7 @@ async def test_a_link_to_approve_follows_the_account(world: World, ada: Client) 
     await pat_of_two(world, ada)
     job = await create(ada, await approval(world, ["pat@acme.test"]))
     db, keys = world.house.db, world.house.keys
-    member = await db.read(roster.of_email, world.cast.acme.id, "pat@acme.test")
+    member = await db.read(memberships.of_email, world.cast.acme.id, "pat@acme.test")
     assert member is not None
     row = await db.read(store.find, world.cast.acme.id, job["id"])
     links = await db.write(vote_links.make, keys, row, member.user_id)
@@ -304,7 +304,7 @@ async def test_an_admin_decides_an_old_approval_that_nobody_else_can(
     await forget_starters(world)
     assert (await approve(world, "ada", job_id)).code == "four_eyes"
     await world.house.db.write(
-        members.change, world.cast.olga, world.cast.max.member_id, enabled=False
+        member_changes.change, world.cast.olga, world.cast.max.member_id, enabled=False
     )
     assert (await approve(world, "ada", job_id)).status == 200
 
@@ -316,6 +316,6 @@ async def test_an_admin_never_decides_a_new_one(
     task = await approval(world, ["ada", "max"])
     job_id = (await start_by_secret(ada, stranger, task)).json["id"]
     await world.house.db.write(
-        members.change, world.cast.olga, world.cast.max.member_id, enabled=False
+        member_changes.change, world.cast.olga, world.cast.max.member_id, enabled=False
     )
     assert (await approve(world, "ada", job_id)).code == "four_eyes"

@@ -13,30 +13,24 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from belvedere.access.people import naming as names
+from belvedere.access.people import naming
 from belvedere.base.errors import Invalid
 from belvedere.hosts import choice
 from belvedere.indicators.values import chart, html
 from belvedere.jobs.output.log_lines import Search
 from belvedere.jobs.output.log_store import Chunk
-from belvedere.monitors.config import maintenance as windows
+from belvedere.monitors.config import maintenance
 from belvedere.monitors.config import validation as monitors
 from belvedere.monitors.config.types import Scraper
-from belvedere.rest import listing as filters
-from belvedere.rest import listing_sql as clauses
-from belvedere.rest import text_fields as words
+from belvedere.rest import listing, listing_sql, text_fields
 from belvedere.rest.listing import Field, Listable
-from belvedere.schedules.timing import cron
-from belvedere.schedules.timing import recurrence as rhythm
+from belvedere.schedules.timing import cron, recurrence
 from belvedere.schedules.timing.cron import BadCron
-from belvedere.tasks.definition import argument_types as kinds
-from belvedere.tasks.definition import argument_values as arguments
-from belvedere.tasks.definition import validation as definition
+from belvedere.tasks.definition import argument_types, argument_values, validation
 from belvedere.tasks.model import Argument, ArgumentKind, Option, TaskSpec, Type
-from belvedere.workflow_specs import graph_validation as graph
+from belvedere.workflow_specs import graph_validation
 from belvedere.workflow_specs.model import Edge, Graph, Node
-from belvedere.workflows.recipes import format as recipes
-from belvedere.workflows.recipes import importer as importing
+from belvedere.workflows.recipes import format, importer
 from contract.client import Client
 from contract.world import World
 from security.counting import steps
@@ -100,7 +94,7 @@ def _web_check(**fields: Any) -> None:
 
 
 def _fires(text: str) -> None:
-    found = rhythm.read(None, text, ZoneInfo("America/New_York"), 0)
+    found = recurrence.read(None, text, ZoneInfo("America/New_York"), 0)
     assert len(list(islice(found.fires(1_790_000_000_000), 100))) <= 100
 
 
@@ -111,55 +105,59 @@ def _search(data: bytes) -> None:
 
 
 COSTS = [
-    Cost("conditions of a list", lambda q: clauses.clauses(filters.read(q, LISTABLE)),
+    Cost("conditions of a list", lambda q: listing_sql.clauses(listing.read(q, LISTABLE)),
          {"where[name]": ["a"]}, {f"where[tag.{n % 999}][$in][{n}]": ["a"] for n in range(999)}),
-    Cost("values of a condition", lambda q: clauses.clauses(filters.read(q, LISTABLE)),
+    Cost("values of a condition", lambda q: listing_sql.clauses(listing.read(q, LISTABLE)),
          {"where[name]": ["a"]}, {"where[name][$in][]": ["a"] * 1_000}),
-    Cost("text that a list looks for", lambda q: filters.read(q, LISTABLE),
+    Cost("text that a list looks for", lambda q: listing.read(q, LISTABLE),
          {"where[name][$text]": ["a"]}, {"where[name][$text]": ["%" * 60_000]}),
-    Cost("depth of a condition", lambda q: filters.read(q, LISTABLE),
+    Cost("depth of a condition", lambda q: listing.read(q, LISTABLE),
          {"where[name]": ["a"]}, {"where" + "[name]" * 10_000: ["a"]}),
     Cost("a cron text that never happens", _first,
          "0 0 2 2 *", "0 0 30 2 *"),
     Cost("a cron text that happens every 28 years", _fires, "0 0 1 * *", "0 0 29 2 */7"),
     Cost("a long cron text", cron.parse, "0 0 1 * *", "1," * MANY + "1 0 1 * *"),
-    Cost("a long interval", rhythm.interval, "every 5 minutes", "every" + " " * 500_000 + "5 x"),
-    Cost("tags", lambda tags: words.tags("tags", tags), ["a"], ["a"] * MANY),
-    Cost("tags of a member", names.tags, ["a:b"], ["a:b"] * MANY),
-    Cost("a long text", lambda text: words.prose("x", text), "a", "a" * 30_000_000),
-    Cost("options of an argument", lambda a: definition.checked(_task(task_arguments=a)),
+    Cost("a long interval",
+         recurrence.interval, "every 5 minutes", "every" + " " * 500_000 + "5 x"),
+    Cost("tags", lambda tags: text_fields.tags("tags", tags), ["a"], ["a"] * MANY),
+    Cost("tags of a member", naming.tags, ["a:b"], ["a:b"] * MANY),
+    Cost("a long text", lambda text: text_fields.prose("x", text), "a", "a" * 30_000_000),
+    Cost("options of an argument", lambda a: validation.checked(_task(task_arguments=a)),
          _select(10), _select(MANY)),
-    Cost("arguments of a task", lambda a: definition.checked(_task(task_arguments=a)),
+    Cost("arguments of a task", lambda a: validation.checked(_task(task_arguments=a)),
          [Argument(ArgumentKind.INPUT)] * 2, [Argument(ArgumentKind.INPUT)] * MANY),
-    Cost("recipients of a task", lambda r: definition.checked(_task(recipients=r)),
+    Cost("recipients of a task", lambda r: validation.checked(_task(recipients=r)),
          ["a"], ["a"] * MANY),
-    Cost("members of a task", lambda r: definition.checked(_task(assigned_users=r)),
+    Cost("members of a task", lambda r: validation.checked(_task(assigned_users=r)),
          ["a"], ["a"] * MANY),
-    Cost("environment of a task", lambda env: list(definition.env_faults("env", env)),
+    Cost("environment of a task", lambda env: list(validation.env_faults("env", env)),
          {"A": "b"}, {f"A{n}": "b" for n in range(MANY)}),
-    Cost("headers of a scraper task", lambda h: definition.checked(_scraper(headers=h)),
+    Cost("headers of a scraper task", lambda h: validation.checked(_scraper(headers=h)),
          {"a": "b"}, {f"a{n}": "b" for n in range(MANY)}),
     Cost("headers of a web check", lambda h: _web_check(headers=h),
          {"a": "b"}, {f"a{n}": "b" for n in range(MANY)}),
     Cost("a path in JSON", lambda p: _web_check(json_path=p),
          "$.a", "$" + ".a" * 30_000),
-    Cost("days of a maintenance window", lambda d: windows._weekly_fault(windows.Window(days=d)),
+    Cost("days of a maintenance window",
+         lambda d: maintenance._weekly_fault(maintenance.Window(days=d)),
          ["mon"], ["mon"] * MANY),
-    Cost("nodes of a workflow", lambda g: graph.faults_of(g, "n0"), _line(10), _line(MANY)),
-    Cost("faults of a workflow", lambda g: graph.faults_of(g, "n0"),
+    Cost("nodes of a workflow",
+         lambda g: graph_validation.faults_of(g, "n0"), _line(10), _line(MANY)),
+    Cost("faults of a workflow", lambda g: graph_validation.faults_of(g, "n0"),
          _line(10), Graph(_line(2).nodes, [Edge("x", "y", "z")] * 1_000), ratio=600),
-    Cost("tasks of a recipe with one name", importing.read, _recipe(2), _recipe(200)),
-    Cost("tasks of a recipe", importing.read, _recipe(2), _recipe(MANY)),
-    Cost("edges of an old recipe", recipes.read, _events(2), _events(2_000), ratio=600),
+    Cost("tasks of a recipe with one name", importer.read, _recipe(2), _recipe(200)),
+    Cost("tasks of a recipe", importer.read, _recipe(2), _recipe(MANY)),
+    Cost("edges of an old recipe", format.read, _events(2), _events(2_000), ratio=600),
     Cost("labels of a chart", chart.kept,
          chart.Chart([], labels=["a"]), chart.Chart([], labels=["a"] * MANY)),
     Cost("times of a chart", chart.kept,
          chart.Chart([], times=["2026-01-01"]), chart.Chart([], times=["2026-01-01"] * MANY)),
     Cost("html of an indicator", html.kept, "<p>a", "<b>" * 10_000, ratio=60_000),
     Cost("a log with orders to a terminal", _search, b"a\n" * 2, b"\x1b[0;\x1b]" * MANY),
-    Cost("values of a run", lambda given: arguments.fit([Argument(ArgumentKind.INPUT)], given),
+    Cost("values of a run",
+         lambda given: argument_values.fit([Argument(ArgumentKind.INPUT)], given),
          ["a"], ["a"] * MANY),
-    Cost("a choice of many", lambda text: kinds.fitted(
+    Cost("a choice of many", lambda text: argument_types.fitted(
         Argument(ArgumentKind.SELECT, multiple=True, options=[Option("a", "a")]), text),
          '["a"]', "[" * 100_000),
 ]  # fmt: skip
@@ -169,7 +167,7 @@ COSTS = [
 def test_the_worst_input_costs_a_bounded_multiple_of_a_plain_one(cost: Cost) -> None:
     def call(given: Any) -> Callable[[], None]:
         def run() -> None:
-            with contextlib.suppress(Invalid, BadCron, kinds.Unfit):
+            with contextlib.suppress(Invalid, BadCron, argument_types.Unfit):
                 cost.call(given)
 
         return run
@@ -232,6 +230,6 @@ async def test_a_long_text_is_not_looked_for_in_a_log(world: World, ada: Client)
 
 
 def test_a_recipe_gives_each_node_a_name_of_its_own() -> None:
-    found = recipes.read(_recipe(120))
+    found = format.read(_recipe(120))
     assert len({node.id for node in found.nodes.values()}) == 120
     assert msgspec.json.encode(found)

@@ -5,9 +5,7 @@ import pytest
 
 from belvedere.access import operator
 from belvedere.access.actor import Level
-from belvedere.access.customers import consent
-from belvedere.access.customers import member_changes as members
-from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.customers import consent, member_changes, password_recovery
 from belvedere.access.people import users
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
@@ -102,7 +100,7 @@ async def _by_provider(world: World) -> str:
 
 async def _by_shown_link(world: World) -> str:
     """An account of acme with the same address, whose password was set by a link that Max saw."""
-    await world.house.db.write(members.remove, world.cast.olga, world.cast.uma.member_id)
+    await world.house.db.write(member_changes.remove, world.cast.olga, world.cast.uma.member_id)
     body = {"user": {"email": "uma@acme.test"}, "credential": "user"}
     link = (await world.client("max").post("/api/member", body)).json["invitation"]["token"]
     used = {"token": link, "password": "another-long-password"}
@@ -133,7 +131,7 @@ async def test_nobody_else_accepts_for_the_person(world: World, way: object) -> 
 
 async def test_what_is_disabled_or_mine_already_is_not_offered(world: World) -> None:
     by = operator(world.cast.globex)
-    await world.house.db.write(members.admit, by, "uma@acme.test", Level.USER)
+    await world.house.db.write(member_changes.admit, by, "uma@acme.test", Level.USER)
     assert (await world.client("uma").get(WAITING)).json == []
     body = {"user": {"email": "vic@acme.test"}, "credential": "user"}
     made = (await world.client("eve").post("/api/member", body)).json
@@ -223,12 +221,12 @@ async def test_a_reset_link_used_at_the_same_moment_does_not_take_the_membership
     body = {"user": {"email": "uma@acme.test"}, "credential": "viewer"}
     made = (await world.client("eve").post("/api/member", body)).json
     db, keys, uma = world.house.db, world.house.keys, world.cast.uma
-    _, token = await db.write(recovery.issue_link, keys, world.cast.max, uma.member_id)
+    _, token = await db.write(password_recovery.issue_link, keys, world.cast.max, uma.member_id)
     hold = users.hold
 
     def after_the_reset(tx: Tx, user_id: str) -> bool:
         monkeypatch.setattr(users, "hold", hold)
-        recovery.redeem_reset(tx, keys, token, PASSWORD_HASH, "")
+        password_recovery.redeem_reset(tx, keys, token, PASSWORD_HASH, "")
         return hold(tx, user_id)
 
     monkeypatch.setattr(users, "hold", after_the_reset)

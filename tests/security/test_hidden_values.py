@@ -11,7 +11,7 @@ from belvedere.access.crypto.sealed_values import open_object
 from belvedere.base.text import argument_masking
 from belvedere.jobs.approvals import plan
 from belvedere.protocol import Watch
-from belvedere.server.background import consumers as reactions
+from belvedere.server.background import consumers
 from belvedere.server.encryption import sealing
 from belvedere.tasks.store import runnable
 from contract.client import Client
@@ -165,9 +165,9 @@ async def test_an_agent_gets_a_changed_secret_for_its_scripts(world: World, ada:
     async with world.agent() as agent:
         await agent.hear(Watch)
         assert (await ada.put("/acme/secret/DB", {"value": WORD})).status == 200
-        for reaction in reactions.REACTIONS:
+        for reaction in consumers.REACTIONS:
             if "secret.changed" in reaction.kinds:
-                while world.house.db.write_now(reactions.react, world.house, reaction):
+                while world.house.db.write_now(consumers.react, world.house, reaction):
                     pass
         world.house.hub.ring({f"watch:{world.things.hosts['web-1'].host_id}"})
         (config,) = (one.config for one in (await agent.hear(Watch)).monitors if one.id == monitor)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from belvedere.base import websocket_frames as frames
+from belvedere.base import websocket_frames
 from belvedere.db import Tx
 from belvedere.files import FileChange, quota
 from belvedere.files import create as create_file
-from belvedere.jobs.output import artifacts as outfiles
+from belvedere.jobs.output import artifacts
 from belvedere.jobs.output import log_store as joblog
 from belvedere.protocol import (
     CHUNK,
@@ -25,10 +25,8 @@ from belvedere.protocol import (
     pack_file,
     pack_output,
 )
-from belvedere.server.agents import queries as questions
-from belvedere.server.agents.transfers import downloads as transfers
-from belvedere.server.agents.transfers import limits as bounds
-from belvedere.server.agents.transfers import uploads as intake
+from belvedere.server.agents import queries
+from belvedere.server.agents.transfers import downloads, limits, uploads
 from belvedere.server.storage import Storage
 from contract.client import Client
 from contract.fakeagent import FakeAgent
@@ -64,14 +62,14 @@ async def test_many_wants_hold_one_part_of_one_content(
     """The agent asks sixty times and does not read: one content is read, and one part of it."""
     sha256 = await world.house.db.write(keep_big, world)
     reads: list[int] = []
-    content_for = questions.content_for
+    content_for = queries.content_for
 
     def counted(*args: Any) -> Any:
         found = content_for(*args)
         reads.append(0 if found is None else len(found[1]))
         return found
 
-    monkeypatch.setattr(questions, "content_for", counted)
+    monkeypatch.setattr(queries, "content_for", counted)
     async with stage(world) as ground:
         agent, end = await ground.session()
         for number in range(60):
@@ -91,7 +89,7 @@ async def test_a_large_content_arrives_in_parts(world: World) -> None:
 async def test_too_many_different_wants_end_the_connection(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfers, "MAX_WANTED", 10)
+    monkeypatch.setattr(downloads, "MAX_WANTED", 10)
     async with world.agent() as agent:
         await agent.say(*[Want(f"{number:064x}") for number in range(50)])
         assert await agent.hangs_up() == 4400
@@ -100,7 +98,7 @@ async def test_too_many_different_wants_end_the_connection(
 async def test_output_beyond_the_credit_ends_the_connection(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "CREDIT", 3 * CHUNK)
+    monkeypatch.setattr(uploads, "CREDIT", 3 * CHUNK)
     async with world.agent() as agent:
         _, order = await running(world, ada, agent)
         # Nothing is stored yet, so nothing is granted.
@@ -113,7 +111,7 @@ async def test_output_beyond_the_credit_ends_the_connection(
 async def test_the_credit_of_stored_output_is_granted_again(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "CREDIT", 3 * CHUNK)
+    monkeypatch.setattr(uploads, "CREDIT", 3 * CHUNK)
     async with world.agent() as agent:
         job_id, order = await running(world, ada, agent)
         for at in range(6):
@@ -138,7 +136,7 @@ async def test_files_of_an_attempt_are_limited_over_all_pieces_and_connections(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Overlapping pieces, other numbers, another connection: the sum counts."""
-    monkeypatch.setattr(outfiles, "MAX_STORED", 4 * CHUNK)
+    monkeypatch.setattr(artifacts, "MAX_STORED", 4 * CHUNK)
     data = bytes(CHUNK)
     async with world.agent() as agent:
         job_id, order = await running(world, ada, agent)
@@ -164,7 +162,7 @@ async def test_files_of_an_attempt_are_limited_over_all_pieces_and_connections(
 async def test_small_pieces_count_as_larger_ones(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outfiles, "MAX_STORED", 10 * outfiles.LEAST_COST)
+    monkeypatch.setattr(artifacts, "MAX_STORED", 10 * artifacts.LEAST_COST)
     async with world.agent() as agent:
         _, order = await running(world, ada, agent)
         for at in range(50):
@@ -287,18 +285,18 @@ async def test_fields_of_a_report_have_a_size(world: World, ada: Client) -> None
         }
         await agent.end(order, **report)
     result = (await show(ada, job_id))["result"]
-    assert len(result["reason"]) <= bounds.MAX_WORD
-    assert len(result["message"]) <= bounds.MAX_MESSAGE
-    assert len(result["log"]) <= bounds.MAX_LOG
-    assert len(result["lastline"]) <= bounds.MAX_LASTLINE
-    assert len(result["kill_incomplete"]) <= bounds.MAX_SURVIVORS
-    assert len(result["files_skipped"]) <= bounds.MAX_SKIPPED
-    assert result["code"] == 1 and len(result["log_sha256"]) <= bounds.MAX_WORD
+    assert len(result["reason"]) <= limits.MAX_WORD
+    assert len(result["message"]) <= limits.MAX_MESSAGE
+    assert len(result["log"]) <= limits.MAX_LOG
+    assert len(result["lastline"]) <= limits.MAX_LASTLINE
+    assert len(result["kill_incomplete"]) <= limits.MAX_SURVIVORS
+    assert len(result["files_skipped"]) <= limits.MAX_SKIPPED
+    assert result["code"] == 1 and len(result["log_sha256"]) <= limits.MAX_WORD
 
 
 async def test_a_frame_has_a_number_of_messages(world: World) -> None:
     async with world.agent() as agent:
-        await agent.text("[" + ",".join(["{}"] * (bounds.MAX_MESSAGES + 1)) + "]")
+        await agent.text("[" + ",".join(["{}"] * (limits.MAX_MESSAGES + 1)) + "]")
         assert await agent.hangs_up() == 4400
 
 
@@ -318,7 +316,7 @@ async def test_unknown_messages_are_logged_once(world: World, watch: Any) -> Non
 
 
 async def test_a_hello_has_limits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "MAX_ENTRIES", 3)
+    monkeypatch.setattr(limits, "MAX_ENTRIES", 3)
     entries = tuple(Entry(number, "live") for number in range(1, 5))
     for more in ({"entries": entries}, {"greeting": 2**70}, {"greeting": -1}):
         agent = world.agent(**more)
@@ -355,7 +353,7 @@ async def test_a_start_is_written_once(
 
 
 async def test_samples_have_limits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = [Sample("x", 1, 0, "normal")] * (bounds.MAX_SAMPLES + 1)
+    many = [Sample("x", 1, 0, "normal")] * (limits.MAX_SAMPLES + 1)
     for batches in (
         [Samples("s", 1, many)],
         [Samples("s", 2**65, [])],
@@ -380,7 +378,7 @@ async def test_an_agent_that_does_not_read_holds_few_answers(world: World, ada: 
             end.say("x" * 65_536)
             await asyncio.sleep(0)
         for at in range(2_000):
-            await agent.frame(frames.BINARY, pack_output(fence, at, 0, b"x"))
+            await agent.frame(websocket_frames.BINARY, pack_output(fence, at, 0, b"x"))
         await agent.say(Beat([]))
         await until(lambda: link._intake._kept.get(fence) == 2_000)
         assert len(link._outbox) < 10

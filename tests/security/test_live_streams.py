@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from belvedere.events import Event
-from belvedere.server.api import event_stream as stream
+from belvedere.server.api import event_stream
 from belvedere.server.api.event_backlog import MAX_BACKLOG, Backlog
 from belvedere.server.transport import http_protocol
 from contract.client import Client
@@ -30,7 +30,7 @@ def backlogs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Backlog]]:
         made.append(Backlog())
         return made[-1]
 
-    monkeypatch.setattr(stream, "Backlog", make)
+    monkeypatch.setattr(event_stream, "Backlog", make)
     yield made
 
 

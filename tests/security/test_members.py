@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from belvedere.access import Level, authenticate, create_enrolment, create_token, operator
-from belvedere.access.customers import member_changes as members
+from belvedere.access.customers import member_changes
 from contract.client import Client
 from contract.world import World
 
@@ -18,7 +18,7 @@ async def another(world: World, level: str) -> str:
     """A second member of this level; the id."""
     by = operator(world.cast.acme)
     made = await world.house.db.write(
-        members.admit, by, f"second-{level}@acme.test", Level(level), password_hash="x"
+        member_changes.admit, by, f"second-{level}@acme.test", Level(level), password_hash="x"
     )
     return made.id
 
@@ -55,7 +55,7 @@ async def test_only_a_lower_level_is_changed_or_removed(
         assert done.status == (200 if may else 403), change
         if may and "credential" in change and theirs != "viewer":
             await world.house.db.write(
-                members.change, operator(world.cast.acme), member, level=Level(theirs)
+                member_changes.change, operator(world.cast.acme), member, level=Level(theirs)
             )
     assert (await client.delete(f"/api/member/{member}")).status == (200 if may else 403)
 
@@ -99,9 +99,9 @@ async def test_a_token_ends_with_the_rights_of_who_made_it(
     client = Client(world.app, text)
     assert (await client.get("/acme/task")).status == 200
     if isinstance(change, str):
-        await db.write(members.remove, olga, ada.member_id)
+        await db.write(member_changes.remove, olga, ada.member_id)
     else:
-        await db.write(members.change, olga, ada.member_id, **change)
+        await db.write(member_changes.change, olga, ada.member_id, **change)
     assert (await client.get("/acme/task")).status == (200 if lives else 401)
     assert (await db.read(authenticate, keys, others)) is not None
     left = await world.client("olga").get("/api/enrolment")

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from belvedere.access.credentials import enrolment
-from belvedere.legacy_agents import job_reports as api_agent
-from belvedere.legacy_agents import polling
+from belvedere.legacy_agents import job_reports, polling
 from belvedere.server.agents import handshakes
 from belvedere.server.agents.handshakes import Handshakes
 from contract.client import Client
@@ -53,7 +52,7 @@ async def test_bodies_of_one_host_are_limited_together(
     job = await given(world, old, ada)
     host_id = (await show(ada, job["id"]))["host_id"]
     busy: dict[Any, tuple[str, int]] = world.house.ends_in_progress
-    busy[asyncio.create_task(asyncio.sleep(0))] = (host_id, api_agent.MAX_IN_PROGRESS)
+    busy[asyncio.create_task(asyncio.sleep(0))] = (host_id, job_reports.MAX_IN_PROGRESS)
     assert (await old.finish(job, "success")).status == 429
     busy.clear()
     assert (await old.finish(job, "success")).status == 200

@@ -9,10 +9,8 @@ import pytest
 
 from belvedere.base.errors import Invalid
 from belvedere.base.ids import new_id
-from belvedere.base.text import regex as pattern
-from belvedere.base.text import regex_syntax as pattern_tree
-from belvedere.base.text import search
-from belvedere.rest.patterns import matcher as patterns
+from belvedere.base.text import regex, regex_syntax, search
+from belvedere.rest.patterns import matcher
 from belvedere.tasks import service
 from contract.client import Answer, Client
 from contract.world import World
@@ -53,8 +51,8 @@ async def _task(ada: Client, *texts: str) -> Answer:
 
 @pytest.mark.parametrize("text", BOMBS)
 def test_a_pattern_that_grows_is_refused_before_anything_is_built(text: str) -> None:
-    plain = steps(lambda: pattern_tree.parsed("[a-z]+-[0-9]{1,8}"))
-    for check in (pattern_tree.parsed, pattern.Pattern, patterns.Pattern):
+    plain = steps(lambda: regex_syntax.parsed("[a-z]+-[0-9]{1,8}"))
+    for check in (regex_syntax.parsed, regex.Pattern, matcher.Pattern):
 
         def refused(check: Any = check) -> None:
             with pytest.raises(Invalid, match="The pattern cannot be used"):
@@ -66,14 +64,14 @@ def test_a_pattern_that_grows_is_refused_before_anything_is_built(text: str) -> 
 
 @pytest.mark.parametrize("text", LARGEST)
 def test_the_largest_pattern_costs_a_bounded_multiple_of_a_plain_one(text: str) -> None:
-    plain = steps(lambda: patterns.Pattern("[a-z]+-[0-9]{1,8}"))
-    assert steps(lambda: patterns.Pattern(text)) < 150 * plain
-    built = steps(lambda: pattern.Pattern("[a-z]+-[0-9]{1,8}"))
-    assert steps(lambda: pattern.Pattern(text)) < 150 * built
-    found = patterns.compiled(text)
+    plain = steps(lambda: matcher.Pattern("[a-z]+-[0-9]{1,8}"))
+    assert steps(lambda: matcher.Pattern(text)) < 150 * plain
+    built = steps(lambda: regex.Pattern("[a-z]+-[0-9]{1,8}"))
+    assert steps(lambda: regex.Pattern(text)) < 150 * built
+    found = matcher.compiled(text)
     for letter in ("a", "é"):
         # RE2 does the work; what is ours is one look-up per letter.
-        assert steps(lambda letter=letter: found.matches(letter * patterns.MAX_TEXT)) < 20_000  # type: ignore[misc]
+        assert steps(lambda letter=letter: found.matches(letter * matcher.MAX_TEXT)) < 20_000  # type: ignore[misc]
 
 
 async def test_no_task_is_created_with_a_pattern_that_grows(ada: Client) -> None:
@@ -89,7 +87,7 @@ async def test_patterns_compile_on_a_thread_and_before_the_transaction(
     """Nobody waits for it: not the event loop, not the writer of the database."""
     seen: list[tuple[threading.Thread, bool]] = []
     in_transaction = threading.local()
-    compile_, create = patterns._compiled, service.create
+    compile_, create = matcher._compiled, service.create
 
     def compiling(*args: Any) -> Any:
         seen.append((threading.current_thread(), getattr(in_transaction, "is_open", False)))
@@ -102,7 +100,7 @@ async def test_patterns_compile_on_a_thread_and_before_the_transaction(
         finally:
             in_transaction.is_open = False
 
-    monkeypatch.setattr(patterns, "_compiled", compiling)
+    monkeypatch.setattr(matcher, "_compiled", compiling)
     monkeypatch.setattr(service, "create", creating)
     assert (await _task(ada, f"{new_id()}-[0-9]+")).status == 200
     assert seen
@@ -154,13 +152,13 @@ async def test_a_text_cannot_make_a_host_search_without_end(
 ) -> None:
     """The text of a web page is chosen by a stranger."""
     monkeypatch.setattr(search, "MAX_VISITS", 200_000)
-    costly = pattern.compiled("(.*a){8}.{90}c")
+    costly = regex.compiled("(.*a){8}.{90}c")
     one = search.Search(costly)
     letters = iter(_noise())
     with pytest.raises(search.TooCostly):
         while not one.feed(next(letters)):
             await asyncio.sleep(0)
-    assert search.MAX_VISITS < one.visits <= search.MAX_VISITS + pattern_tree.MAX_STATES
+    assert search.MAX_VISITS < one.visits <= search.MAX_VISITS + regex_syntax.MAX_STATES
     # The next text starts from zero.
     one.restart()
     assert not one.feed("aaaa", last=True)
@@ -182,17 +180,17 @@ async def test_a_stored_pattern_is_compiled_outside_the_transaction(
     """Also after a start, and when other patterns took its place in memory."""
     task = (await _task(ada, "[a-z]+", "[0-9]+")).json
     in_transaction: list[bool] = []
-    build = patterns.Pattern.__init__
+    build = matcher.Pattern.__init__
 
-    def noted(one: patterns.Pattern, text: str) -> None:
+    def noted(one: matcher.Pattern, text: str) -> None:
         names = {frame.name for frame in traceback.extract_stack()}
         in_transaction.append("_fitted" in names)
         build(one, text)
 
-    monkeypatch.setattr(patterns.Pattern, "__init__", noted)
+    monkeypatch.setattr(matcher.Pattern, "__init__", noted)
     run = {"task": task["id"], "task_arguments": ["abc", "12"]}
     for _ in range(2):
-        patterns.kept.clear()
+        matcher.kept.clear()
         made = await ada.post("/acme/job", run)
         assert made.status == 200, made.text
     assert in_transaction == [False] * 4
@@ -205,10 +203,10 @@ async def test_a_stored_pattern_is_compiled_outside_the_transaction(
 
 
 def test_only_so_many_compiled_patterns_are_kept() -> None:
-    patterns.kept.clear()
-    for number in range(patterns.MAX_KEPT + 1):
-        patterns.compiled(f"a{number}")
-    assert "a0" not in patterns.kept and "a1" in patterns.kept
-    patterns.compiled("a1")
-    patterns.compiled("b")
-    assert "a1" in patterns.kept and "a2" not in patterns.kept
+    matcher.kept.clear()
+    for number in range(matcher.MAX_KEPT + 1):
+        matcher.compiled(f"a{number}")
+    assert "a0" not in matcher.kept and "a1" in matcher.kept
+    matcher.compiled("a1")
+    matcher.compiled("b")
+    assert "a1" in matcher.kept and "a2" not in matcher.kept

@@ -17,7 +17,7 @@ import pytest
 from belvedere.access.limits.anonymous_requests import SMALL_BODY
 from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.errors import Invalid
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.jobs.api.request_size import MAX_BODY
 from belvedere.rest import off_loop
 from belvedere.rest.route import Route
@@ -175,7 +175,7 @@ async def test_a_signature_is_checked_before_the_body_is_parsed(
 ) -> None:
     hook = await Hook().made(world, ada)
     parsed: list[bytes] = []
-    monkeypatch.setattr(text, "parse", lambda raw, **_: parsed.append(raw))
+    monkeypatch.setattr(json_text, "parse", lambda raw, **_: parsed.append(raw))
     headers = {**JSON, "x-belvedere-signature": f"sha256={'0' * 64}"}
     async with serving(world.app) as site:
         refused = await site.answer(request("POST", hook.signed, headers, b"[1]"))
@@ -216,7 +216,7 @@ async def test_a_task_that_takes_a_file_takes_a_large_body(world: World, ada: Cl
     task = await world.task(task_arguments=[{"type": "file", "label": "a"}])
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
     content = "QUJD" * (1 << 19)
-    body = text.compact({"task_arguments": [f"data:text/plain;name=a.txt;base64,{content}"]})
+    body = json_text.compact({"task_arguments": [f"data:text/plain;name=a.txt;base64,{content}"]})
     assert len(body) > MAX_BODY
     for to in (
         f"/job/secret/{secret}?customer=acme&task={task}",
@@ -232,7 +232,7 @@ async def test_a_large_body_is_parsed_in_a_thread(
 ) -> None:
     hook = await Hook().made(world, ada)
     loops: list[bool] = []
-    parse = text.parse
+    parse = json_text.parse
 
     def noted(raw: bytes, **more: Any) -> Any:
         try:
@@ -242,7 +242,7 @@ async def test_a_large_body_is_parsed_in_a_thread(
             loops.append(False)
         return parse(raw, **more)
 
-    monkeypatch.setattr(text, "parse", noted)
+    monkeypatch.setattr(json_text, "parse", noted)
     async with serving(world.app) as site:
         for size in (1_000, off_loop.MAX_ON_LOOP + 1):
             body = b'{"task_arguments": ["%s"]}' % (b"a" * size)
@@ -252,12 +252,12 @@ async def test_a_large_body_is_parsed_in_a_thread(
 
 def test_values_are_counted_outside_of_strings(engine: str) -> None:
     most = 10
-    text.parse(b"[" + b"1," * 9 + b"1]", most=most)
-    text.parse(b'["' + b",[{" * 1_000 + b'"]', most=most)
-    text.parse(b'["a\\",[\\\\", 1]', most=most)
+    json_text.parse(b"[" + b"1," * 9 + b"1]", most=most)
+    json_text.parse(b'["' + b",[{" * 1_000 + b'"]', most=most)
+    json_text.parse(b'["a\\",[\\\\", 1]', most=most)
     for refused in (b"[" + b"1," * 10 + b"1]", b"[" * 11 + b"]" * 11, b'["a",' + b'"b",' * 10):
         with pytest.raises(Invalid, match="more than 10 values"):
-            text.parse(refused, most=most)
+            json_text.parse(refused, most=most)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -267,7 +267,7 @@ def test_counting_and_parsing_take_linear_time(engine: str, shape: str) -> None:
         for _ in range(3):
             before = time.thread_time()
             with pytest.raises(Invalid):
-                text.parse(SHAPES[shape](size) + b"!")
+                json_text.parse(SHAPES[shape](size) + b"!")
             costs.append(time.thread_time() - before)
         return min(costs)
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from belvedere.base.errors import BadMediaType, Invalid
-from belvedere.rest import multipart
-from belvedere.rest import run_arguments as arguments
+from belvedere.rest import multipart, run_arguments
 from belvedere.server.transport import http_protocol as protocol
 from security.serving import read_answer, request, serving
 from server.listening import PATIENCE_S
@@ -130,7 +129,7 @@ def steps(content_type: str) -> int:
     sys.settrace(tracer)
     try:
         with pytest.raises(BadMediaType):
-            arguments.media_type(content_type)
+            run_arguments.media_type(content_type)
     finally:
         sys.settrace(before)
     return count
@@ -157,9 +156,9 @@ def test_a_multipart_type_of_many_parameters_is_not_parsed() -> None:
     ],
 )
 def test_content_types_are_read(given: str, kind: str) -> None:
-    assert arguments.media_type(given) == kind
+    assert run_arguments.media_type(given) == kind
 
 
 def test_another_charset_is_refused() -> None:
     with pytest.raises(BadMediaType, match="latin-1"):
-        arguments.media_type("text/plain; charset=latin-1")
+        run_arguments.media_type("text/plain; charset=latin-1")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.jobs.api.create import CreateJob
 from belvedere.jobs.api.request_size import MAX_BODY
 from belvedere.rest import off_loop
@@ -102,5 +102,5 @@ async def test_the_digest_of_a_large_request_is_made_in_a_thread(
     assert made.status == 200 and max(on_loop, default=0) <= off_loop.MAX_ON_LOOP
     again = await ada.post(path, body, headers=headers)
     assert again.json["id"] == made.json["id"]
-    changed = {"task_arguments": [text.compact(FILE)]}
+    changed = {"task_arguments": [json_text.compact(FILE)]}
     assert (await ada.post(path, changed, headers=headers)).status == 422

@@ -18,8 +18,7 @@ from pathlib import Path
 import pytest
 
 from agent.keeping import Keeping
-from belvedere.agent.workdir import accounts, directories, removal
-from belvedere.agent.workdir import artifacts as harvest
+from belvedere.agent.workdir import accounts, artifacts, directories, removal
 from belvedere.agent.workdir.workdirs import Workplace, Workplaces
 from security.attacker import ATTACKS, UID, USER
 
@@ -312,7 +311,7 @@ def test_a_link_in_the_place_of_the_files_is_dropped(tmp_path: Path) -> None:
     place = Workplace(str(tmp_path / "here"), str(tmp_path / "files"))
     (tmp_path / "files").rmdir()
     (tmp_path / "files").symlink_to(victim.directory)
-    found = harvest.harvest(place, str(tmp_path / "target"))
+    found = artifacts.harvest(place, str(tmp_path / "target"))
     assert found == {"files_skipped": [["", "link"]]}
     victim.assert_untouched()
 

@@ -16,8 +16,7 @@ from belvedere.access import create_organization
 from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Refused
 from belvedere.db import Database
-from belvedere.server import operator_socket as operator
-from belvedere.server import scripts_user
+from belvedere.server import operator_socket, scripts_user
 from belvedere.settings import SECRETS, Settings
 from e2e import leftovers
 from e2e.patience import until
@@ -173,7 +172,7 @@ def test_the_refusal_has_a_code_and_comes_with_the_second_only(db: Database, key
     assert refused.value.code == "scripts_user_needed"
     db.write_now(scripts_user.note, "here", False)
     db.write_now(scripts_user.check_another_organization)
-    assert "/organization" in operator.VERBS
+    assert "/organization" in operator_socket.VERBS
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)

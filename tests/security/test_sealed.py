@@ -6,8 +6,7 @@ from belvedere.access.crypto.keyring import SECRET_FILE
 from belvedere.db import Database
 from belvedere.jobs.lifecycle.order import file_hashes
 from belvedere.protocol import Watch
-from belvedere.server.encryption import key_rotation as resealing
-from belvedere.server.encryption import sealing
+from belvedere.server.encryption import key_rotation, sealing
 from contract.client import Client
 from contract.running import create
 from contract.world import World
@@ -134,10 +133,10 @@ async def test_a_new_key_seals_them_again(world: World, ada: Client) -> None:
     file.write_text(bytes(range(32)).hex() + "\n")
     file.chmod(0o600)
     made = await fill(world, ada)
-    house.db.write_now(resealing.add, house, {})
-    while (turn := house.db.write_now(resealing.rotate, house, {}))["left"]:
+    house.db.write_now(key_rotation.add, house, {})
+    while (turn := house.db.write_now(key_rotation.rotate, house, {}))["left"]:
         assert turn["resealed"] > 0
-    assert house.db.write_now(resealing.drop, house, {})["dropped"] == 1
+    assert house.db.write_now(key_rotation.drop, house, {})["dropped"] == 1
     house.db.write_now(lambda tx: tx.memo.clear())
     await check_values(world, ada, made)
     assert rows_with_canary(house.db) == []

@@ -12,7 +12,7 @@ from belvedere.base.text import request_masking
 from belvedere.base.text.credentials import is_credential
 from belvedere.jobs import scraper
 from belvedere.protocol import Watch
-from belvedere.server.background import consumers as reactions
+from belvedere.server.background import consumers
 from contract.client import Client
 from contract.running import create
 from contract.world import World
@@ -158,9 +158,9 @@ async def test_a_definition_that_is_sent_back_keeps_its_credentials(
         )
         assert saved.status == 200, saved.text
     await ada.patch(f"/acme/host/{world.things.hosts['web-1'].host_id}", {"tags": ["web"]})
-    for reaction in reactions.REACTIONS:
+    for reaction in consumers.REACTIONS:
         if reaction.name.startswith("definitions"):
-            world.house.db.write_now(reactions.react, world.house, reaction)
+            world.house.db.write_now(consumers.react, world.house, reaction)
     (monitor,) = (one for one in (await ada.get("/acme/monitor")).json if one["type"] == "scraper")
     config = await watched(world, monitor["id"])
     assert {name: config[name] for name in REQUEST} == REQUEST
@@ -254,10 +254,10 @@ async def test_an_agent_gets_a_changed_secret_for_its_checks(world: World, ada: 
         await ada.put("/acme/secret/SHOP", {"value": "another one"})
         (reaction,) = (
             one
-            for one in reactions.REACTIONS
+            for one in consumers.REACTIONS
             if one.name.startswith("agents get the s") and "secret.changed" in one.kinds
         )
-        while world.house.db.write_now(reactions.react, world.house, reaction):
+        while world.house.db.write_now(consumers.react, world.house, reaction):
             pass
         world.house.hub.ring({f"watch:{world.things.hosts['web-1'].host_id}"})
         (config,) = (one.config for one in (await agent.hear(Watch)).monitors if one.id == monitor)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from belvedere.access.crypto import password_hash as passwords
-from belvedere.access.limits import failed_attempts as failures
+from belvedere.access.crypto import password_hash
+from belvedere.access.limits import failed_attempts
 from belvedere.access.limits.rate_limits import WRONG_PER_MINUTE
 from belvedere.server.background import loops
 from belvedere.server.transport import proxies
@@ -210,7 +210,7 @@ async def test_doctor_and_the_next_start_know_of_undeclared_proxies(
 def work(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
     """What a request costs: hash checks, delays and database statements."""
     done: list[str] = []
-    matches = passwords.matches
+    matches = password_hash.matches
 
     def counted(kept: str | None, password: str) -> bool:
         done.append("hash")
@@ -219,7 +219,7 @@ def work(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str
     async def sleep(seconds: float) -> None:
         done.append(f"sleep {seconds}")
 
-    monkeypatch.setattr(passwords, "matches", counted)
+    monkeypatch.setattr(password_hash, "matches", counted)
     monkeypatch.setattr(world.house.turnstile, "_sleep", sleep)
     read, write = world.house.db.read, world.house.db.write
 
@@ -393,13 +393,13 @@ async def test_failures_of_one_organization_are_not_shown_to_another(
 
 
 def test_an_attacker_cannot_fill_the_audit(caplog: pytest.LogCaptureFixture) -> None:
-    found = failures.Failures(HandClock())
+    found = failed_attempts.Failures(HandClock())
     for n in range(10_000):
         found.note("password", f"address {n}", f"user {n % 7}")
     taken = found.take()
-    assert len(taken) == failures.MAX_FAILURES + 1
+    assert len(taken) == failed_attempts.MAX_FAILURES + 1
     assert sum(one.wrong for one in taken) == 10_000
-    assert len(caplog.records) == failures.MAX_FAILURES + 1
+    assert len(caplog.records) == failed_attempts.MAX_FAILURES + 1
 
 
 @pytest.mark.parametrize("times", [WRONG_PER_MINUTE + 5])

@@ -9,7 +9,7 @@ from belvedere.db import Tx
 from belvedere.files import quota
 from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.protocol import Noted, Sample, Samples, Watch
-from belvedere.server import operator_socket as operator
+from belvedere.server import operator_socket
 from belvedere.server.storage import SAMPLE_BYTES, Storage
 from contract.client import Client
 from contract.world import World
@@ -104,12 +104,12 @@ async def test_one_organization_has_a_quota_of_its_own(
 
 
 async def set_quota(world: World, payload: dict[str, Any]) -> None:
-    verb = operator.VERBS["/organization/quota"]
+    verb = operator_socket.VERBS["/organization/quota"]
     await world.house.db.write(verb, world.house, payload)
 
 
 async def test_a_quota_that_is_none_is_refused(world: World) -> None:
-    for gib in (-1, 1.5, "many", operator.MAX_QUOTA_GIB + 1):
+    for gib in (-1, 1.5, "many", operator_socket.MAX_QUOTA_GIB + 1):
         with pytest.raises(Invalid):
             await set_quota(world, {"name": "acme", "gib": gib})
     with pytest.raises(NotFound):

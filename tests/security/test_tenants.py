@@ -19,18 +19,16 @@ from belvedere.db import Database, Tx
 from belvedere.egress.lanes import Kind
 from belvedere.egress.messages import Outcome, Parcel
 from belvedere.egress.pool import Couriers
-from belvedere.jobs.api import list_pages as page_reading
+from belvedere.jobs.api import list_pages
 from belvedere.jobs.queries import pages
 from belvedere.jobs.queries.pages import Page
-from belvedere.notifications import routing as telling
-from belvedere.notifications import service, store
+from belvedere.notifications import routing, service, store
 from belvedere.notifications.bodies import ChannelBody, RuleBody
-from belvedere.notifications.delivery import dispatcher as post
-from belvedere.notifications.delivery import outbox
+from belvedere.notifications.delivery import dispatcher, outbox
 from belvedere.notifications.delivery.dispatcher import Letter
 from belvedere.notifications.delivery.outbox import Room
 from belvedere.notifications.model import Notice, Severity, Told
-from belvedere.rest import response_budget as budget
+from belvedere.rest import response_budget
 from belvedere.rest.listing import Listing
 from belvedere.rest.route import Ask
 from cast import Cast
@@ -118,7 +116,7 @@ def tell(db: Database, actor: Actor, *titles: str) -> None:
             for title in titles
         ]
         told = [Told(actor.customer_id, one, is_alert=True) for one in notices]
-        telling.tell(tx, told, store.live_rules(tx, [actor.customer_id]))
+        routing.tell(tx, told, store.live_rules(tx, [actor.customer_id]))
 
     db.write_now(write)
 
@@ -133,7 +131,7 @@ async def test_a_slow_receiver_delays_no_other_organization(
         tell(db, cast.ada, "first", "second")
         tell(db, cast.eve, "of globex")
         async with couriers() as made:
-            await post.send_due(db, keys, made)
+            await dispatcher.send_due(db, keys, made)
             assert await came(quick.came)
             await until(lambda: slow.got == Kind.CHANNEL.share)
 
@@ -147,7 +145,7 @@ async def test_sign_in_does_not_wait_for_notifications(
             channels(db, keys, actor, slow.url, 4)
             tell(db, actor, "x fails")
         async with couriers() as made:
-            await post.send_due(db, keys, made)
+            await dispatcher.send_due(db, keys, made)
             await until(lambda: slow.got == Kind.CHANNEL.places)
             for actor in (cast.ada, cast.eve):
                 asked = Parcel(url=provider.url, method="GET")
@@ -254,7 +252,7 @@ def test_account_mails_go_before_the_other_mails_of_the_organization(
     letters = [("approve", False), ("approve", False), ("reset", True)]
     for title, is_account in letters:
         letter = Letter(title, "text")
-        write_mail = partial(post.write_mail, is_account=is_account)
+        write_mail = partial(dispatcher.write_mail, is_account=is_account)
         db.write_now(write_mail, keys, cast.acme.id, "uma@acme.test", letter)
     (found,) = db.write_now(outbox.claim_fairly, [Room(Kind.MAIL)])
     assert [one.title for one in found] == ["reset"]
@@ -263,15 +261,15 @@ def test_account_mails_go_before_the_other_mails_of_the_organization(
 def test_only_so_many_mails_of_an_organization_wait(
     db: Database, keys: Keys, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(post, "MAX_WAITING_MAILS", 3)
+    monkeypatch.setattr(dispatcher, "MAX_WAITING_MAILS", 3)
     letter = Letter("approve", "text")
     for _ in range(5):
-        db.write_now(post.write_mail, keys, cast.acme.id, "uma@acme.test", letter)
+        db.write_now(dispatcher.write_mail, keys, cast.acme.id, "uma@acme.test", letter)
     assert db.write_now(outbox.waiting_mails, cast.acme.id) == 3
     # A new password is not among those that are dropped, and globex may still write.
-    write_account_mail = partial(post.write_mail, is_account=True)
+    write_account_mail = partial(dispatcher.write_mail, is_account=True)
     db.write_now(write_account_mail, keys, cast.acme.id, "uma@acme.test", letter)
-    db.write_now(post.write_mail, keys, cast.globex.id, "eve@globex.test", letter)
+    db.write_now(dispatcher.write_mail, keys, cast.globex.id, "eve@globex.test", letter)
     assert db.write_now(outbox.waiting_mails, cast.acme.id) == 4
     assert db.write_now(outbox.waiting_mails, cast.globex.id) == 1
 
@@ -310,7 +308,7 @@ async def followed(client: Client, target: str) -> list[Answer]:
 async def test_a_page_with_logs_ends_at_its_bytes_and_link_goes_on(
     world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget.Budget.__init__, "__defaults__", (100_000,))
+    monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (100_000,))
     ids = await logged_jobs(world, 12, 30_000)
     found = await followed(vic, "/acme/job?include[result.log]=1")
     assert [one["id"] for page in found for one in page.json] == ids
@@ -324,7 +322,7 @@ async def test_a_page_with_logs_ends_at_its_bytes_and_link_goes_on(
 async def test_a_page_that_one_record_fills_has_that_record(
     world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget.Budget.__init__, "__defaults__", (1_000,))
+    monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (1_000,))
     ids = await logged_jobs(world, 3, 30_000)
     found = await followed(vic, "/acme/job?include[result.log]=1&limit=10")
     assert [[one["id"] for one in page.json] for page in found] == [[one] for one in ids]
@@ -333,7 +331,7 @@ async def test_a_page_that_one_record_fills_has_that_record(
 async def test_a_page_with_too_many_bytes_in_another_order_is_refused(
     world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget.Budget.__init__, "__defaults__", (50_000,))
+    monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (50_000,))
     await logged_jobs(world, 3, 30_000)
     refused = await vic.get("/acme/job?include[result.log]=1&sort[name]=1")
     assert (refused.status, refused.code) == (400, "page_too_large")
@@ -345,10 +343,10 @@ async def test_six_viewers_with_logs_hold_few_bytes_at_once(
     world: World, vic: Client, eve: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bytes of logs that are in memory while pages are made: two pages of acme, not six."""
-    monkeypatch.setattr(budget.Budget.__init__, "__defaults__", (100_000,))
+    monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (100_000,))
     await logged_jobs(world, 8, 30_000)
     held, most, count = Counter[int](), 0, itertools.count()
-    read = page_reading._add_logs
+    read = list_pages._add_logs
 
     async def counted(ask: Ask, listing: Listing, page: Page) -> None:
         nonlocal most
@@ -360,17 +358,17 @@ async def test_six_viewers_with_logs_hold_few_bytes_at_once(
         await asyncio.sleep(0)
         del held[number]
 
-    monkeypatch.setattr(page_reading, "_add_logs", counted)
+    monkeypatch.setattr(list_pages, "_add_logs", counted)
     target = "/acme/job?include[result.log]=1"
     answers = await asyncio.gather(*(vic.get(target) for _ in range(6)))
     assert [one.status for one in answers] == [200] * 6
-    assert 0 < most <= budget.HeavyReads().share * 100_000
+    assert 0 < most <= response_budget.HeavyReads().share * 100_000
 
 
 async def test_inputs_of_workflow_jobs_end_at_their_bytes(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget.Budget.__init__, "__defaults__", (50_000,))
+    monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (50_000,))
     tasks = [await world.task(task_arguments=[{"type": "input", "label": "x"}])]
     graph = {"nodes": [{"id": "a", "task_id": tasks[0]}], "edges": []}
     flow = await flowing.made(world, ada, graph=graph)
@@ -384,7 +382,7 @@ async def test_inputs_of_workflow_jobs_end_at_their_bytes(
 async def test_a_list_of_large_definitions_comes_in_pages(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(budget.fitted, "__defaults__", (20_000,))
+    monkeypatch.setattr(response_budget.fitted, "__defaults__", (20_000,))
     large = "z" * 8_000
     for n in range(5):
         if kind == "task":
@@ -411,7 +409,7 @@ async def test_the_audit_ends_at_its_bytes(
         await world.house.db.write(audit.record, world.cast.ada, *change)
     whole = (await ada.get("/api/audit?object=task")).json
     assert len(whole) == 6
-    monkeypatch.setattr(budget.Budget.__init__, "__defaults__", (25_000,))
+    monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (25_000,))
     found = await followed(ada, "/api/audit?object=task")
     assert [one for page in found for one in page.json] == whole
     assert all(len(page.body) <= 30_000 for page in found) and len(found) == 3
@@ -425,7 +423,7 @@ async def test_messages_end_at_their_bytes(
     channels(db, keys, world.cast.ada, "http://127.0.0.1/hook", 1)
     tell(db, world.cast.ada, *(f"{n} " + "t" * 900 for n in range(30)))
     whole = (await ada.get("/acme/notify/message")).json
-    monkeypatch.setattr(budget, "MAX_PAGE_BYTES", 10_000)
+    monkeypatch.setattr(response_budget, "MAX_PAGE_BYTES", 10_000)
     found = await followed(ada, "/acme/notify/message")
     assert [one["id"] for page in found for one in page.json] == [one["id"] for one in whole]
     assert len(whole) == 30 and len(found) > 2

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from belvedere.access.crypto import password_hash as passwords
-from belvedere.access.people import naming as names
+from belvedere.access.crypto import password_hash
+from belvedere.access.people import naming
 from belvedere.base.errors import Invalid
 from belvedere.base.text.normalization import MAX_MARKS, TooManyMarks, normalized
-from belvedere.egress import http_calls as posting
+from belvedere.egress import http_calls
 from belvedere.monitors.config import validation as monitors
 from belvedere.monitors.config.types import Scraper
 from belvedere.providers import model as providers
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.rest.multipart import clean_name
-from belvedere.tasks.definition import validation as definition
+from belvedere.tasks.definition import validation
 from contract.client import Client
 
 MARKS = "\u0323\u0301" * 250_000
@@ -46,18 +46,18 @@ def cost(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 
 CALLS: list[Callable[[str], Any]] = [
-    lambda text: words.line("name", text),
-    lambda text: words.line("url", text, most=4_096),
-    lambda text: words.tags("tags", [text] * words.MAX_TAGS),
+    lambda text: text_fields.line("name", text),
+    lambda text: text_fields.line("url", text, most=4_096),
+    lambda text: text_fields.tags("tags", [text] * text_fields.MAX_TAGS),
     clean_name,
     lambda text: clean_name(f"/home/{text}/a.txt"),
-    names.person,
-    lambda text: names.email(f"a{text}@acme.test"),
-    lambda text: passwords.check(f"a long password{text}"),
-    lambda text: passwords.matches(None, text),
-    lambda text: definition._is_address(f"http://a{text}/"),
+    naming.person,
+    lambda text: naming.email(f"a{text}@acme.test"),
+    lambda text: password_hash.check(f"a long password{text}"),
+    lambda text: password_hash.matches(None, text),
+    lambda text: validation._is_address(f"http://a{text}/"),
     lambda text: list(monitors._scraper(Scraper(url=f"http://a{text}/"))),
-    lambda text: posting.check(f"http://a{text}/"),
+    lambda text: http_calls.check(f"http://a{text}/"),
     lambda text: providers.issuer(f"http://a{text}/"),
 ]
 
@@ -92,6 +92,6 @@ def test_text_of_every_language_is_normalized() -> None:
 
 def test_a_long_password_of_composed_letters_still_fits() -> None:
     """128 letters that were typed as a letter and a mark each."""
-    passwords.check("".join(f"{letter}\u0301" for letter in "aeiouyc" * 18))
+    password_hash.check("".join(f"{letter}\u0301" for letter in "aeiouyc" * 18))
     with pytest.raises(Invalid, match="at most 128"):
-        passwords.check("x" * 513)
+        password_hash.check("x" * 513)

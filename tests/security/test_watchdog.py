@@ -9,7 +9,7 @@ import pytest
 
 from belvedere.rest.route import Ask, Route
 from belvedere.server import loop_watchdog as watching
-from belvedere.server import operator_socket as operator
+from belvedere.server import operator_socket
 from belvedere.server.doctor import running
 from belvedere.server.doctor.model import Finding, Patient
 from belvedere.server.http.app import App
@@ -76,7 +76,7 @@ async def findings_of(world: World) -> list[Finding]:
 
 async def test_the_doctor_shows_blocked_iterations_and_their_route(world: World) -> None:
     assert await findings_of(world) == []
-    async with await operator.open_door(world.house):
+    async with await operator_socket.open_door(world.house):
         [finding] = await findings_of(world)
         assert finding.verdict == "ok"
         watchdog = world.house.watchdog

@@ -7,7 +7,7 @@ from starlette.datastructures import Headers
 
 from belvedere.base.errors import Invalid
 from belvedere.rest.route import Ask
-from belvedere.server.http import authentication as auth
+from belvedere.server.http import authentication
 from belvedere.server.routes import ROUTES
 
 TOKENS = ["", "bvt_a", "bvt_b", "\xfc"]
@@ -21,24 +21,27 @@ NAMES = st.sampled_from([None, "", "acme", "ACME", "Acme", "globex", "straße", 
 def test_one_token_is_shown_or_none(said: str | None, asked: list[str] | None) -> None:
     headers = {} if said is None else {b"authorization": said.encode("latin-1")}
     query = {} if asked is None else {"access_token": asked}
-    mine = auth.bearer(headers)
+    mine = authentication.bearer(headers)
     given = {*(asked or ()), *(() if mine is None else (mine,))}
     if len(given) > 1:
         with pytest.raises(Invalid) as refusal:
-            auth.shown(headers, query)
+            authentication.shown(headers, query)
         assert refusal.value.code == "two_tokens"
     else:
-        assert auth.shown(headers, query) == (given.pop() if given else None)
+        assert authentication.shown(headers, query) == (given.pop() if given else None)
 
 
 @pytest.mark.parametrize("level", ["anonymous", "user"])
 def test_a_cookie_counts_when_nothing_is_shown(level: str) -> None:
     route = next(one for one in ROUTES if one.level == level)
     headers = {b"cookie": b"a=b; belvedere=bvs_c"}
-    found = auth.token_of(headers, {}, route, secure=False)
+    found = authentication.token_of(headers, {}, route, secure=False)
     assert found == (None if level == "anonymous" else "bvs_c")
-    assert auth.token_of(headers, {"access_token": ["bvt_a"]}, route, secure=False) == "bvt_a"
-    assert auth.token_of(headers, {"access_token": [""]}, route, secure=False) == ""
+    assert (
+        authentication.token_of(headers, {"access_token": ["bvt_a"]}, route, secure=False)
+        == "bvt_a"
+    )
+    assert authentication.token_of(headers, {"access_token": [""]}, route, secure=False) == ""
 
 
 @given(st.lists(NAMES, max_size=4))
@@ -46,10 +49,10 @@ def test_an_organization_has_one_name(names: list[str | None]) -> None:
     given = {name.lower() for name in names if name}
     if len(given) > 1:
         with pytest.raises(Invalid) as refusal:
-            auth.one_name(*names)
+            authentication.one_name(*names)
         assert refusal.value.code == "two_customers"
     else:
-        assert auth.one_name(*names) == (given.pop() if given else None)
+        assert authentication.one_name(*names) == (given.pop() if given else None)
 
 
 PAIRS = st.tuples(st.sampled_from([b"a", b"content-type", b"if-match"]), st.binary(max_size=4))

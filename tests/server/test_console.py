@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from belvedere.server.console import assets as shelf
+from belvedere.server.console import assets
 from belvedere.server.console.api import MAX_DEPTH, POLICY
 from belvedere.server.http.app import App
 from belvedere.server.runtime import House
@@ -16,7 +16,7 @@ from contract.client import Answer, Client
 # Whether files are served does not hang on the database.
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
-PAGE = f"<!doctype html><html><head>{shelf.BASE}</head><body></body></html>\n"
+PAGE = f"<!doctype html><html><head>{assets.BASE}</head><body></body></html>\n"
 SCRIPT = b"export const answer = 42\n" * 100
 SECRET = "do not tell"
 
@@ -40,7 +40,7 @@ def static(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def browser(house: House, static: Path) -> Client:
-    house.shelf = shelf.load(static)
+    house.shelf = assets.load(static)
     return Client(App(house, house.table))
 
 
@@ -208,7 +208,7 @@ async def test_it_reads_the_disk_only_at_the_start(browser: Client, static: Path
 
 
 async def test_a_console_that_is_not_built_says_what_to_do(house: House, tmp_path: Path) -> None:
-    house.shelf = shelf.load(tmp_path / "nothing")
+    house.shelf = assets.load(tmp_path / "nothing")
     page = await Client(App(house, house.table)).get("/ui/job/1")
     assert (page.status, page.headers["cache-control"]) == (503, "no-store")
     assert "make run" in page.text and page.headers["content-security-policy"] == POLICY

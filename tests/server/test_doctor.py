@@ -7,7 +7,7 @@ import pytest
 
 from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import DAY
-from belvedere.bench.measure import fixture as ground
+from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Ground
 from belvedere.db import Database, Tx
 from belvedere.db.migrate import migrate, open_database
@@ -35,13 +35,13 @@ def settings(
 
 @pytest.fixture
 def place(db: Database) -> Ground:
-    return db.write_now(ground.lay)
+    return db.write_now(fixture.lay)
 
 
 def run_one(tx: Tx, place: Ground) -> str:
-    job_id = ground.create(tx, place)
-    [claimed] = ground.claim(tx, place)
-    ground.finish(tx, place, claimed.job.fence)
+    job_id = fixture.create(tx, place)
+    [claimed] = fixture.claim(tx, place)
+    fixture.finish(tx, place, claimed.job.fence)
     return job_id
 
 
@@ -56,7 +56,7 @@ def problems_of(check: str, settings: Settings) -> list[str]:
 def test_it_works(settings: Settings, db: Database, place: Ground) -> None:
     for _ in range(3):
         db.write_now(run_one, place)
-    db.write_now(ground.create, place)
+    db.write_now(fixture.create, place)
     findings = examine(settings)
     # The PostgreSQL of the tests is careless on purpose.
     bad = [one for one in findings if one.verdict == "problem" and one.check != "durability"]
@@ -218,7 +218,7 @@ def test_a_damaged_page_is_a_problem(tmp_path: Path) -> None:
         db = open_database(str(tmp_path / name))
         migrate(db, folder)
         if folder == "migrations":
-            place = db.write_now(ground.lay)
+            place = db.write_now(fixture.lay)
             for _ in range(50):
                 db.write_now(run_one, place)
         asyncio.run(db.close())

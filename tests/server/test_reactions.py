@@ -10,7 +10,7 @@ from belvedere import events
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
 from belvedere.events import Event
-from belvedere.server.background import consumers as reactions
+from belvedere.server.background import consumers
 from belvedere.server.background.consumers import TRIES, Reaction
 from contract.world import World
 
@@ -26,7 +26,7 @@ class Outage:
         self.left = calls
 
     def _pass(self, verb: Any) -> None:
-        if self.left and verb is not reactions.park_one:
+        if self.left and verb is not consumers.park_one:
             self.left -= 1
             raise Unavailable("The database does not answer; try again shortly.")
 
@@ -41,7 +41,7 @@ class Outage:
 
 async def _run(world: World, verb: Callable[[Tx, Any, Event], object], until: Any) -> None:
     reaction = Reaction("consumer of this test", frozenset({KIND}), verb)
-    running = asyncio.create_task(reactions.run(reaction, world.house))
+    running = asyncio.create_task(consumers.run(reaction, world.house))
     async with asyncio.timeout(30):
         while not await until():
             # Each ring is one more attempt, without waiting for the poll.

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from belvedere.access import Keys
-from belvedere.access.crypto import key_file as keyfile
+from belvedere.access.crypto import key_file
 from belvedere.access.crypto.keyring import SECRET_FILE
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import Tx
-from belvedere.rest import listing as filters
+from belvedere.rest import listing
 from belvedere.secrets import service as secrets
 from belvedere.secrets import store
 from belvedere.secrets.service import SecretBody
-from belvedere.server.encryption import key_rotation as resealing
+from belvedere.server.encryption import key_rotation
 from belvedere.server.runtime import House
 from belvedere.server.wiring import furnish
 from belvedere.settings import Settings
@@ -30,7 +30,7 @@ class Place:
 
     def __init__(self, db: Any, folder: Path) -> None:
         self.folder = folder
-        found = keyfile.load(folder)
+        found = key_file.load(folder)
         self.house: House = furnish(Settings(data=str(folder)), db, db, found.keys)
 
     def do(self, verb: Any) -> dict[str, Any]:
@@ -39,14 +39,14 @@ class Place:
 
     def rotated(self) -> int:
         count = 0
-        while (turn := self.do(resealing.rotate))["resealed"]:
+        while (turn := self.do(key_rotation.rotate))["resealed"]:
             count += turn["resealed"]
         assert turn["left"] == 0
         return count
 
     @property
     def names(self) -> list[str]:
-        return list(keyfile.load(self.folder).seals)
+        return list(key_file.load(self.folder).seals)
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def fill(place: Place, cast: Cast) -> str:
 def read(place: Place, cast: Cast, task_id: str) -> tuple[str | None, str]:
     """What is sealed, as this server opens it."""
     keys, db = place.house.keys, place.house.db
-    rows = db.write_now(secrets.listed, keys, cast.ada, filters.read({}, store.SECRETS))
+    rows = db.write_now(secrets.listed, keys, cast.ada, listing.read({}, store.SECRETS))
     return rows[0].value, db.write_now(tasks.reveal, keys, cast.ada, task_id)
 
 
@@ -77,10 +77,10 @@ def test_it_works(place: Place, cast: Cast) -> None:
     task_id = fill(place, cast)
     before = read(place, cast, task_id)
     assert before[0] == VALUE and place.names == [""]
-    place.do(resealing.add)
+    place.do(key_rotation.add)
     assert len(place.names) == 2 and place.house.keys.name == ""
     assert place.rotated() == 2
-    assert place.do(resealing.drop) == {"key": place.names[0], "dropped": 1}
+    assert place.do(key_rotation.drop) == {"key": place.names[0], "dropped": 1}
     assert len(place.names) == 1 and read(place, cast, task_id) == before
     # What was sealed and what is looked up is still so for the next process.
     again = Place(place.house.db, place.folder)
@@ -93,37 +93,37 @@ def test_nothing_is_lost_where_it_breaks_off(
     place: Place, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After every single step another process starts from the file and the database alone."""
-    monkeypatch.setattr(resealing, "BATCH", 1)
+    monkeypatch.setattr(key_rotation, "BATCH", 1)
     task_id = fill(place, cast)
     before, db = read(place, cast, task_id), place.house.db
-    for verb in (resealing.add, *[resealing.rotate] * 3, resealing.drop):
+    for verb in (key_rotation.add, *[key_rotation.rotate] * 3, key_rotation.drop):
         Place(db, place.folder).do(verb)
         assert read(Place(db, place.folder), cast, task_id) == before
 
 
 def test_an_old_key_stays_while_anything_is_sealed_with_it(place: Place, cast: Cast) -> None:
     fill(place, cast)
-    place.do(resealing.add)
+    place.do(key_rotation.add)
     stale = place.house.keys
     place.rotated()
     # A server that has not looked yet.
     stale.use("")
     place.house.db.write_now(secrets.put, stale, cast.ada, "B", SecretBody(value=VALUE))
     with pytest.raises(Conflict) as refused:
-        place.do(resealing.drop)
+        place.do(key_rotation.drop)
     assert refused.value.code == "key_in_use" and len(place.names) == 2
     assert place.rotated() == 1
-    assert place.do(resealing.drop)["dropped"] == 1
+    assert place.do(key_rotation.drop)["dropped"] == 1
 
 
 def test_an_old_key_stays_until_the_new_seals_are_durable(place: Place, cast: Cast) -> None:
     task_id = fill(place, cast)
     before = read(place, cast, task_id)
-    place.do(resealing.add)
+    place.do(key_rotation.add)
 
     def both(tx: Tx, house: House, payload: dict[str, Any]) -> None:
-        resealing.rotate(tx, house, payload)
-        assert resealing.drop(tx, house, payload)["dropped"] == 1
+        key_rotation.rotate(tx, house, payload)
+        assert key_rotation.drop(tx, house, payload)["dropped"] == 1
         raise Unavailable("The transaction fails.")
 
     with pytest.raises(Unavailable):
@@ -135,30 +135,30 @@ def test_a_key_that_comes_while_others_are_dropped_stays(place: Place, cast: Cas
     """Two operators at once, whose verbs share a transaction."""
     task_id = fill(place, cast)
     before = read(place, cast, task_id)
-    place.do(resealing.add)
+    place.do(key_rotation.add)
     place.rotated()
 
     def all_three(tx: Tx, house: House, payload: dict[str, Any]) -> None:
-        assert resealing.drop(tx, house, payload)["dropped"] == 1
-        resealing.add(tx, house, payload)
-        resealing.rotate(tx, house, payload)
+        assert key_rotation.drop(tx, house, payload)["dropped"] == 1
+        key_rotation.add(tx, house, payload)
+        key_rotation.rotate(tx, house, payload)
 
     place.do(all_three)
     assert read(Place(place.house.db, place.folder), cast, task_id) == before
     place.rotated()
-    assert place.do(resealing.drop)["dropped"] == 1
+    assert place.do(key_rotation.drop)["dropped"] == 1
     assert read(Place(place.house.db, place.folder), cast, task_id) == before
 
 
 def test_adding_twice_makes_one(place: Place, cast: Cast) -> None:
-    first = place.do(resealing.add)
-    assert place.do(resealing.add) == first and len(place.names) == 2
+    first = place.do(key_rotation.add)
+    assert place.do(key_rotation.add) == first and len(place.names) == 2
 
 
 def test_several_servers_go_over_together(place: Place, cast: Cast, tmp_path: Path) -> None:
     task_id = fill(place, cast)
     before = read(place, cast, task_id)
-    place.do(resealing.add)
+    place.do(key_rotation.add)
     other_folder = tmp_path / "other"
     other_folder.mkdir()
     (other_folder / SECRET_FILE).write_text((place.folder / SECRET_FILE).read_text())
@@ -166,11 +166,11 @@ def test_several_servers_go_over_together(place: Place, cast: Cast, tmp_path: Pa
     other = Place(place.house.db, other_folder)
     assert other.house.keys.name == ""
     place.rotated()
-    place.do(resealing.drop)
+    place.do(key_rotation.drop)
     other.house.db.write_now(other.house.keys.follow)
     assert other.house.keys.name == place.house.keys.name
     assert read(other, cast, task_id) == before
-    assert other.do(resealing.drop)["dropped"] == 1
+    assert other.do(key_rotation.drop)["dropped"] == 1
     assert other.names == place.names
 
 
@@ -180,7 +180,7 @@ def test_a_server_without_the_key_does_not_start(place: Place, cast: Cast, tmp_p
     (other / SECRET_FILE).write_text((place.folder / SECRET_FILE).read_text())
     (other / SECRET_FILE).chmod(0o600)
     fill(place, cast)
-    place.do(resealing.add)
+    place.do(key_rotation.add)
     place.rotated()
     with pytest.raises(Unavailable) as refused:
         Place(place.house.db, other)
@@ -190,15 +190,15 @@ def test_a_server_without_the_key_does_not_start(place: Place, cast: Cast, tmp_p
 def test_what_was_tampered_with_stops_nothing(place: Place, cast: Cast) -> None:
     fill(place, cast)
     place.house.db.write_now(lambda tx: tx.run("update secrets set box = 'AAAA'"))
-    place.do(resealing.add)
-    assert place.do(resealing.rotate)["resealed"] == 1
-    last = place.do(resealing.rotate)
+    place.do(key_rotation.add)
+    assert place.do(key_rotation.rotate)["resealed"] == 1
+    last = place.do(key_rotation.rotate)
     assert (last["resealed"], last["left"]) == (0, 1)
 
 
 def test_every_sealed_column_is_known(place: Place) -> None:
     """A table that seals something and is not named here would lose it."""
-    known = {(one.table, one.column) for one in resealing.SEALED}
+    known = {(one.table, one.column) for one in key_rotation.SEALED}
     sql = {
         "sqlite": "select m.name, c.name from sqlite_master m, pragma_table_info(m.name) c"
         " where m.type = 'table'",
@@ -211,13 +211,13 @@ def test_every_sealed_column_is_known(place: Place) -> None:
 
 def test_a_key_in_the_setting_is_not_written_anywhere(db: Any, tmp_path: Path) -> None:
     setting = "ab" * 32
-    keys = keyfile.load(tmp_path, setting).keys
+    keys = key_file.load(tmp_path, setting).keys
     house = furnish(Settings(data=str(tmp_path), secret_key=setting), db, db, keys)
     with pytest.raises(Conflict) as refused:
-        db.write_now(resealing.add, house, {})
+        db.write_now(key_rotation.add, house, {})
     assert refused.value.code == "key_in_setting"
     said = refused.value.message.rpartition(": ")[2]
-    assert len(keyfile.parse(said, "it").seals) == 2
+    assert len(key_file.parse(said, "it").seals) == 2
     assert not (tmp_path / SECRET_FILE).exists()
     assert isinstance(keys, Keys)
 
@@ -225,4 +225,4 @@ def test_a_key_in_the_setting_is_not_written_anywhere(db: Any, tmp_path: Path) -
 @pytest.mark.parametrize("text", ["", "hash", "hash " + "a" * 64, "seal " + "a" * 64, "x y"])
 def test_half_a_file_is_refused(text: str) -> None:
     with pytest.raises(Unavailable):
-        keyfile.parse(text, "it")
+        key_file.parse(text, "it")

@@ -11,14 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from belvedere.access import Keys, Level
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.base.errors import Invalid, NotAllowed, NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Database
 from belvedere.rest.route import Route
-from belvedere.server import routes
-from belvedere.server import wiring as build
-from belvedere.server.http import routing as table
+from belvedere.server import routes, wiring
+from belvedere.server.http import routing
 from belvedere.server.http.routing import Table, is_id_name
 from belvedere.server.routes import PAGES, ROUTES
 from belvedere.settings import Settings
@@ -111,9 +110,9 @@ def test_a_path_without_escapes_is_read_as_one_with(raw: bytes) -> None:
         wanted = [unquote_to_bytes(part).decode() for part in raw.split(b"/")]
     except UnicodeDecodeError:
         with pytest.raises(UnicodeDecodeError):
-            table.segments(b"/" + raw)
+            routing.segments(b"/" + raw)
     else:
-        assert table.segments(b"/" + raw) == wanted
+        assert routing.segments(b"/" + raw) == wanted
 
 
 def test_segments_are_read_after_they_are_cut() -> None:
@@ -139,7 +138,7 @@ def test_first_segments_are_no_organizations(db: Database, keys: Keys) -> None:
         for name in (word, word.upper()):
             with pytest.raises(Invalid):
                 db.write_now(
-                    customers.create_organization, keys, name, "a@b.test", reserved=TABLE.reserved
+                    service.create_organization, keys, name, "a@b.test", reserved=TABLE.reserved
                 )
 
 
@@ -165,7 +164,7 @@ def test_a_door_without_a_level_stops_the_server(
     broken = (*ROUTES[1:], replace(ROUTES[0], level=level))
     monkeypatch.setattr(routes, "ROUTES", broken)
     with pytest.raises(SystemExit, match="declares no level"):
-        build.build(Settings(data=str(tmp_path / "data")))
+        wiring.build(Settings(data=str(tmp_path / "data")))
     assert not (tmp_path / "data").exists()
 
 

@@ -10,7 +10,7 @@ import engines
 from belvedere.access import Keys
 from belvedere.db import Database
 from belvedere.db.migrate import open_database
-from belvedere.jobs.api import wait as waiting
+from belvedere.jobs.api import wait
 from belvedere.protocol import Cancel
 from belvedere.server.background import loops
 from belvedere.server.runtime import House
@@ -96,7 +96,7 @@ async def test_waiting_for_a_result_crosses_servers(
 ) -> None:
     ada, task = world.client("ada"), await world.task()
     if rings:
-        monkeypatch.setattr(waiting, "LOOK_S", 3_600.0)
+        monkeypatch.setattr(wait, "LOOK_S", 3_600.0)
     either = doorbells(world.house, there.house) if rings else polling(there.house)
     async with there.agent() as agent, either:
         target = "/acme/job?wait_result=true&wait_timeout=60"

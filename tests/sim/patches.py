@@ -6,18 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from belvedere.agent import disk_space as space
-from belvedere.agent.connection import order_intake as supply
-from belvedere.agent.connection import server_link as link
-from belvedere.agent.connection import session
+from belvedere.agent import disk_space
+from belvedere.agent.connection import order_intake, server_link, session
 from belvedere.agent.disk_space import Space
 from belvedere.agent.journal import journal
-from belvedere.agent.keeper import program as keeper
-from belvedere.agent.keeper import recovery
+from belvedere.agent.keeper import program, recovery
 from belvedere.agent.monitoring.sample_journal import SampleLog
-from belvedere.agent.output import capture as output
-from belvedere.agent.output import spool
-from belvedere.agent.output import upload as streams
+from belvedere.agent.output import capture, spool, upload
 from belvedere.jobs.lifecycle import create
 from sim import agency, stage
 from sim.agency import SimCache
@@ -140,33 +135,37 @@ def _numbered_id() -> str:
 
 
 TABLE: tuple[tuple[Any, str, Any], ...] = (
-    (link, "connect", agency.connect),
-    (link, "attach", agency.attach),
-    (link, "Cache", SimCache),
-    (link, "SampleLog", lambda _: SampleLog()),
-    (link, "machine", SimpleNamespace(system=lambda: ("", ""), fingerprint=lambda _, name: name)),
+    (server_link, "connect", agency.connect),
+    (server_link, "attach", agency.attach),
+    (server_link, "Cache", SimCache),
+    (server_link, "SampleLog", lambda _: SampleLog()),
     (
-        link,
+        server_link,
+        "machine",
+        SimpleNamespace(system=lambda: ("", ""), fingerprint=lambda _, name: name),
+    ),
+    (
+        server_link,
         "random",
         SimpleNamespace(uniform=lambda a, b: stage.agent_host().world.random.uniform(a, b)),
     ),
-    (link, "INLINE_LOG", 64),
-    (link, "Space", SimSpace),
-    (link, "aside", _at_once),
+    (server_link, "INLINE_LOG", 64),
+    (server_link, "Space", SimSpace),
+    (server_link, "aside", _at_once),
     (session, "aside", _at_once),
-    (space, "monotonic", lambda: stage.agent_host().clock_ns() / 1e9),
+    (disk_space, "monotonic", lambda: stage.agent_host().clock_ns() / 1e9),
     (session, "reach", _reach_agent),
-    (supply, "reach", _reach_agent),
-    (streams, "CHUNK", 500),
-    (streams, "spool", SimpleNamespace(Place=spool.Place, segment=spool.segment, read=_read_spool)),
-    (output, "spool", SimpleNamespace(Spool=SimSpool)),
+    (order_intake, "reach", _reach_agent),
+    (upload, "CHUNK", 500),
+    (upload, "spool", SimpleNamespace(Place=spool.Place, segment=spool.segment, read=_read_spool)),
+    (capture, "spool", SimpleNamespace(Spool=SimSpool)),
     (journal, "os", _Disk()),
     (journal, "open", lambda path, mode: stage.keeper_host().disk.read(path, mode)),
     (journal, "sync_data", lambda fd: stage.keeper_host().disk.fsync(fd)),
-    (keeper, "now_ns", lambda: stage.keeper_host().clock_ns()),
-    (keeper, "reach", _reach_keeper),
-    (keeper, "complain", lambda *_: None),
-    (keeper, "os", SimpleNamespace(urandom=_random_bytes)),
+    (program, "now_ns", lambda: stage.keeper_host().clock_ns()),
+    (program, "reach", _reach_keeper),
+    (program, "complain", lambda *_: None),
+    (program, "os", SimpleNamespace(urandom=_random_bytes)),
     (
         recovery,
         "os",
@@ -174,7 +173,7 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     ),
     (recovery, "boot_id", lambda: f"boot-{stage.keeper_host().boots}"),
     (recovery, "cookie", lambda _: "cookie"),
-    (recovery, "descendants", SimDescendants),
+    (recovery, "discovery", SimDescendants),
     (recovery, "spool", SimpleNamespace(found=_found, clear=_forget)),
     (recovery, "time", _Stopwatch()),
     (create, "new_id", _numbered_id),

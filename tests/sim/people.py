@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from belvedere.base.errors import Refused
 from belvedere.jobs.idempotency import Once
-from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.lifecycle.create import Created, NewJob
 from belvedere.server.runtime import House
 from sim.scripts import Behaviour, draw
@@ -87,7 +87,7 @@ class People:
             job_id = self.world.random.choice(self.job_ids[-4:])
             self.truth.cancelled.add(job_id)
             self.world.note("cancel", job_id)
-            self._change(lambda house: house.db.write(service.cancel, self._setting.ada, job_id))
+            self._change(lambda house: house.db.write(actions.cancel, self._setting.ada, job_id))
 
     def create_to_cancel(self) -> None:
         """A script that would run for half an hour, and somebody who will not have it."""
@@ -108,7 +108,7 @@ class People:
 
         self.truth.cancelled.add(job_id)
         ada = self._setting.ada
-        self.call(lambda house: house.db.write(service.cancel, ada, job_id), answered)
+        self.call(lambda house: house.db.write(actions.cancel, ada, job_id), answered)
         self.world.after(10 * SECOND, again)
 
     def resolve(self) -> None:
@@ -117,7 +117,7 @@ class People:
             outcome = self.world.random.choice(("normal", "failure"))
             self.truth.resolved.add(job_id)
             ada = self._setting.ada
-            self._change(lambda house: house.db.write(service.resolve, ada, job_id, outcome, ""))
+            self._change(lambda house: house.db.write(actions.resolve, ada, job_id, outcome, ""))
 
     def restart(self) -> None:
         if self.job_ids:
@@ -125,7 +125,7 @@ class People:
             self._change(lambda house: self._restarted(house, job_id))
 
     async def _restarted(self, house: House, job_id: str) -> Any:
-        wanted = await house.db.read(service.restart, self._setting.ada, job_id, None, None)
+        wanted = await house.db.read(actions.restart, self._setting.ada, job_id, None, None)
         return await house.db.join(house.links.create, wanted)
 
     def _change(self, work: Work) -> None:

@@ -12,8 +12,8 @@ from belvedere.base.clock import Shared
 from belvedere.base.steady import Observed
 from belvedere.db.signals import Hub
 from belvedere.server import clock as server_clock
-from belvedere.server import wiring as build
-from belvedere.server.agents import endpoint as socket
+from belvedere.server import wiring
+from belvedere.server.agents import endpoint
 from belvedere.server.agents.handshakes import Handshakes
 from belvedere.server.agents.registry import Links
 from belvedere.server.agents.websocket import encode
@@ -103,7 +103,7 @@ class ServerProcess(Process):
         for peer in self.peers:
             if not self.world.chance(self.deaf):
                 delay = self.world.long_tail(100, 50 * MS)
-                self.world.after(delay, build._heard, peer.house, topics, of=peer)
+                self.world.after(delay, wiring._heard, peer.house, topics, of=peer)
 
     # Agents
 
@@ -120,13 +120,13 @@ class ServerProcess(Process):
         wire = ServerWire(end)
         app = SimpleNamespace(house=self.house, address=lambda *_: "192.0.2.8")
         scope = {
-            "raw_path": socket.PATH,
+            "raw_path": endpoint.PATH,
             "headers": [(b"authorization", f"Bearer {token}".encode())],
             "extensions": {"wire": wire},
         }
         # The web server logs these and closes the connection.
         with contextlib.suppress(OSError):
-            await socket.serve(app, scope, wire.receive, wire.send)
+            await endpoint.serve(app, scope, wire.receive, wire.send)
         end.close(1011, "")
 
     # People

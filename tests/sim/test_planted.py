@@ -8,12 +8,9 @@ import pytest
 
 from belvedere.agent.connection.session import Session
 from belvedere.agent.journal.journal import Journal
-from belvedere.jobs import events as changes
-from belvedere.jobs import store
+from belvedere.jobs import events, store
 from belvedere.jobs.attempts import end_attempt
-from belvedere.jobs.lifecycle import actions as service
-from belvedere.jobs.lifecycle import create, finish
-from belvedere.jobs.lifecycle import resync as reunion
+from belvedere.jobs.lifecycle import actions, create, finish, resync
 from belvedere.jobs.model import Lifecycle, State
 from sim import patches, story
 
@@ -22,12 +19,12 @@ MOST_SEEDS = 150
 
 
 def any_journal_is_evidence() -> Patch:
-    return reunion, "_is_proof", lambda *_: True
+    return resync, "_is_proof", lambda *_: True
 
 
 def a_missing_fence_was_never_accepted() -> Patch:
     """As it was: neither a rollback nor the agent's own word counts against the journal."""
-    return reunion, "_is_proof", lambda attempt, job, journal, _: attempt.journal_id == journal
+    return resync, "_is_proof", lambda attempt, job, journal, _: attempt.journal_id == journal
 
 
 def any_fence_ends_a_job() -> Patch:
@@ -65,10 +62,10 @@ def cancel_is_taken_for_certain() -> Patch:
         job.ended_at, job.trigger_name = tx.now, "canceled"
         store.save(tx, [job])
         end_attempt(tx, job, "ended")
-        changes.tell(tx, "canceled", [job])
+        events.tell(tx, "canceled", [job])
         return job
 
-    return service, "_request_cancel", certain
+    return actions, "_request_cancel", certain
 
 
 def a_full_disk_fails_the_job() -> Patch:
@@ -76,7 +73,7 @@ def a_full_disk_fails_the_job() -> Patch:
 
 
 def changes_leave_no_event() -> Patch:
-    return changes, "tell", lambda tx, what, jobs: None
+    return events, "tell", lambda tx, what, jobs: None
 
 
 FAULTS = (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from belvedere.db import columns
 from belvedere.db.sqlite.transaction import SqliteTx
-from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.history import consistency
 from belvedere.jobs.model import FINAL, JobRow
 from belvedere.jobs.output import log_store as joblog
 from sim.scripts import Running, true_state
@@ -75,7 +75,7 @@ class Truth:
     def judge(self, tx: SqliteTx, logs: SqliteTx) -> None:
         """Everything that must hold when all faults are over and the dust has settled."""
         jobs = tx.all(JobRow, f"select {columns(JobRow)} from jobs order by id")
-        for sentence in fold.check(tx, "", 10_000):
+        for sentence in consistency.check(tx, "", 10_000):
             self.world.accuse(sentence)
         self._judge_requests(tx, jobs)
         for job in jobs:

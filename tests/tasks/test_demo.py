@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from belvedere.access.crypto.keyring import Keys
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.db import Database
 from belvedere.hosts.model import HostRow
-from belvedere.server.demo import sample_tasks as demo
+from belvedere.server.demo import sample_tasks
 from belvedere.tasks.store import runnable
 from cast import Cast
 
 
 def test_it_works(db: Database, keys: Keys, cast: Cast, host: HostRow) -> None:
-    operator = customers.operator(cast.acme)
-    made = db.write_now(demo.make_demo, keys, operator, host.id)
+    operator = service.operator(cast.acme)
+    made = db.write_now(sample_tasks.make_demo, keys, operator, host.id)
     tasks = {name: db.write_now(runnable, cast.acme.id, made[name]) for name in made}
     assert [task.type for task in tasks.values() if task] == ["script"] * 5 + ["approval"]
     approval = tasks["Ask for approval"]
@@ -33,26 +33,26 @@ def run(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProce
 
 @pytest.mark.parametrize("language, word", [("en", "Hello"), ("es", "Hola"), ("de", "Hallo")])
 def test_it_greets(tmp_path: Path, language: str, word: str) -> None:
-    done = run(tmp_path, demo.GREET, "Ada Lovelace", language)
+    done = run(tmp_path, sample_tasks.GREET, "Ada Lovelace", language)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, f"{word}, Ada Lovelace!")
 
 
 def test_it_measures(tmp_path: Path) -> None:
-    last = json.loads(run(tmp_path, demo.DISK).stdout.splitlines()[-1])
+    last = json.loads(run(tmp_path, sample_tasks.DISK).stdout.splitlines()[-1])
     assert last["state"] in ("success", "failure")
     assert last["output"][0].isdigit() and last["output"][1]
 
 
 def test_it_fails(tmp_path: Path) -> None:
-    done = run(tmp_path, demo.FAIL)
+    done = run(tmp_path, sample_tasks.FAIL)
     assert (done.returncode, "There is none" in done.stderr) == (3, True)
 
 
 def test_it_reports(tmp_path: Path) -> None:
-    done = run(tmp_path, demo.REPORT, "42", "10G")
+    done = run(tmp_path, sample_tasks.REPORT, "42", "10G")
     assert done.stdout == "The root disk is 42% full, and 10G are free.\n"
 
 
 def test_it_counts(tmp_path: Path) -> None:
-    quick = demo.COUNT.replace("sleep 1", ":")
+    quick = sample_tasks.COUNT.replace("sleep 1", ":")
     assert run(tmp_path, quick).stdout.splitlines()[-1] == "step 10 of 10"

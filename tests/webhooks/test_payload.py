@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from belvedere.base.errors import BadMediaType, Invalid
-from belvedere.tasks.definition import argument_values as arguments
+from belvedere.tasks.definition import argument_values
 from belvedere.tasks.model import Argument, ArgumentKind
 from belvedere.webhooks.deliveries import payload
 
@@ -78,7 +78,7 @@ def given_to(count: int, content_type: str, raw: bytes) -> list[object]:
     """What a script of so many optional arguments is started with."""
     definition = Argument(ArgumentKind.INPUT, "a", required=False)
     elements = payload.elements(content_type, raw)
-    return list(arguments.fit([definition] * count, elements, by_index=True))
+    return list(argument_values.fit([definition] * count, elements, by_index=True))
 
 
 @given(st.lists(VALUES, max_size=6), GAPS)

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from belvedere.base.text import json_text as text
-from belvedere.webhooks.deliveries import senders
-from belvedere.webhooks.deliveries import signatures as signing
+from belvedere.base.text import json_text
+from belvedere.webhooks.deliveries import senders, signatures
 from belvedere.webhooks.deliveries.signatures import Fit
 
 NOW_S = 1_700_000_000
@@ -38,7 +37,7 @@ def stripe(
     now_s: int = NOW_S,
 ) -> Fit:
     headers = {} if header is None else {"stripe-signature": header}
-    return signing.judge("stripe", headers, body, secrets, now_s * 1_000)
+    return signatures.judge("stripe", headers, body, secrets, now_s * 1_000)
 
 
 def slack(
@@ -50,7 +49,7 @@ def slack(
 ) -> Fit:
     given = {"x-slack-signature": mac, "x-slack-request-timestamp": seconds}
     headers = {name: value for name, value in given.items() if value is not None}
-    return signing.judge("slack", headers, body, secrets, now_s * 1_000)
+    return signatures.judge("slack", headers, body, secrets, now_s * 1_000)
 
 
 def test_it_works() -> None:
@@ -161,7 +160,7 @@ def test_the_bytes_are_signed_not_the_text() -> None:
 def test_the_id_of_a_delivery_stands_in_the_signed_body(
     kind: str, body: str, found: str | None
 ) -> None:
-    assert senders.delivery_id(kind, {}, [text.parse(body)]) == found
+    assert senders.delivery_id(kind, {}, [json_text.parse(body)]) == found
 
 
 @pytest.mark.parametrize(
@@ -188,4 +187,4 @@ def test_without_an_id_the_signature_tells_calls_apart(payload: list[Any]) -> No
     ],
 )
 def test_slack_asks_whether_the_address_is_right(kind: str, body: str, asked: str | None) -> None:
-    assert senders.challenge(kind, [text.parse(body)]) == asked
+    assert senders.challenge(kind, [json_text.parse(body)]) == asked

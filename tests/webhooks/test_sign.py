@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from belvedere.webhooks.deliveries import signatures as signing
+from belvedere.webhooks.deliveries import signatures
 from belvedere.webhooks.deliveries.signatures import Fit
 from belvedere.webhooks.model import Signature
 
@@ -17,7 +17,7 @@ MAC = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
 def is_signed(
     kind: str, headers: Mapping[str, str], body: bytes, secrets: Sequence[str], now: int
 ) -> bool:
-    return signing.judge(kind, headers, body, secrets, now) is Fit.FITS
+    return signatures.judge(kind, headers, body, secrets, now) is Fit.FITS
 
 
 def test_it_works() -> None:
@@ -46,7 +46,7 @@ def test_ours_is_the_same_under_another_name() -> None:
 @pytest.mark.parametrize("late_s, good", [(0, True), (300, True), (301, False), (-301, False)])
 def test_a_moment_counts_with_a_tolerance(late_s: int, good: bool) -> None:
     seconds = NOW // 1_000 - late_s
-    mac = signing.sign(SECRET, f"{seconds}.".encode() + BODY)
+    mac = signatures.sign(SECRET, f"{seconds}.".encode() + BODY)
     headers = {"x-belvedere-signature": f"t={seconds}, sha256={mac}"}
     assert is_signed("hmac-sha256", headers, BODY, [SECRET], NOW) is good
 

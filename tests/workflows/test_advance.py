@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from belvedere.jobs.approvals import votes
-from belvedere.jobs.history import consistency as fold
-from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.history import consistency
+from belvedere.jobs.lifecycle import actions
 from belvedere.workflow_specs.model import Graph, decode
 from belvedere.workflows import service as workflows
 from belvedere.workflows.bodies import WorkflowBody
@@ -17,7 +17,7 @@ OUTPUT = '{"state": "success", "output": ["1", {"k": 2}]}'
 
 
 def sound(yard: Yard) -> None:
-    assert yard.db.write_now(fold.check, "", 1_000) == []
+    assert yard.db.write_now(consistency.check, "", 1_000) == []
 
 
 def test_it_works(yard: Yard) -> None:
@@ -118,7 +118,7 @@ def test_edges_follow_the_trigger_name(
 def test_always_also_follows_a_cancel_of_the_one_job(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b:always"))
     (step,) = yard.steps()
-    yard.db.write_now(service.cancel, yard.cast.ada, step.id)
+    yard.db.write_now(actions.cancel, yard.cast.ada, step.id)
     yard.react()
     assert yard.names() == ["b"]
     yard.ends("b")
@@ -128,7 +128,7 @@ def test_always_also_follows_a_cancel_of_the_one_job(yard: Yard) -> None:
 def test_a_step_that_is_canceled_and_not_handled_fails_it(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b"))
     (step,) = yard.steps()
-    yard.db.write_now(service.cancel, yard.cast.ada, step.id)
+    yard.db.write_now(actions.cancel, yard.cast.ada, step.id)
     yard.react()
     assert yard.stands(job.id) == "finished/failure"
     assert yard.kinds(job.id) == ["created", "started", "finished"]
@@ -171,7 +171,7 @@ def test_an_input_node_waits_for_a_person(yard: Yard) -> None:
     yard.ends("a", '["only one"]')
     (asked,) = [step for step in yard.steps() if step.lifecycle == "onhold"]
     assert yard.values("b") == []
-    yard.db.write_now(service.give_input, yard.cast.ada, asked.id, ["p", "q"])
+    yard.db.write_now(actions.give_input, yard.cast.ada, asked.id, ["p", "q"])
     yard.react()
     assert yard.values("c") == ["p", "q"]
 

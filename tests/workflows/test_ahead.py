@@ -7,7 +7,7 @@ import pytest
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.jobs.approvals import plan, votes
-from belvedere.jobs.lifecycle import timeouts as sweep
+from belvedere.jobs.lifecycle import timeouts
 from belvedere.jobs.model import JobRow
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import ScriptBody, TaskBody
@@ -109,8 +109,8 @@ def test_a_void_approval_fails_the_workflow(yard: Yard) -> None:
     with pytest.raises(Conflict, match="the script of c"):
         yard.db.write_now(votes.approve, yard.cast.max, asked.id)
     found = yard.db.write_now(plan.of_job, asked.id)
-    assert yard.db.write_now(sweep.look_again, found[0].task_id) == 1
-    assert yard.db.write_now(sweep.look_again, found[0].task_id) == 0
+    assert yard.db.write_now(timeouts.look_again, found[0].task_id) == 1
+    assert yard.db.write_now(timeouts.look_again, found[0].task_id) == 0
     assert yard.kinds(asked.id) == ["created", "voided"]
     yard.react()
     assert yard.stands(asked.id) == "expired/canceled"

@@ -7,7 +7,7 @@ from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.db.migrate import migrations, statements
 from belvedere.jobs.approvals import votes
-from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.history import consistency
 from belvedere.workflows import control
 from workflows.test_ahead import ASK, OTHER, edit, shown, waiting
 from workflows.yard import Yard
@@ -31,7 +31,7 @@ def test_it_works(yard: Yard) -> None:
     assert yard.job(job.id).reason is None
     assert visits(yard, job.id) == [("a", 1), ("a", 2), ("a", 3), ("b", 1), ("c", 1), ("c", 2)]
     assert len({step.job_id for step in yard.taken(job.id)}) == 6
-    assert yard.db.write_now(fold.check, "", 1_000) == []
+    assert yard.db.write_now(consistency.check, "", 1_000) == []
 
 
 def test_the_output_goes_round(yard: Yard) -> None:

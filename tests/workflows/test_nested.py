@@ -6,11 +6,11 @@ import pytest
 
 from belvedere.access import replace_acl
 from belvedere.base.errors import Conflict, Forbidden, Invalid
-from belvedere.jobs.history import consistency as fold
-from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.history import consistency
+from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.queries import details as reading
-from belvedere.workflow_specs import nesting as parts
+from belvedere.jobs.queries import details
+from belvedere.workflow_specs import nesting
 from belvedere.workflow_specs.model import Graph, Node, WorkflowRow, decode
 from belvedere.workflows import control
 from belvedere.workflows import service as workflows
@@ -53,7 +53,7 @@ def test_it_works(yard: Yard) -> None:
     assert yard.stands(job.id) == "finished/normal"
     (step,) = [one for one in yard.taken(job.id) if one.node_id == "b"]
     assert (step.job_id, step.trigger_name, step.is_good) == (run.id, "success", 1)
-    assert yard.db.write_now(fold.check, "", 100) == []
+    assert yard.db.write_now(consistency.check, "", 100) == []
 
 
 def test_its_failure_is_followed_like_that_of_a_task(yard: Yard) -> None:
@@ -81,7 +81,7 @@ def test_a_workflow_as_the_first_step_takes_the_arguments(yard: Yard) -> None:
     assert yard.stands(job.id) == "finished/normal"
     with pytest.raises(Invalid):
         yard.run(outer, [])
-    assert yard.db.write_now(parts.first_task, outer.customer_id, outer.id) == step.task_id
+    assert yard.db.write_now(nesting.first_task, outer.customer_id, outer.id) == step.task_id
 
 
 def test_a_cancel_reaches_what_runs_deep_inside(yard: Yard) -> None:
@@ -170,7 +170,7 @@ def test_it_waits_for_its_turn(yard: Yard) -> None:
     yard.ends("a")
     (run,) = inner_of(yard, job)
     assert yard.stands(run.id) == "onhold/in_progress"
-    shown = yard.db.write_now(reading.show, yard.cast.ada, job.id)
+    shown = yard.db.write_now(details.show, yard.cast.ada, job.id)
     assert shown.waiting_reason == "concurrency_limit"
     yard.ends("p")
     assert yard.stands(held.id) == "finished/normal"
@@ -232,7 +232,7 @@ def test_circles_of_workflows_are_refused(yard: Yard) -> None:
 
 def test_they_nest_only_so_deep(yard: Yard) -> None:
     bottom = flow = yard.flow("z")
-    for _ in range(parts.MAX_DEPTH - 1):
+    for _ in range(nesting.MAX_DEPTH - 1):
         flow = yard.flow("a", flows={"a": flow})
     with pytest.raises(Invalid) as refused:
         yard.flow("a", flows={"a": flow})
@@ -269,9 +269,9 @@ def test_a_lost_job_inside_is_waited_for_outside(yard: Yard) -> None:
     (step,) = [one for one in yard.steps() if one.name == "p"]
     yard.end(step.fence, "unknown", reason="keeper_lost")
     yard.react()
-    shown = yard.db.write_now(reading.show, yard.cast.ada, job.id)
+    shown = yard.db.write_now(details.show, yard.cast.ada, job.id)
     assert (shown.waiting_reason, yard.stands(job.id)) == ("lost", "started/in_progress")
-    yard.db.write_now(service.resolve, yard.cast.ada, step.id, "success", "seen")
+    yard.db.write_now(actions.resolve, yard.cast.ada, step.id, "success", "seen")
     yard.react()
     assert yard.names() == ["b"]
 
@@ -283,9 +283,9 @@ def test_it_waits_only_where_nothing_inside_runs(yard: Yard) -> None:
     yard.ends("a")
     assert yard.claim()
     yard.react()
-    assert yard.db.write_now(reading.show, yard.cast.ada, job.id).waiting_reason is None
+    assert yard.db.write_now(details.show, yard.cast.ada, job.id).waiting_reason is None
     yard.ends("p")
-    shown = yard.db.write_now(reading.show, yard.cast.ada, job.id)
+    shown = yard.db.write_now(details.show, yard.cast.ada, job.id)
     (asked,) = [one.id for one in yard.steps() if one.name == "q"]
     assert shown.waiting_reason == "approval"
     assert (shown.waiting_detail or {})["job_id"] == asked

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.history import consistency
 from belvedere.jobs.lifecycle.finish import Reported, finish
 from belvedere.protocol import Report
 from belvedere.workflows import control
@@ -23,7 +23,7 @@ class Killed(Exception):
 
 
 def sound(yard: Yard) -> None:
-    assert yard.db.write_now(fold.check, "", 10_000) == []
+    assert yard.db.write_now(consistency.check, "", 10_000) == []
 
 
 def names(yard: Yard, job_id: str) -> list[str]:

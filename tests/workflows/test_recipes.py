@@ -7,7 +7,7 @@ import pytest
 
 from belvedere.base.errors import Invalid
 from belvedere.workflow_specs.model import Edge, Position
-from belvedere.workflows.recipes import format as recipes
+from belvedere.workflows.recipes import format
 
 SOURCE = "#!/bin/bash\necho hello\n"
 DATA = base64.b64encode(SOURCE.encode()).decode()
@@ -94,7 +94,7 @@ def flow(**more: Any) -> dict[str, Any]:
 
 
 def test_it_works() -> None:
-    found = recipes.read(flow())
+    found = format.read(flow())
     assert found.workflow is not None
     assert (found.workflow["name"], found.workflow["start"]) == ("Scan", "pull")
     assert [n.id for n in found.nodes.values()] == ["pull", "ask", "ship"]
@@ -104,13 +104,13 @@ def test_it_works() -> None:
         Edge("ask", "ship", "success"),
         Edge("pull", "ship", "hotfix"),
     ]
-    graph = recipes.graph_of(found, {"u1": "t1", "u2": "t2", "u3": "t3"}, {})
+    graph = format.graph_of(found, {"u1": "t1", "u2": "t2", "u3": "t3"}, {})
     assert [n.task_id for n in graph.nodes] == ["t1", "t2", "t3"]
     assert found.notes == ["ask: you are the approver; name others with: belvedere task edit"]
 
 
 def test_a_task_leaves_behind_what_belongs_to_the_other_place() -> None:
-    made = recipes.read(flow()).tasks["u1"]
+    made = format.read(flow()).tasks["u1"]
     for name in ("host_id", "script_id", "customer_id", "acl", "assigned_users", "id"):
         assert name not in made
     assert made["script"] == {"filename": "a.sh", "data": DATA}
@@ -123,14 +123,14 @@ def test_a_task_leaves_behind_what_belongs_to_the_other_place() -> None:
 def test_a_task_recipe_has_its_file_beside_it() -> None:
     said = {"task": script("x", "hello"), "file": {"filename": "hello.sh", "data": DATA}}
     del said["task"]["script"]
-    found = recipes.read(said)
+    found = format.read(said)
     assert found.workflow is None
     assert found.tasks[""]["script"] == {"filename": "hello.sh", "data": DATA}
 
 
 def test_a_node_task_is_a_script() -> None:
     said = {"task": script("x", "n", type="nodejs", script_runas="")}
-    made = recipes.read(said).tasks[""]
+    made = format.read(said).tasks[""]
     assert (made["type"], made["script_runas"]) == ("script", "node %script%")
 
 
@@ -144,13 +144,13 @@ def test_older_graphs_have_events_between_the_tasks() -> None:
         "edges": [{"v": "u1", "w": "e1"}, {"v": "e1", "w": "u3"}],
     }
     tasks = [script("u1", "pull"), script("u3", "ship")]
-    found = recipes.read(flow(graph=graph, tasks=tasks))
+    found = format.read(flow(graph=graph, tasks=tasks))
     assert found.edges == [Edge("pull", "ship", "failure")]
 
 
 def test_tasks_of_one_name_are_told_apart() -> None:
     tasks = [script("u1", "same"), script("u2", "same"), script("u3", "same")]
-    found = recipes.read(flow(tasks=tasks))
+    found = format.read(flow(tasks=tasks))
     assert [n.id for n in found.nodes.values()] == ["same", "same 2", "same 3"]
 
 
@@ -173,5 +173,5 @@ def test_tasks_of_one_name_are_told_apart() -> None:
 )
 def test_what_is_no_recipe_is_refused(said: Any) -> None:
     with pytest.raises(Invalid) as refused:
-        recipes.read(said)
+        format.read(said)
     assert refused.value.code == "invalid_recipe"

@@ -1,9 +1,8 @@
 """Where a workflow does not allow several jobs at once, the others wait for their turn."""
 
 from belvedere.base.errors import Conflict
-from belvedere.jobs.lifecycle import actions as service
-from belvedere.jobs.lifecycle import timeouts as sweep
-from belvedere.jobs.queries import details as reading
+from belvedere.jobs.lifecycle import actions, timeouts
+from belvedere.jobs.queries import details
 from belvedere.workflows import service as workflows
 from belvedere.workflows.bodies import WorkflowBody
 from workflows.yard import Yard
@@ -19,7 +18,7 @@ def test_it_works(yard: Yard) -> None:
         "onhold",
         "onhold",
     ]
-    shown = yard.db.write_now(reading.show, yard.cast.ada, second.id)
+    shown = yard.db.write_now(details.show, yard.cast.ada, second.id)
     assert shown.waiting_reason == "concurrency_limit"
     yard.ends("a")
     assert yard.stands(first.id) == "finished/normal"
@@ -44,11 +43,11 @@ def test_one_that_waited_too_long_expires(yard: Yard) -> None:
     flow = yard.flow("a", multitasking=False, expires=1_000)
     first, second = yard.run(flow), yard.run(flow)
     yard.clock.move(1)
-    assert yard.db.write_now(sweep.any_expired)
-    assert yard.db.write_now(sweep.expire) == 1
+    assert yard.db.write_now(timeouts.any_expired)
+    assert yard.db.write_now(timeouts.expire) == 1
     assert yard.stands(second.id) == "expired/canceled"
     assert yard.stands(first.id) == "ready/in_progress"
-    assert not yard.db.write_now(sweep.any_expired)
+    assert not yard.db.write_now(timeouts.any_expired)
 
 
 def test_allowing_several_lets_them_all_begin(yard: Yard) -> None:
@@ -85,5 +84,5 @@ def test_a_waiting_one_is_canceled_like_any_job(yard: Yard) -> None:
     flow = yard.flow("a", multitasking=False)
     yard.run(flow)
     second = yard.run(flow)
-    yard.db.write_now(service.cancel, yard.cast.ada, second.id)
+    yard.db.write_now(actions.cancel, yard.cast.ada, second.id)
     assert yard.stands(second.id) == "canceled/canceled"

@@ -9,32 +9,30 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from belvedere.agent import state_folder as folder
+from belvedere.agent import state_folder
 from belvedere.agent.connection.server_link import Link, by_network
 from belvedere.agent.keeper_client import KeeperFailed
 from belvedere.agent.monitoring.checker_process import Outpost
-from belvedere.agent.setup import enrolment as enrol
-from belvedere.agent.setup import tls
+from belvedere.agent.setup import enrolment, tls
 from belvedere.agent.setup.enrolment import CannotEnrol, Credential, Unreachable
 from belvedere.agent.setup.settings import TOKEN_VARIABLE, Settings, parse
 from belvedere.agent.state_folder import Folder
-from belvedere.base import log_format as log_lines
-from belvedere.base import secret_environment as private_environment
+from belvedere.base import log_format, secret_environment
 
 log = logging.getLogger("belvedere.agent")
 RETRY_ENROLMENT_S = 3.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    log_lines.configure(form=log_lines.SHORT)
+    log_format.configure(form=log_format.SHORT)
     if argv is None:
-        private_environment.hide([TOKEN_VARIABLE])
+        secret_environment.hide([TOKEN_VARIABLE])
     return do(parse(sys.argv[1:] if argv is None else argv, os.environ))
 
 
 def do(settings: Settings) -> int:
     """Run here, or become a service of this machine."""
-    private_environment.forget([TOKEN_VARIABLE])
+    secret_environment.forget([TOKEN_VARIABLE])
     if settings.action == "run":
         return run(settings)
     from belvedere.agent.setup.install import install
@@ -46,8 +44,8 @@ def run(settings: Settings) -> int:
     """Until SIGTERM or SIGINT; 1 when it cannot begin. Scripts and keeper go on without us."""
     os.umask(0o077)
     warn_of_plain_http(settings)
-    state = folder.prepare(settings.state)
-    held = folder.lock(state, "agent")
+    state = state_folder.prepare(settings.state)
+    held = state_folder.lock(state, "agent")
     if held is None:
         log.error("Another agent runs with the state folder %s.", state.root)
         return 1
@@ -94,10 +92,10 @@ async def _enrol_and_link(
 async def _credential(
     settings: Settings, state: Folder, trusted: ssl.SSLContext | None
 ) -> Credential:
-    saved = enrol.saved(settings, state)
+    saved = enrolment.saved(settings, state)
     while saved is None:
         try:
-            saved = await asyncio.to_thread(enrol.enrol, settings, state, trusted)
+            saved = await asyncio.to_thread(enrolment.enrol, settings, state, trusted)
         except Unreachable as fault:
             log.warning("%s does not answer (%s); trying again.", settings.server, fault)
             await asyncio.sleep(RETRY_ENROLMENT_S)

@@ -11,18 +11,14 @@ from pathlib import Path
 import msgspec
 
 from belvedere import __version__
-from belvedere.bench import results as figures
-from belvedere.bench.environment import installation as site
-from belvedere.bench.environment import postgres as pgserver
-from belvedere.bench.environment import private_server as private
-from belvedere.bench.environment import processes
+from belvedere.bench import results
+from belvedere.bench.environment import installation, postgres, private_server, processes
 from belvedere.bench.environment.databases import fresh
 from belvedere.bench.environment.installation import Site
-from belvedere.bench.measure import bare, history, load
-from belvedere.bench.measure import features as rooms
+from belvedere.bench.measure import bare, features, history, load
 from belvedere.bench.measure.http_connection import Line, request
 from belvedere.bench.results import Result
-from belvedere.client import connections as wire
+from belvedere.client import connections
 from belvedere.client.http_client import Client
 
 Tell = Callable[[str, int, int], None]
@@ -57,23 +53,23 @@ class Plan:
 
 def run(plan: Plan, tell: Tell) -> Result:
     with ExitStack() as stack:
-        folder = stack.enter_context(private.folder_in(plan.place))
+        folder = stack.enter_context(private_server.folder_in(plan.place))
         database = plan.database
         if plan.throwaway:
             tell("starting PostgreSQL", 0, 0)
-            database = stack.enter_context(pgserver.throwaway())
+            database = stack.enter_context(postgres.throwaway())
         if plan.client is not None:
             result = _measure(plan, _existing(plan.client, plan), folder, tell, engine="remote")
         else:
             result = _measure_private(plan, database, folder, tell)
             if plan.history:
                 result.history = history.measure(database, folder, plan.history, plan.idle_s, tell)
-    result.goals = figures.goals(result)
+    result.goals = results.goals(result)
     return result
 
 
 def _existing(client: Client, plan: Plan) -> Site:
-    return Site(client, site.choose_host(client, plan.hostname))
+    return Site(client, installation.choose_host(client, plan.hostname))
 
 
 def _measure_private(plan: Plan, database: str, folder: Path, tell: Tell) -> Result:
@@ -81,10 +77,10 @@ def _measure_private(plan: Plan, database: str, folder: Path, tell: Tell) -> Res
     tell("starting a server", 0, 0)
     with (
         fresh(database, folder, "server") as url,
-        private.running(folder, url if database else "") as server,
-        Client(server.url, server.token, private.CUSTOMER) as client,
+        private_server.running(folder, url if database else "") as server,
+        Client(server.url, server.token, private_server.CUSTOMER) as client,
     ):
-        found = Site(client, site.await_host(client))
+        found = Site(client, installation.await_host(client))
         result = _measure(plan, found, folder, tell, engine)
         if plan.idle_s:
             tell("idle", 0, 0)
@@ -92,7 +88,7 @@ def _measure_private(plan: Plan, database: str, folder: Path, tell: Tell) -> Res
             result.idle = processes.idle(folder, plan.idle_s)
         if plan.records:
             with _lines(plan, client, plan.callers) as lines:
-                result.rooms = rooms.measure(found, lines, server, plan.records, tell)
+                result.rooms = features.measure(found, lines, server, plan.records, tell)
         return result
 
 
@@ -109,7 +105,7 @@ def _measure(plan: Plan, target: Site, folder: Path, tell: Tell, engine: str) ->
             times += load.one_by_one(line, request, runs)
     seconds = _pour(plan, target, tell)
     rounds.append(bare.measure(script, BARE_RUNS))
-    floor = figures.bare(rounds)
+    floor = results.bare(rounds)
     return Result(
         version=__version__,
         engine=engine,
@@ -117,8 +113,8 @@ def _measure(plan: Plan, target: Site, folder: Path, tell: Tell, engine: str) ->
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0,
         python=platform.python_version(),
         bare=floor,
-        latency=figures.latency(times, floor),
-        throughput=figures.throughput(plan.jobs, plan.callers, seconds, floor),
+        latency=results.latency(times, floor),
+        throughput=results.throughput(plan.jobs, plan.callers, seconds, floor),
     )
 
 
@@ -144,7 +140,7 @@ def _request(client: Client, task_id: str, *, wait: bool) -> bytes:
 
 @contextmanager
 def _lines(plan: Plan, client: Client, count: int) -> Iterator[list[Line]]:
-    tls = wire.trust(plan.ca_file) if client.server.startswith("https:") else None
+    tls = connections.trust(plan.ca_file) if client.server.startswith("https:") else None
     with ExitStack() as stack:
         lines = [Line(client.server, tls) for _ in range(count)]
         for line in lines:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from belvedere.client import connections as wire
+from belvedere.client import connections
 from belvedere.client.errors import Problem, Unreachable
 from belvedere.client.http_client import Client, Query
 
@@ -79,8 +79,8 @@ def follow(
             if refusal.status not in PASSING:
                 raise
             cut = refusal
-        except wire.BROKEN as fault:
-            cut = wire.unreachable(client.server, fault)
+        except connections.BROKEN as fault:
+            cut = connections.unreachable(client.server, fault)
         if was_open:
             away_since = time.monotonic()
         elif time.monotonic() - away_since > patience_s:

@@ -9,7 +9,7 @@ from typing import Any, Self
 from urllib.parse import quote, urlencode, urlsplit
 
 from belvedere import __version__
-from belvedere.client import connections as wire
+from belvedere.client import connections
 from belvedere.client.errors import Problem, Unreachable, problem_of
 
 Query = Mapping[str, Any]
@@ -43,7 +43,7 @@ class Client:
         self._address = urlsplit(self.server)
         if self._address.scheme not in ("http", "https", "unix"):
             raise Unreachable(f"{server!r} is no server address; write http://HOST:PORT.")
-        self._tls = wire.trust(ca_file) if self._address.scheme == "https" else None
+        self._tls = connections.trust(ca_file) if self._address.scheme == "https" else None
         self._idle: http.client.HTTPConnection | None = None
 
     def __enter__(self) -> Self:
@@ -85,9 +85,9 @@ class Client:
         while True:
             try:
                 return self._exchange(method, target, payload, sent)
-            except wire.BROKEN as fault:
+            except connections.BROKEN as fault:
                 if not again or isinstance(fault, TimeoutError):
-                    raise wire.unreachable(self.server, fault) from fault
+                    raise connections.unreachable(self.server, fault) from fault
                 again = False
 
     @contextmanager
@@ -96,14 +96,14 @@ class Client:
     ) -> Iterator[http.client.HTTPResponse]:
         """A GET on a connection of its own, whose body is read while it comes."""
         target, sent = self._target(path, query), self._headers(None, headers or {})
-        line = wire.connection(self._address, self.timeout_s, self._tls)
+        line = connections.connection(self._address, self.timeout_s, self._tls)
         try:
             try:
                 line.request("GET", target, None, sent)
                 response = line.getresponse()
                 refusal = response.read() if response.status >= 300 else b""
-            except wire.BROKEN as fault:
-                raise wire.unreachable(self.server, fault) from fault
+            except connections.BROKEN as fault:
+                raise connections.unreachable(self.server, fault) from fault
             with response:
                 if response.status >= 300:
                     raise problem_of(response.status, refusal)
@@ -119,9 +119,9 @@ class Client:
     def _exchange(
         self, method: str, target: str, payload: bytes | None, headers: dict[str, str]
     ) -> Answer:
-        line = self._idle or wire.connection(self._address, self.timeout_s, self._tls)
+        line = self._idle or connections.connection(self._address, self.timeout_s, self._tls)
         self._idle = None
-        if wire.is_dead(line):
+        if connections.is_dead(line):
             # Closed, it connects anew by itself.
             line.close()
         try:

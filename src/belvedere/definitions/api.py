@@ -4,8 +4,8 @@ from belvedere.definitions import service, store
 from belvedere.definitions.model import DefinitionRecord, Shown, record
 from belvedere.definitions.service import DefinitionBody
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
-from belvedere.rest.patterns import matcher as patterns
+from belvedere.rest import pagination
+from belvedere.rest.patterns import matcher
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.tasks.bodies import given_patterns
@@ -21,7 +21,7 @@ async def list_definitions(ask: Ask) -> Reply:
     async with heavy_read(ask, listing.size):
         found, total = await ask.house.db.read(service.listed, ask.actor, listing)
         records = [_record(ask, one) for one in found]
-    return lists.answer(ask, listing, records, total)
+    return pagination.answer(ask, listing, records, total)
 
 
 async def show(ask: Ask) -> DefinitionRecord:
@@ -29,13 +29,13 @@ async def show(ask: Ask) -> DefinitionRecord:
 
 
 async def create(ask: Ask) -> Reply:
-    await patterns.prepare(given_patterns(ask.body.definition))
+    await matcher.prepare(given_patterns(ask.body.definition))
     made = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body)
     return Reply(_record(ask, made), status=201)
 
 
 async def change(ask: Ask) -> DefinitionRecord:
-    await patterns.prepare(given_patterns(ask.body.definition))
+    await matcher.prepare(given_patterns(ask.body.definition))
     changed = await ask.house.db.write(
         service.change, ask.house.keys, ask.actor, ask.path["id"], ask.body, ask.if_match
     )
@@ -54,7 +54,7 @@ ROUTES: tuple[Route, ...] = (
         list_definitions,
         "List definitions",
         answer=list[DefinitionRecord],
-        query=lists.QUERY,
+        query=pagination.QUERY,
         known=False,
     ),
     Route(

@@ -16,7 +16,7 @@ from belvedere.files import FileChange
 from belvedere.files import service as files
 from belvedere.files import store as file_store
 from belvedere.files.uploads import content_of
-from belvedere.hosts import managed_objects as instances
+from belvedere.hosts import managed_objects
 from belvedere.hosts.managed_objects import Instance
 from belvedere.monitors import bindings as monitor_bindings
 from belvedere.monitors import service as monitors
@@ -30,7 +30,7 @@ from belvedere.tasks.bodies import ScriptBody, TaskBody
 from belvedere.tasks.definition import validation as task_definition
 from belvedere.tasks.definition.validation import refusal
 from belvedere.tasks.model import TaskSpec, Type, shown
-from belvedere.triggers import service as triggers
+from belvedere.triggers import service
 
 Body = dict[str, Any]
 # Which host it is on is not its own to say.
@@ -90,7 +90,7 @@ class Tasks:
             request_masking.refuse_masks(fields)
         spec = task_definition.checked(TaskSpec(**{**fields, "host_id": None, "script_id": None}))
         acl.resolve(tx, actor.customer_id, given.acl or ())
-        triggers.resolved(tx, actor, ("task", ""), given.triggers or (), ())
+        service.resolved(tx, actor, ("task", ""), given.triggers or (), ())
         kept = _with_stored_script(tx, actor, body, given, old)
         if spec.type is Type.SCRIPT and not kept.get("script_id"):
             raise refusal([Fault("script_id", "Name a stored script, or send script.source.")])
@@ -141,7 +141,7 @@ def _alone(tx: Tx, actor: Actor, file_id: str | None) -> str | None:
     if file_id is None:
         return None
     users = [link.id for link in file_store.links(tx, actor.customer_id, file_id)]
-    return file_id if len(instances.definitions_of(tx, "task", users)) <= 1 else None
+    return file_id if len(managed_objects.definitions_of(tx, "task", users)) <= 1 else None
 
 
 def _stored(tx: Tx, actor: Actor, change: FileChange, file_id: str | None) -> str:

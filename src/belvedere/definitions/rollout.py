@@ -11,7 +11,7 @@ from belvedere.db import Tx
 from belvedere.definitions import store
 from belvedere.definitions.managed_kinds import MAKERS, taken_back
 from belvedere.definitions.model import DefinitionRow
-from belvedere.hosts import managed_objects as instances
+from belvedere.hosts import managed_objects
 from belvedere.hosts import store as hosts
 from belvedere.hosts.managed_objects import Instance
 
@@ -19,7 +19,7 @@ from belvedere.hosts.managed_objects import Instance
 def catch_up(tx: Tx, keys: Keys, actor: Actor, row: DefinitionRow) -> None:
     """The definition is held: make what is missing, change what is old, take back the rest."""
     wanted = [host.id for host in hosts.tagged(tx, row.customer_id, row.host_tag)]
-    there = instances.of_definition(tx, row.id)
+    there = managed_objects.of_definition(tx, row.id)
     for host_id in wanted:
         _bring(tx, keys, actor, row, host_id, there.get(host_id))
     _take_back(tx, actor, row, wanted, there)
@@ -32,10 +32,10 @@ def _bring(
     if one is None:
         object_id = maker.create(tx, keys, actor, row.given, host_id)
         made = Instance(row.id, host_id, row.kind, object_id, row.version)
-        instances.insert(tx, made)
+        managed_objects.insert(tx, made)
     elif one.version != row.version:
         maker.change(tx, actor, one.object_id, row.given)
-        instances.caught_up(tx, one, row.version)
+        managed_objects.caught_up(tx, one, row.version)
 
 
 def _take_back(
@@ -48,7 +48,7 @@ def _take_back(
     for host_id, one in there.items():
         if host_id in wanted:
             continue
-        instances.release(tx, one)
+        managed_objects.release(tx, one)
         if not taken_back(tx, actor, one):
             # A workflow or webhook runs it: it stays, and is its own from now on.
             told = {"kind": row.kind, "object_id": one.object_id, "host_id": host_id}

@@ -15,9 +15,9 @@ from belvedere.definitions import store
 from belvedere.definitions.managed_kinds import MAKERS
 from belvedere.definitions.model import DefinitionRow, Kind, Shown
 from belvedere.definitions.rollout import catch_up
-from belvedere.hosts import managed_objects as instances
+from belvedere.hosts import managed_objects
 from belvedere.hosts import store as hosts
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.rest.listing import Listing
 
 
@@ -33,8 +33,8 @@ def create(tx: Tx, keys: Keys, actor: Actor, given: DefinitionBody) -> Shown:
     """Made on every host that carries the tag now, and on those that will."""
     require(actor, Level.ADMIN)
     if given.kind not in set(Kind):
-        raise words.bad("kind", f"Give one of {', '.join(Kind)}.")
-    tag = words.line("host_tag", given.host_tag, most=words.MAX_TAG, least=1)
+        raise text_fields.bad("kind", f"Give one of {', '.join(Kind)}.")
+    tag = text_fields.line("host_tag", given.host_tag, most=text_fields.MAX_TAG, least=1)
     body = MAKERS[given.kind].prepare(tx, actor, given.definition, None)
     row = DefinitionRow(
         new_id(), actor.customer_id, given.kind, tag, body["name"], "", 1, tx.now, tx.now
@@ -60,7 +60,7 @@ def change(
         raise Invalid(
             f"A definition stays what it is ({row.kind}, {old['type']}).", code="type_fixed"
         )
-    row.host_tag = words.line("host_tag", given.host_tag, most=words.MAX_TAG, least=1)
+    row.host_tag = text_fields.line("host_tag", given.host_tag, most=text_fields.MAX_TAG, least=1)
     body = MAKERS[row.kind].prepare(tx, actor, {"type": old["type"], **given.definition}, old)
     row.name, row.body = body["name"], _text(body)
     row.version += 1
@@ -77,7 +77,7 @@ def delete(tx: Tx, actor: Actor, definition_id: str) -> Shown:
     row = store.find(tx, actor.customer_id, definition_id, hold=True)
     last = _shown(tx, row)
     for one in last.instances.values():
-        instances.release(tx, one)
+        managed_objects.release(tx, one)
         MAKERS[row.kind].delete(tx, actor, one.object_id)
     store.mark_deleted(tx, row)
     _told(tx, actor, row, "deleted", _audited(row))
@@ -96,7 +96,7 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | N
 
 
 def _shown(tx: Tx, row: DefinitionRow) -> Shown:
-    made = instances.of_definition(tx, row.id)
+    made = managed_objects.of_definition(tx, row.id)
     body = MAKERS[row.kind].shown(row.given)
     return Shown(row, body, made, _hostnames(tx, row.customer_id, list(made)))
 

@@ -4,11 +4,11 @@ import re
 
 import msgspec
 
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.definitions.model import DefinitionRow
-from belvedere.rest import response_budget as budget
+from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
@@ -36,12 +36,12 @@ def sealed_body(tx: Tx, definition_id: str, text: str) -> str:
     """A definition as the database keeps it: whole in its box where it may hold secrets."""
     if not _SECRET.search(text):
         return text
-    return sealed.seal_text(tx, about(definition_id), text)
+    return sealed_values.seal_text(tx, about(definition_id), text)
 
 
 def _clear(tx: Tx, rows: list[DefinitionRow]) -> list[DefinitionRow]:
     for row in rows:
-        row.body = sealed.open_text(tx, about(row.id), row.body, "{}")
+        row.body = sealed_values.open_text(tx, about(row.id), row.body, "{}")
     return rows
 
 
@@ -104,7 +104,7 @@ def fitted(tx: Tx, customer_id: str, listing: Listing) -> Listing:
         f"select octet_length(body) from definitions where {_LIVE}{sql.where}{sql.page}",
         *(customer_id, *sql.params, *sql.page_params),
     )
-    return budget.fitted(listing, (size for (size,) in rows))
+    return response_budget.fitted(listing, (size for (size,) in rows))
 
 
 def page(tx: Tx, customer_id: str, listing: Listing) -> list[DefinitionRow]:

@@ -4,7 +4,7 @@ import http.client
 from urllib.parse import urlsplit
 
 from belvedere import __version__
-from belvedere.egress import http_calls as posting
+from belvedere.egress import http_calls
 from belvedere.egress.messages import Outcome, Parcel
 
 # Documents and lists of keys are a few kilobytes; whatever is larger is something else.
@@ -13,11 +13,11 @@ MAX_ANSWER = 128 * 1024
 
 def ask(parcel: Parcel) -> Outcome:
     """Whatever is answered, with its status. A redirect is an answer: it is not followed."""
-    fault = posting.check(parcel.url)
+    fault = http_calls.check(parcel.url)
     if fault:
         return Outcome(fault, for_good=True)
     found = urlsplit(parcel.url)
-    connection = posting.connect(found)
+    connection = http_calls.connect(found)
     headers = {
         "Accept": "application/json",
         "User-Agent": f"Belvedere/{__version__}",
@@ -25,11 +25,11 @@ def ask(parcel: Parcel) -> Outcome:
     }
     try:
         body = parcel.payload.encode() if parcel.payload else None
-        connection.request(parcel.method, posting.target(found), body, headers)
+        connection.request(parcel.method, http_calls.target(found), body, headers)
         answer = connection.getresponse()
         content = answer.read(MAX_ANSWER + 1)
     except (OSError, http.client.HTTPException) as broken:
-        return Outcome(posting.said(broken))
+        return Outcome(http_calls.said(broken))
     finally:
         connection.close()
     if len(content) > MAX_ANSWER:

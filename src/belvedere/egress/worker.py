@@ -14,9 +14,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
-from belvedere.base import networks as inner
-from belvedere.egress import asking
-from belvedere.egress import http_calls as posting
+from belvedere.base import networks
+from belvedere.egress import asking, http_calls
 from belvedere.egress.messages import Outcome, Parcel
 from belvedere.egress.network_guard import Guard
 
@@ -51,7 +50,7 @@ def _take_stdout() -> BinaryIO:
 def carry(guard: Guard, line: bytes) -> Outcome:
     parcel = msgspec.json.decode(line, type=Parcel)
     guard.allow(
-        inner.networks(parcel.networks),
+        networks.networks(parcel.networks),
         everywhere=parcel.is_operators,
         # An answer on which somebody is let in must not come over an open line of the world.
         only_inner=bool(parcel.method) and not parcel.url.startswith("https://"),
@@ -71,13 +70,13 @@ def _checked(parcel: Parcel) -> Outcome:
     scheme = parcel.url.partition(":")[0].lower()
     if scheme in LOCAL:
         return Outcome("This would reach the server's own machine, nobody else.")
-    fault = posting.check(parcel.url) if scheme in posting.SCHEMES else ""
+    fault = http_calls.check(parcel.url) if scheme in http_calls.SCHEMES else ""
     if fault:
         return Outcome(fault)
     plugin, said = _plugin(parcel)
     if plugin is not None:
         return Outcome(service=str(plugin.service_name), scheme=scheme)
-    if scheme in posting.SCHEMES:
+    if scheme in http_calls.SCHEMES:
         return Outcome(service="Webhook", scheme=scheme)
     return Outcome(said or "No service has such an address.")
 
@@ -86,7 +85,7 @@ def _sent(parcel: Parcel) -> Outcome:
     if parcel.method:
         return asking.ask(parcel)
     if parcel.secret:
-        return posting.post(parcel)
+        return http_calls.post(parcel)
     plugin, said = _plugin(parcel)
     if plugin is None:
         return Outcome(said or "The address is no longer understood.", for_good=True)

@@ -5,15 +5,11 @@ from urllib.parse import quote
 import msgspec
 from msgspec import UNSET
 
-from belvedere.files import service, store
-from belvedere.files import uploads as given
+from belvedere.files import service, store, uploads
 from belvedere.files.model import FileRecord, FileRow, Kind, VersionRecord, record, version_record
 from belvedere.files.service import FileChange
 from belvedere.rest import listing as filters
-from belvedere.rest import off_loop
-from belvedere.rest import pagination as lists
-from belvedere.rest import query as values
-from belvedere.rest import text_fields as words
+from belvedere.rest import off_loop, pagination, query, text_fields
 from belvedere.rest.route import Ask, Reply, Route
 
 # The content, with room for the form around it.
@@ -35,7 +31,7 @@ def _shown(ask: Ask, row: FileRow) -> FileRecord:
 
 async def _given(ask: Ask) -> FileChange:
     kind = ask.request.headers.get("content-type", "")
-    return await off_loop.read(len(ask.raw), given.read, kind, ask.raw)
+    return await off_loop.read(len(ask.raw), uploads.read, kind, ask.raw)
 
 
 async def list_files(ask: Ask) -> Reply:
@@ -49,7 +45,7 @@ async def list_scripts(ask: Ask) -> Reply:
 async def _list(ask: Ask, kind: Kind | None) -> Reply:
     listing = filters.read(ask.query, store.FILES)
     rows, total = await ask.house.db.read(service.listed, ask.actor, listing, kind)
-    return lists.answer(ask, listing, [_shown(ask, row) for row in rows], total)
+    return pagination.answer(ask, listing, [_shown(ask, row) for row in rows], total)
 
 
 async def show(ask: Ask) -> FileRecord:
@@ -68,7 +64,7 @@ def attached(filename: str, sha256: str, data: bytes) -> Reply:
 
 async def download(ask: Ask) -> Reply:
     asked = ask.first("version")
-    version = None if asked is None else values.whole("version", asked)
+    version = None if asked is None else query.whole("version", asked)
     found = await ask.house.db.read(service.download, ask.actor, ask.path["id"], version)
     return attached(found.filename, found.sha256, found.data)
 
@@ -88,7 +84,7 @@ async def upload(ask: Ask) -> FileRecord:
     """Only the content: name, description and tags stay as they are."""
     sent = await _given(ask)
     if sent.content is UNSET:
-        raise words.bad("file", "Send the new content.")
+        raise text_fields.bad("file", "Send the new content.")
     row = await ask.house.db.write(
         service.change, ask.actor, ask.path["id"], FileChange(content=sent.content), ask.if_match
     )
@@ -110,12 +106,20 @@ async def list_versions(ask: Ask) -> list[VersionRecord]:
 
 
 _VERSION = (("version", "an earlier version instead of the current one"),)
-_FILES, _BODY = list[FileRecord], given.FileBody
+_FILES, _BODY = list[FileRecord], uploads.FileBody
 
 ROUTES: tuple[Route, ...] = (
-    Route("GET", "/file", "manager", list_files, "List files", answer=_FILES, query=lists.QUERY),
     Route(
-        "GET", "/script", "manager", list_scripts, "List scripts", answer=_FILES, query=lists.QUERY
+        "GET", "/file", "manager", list_files, "List files", answer=_FILES, query=pagination.QUERY
+    ),
+    Route(
+        "GET",
+        "/script",
+        "manager",
+        list_scripts,
+        "List scripts",
+        answer=_FILES,
+        query=pagination.QUERY,
     ),
     Route("GET", "/file/{id}", "manager", show, "Show a file", answer=FileRecord),
     Route("GET", "/script/{id}", "manager", show, "Show a script", answer=FileRecord),

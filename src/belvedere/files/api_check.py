@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from belvedere.files import syntax_check as checking
+from belvedere.files import syntax_check
 from belvedere.files.syntax_check import Checked
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -22,7 +22,7 @@ async def check(ask: Ask) -> Reply:
     body: CheckBody = ask.body
     # Two at a time: an editor asks often, and jobs need the machine, too.
     async with ask.house.checks:
-        found = await asyncio.to_thread(checking.check, body.source, body.filename, body.runas)
+        found = await asyncio.to_thread(syntax_check.check, body.source, body.filename, body.runas)
     return Reply(found, status=200)
 
 

@@ -14,8 +14,7 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.files import model, quota, store
 from belvedere.files.model import FileRow, FileVersion, Kind
-from belvedere.rest import multipart
-from belvedere.rest import text_fields as words
+from belvedere.rest import multipart, text_fields
 from belvedere.rest.listing import Listing
 
 MAX_CONTENT = 32 << 20
@@ -166,16 +165,16 @@ def _apply(tx: Tx, row: FileRow, given: FileChange) -> None:
         changes["filename"] = multipart.clean_name(given.filename)
     if given.kind is not UNSET:
         if given.kind not in (Kind.SCRIPT, Kind.FILE):
-            raise words.bad("_type", "A file is a Script or a File.")
+            raise text_fields.bad("_type", "A file is a Script or a File.")
         changes["kind"] = given.kind
     if given.description is not UNSET:
-        changes["description"] = words.prose("description", given.description)
+        changes["description"] = text_fields.prose("description", given.description)
     if given.mimetype is not UNSET:
         changes["mimetype"] = given.mimetype.partition(";")[0].strip().lower()
         if not _MIMETYPE.fullmatch(changes["mimetype"]):
-            raise words.bad("mimetype", "Give a type such as text/x-shellscript.")
+            raise text_fields.bad("mimetype", "Give a type such as text/x-shellscript.")
     if given.tags is not UNSET:
-        changes["tags"] = msgspec.json.encode(words.tags("tags", given.tags)).decode()
+        changes["tags"] = msgspec.json.encode(text_fields.tags("tags", given.tags)).decode()
     for name, value in changes.items():
         setattr(row, name, value)
     if given.content is not UNSET:
@@ -184,7 +183,7 @@ def _apply(tx: Tx, row: FileRow, given: FileChange) -> None:
 
 def _fill(tx: Tx, row: FileRow, content: bytes) -> None:
     if len(content) > MAX_CONTENT:
-        raise words.bad("content", f"A file has at most {MAX_CONTENT} bytes.")
+        raise text_fields.bad("content", f"A file has at most {MAX_CONTENT} bytes.")
     quota.check_room(tx, row.customer_id)
     row.sha256 = store.store_content(tx, content)
     # Old agents compare their copy by MD5; nothing else rests on it.

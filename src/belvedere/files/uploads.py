@@ -7,10 +7,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.errors import Invalid
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.files.service import FileChange
-from belvedere.rest import multipart
-from belvedere.rest import text_fields as words
+from belvedere.rest import multipart, text_fields
 
 
 class FileBody(msgspec.Struct):
@@ -29,7 +28,7 @@ def read(content_type: str, raw: bytes) -> FileChange:
     if multipart.is_multipart(content_type):
         return from_form(multipart.read(content_type, raw))
     try:
-        body = msgspec.convert(text.parse(raw or b"{}", exact=False), FileBody, strict=False)
+        body = msgspec.convert(json_text.parse(raw or b"{}", exact=False), FileBody, strict=False)
     except msgspec.ValidationError as fault:
         raise Invalid(f"The body is wrong: {fault}.", code="invalid_body") from None
     return from_body(body)
@@ -67,7 +66,7 @@ def from_body(body: FileBody) -> FileChange:
 def content_of(source: str | UnsetType, data: str | UnsetType) -> bytes | UnsetType:
     """The bytes of a text, or of a base64, whichever was given."""
     if source is not UNSET and data is not UNSET:
-        raise words.bad("data", "Give source or data, not both.")
+        raise text_fields.bad("data", "Give source or data, not both.")
     if source is not UNSET:
         return source.encode()
     if data is UNSET:
@@ -75,7 +74,7 @@ def content_of(source: str | UnsetType, data: str | UnsetType) -> bytes | UnsetT
     try:
         return base64.b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise words.bad("data", "The data is not base64.") from None
+        raise text_fields.bad("data", "The data is not base64.") from None
 
 
 def _tags(given: str) -> list[str]:
@@ -83,6 +82,6 @@ def _tags(given: str) -> list[str]:
     if not given.lstrip().startswith("["):
         return [word.strip() for word in given.split(",") if word.strip()]
     try:
-        return msgspec.convert(text.parse(given, exact=False), list[str])
+        return msgspec.convert(json_text.parse(given, exact=False), list[str])
     except msgspec.ValidationError:
-        raise words.bad("tags", "Give an array of texts.") from None
+        raise text_fields.bad("tags", "Give an array of texts.") from None

@@ -4,14 +4,14 @@ import msgspec
 
 from belvedere.access.api import doors, records
 from belvedere.access.credentials import enrolment
-from belvedere.access.limits import anonymous_requests as admission
+from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.errors import Unauthenticated
 from belvedere.hosts import service, store
 from belvedere.hosts.model import HostRecord, HostRow, record
 from belvedere.hosts.service import Enrolment, HostChange
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
+from belvedere.rest import pagination
 from belvedere.rest.route import Ask, Reply, Route
 
 
@@ -31,7 +31,7 @@ async def enrol(ask: Ask) -> Reply:
     body: EnrolBody = ask.body
     limits, address = ask.house.limits, ask.actor.address
     # One machine that retries with an expired token must not stop others of its network.
-    target = body.hostname[: admission.MAX_TARGET]
+    target = body.hostname[: anonymous_requests.MAX_TARGET]
     limits.check(address, Kind.ENROLMENT, target)
     try:
         made = await ask.house.db.write(
@@ -69,7 +69,7 @@ async def create_enrolment(ask: Ask) -> Reply:
 async def list_hosts(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.listable(ask.house.db.sql.engine))
     rows, total = await ask.house.db.read(service.listed, ask.actor, listing)
-    return lists.answer(ask, listing, [_shown(ask, row) for row in rows], total)
+    return pagination.answer(ask, listing, [_shown(ask, row) for row in rows], total)
 
 
 async def show(ask: Ask) -> HostRecord:
@@ -133,7 +133,7 @@ ROUTES: tuple[Route, ...] = (
         list_hosts,
         "List hosts",
         answer=list[HostRecord],
-        query=(*lists.QUERY, ("filter[where][field]", "the same as where[field]")),
+        query=(*pagination.QUERY, ("filter[where][field]", "the same as where[field]")),
     ),
     Route("GET", "/host/{id}", "viewer", show, "Show a host", answer=HostRecord),
     Route(

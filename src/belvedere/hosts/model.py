@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from belvedere.base.clock import iso, iso_or_none
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 _decode_tags = msgspec.json.Decoder(list[str]).decode
 # One segment of a path, since the original's agents are addressed by it.
@@ -109,7 +109,7 @@ def hostname(text: str) -> str:
         message = (
             "A hostname has 1 to 253 letters, digits, '.', '_' and '-', a letter or digit first."
         )
-        raise words.bad("hostname", message)
+        raise text_fields.bad("hostname", message)
     return name
 
 

@@ -7,7 +7,7 @@ import msgspec
 from belvedere import events
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.hosts import store
 from belvedere.hosts.model import HostRow
@@ -210,9 +210,9 @@ _SILENT = "gone_at is null and deleted_at is null and seen_at < ?"
 
 def _word(said: str) -> str:
     """What an agent says of itself, fit for the database and for a page."""
-    return text.clean(said)[:MAX_WORD]
+    return json_text.clean(said)[:MAX_WORD]
 
 
 def _info(hello: Hello) -> str:
-    info = text.clean(msgspec.json.encode(hello.info).decode())
+    info = json_text.clean(msgspec.json.encode(hello.info).decode())
     return info if len(info) <= MAX_INFO else "{}"

@@ -21,7 +21,7 @@ from belvedere.db import Tx
 from belvedere.hosts import model, store
 from belvedere.hosts.model import HostRow
 from belvedere.hosts.presence import check_holder
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.rest.listing import Listing
 
 
@@ -48,7 +48,7 @@ def enrol(
 ) -> Enrolment:
     """Trade an enrolment token for the credential of one host's agent."""
     name = model.hostname(hostname)
-    fingerprint = words.line("fingerprint", fingerprint, most=256, least=1)
+    fingerprint = text_fields.line("fingerprint", fingerprint, most=256, least=1)
     leave = redeem_enrolment(tx, keys, token_text, name, fingerprint)
     host = _host_of(tx, leave, name)
     host = take_in(tx, _agent(leave), leave, host, name, fingerprint, address)
@@ -153,7 +153,7 @@ def change(
 
 
 def _apply(tx: Tx, host: HostRow, given: HostChange) -> None:
-    tags = UNSET if given.tags is UNSET else words.tags("tags", given.tags)
+    tags = UNSET if given.tags is UNSET else text_fields.tags("tags", given.tags)
     if given.hostname is not UNSET:
         host.hostname = _free_name(tx, host, given.hostname)
     if tags is not UNSET:

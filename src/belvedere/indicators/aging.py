@@ -3,8 +3,7 @@
 from belvedere.access import forget_acl
 from belvedere.base.clock import DAY
 from belvedere.db import Tx
-from belvedere.indicators import change_log as changes
-from belvedere.indicators import history, store
+from belvedere.indicators import change_log, history, store
 
 BATCH = 200
 
@@ -12,8 +11,8 @@ BATCH = 200
 def grow_stale(tx: Tx) -> bool:
     """Tell of those whose source has been silent for their ttl; whether there were any."""
     rows = store.going_stale(tx, BATCH)
-    changes.tell(tx, "indicator.stale", rows)
-    changes.fire(tx, rows, "stale")
+    change_log.tell(tx, "indicator.stale", rows)
+    change_log.fire(tx, rows, "stale")
     return bool(rows)
 
 

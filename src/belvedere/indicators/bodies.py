@@ -11,7 +11,7 @@ from belvedere.base.errors import Fault, Invalid
 from belvedere.indicators import model
 from belvedere.indicators.model import IndicatorRow, Severity, State, Type
 from belvedere.indicators.values.chart import Chart
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 
 class IndicatorBody(msgspec.Struct):
@@ -44,13 +44,13 @@ class StateBody(msgspec.Struct):
 
 def _one_of(field: str, allowed: type[Type] | type[State] | type[Severity], word: str) -> str:
     if word not in set(allowed):
-        raise words.bad(field, f"Give one of {', '.join(sorted(allowed)).lower()}.")
+        raise text_fields.bad(field, f"Give one of {', '.join(sorted(allowed)).lower()}.")
     return allowed(word).value
 
 
 def _within(field: str, number: int, least: int, most: int) -> int:
     if not least <= number <= most:
-        raise words.bad(field, f"Give {least} to {most}.")
+        raise text_fields.bad(field, f"Give {least} to {most}.")
     return number
 
 
@@ -59,7 +59,7 @@ def _ttl(ttl: Millis | None) -> Millis | None:
 
 
 def _tags(tags: list[str]) -> str:
-    return msgspec.json.encode(words.tags("tags", tags)).decode()
+    return msgspec.json.encode(text_fields.tags("tags", tags)).decode()
 
 
 # Field of the body -> column, and what the column keeps.
@@ -69,7 +69,7 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "state": ("state", lambda word: _one_of("state", State, word)),
     "severity": ("severity", lambda word: _one_of("severity", Severity, word.upper())),
     "read_only": ("read_only", int),
-    "description": ("description", lambda text: words.prose("description", text)),
+    "description": ("description", lambda text: text_fields.prose("description", text)),
     "enable": ("enabled", int),
     "alerts": ("alerts", int),
     "sticky": ("sticky", int),

@@ -10,7 +10,7 @@ from belvedere.access import Actor, audit
 from belvedere.db import Tx
 from belvedere.indicators import history
 from belvedere.indicators.model import LARGE, IndicatorRow, Plain, State
-from belvedere.triggers import store as triggers
+from belvedere.triggers import store
 
 # Longer texts are read, not told.
 MAX_TOLD = 1_024
@@ -39,7 +39,7 @@ def entered(tx: Tx, row: IndicatorRow, was: str) -> None:
 
 def fire(tx: Tx, rows: Sequence[IndicatorRow], event_name: str) -> None:
     """Start what waits for this; one that is disabled starts nothing."""
-    triggers.fire(
+    store.fire(
         tx,
         "indicator",
         [

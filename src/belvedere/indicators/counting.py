@@ -7,9 +7,7 @@ import msgspec
 from belvedere.access import Actor, Level, require
 from belvedere.base.errors import Invalid, Refused
 from belvedere.db import Tx
-from belvedere.indicators import change_log as changes
-from belvedere.indicators import queries as sight
-from belvedere.indicators import store
+from belvedere.indicators import change_log, queries, store
 from belvedere.indicators.model import Action, IndicatorRow
 from belvedere.indicators.queries import Shown
 
@@ -27,15 +25,15 @@ def step(tx: Tx, wanted: list[Step]) -> Sequence[Shown | Exception]:
     """A refused one harms no other."""
     answers = [_step(tx, item) for item in wanted]
     rows = [answer for answer in answers if isinstance(answer, IndicatorRow)]
-    changes.pushed(tx, rows)
-    found = iter(sight.together(tx, rows))
+    change_log.pushed(tx, rows)
+    found = iter(queries.together(tx, rows))
     return [next(found) if isinstance(one, IndicatorRow) else one for one in answers]
 
 
 def _step(tx: Tx, item: Step) -> IndicatorRow | Refused:
     try:
         require(item.actor, Level.ADMIN)
-        customer_id, name = item.actor.customer_id, sight.key(item.name, item.by)
+        customer_id, name = item.actor.customer_id, queries.key(item.name, item.by)
         row = store.count_on(tx, customer_id, name, item.action, by=item.by)
         if row is None:
             found = store.find(tx, customer_id, name, by=item.by)

@@ -10,9 +10,9 @@ from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Tx
 from belvedere.files import store as files
 from belvedere.files.service import Content
-from belvedere.indicators import queries as sight
+from belvedere.indicators import queries
 from belvedere.indicators.model import IndicatorRow, Type
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 # So much of it is shown; all of it can be had.
 MAX_SHOWN = 8 * 1024
@@ -37,7 +37,7 @@ def check(tx: Tx, row: IndicatorRow) -> None:
     try:
         files.find(tx, row.customer_id, row.file_id, hold=True)
     except NotFound:
-        raise words.bad("value", "There is no stored file with this id.") from None
+        raise text_fields.bad("value", "There is no stored file with this id.") from None
 
 
 def view(tx: Tx, actor: Actor, indicator_id: str) -> FileView:
@@ -52,7 +52,7 @@ def view(tx: Tx, actor: Actor, indicator_id: str) -> FileView:
 def content(tx: Tx, actor: Actor, indicator_id: str) -> Content:
     """All of it. An admin chose to show it, so the level for stored files does not count."""
     require(actor, Level.VIEWER)
-    row = sight.find(tx, actor, indicator_id).row
+    row = queries.find(tx, actor, indicator_id).row
     if row.type != Type.FILE:
         raise Invalid(f"Only a file can do this; it is a {row.type}.", code="no_file")
     if row.file_id is None:

@@ -12,7 +12,7 @@ from belvedere.base.clock import DAY, SECOND, Millis
 from belvedere.base.ids import is_id
 from belvedere.indicators.values import chart, html
 from belvedere.indicators.values.chart import Chart
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 MIN_TTL: Millis = 1 * SECOND
 MAX_TTL: Millis = 366 * DAY
@@ -195,14 +195,14 @@ def write_value(row: IndicatorRow, given: Any) -> None:
 
 def _text(given: Any) -> str:
     if not isinstance(given, str):
-        raise words.bad("value", "A text takes a string.")
-    return words.prose("value", given, most=MAX_TEXT)
+        raise text_fields.bad("value", "A text takes a string.")
+    return text_fields.prose("value", given, most=MAX_TEXT)
 
 
 def _file(given: Any) -> str:
     if not isinstance(given, str):
-        raise words.bad("value", "A file takes a text, or the id of a stored file.")
-    return words.prose("value", given, most=MAX_FILE_TEXT)
+        raise text_fields.bad("value", "A file takes a text, or the id of a stored file.")
+    return text_fields.prose("value", given, most=MAX_FILE_TEXT)
 
 
 # How those whose value is a text keep it.
@@ -218,17 +218,17 @@ def _number(type: str, given: Any) -> float:
     if isinstance(given, str) and len(given) <= 64 and _NUMBER.fullmatch(given):
         given = float(given)
     if isinstance(given, bool) or not isinstance(given, int | float):
-        raise words.bad("value", f"A {type} takes a number.")
+        raise text_fields.bad("value", f"A {type} takes a number.")
     number = float(given)
     if not math.isfinite(number):
-        raise words.bad("value", f"A {type} takes a finite number.")
+        raise text_fields.bad("value", f"A {type} takes a finite number.")
     if type == Type.COUNTER and abs(number) > MAX_COUNT:
-        raise words.bad("value", f"A counter counts from -{MAX_COUNT} to {MAX_COUNT}.")
+        raise text_fields.bad("value", f"A counter counts from -{MAX_COUNT} to {MAX_COUNT}.")
     return number
 
 
 def title(text: str) -> str:
-    return words.line("title", text, least=1)
+    return text_fields.line("title", text, least=1)
 
 
 def set_stale_at(row: IndicatorRow) -> None:

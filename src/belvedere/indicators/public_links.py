@@ -5,8 +5,7 @@ from belvedere.access import Actor, Level, audit, require
 from belvedere.access.crypto.keyring import PUBLIC, Keys, make_token
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
-from belvedere.indicators import queries as sight
-from belvedere.indicators import store
+from belvedere.indicators import queries, store
 from belvedere.indicators.model import IndicatorRow
 from belvedere.indicators.queries import Shown
 
@@ -17,7 +16,7 @@ def publish(tx: Tx, keys: Keys, actor: Actor, indicator_id: str) -> tuple[Shown,
     row = store.find(tx, actor.customer_id, indicator_id, hold=True)
     token = make_token(PUBLIC)
     _save(tx, actor, row, keys.digest(token), "publish")
-    return sight.together(tx, [row])[0], token
+    return queries.together(tx, [row])[0], token
 
 
 def unpublish(tx: Tx, actor: Actor, indicator_id: str) -> Shown:
@@ -25,7 +24,7 @@ def unpublish(tx: Tx, actor: Actor, indicator_id: str) -> Shown:
     row = store.find(tx, actor.customer_id, indicator_id, hold=True)
     if row.public_digest is not None:
         _save(tx, actor, row, None, "unpublish")
-    return sight.together(tx, [row])[0]
+    return queries.together(tx, [row])[0]
 
 
 def behind(tx: Tx, keys: Keys, token: str) -> Shown:

@@ -8,15 +8,11 @@ from belvedere.access import Actor, Level, acl_of, audit, may_run, replace_acl, 
 from belvedere.base.errors import Conflict, Fault, Forbidden, Invalid, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.indicators import bodies as given
-from belvedere.indicators import change_log as changes
-from belvedere.indicators import linked_file as shown_file
-from belvedere.indicators import model, store
-from belvedere.indicators import queries as sight
+from belvedere.indicators import bodies, change_log, linked_file, model, queries, store
 from belvedere.indicators.bodies import DEFAULTS, IndicatorBody
 from belvedere.indicators.model import IndicatorRow
 from belvedere.indicators.queries import Shown
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.triggers import store as triggers
 
 
@@ -32,7 +28,7 @@ class _Edit(msgspec.Struct):
 
 def create(tx: Tx, actor: Actor, body: IndicatorBody) -> Shown:
     require(actor, Level.ADMIN)
-    columns = given.columns_in(body)
+    columns = bodies.columns_in(body)
     if "title" in columns:
         _check_free(tx, actor, columns["title"])
     return _create(tx, actor, columns, body)
@@ -44,17 +40,17 @@ def _create(tx: Tx, actor: Actor, columns: dict[str, Any], body: IndicatorBody) 
         told = f"An indicator needs {' and '.join(fault.field for fault in faults)}."
         raise Invalid(told, code="invalid_body", faults=tuple(faults))
     row = model.blank(new_id(), actor.customer_id, actor.user_id, tx.now)
-    given.write(row, {**DEFAULTS, **columns}, body.value)
-    shown_file.check(tx, row)
+    bodies.write(row, {**DEFAULTS, **columns}, body.value)
+    linked_file.check(tx, row)
     model.set_stale_at(row)
     store.insert(tx, row)
-    audit.record(tx, actor, "indicator.create", "indicator", row.id, None, changes.audited(row))
-    changes.pushed(tx, [row], "indicator.created")
+    audit.record(tx, actor, "indicator.create", "indicator", row.id, None, change_log.audited(row))
+    change_log.pushed(tx, [row], "indicator.created")
     # One that is born in failure has entered it.
-    changes.entered(tx, row, model.State.NORMAL)
+    change_log.entered(tx, row, model.State.NORMAL)
     if body.acl:
         replace_acl(tx, actor, "indicator", row.id, body.acl)
-    return sight.together(tx, [row])[0]
+    return queries.together(tx, [row])[0]
 
 
 def put(
@@ -64,9 +60,9 @@ def put(
     require(actor, Level.ADMIN)
     title = model.title(title)
     if body.title is not None and model.title(body.title) != title:
-        raise words.bad("title", "The path names another title; PATCH renames an indicator.")
+        raise text_fields.bad("title", "The path names another title; PATCH renames an indicator.")
     row = store.look_up(tx, actor.customer_id, title, by="title", hold=True)
-    columns = {**given.columns_in(body), "title": title}
+    columns = {**bodies.columns_in(body), "title": title}
     if row is None:
         return _create(tx, actor, columns, body)
     return _replace(tx, actor, row, columns, body, if_match)
@@ -78,7 +74,7 @@ def replace(
     """Everything that the body does not say goes back to its default, except title and type."""
     require(actor, Level.ADMIN)
     row = store.find(tx, actor.customer_id, indicator_id, hold=True)
-    return _replace(tx, actor, row, given.columns_in(body), body, if_match)
+    return _replace(tx, actor, row, bodies.columns_in(body), body, if_match)
 
 
 def _replace(
@@ -105,8 +101,8 @@ def change(
 ) -> Shown:
     """The given parts of it."""
     require(actor, Level.ADMIN)
-    row = store.find(tx, actor.customer_id, sight.key(name, by), by=by, hold=True)
-    columns = given.columns_in(body)
+    row = store.find(tx, actor.customer_id, queries.key(name, by), by=by, hold=True)
+    columns = bodies.columns_in(body)
     is_push = body.value is not None or body.state is not None
     return _save(tx, actor, row, _Edit(columns, body.value, body.acl, is_push), if_match)
 
@@ -116,17 +112,17 @@ def _save(tx: Tx, actor: Actor, row: IndicatorRow, edit: _Edit, if_match: int | 
         raise Stale(f"The indicator is at version {row.version} now; read it again.")
     if edit.columns.get("title", row.title) != row.title:
         _check_free(tx, actor, edit.columns["title"])
-    before, was = changes.audited(row), row.state
-    given.write(row, edit.columns, edit.value)
+    before, was = change_log.audited(row), row.state
+    bodies.write(row, edit.columns, edit.value)
     if edit.value is not None:
-        shown_file.check(tx, row)
-    if edit.is_push or changes.audited(row) != before:
+        linked_file.check(tx, row)
+    if edit.is_push or change_log.audited(row) != before:
         _write(tx, row, is_push=edit.is_push)
-        changes.entered(tx, row, was)
-    changes.audit_change(tx, actor, row, before)
+        change_log.entered(tx, row, was)
+    change_log.audit_change(tx, actor, row, before)
     if edit.acl is not None and edit.acl != acl_of(tx, row.customer_id, "indicator", row.id):
         replace_acl(tx, actor, "indicator", row.id, edit.acl)
-    return sight.together(tx, [row])[0]
+    return queries.together(tx, [row])[0]
 
 
 def _write(tx: Tx, row: IndicatorRow, *, is_push: bool) -> None:
@@ -137,14 +133,14 @@ def _write(tx: Tx, row: IndicatorRow, *, is_push: bool) -> None:
     model.set_stale_at(row)
     store.save(tx, row)
     if is_push:
-        changes.pushed(tx, [row])
+        change_log.pushed(tx, [row])
     else:
-        changes.tell(tx, "indicator.changed", [row])
+        change_log.tell(tx, "indicator.changed", [row])
 
 
 def delete(tx: Tx, actor: Actor, name: str, *, by: str = "id") -> Shown:
     """Gone for every reader; members whom its ACL names dismiss it so."""
-    last = sight.find(tx, actor, name, by=by, hold=True)
+    last = queries.find(tx, actor, name, by=by, hold=True)
     row = last.row
     if not may_run(actor, last.acl):
         raise Forbidden("Its ACL does not let you dismiss it.", code="may_not_dismiss")
@@ -155,8 +151,8 @@ def delete(tx: Tx, actor: Actor, name: str, *, by: str = "id") -> Shown:
     store.mark_deleted(tx, row)
     # The ACL stays a while: it says who may see that it is gone.
     triggers.forget(tx, actor.customer_id, source=("indicator", row.id))
-    audit.record(tx, actor, "indicator.delete", "indicator", row.id, changes.audited(row), None)
-    changes.tell(tx, "indicator.deleted", [row])
+    audit.record(tx, actor, "indicator.delete", "indicator", row.id, change_log.audited(row), None)
+    change_log.tell(tx, "indicator.deleted", [row])
     return last
 
 

@@ -9,7 +9,7 @@ from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.indicators.model import KIND_NAMES, MAX_COUNT, Action, IndicatorRow
-from belvedere.rest import response_budget as budget
+from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
@@ -141,7 +141,7 @@ def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
         f" and deleted_at is null and {seen}{sql.where}{sql.page}",
         *(actor.customer_id, *seen_params, *sql.params, *sql.page_params),
     )
-    return budget.fitted(listing, (size for (size,) in rows))
+    return response_budget.fitted(listing, (size for (size,) in rows))
 
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> list[IndicatorRow]:

@@ -8,7 +8,7 @@ import msgspec
 from belvedere.db import Asked, Fragments, Row, Tx, columns
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.store import JOB, json_list
-from belvedere.triggers import store as triggers
+from belvedere.triggers import store
 from belvedere.triggers.store import Starting
 
 
@@ -45,7 +45,7 @@ def _reported(sql: Fragments, is_one: bool) -> tuple[str, str, str]:
     return (
         f"select {JOB} from jobs where id {of_fences} order by id{sql.lock_rows}",
         f"select {columns(Attempt)} from attempts where fence {which}",
-        triggers.asking(of_jobs),
+        store.asking(of_jobs),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from belvedere import events
 from belvedere.db import Tx
 from belvedere.jobs.model import FINAL, WORKFLOW, JobRow
-from belvedere.triggers import store as triggers
+from belvedere.triggers import store
 from belvedere.triggers.store import Starting
 
 
@@ -90,7 +90,7 @@ def _fire(
         for source_id, job in over
         if source_id is not None and job.trigger_name is not None
     ]
-    triggers.fire(tx, source, happened, known)
+    store.fire(tx, source, happened, known)
 
 
 def _wholes(what: str, job: JobRow) -> list[str]:

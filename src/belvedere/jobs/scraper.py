@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping
 from importlib.resources import files
 
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.files import store_content
 from belvedere.secrets import references
@@ -39,7 +39,7 @@ def argument(spec: TaskSpec, timeout_ms: int, secrets: Mapping[str, str]) -> str
         request = references.resolved(request, secrets)
     except references.Missing as missing:
         problem = str(missing)
-    return text.compact(
+    return json_text.compact(
         {
             **request,
             "problem": problem,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
 from belvedere.jobs.model import JobRow
@@ -61,7 +61,7 @@ def constants_of(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, dict[str, str]]:
         msgspec.json.encode(sorted({job.workflow_job_id for job in steps})).decode(),
     )
     found = {
-        job_id: _constants(sealed.open_object(tx, f"workflow/{flow}", spec)).global_constants
+        job_id: _constants(sealed_values.open_object(tx, f"workflow/{flow}", spec)).global_constants
         for job_id, flow, spec in rows
     }
     return {job.id: found.get(job.workflow_job_id, {}) for job in steps}

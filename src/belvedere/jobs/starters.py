@@ -14,8 +14,7 @@ from collections.abc import Iterable, Set
 import msgspec
 
 from belvedere.access.actor import Actor, Level
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import users
+from belvedere.access.people import memberships, users
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.jobs.model import JobRow
@@ -117,9 +116,9 @@ def check_approver_left(tx: Tx, actor: Actor, workflow_job_id: str | None, spec:
 
 def _has_other_approver(tx: Tx, actor: Actor, spec: TaskSpec, starters: Starters) -> bool:
     """Whether an approver of the organization does not count as one of the starters."""
-    for member in roster.everybody(tx, actor):
+    for member in memberships.everybody(tx, actor):
         is_active = member.enabled and member.user_enabled and member.invited_at is None
-        person = roster.acting(member, "")
+        person = memberships.acting(member, "")
         ids = ids_of(tx, person) if is_active else frozenset[str]()
         if is_active and is_named(spec, person, ids) and not starters.include(person, ids):
             return True

@@ -12,19 +12,15 @@ from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
 from belvedere.hosts import store as host_store
 from belvedere.jobs.lifecycle.orders import OldJob, OldJobs
-from belvedere.legacy_agents import claims as work
-from belvedere.legacy_agents import host_stats as stats
-from belvedere.legacy_agents import monitor_configs as workers
-from belvedere.legacy_agents import registration as original
+from belvedere.legacy_agents import claims, host_stats, monitor_configs, registration
 from belvedere.legacy_agents.host_stats import StatsRecord
 from belvedere.legacy_agents.monitor_configs import Config
 from belvedere.legacy_agents.polling import Poll
 from belvedere.legacy_agents.registration import Held, Registration
-from belvedere.monitors import housekeeping as with_hosts
+from belvedere.monitors import housekeeping, watch_changes
 from belvedere.monitors import store as monitor_store
-from belvedere.monitors import watch_changes
 from belvedere.monitors.model import Type
-from belvedere.rest import query as values
+from belvedere.rest import query
 from belvedere.rest.route import Ask, Reply, Route
 
 # How often it shall say that it is there; it does so every ten seconds whatever is said here.
@@ -60,7 +56,7 @@ async def sign_in(ask: Ask) -> str:
     target, proof = client_id[:MAX_CLIENT_ID], house.keys.digest(f"agent {client_id} {secret}")
     house.limits.check(address, Kind.AGENT, target, proof=proof)
     try:
-        token: str = await house.db.write(original.sign_in, house.keys, client_id, secret)
+        token: str = await house.db.write(registration.sign_in, house.keys, client_id, secret)
     except Unauthenticated:
         house.limits.wrong(address, kind=Kind.AGENT, target=target, proof=proof)
         raise
@@ -76,9 +72,9 @@ async def register(ask: Ask) -> Registered:
 
 
 def registered(tx: Tx, actor: Actor, given: Registration, address: str) -> Registered:
-    host = original.register(tx, actor, given, address)
-    work.lose_all(tx, host.id, f"original:{actor.credential_id}")
-    with_hosts.host_came(tx, host.customer_id, host.id)
+    host = registration.register(tx, actor, given, address)
+    claims.lose_all(tx, host.id, f"original:{actor.credential_id}")
+    housekeeping.host_came(tx, host.customer_id, host.id)
     monitor = next(m.id for m in monitor_store.of_host(tx, host.id) if m.type == Type.HOST)
     return Registered(host.id, monitor, host.fingerprint)
 
@@ -86,7 +82,7 @@ def registered(tx: Tx, actor: Actor, given: Registration, address: str) -> Regis
 async def _held(ask: Ask, hostname: str | None) -> Held:
     """Whose agent asks; that it asks is its sign of life."""
     verb = ask.house.db.write if not ask.actor.host_id else ask.house.db.glance
-    held: Held = await verb(original.held, ask.actor, hostname)
+    held: Held = await verb(registration.held, ask.actor, hostname)
     ask.house.links.note(held.host_id, held.session, ask.house.clock())
     return held
 
@@ -98,25 +94,25 @@ async def keep_alive(ask: Ask) -> Reply:
 
 async def config(ask: Ask) -> Config:
     held = await _held(ask, ask.path["hostname"])
-    found: Config = await ask.house.db.write(workers.config, held.host_id)
+    found: Config = await ask.house.db.write(monitor_configs.config, held.host_id)
     return found
 
 
 async def poll(ask: Ask) -> OldJobs:
     """`GET /job` with an agent's credential."""
     held = await _held(ask, ask.first("hostname"))
-    await ask.house.db.glance(original.check, held.host_id)
+    await ask.house.db.glance(registration.check, held.host_id)
     with ask.house.handshakes.waiting(held.host_id):
-        return OldJobs(await Poll(ask.house, held, ask.request.receive).jobs(work.take))
+        return OldJobs(await Poll(ask.house, held, ask.request.receive).jobs(claims.take))
 
 
 async def poll_task(ask: Ask) -> list[OldJob]:
     """Not held: whoever asks for one task asks again and again."""
     held = await _held(ask, ask.first("hostname"))
-    limit = values.whole("limit", ask.first("limit") or str(MOST_OF_A_TASK))
+    limit = query.whole("limit", ask.first("limit") or str(MOST_OF_A_TASK))
     most = max(0, min(limit, MOST_OF_A_TASK))
     found: list[OldJob] = await ask.house.db.write(
-        work.take_of_task,
+        claims.take_of_task,
         ask.actor,
         held.host_id,
         ask.house.links.base_url,
@@ -137,13 +133,13 @@ async def note_psaux(ask: Ask) -> str:
 
 async def _keep(ask: Ask, type_: str, said: Any) -> str:
     held = await _held(ask, ask.path["hostname"])
-    await ask.house.db.write(stats.keep, held.host_id, type_, said)
+    await ask.house.db.write(host_stats.keep, held.host_id, type_, said)
     return FINE
 
 
 async def show_stats(ask: Ask) -> list[StatsRecord]:
     found: list[StatsRecord] = await ask.house.db.read(
-        stats.of_host, ask.actor, ask.path["id"], ask.first("type")
+        host_stats.of_host, ask.actor, ask.path["id"], ask.first("type")
     )
     return found
 

@@ -7,11 +7,10 @@ from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
 from belvedere.jobs.attempts import live_attempts
-from belvedere.jobs.lifecycle import claim as queue
-from belvedere.jobs.lifecycle import resync as reunion
+from belvedere.jobs.lifecycle import claim, resync
 from belvedere.jobs.lifecycle.finish import Reported, finish
 from belvedere.jobs.lifecycle.orders import OldJob, cannot, job_of, update_of
-from belvedere.legacy_agents import registration as original
+from belvedere.legacy_agents import registration
 from belvedere.monitors import watch_changes
 from belvedere.protocol import Report
 from belvedere.tasks import store as tasks
@@ -32,15 +31,15 @@ def waits(tx: Tx, host_id: str) -> bool:
 
 def _update_waits(tx: Tx, host_id: str) -> bool:
     number = watch_changes.numbers(tx, [host_id]).get(host_id, 0)
-    return original.update_waits(tx, host_id, number)
+    return registration.update_waits(tx, host_id, number)
 
 
 def take(tx: Tx, host_id: str, base_url: str, keys: Keys) -> list[OldJob]:
     """An update of its configuration, and as many jobs as it has room for."""
-    original.check(tx, host_id)
+    registration.check(tx, host_id)
     found = []
     if _update_waits(tx, host_id):
-        found.append(update_of(original.order_update(tx, host_id), host_id))
+        found.append(update_of(registration.order_update(tx, host_id), host_id))
     return found + _claim(tx, host_id, base_url, keys)
 
 
@@ -50,7 +49,7 @@ def take_of_task(
     """Jobs of one task only, which must be this host's."""
     if tasks.find(tx, actor.customer_id, task_id).host_id != host_id:
         raise Forbidden("The task belongs to another host.", code="other_host")
-    original.check(tx, host_id)
+    registration.check(tx, host_id)
     return _claim(tx, host_id, base_url, keys, task_id, most)
 
 
@@ -63,7 +62,7 @@ def _claim(
     most: int | None = None,
 ) -> list[OldJob]:
     session = tx.value("select session from hosts where id = ?", host_id)
-    claimed = queue.claim(tx, host_id, session, task_id, most)
+    claimed = claim.claim(tx, host_id, session, task_id, most)
     refused = [
         Reported(host_id, item.job.fence, _refusal(reason))
         for item in claimed
@@ -81,7 +80,7 @@ def _refusal(reason: str) -> Report:
 
 def give_back(tx: Tx, host_id: str, job_ids: Sequence[str]) -> None:
     """The agent hung up before a byte was sent: certain that it has none of them."""
-    reunion.never_sent(tx, host_id, job_ids)
+    resync.never_sent(tx, host_id, job_ids)
 
 
 def lose_all(tx: Tx, host_id: str, journal_id: str) -> None:

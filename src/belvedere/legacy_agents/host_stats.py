@@ -7,7 +7,7 @@ import msgspec
 from belvedere.access import Actor, Level, require
 from belvedere.base.clock import iso
 from belvedere.base.errors import Invalid
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.hosts import store
 
@@ -28,7 +28,7 @@ class StatsRecord(msgspec.Struct):
 
 def keep(tx: Tx, host_id: str, type_: str, stats: Any) -> None:
     assert type_ in TYPES
-    written = text.clean(msgspec.json.encode(stats).decode())
+    written = json_text.clean(msgspec.json.encode(stats).decode())
     if len(written) > MAX_STATS:
         written = msgspec.json.encode({"cut": len(written)}).decode()
     tx.run(

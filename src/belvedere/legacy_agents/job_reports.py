@@ -9,7 +9,7 @@ import msgspec
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Forbidden, NotFound, TooMany
 from belvedere.base.ids import is_id
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.jobs import store
 from belvedere.jobs.lifecycle import verdict
@@ -17,9 +17,9 @@ from belvedere.jobs.lifecycle.finish import Reported, finish
 from belvedere.jobs.lifecycle.verdict import Said
 from belvedere.jobs.model import JobRow, Lifecycle
 from belvedere.jobs.output import log_store as joblog
-from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries import details
 from belvedere.jobs.queries.records import JobRecord
-from belvedere.legacy_agents import registration as original
+from belvedere.legacy_agents import registration
 from belvedere.protocol import CHUNK, INLINE_LOG, Report
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -70,7 +70,7 @@ async def admit(ask: Ask) -> None:
 
 
 def _takes_log(tx: Tx, actor: Actor, job_id: str) -> bool:
-    if not is_id(job_id) or original.has_update(tx, actor.host_id, job_id):
+    if not is_id(job_id) or registration.has_update(tx, actor.host_id, job_id):
         return False
     job = _given_to(tx, actor, job_id)
     return job.lifecycle == Lifecycle.ASSIGNED or job.is_lost
@@ -126,7 +126,7 @@ async def _keep(house: Any, customer_id: str, fence: int, job_id: str, log: byte
 def fence_of(tx: Tx, actor: Actor, job_id: str) -> int | None:
     """The attempt that is being ended, 0 when that has happened; None where it was no job but the
     order to read the configuration."""
-    if original.is_update(tx, actor.host_id, job_id):
+    if registration.is_update(tx, actor.host_id, job_id):
         return None
     job = _given_to(tx, actor, job_id)
     return job.fence if job.lifecycle == Lifecycle.ASSIGNED or job.is_lost else 0
@@ -145,7 +145,7 @@ def end_by_job(tx: Tx, actor: Actor, job_id: str, report: Report, said: Said) ->
     """The live attempt of this job ends; a late word is kept and changes nothing."""
     job = _given_to(tx, actor, job_id)
     finish(tx, [Reported(actor.host_id, job.fence, report, said)])
-    return reading.whole(tx, store.find(tx, actor.customer_id, job_id), actor.customer_name)
+    return details.whole(tx, store.find(tx, actor.customer_id, job_id), actor.customer_name)
 
 
 def read(told: dict[str, Any]) -> tuple[Report, Said, bytes]:
@@ -154,12 +154,12 @@ def read(told: dict[str, Any]) -> tuple[Report, Said, bytes]:
     data = result.get("data")
     if not isinstance(data, dict):
         data = {key: result[key] for key in result if key not in ("state", "event", "data")}
-    log = text.clean(str(data.get("log") or data.get("message") or "")).encode()
+    log = json_text.clean(str(data.get("log") or data.get("message") or "")).encode()
     signal = data.get("signal")
     report = Report(
         ending="timeout" if data.get("killed") is True else "exit",
         code=_code(data.get("code"), result.get("state"), signal),
-        signal=text.clean(str(signal)[:MAX_WORD]) if signal else None,
+        signal=json_text.clean(str(signal)[:MAX_WORD]) if signal else None,
         elapsed_ns=_elapsed(data.get("times")),
         lastline=_lastline(data, result.get("state")),
         bytes_total=len(log),
@@ -186,7 +186,7 @@ def _elapsed(times: Any) -> int:
 
 def _lastline(data: dict[str, Any], state: Any) -> str:
     line = data.get("lastline", state if isinstance(state, str) else "")
-    return text.clean(str(line or ""))[-LONGEST_LINE:]
+    return json_text.clean(str(line or ""))[-LONGEST_LINE:]
 
 
 def _said(lastline: str, result: dict[str, Any], data: dict[str, Any]) -> Said:
@@ -200,7 +200,7 @@ def _said(lastline: str, result: dict[str, Any], data: dict[str, Any]) -> Said:
         said.output = verdict.strings(output if isinstance(output, list) else [output])
     event = result.get("event")
     if isinstance(event, str) and event:
-        said.event_name = text.clean(event[:MAX_WORD])
+        said.event_name = json_text.clean(event[:MAX_WORD])
     return said
 
 
@@ -209,7 +209,7 @@ def _output(data: dict[str, Any]) -> Any:
     answer = data.get("response")
     if not isinstance(answer, dict):
         return data.get("output")
-    headers = text.compact(answer.get("headers") or {})
+    headers = json_text.compact(answer.get("headers") or {})
     return [str(answer.get("body") or ""), headers, str(answer.get("status_code") or 0)]
 
 

@@ -16,7 +16,7 @@ from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.files import store as file_store
 from belvedere.jobs.lifecycle import orders as jobs
-from belvedere.legacy_agents import registration as original
+from belvedere.legacy_agents import registration
 from belvedere.monitors import store, watch_changes
 from belvedere.monitors.model import MonitorRow, Type
 from belvedere.secrets import references
@@ -33,7 +33,7 @@ class Config(msgspec.Struct):
 def config(tx: Tx, host_id: str) -> Config:
     """Everything that it can check; from now on it has this configuration."""
     number = watch_changes.numbers(tx, [host_id]).get(host_id, 0)
-    original.read_config(tx, host_id, number)
+    registration.read_config(tx, host_id, number)
     found = [_worker(tx, row) for row in store.of_host(tx, host_id) if row.enabled]
     return Config([worker for worker in found if worker is not None])
 

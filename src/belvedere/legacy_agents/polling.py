@@ -11,8 +11,7 @@ from typing import Any
 from belvedere.access.crypto.keyring import Keys
 from belvedere.db import Tx
 from belvedere.jobs.lifecycle.orders import OldJob
-from belvedere.legacy_agents import claims as work
-from belvedere.legacy_agents import registration as original
+from belvedere.legacy_agents import claims, registration
 from belvedere.server.runtime import House
 
 HOLD_S = 12.0
@@ -25,7 +24,7 @@ Take = Callable[[Tx, str, str, Keys], list[OldJob]]
 class Poll:
     """One question, until there is work, nobody listens any more, or the time is up."""
 
-    def __init__(self, house: House, held: original.Held, receive: Any) -> None:
+    def __init__(self, house: House, held: registration.Held, receive: Any) -> None:
         self._house = house
         self._host_id = held.host_id
         self._receive = receive
@@ -76,10 +75,10 @@ class Poll:
 
     async def _look(self, take: Take) -> list[OldJob]:
         db, host_id = self._house.db, self._host_id
-        if not await db.read(work.waits, host_id):
+        if not await db.read(claims.waits, host_id):
             return []
         found = await db.write(take, host_id, self._house.links.base_url, self._house.keys)
         if self._is_gone and found:
-            await db.write(work.give_back, host_id, [job.id for job in found])
+            await db.write(claims.give_back, host_id, [job.id for job in found])
             return []
         return found

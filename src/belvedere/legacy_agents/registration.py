@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor, Keys, Level, require
-from belvedere.access.credentials import legacy_clients as clients
+from belvedere.access.credentials import legacy_clients
 from belvedere.access.credentials.legacy_clients import Client
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.base.errors import Conflict, Forbidden, NotFound
@@ -39,7 +39,7 @@ class Held(msgspec.Struct):
 
 def sign_in(tx: Tx, keys: Keys, client_id: str, secret: str) -> str:
     """A token for the holder of an enrolment; bound at once where there is no choice."""
-    client = clients.known(tx, keys, client_id, secret)
+    client = legacy_clients.known(tx, keys, client_id, secret)
     mine = [
         host_id
         for (host_id,) in tx.rows(
@@ -49,8 +49,8 @@ def sign_in(tx: Tx, keys: Keys, client_id: str, secret: str) -> str:
         )
     ]
     if not mine and client.open_uses is None:
-        raise clients.refusal()
-    return clients.issue(tx, keys, client, mine[0] if len(mine) == 1 else None)
+        raise legacy_clients.refusal()
+    return legacy_clients.issue(tx, keys, client, mine[0] if len(mine) == 1 else None)
 
 
 def register(tx: Tx, actor: Actor, given: Registration, address: str) -> HostRow:
@@ -58,15 +58,15 @@ def register(tx: Tx, actor: Actor, given: Registration, address: str) -> HostRow
     require(actor, Level.AGENT)
     name = model.hostname(given.hostname)
     mark = fingerprint(given.info)
-    client = clients.of_token(tx, actor)
+    client = legacy_clients.of_token(tx, actor)
     host = store.by_name(tx, actor.customer_id, name, hold=True)
     if actor.host_id and (host is None or host.id != actor.host_id) and not _brings(client):
         raise Forbidden("This credential is bound to another host.", code="other_host")
     if host is None or not _holds(tx, actor, client, host):
         host = _enrol(tx, actor, client, host, name, mark, address)
     _connect(tx, actor, host, given, mark, address)
-    clients.bind(tx, actor.credential_id, host.id)
-    clients.drop_others(tx, actor.credential_id, host.id)
+    legacy_clients.bind(tx, actor.credential_id, host.id)
+    legacy_clients.drop_others(tx, actor.credential_id, host.id)
     tx.run(
         "insert into original_agents (host_id, client_id, configured) values (?, ?, 0)"
         " on conflict (host_id) do update set client_id = excluded.client_id, configured = 0,"
@@ -100,7 +100,7 @@ def _enrol(
 ) -> HostRow:
     if client is None:
         raise Forbidden("This credential is bound to another host.", code="other_host")
-    leave = clients.use_up(tx, client, name, mark)
+    leave = legacy_clients.use_up(tx, client, name, mark)
     if leave.host_id is not None and (host is None or host.id != leave.host_id):
         raise Forbidden("This client was created for another host.", code="other_host")
     return service.take_in(tx, actor, leave, host, name, mark, address)
@@ -170,10 +170,10 @@ def _missing() -> NotFound:
 def _bound_by_name(tx: Tx, actor: Actor, hostname: str) -> Held:
     """After a 401 it signs in again, but does not register again: the name says which it is."""
     host = store.by_name(tx, actor.customer_id, hostname)
-    client = clients.of_token(tx, actor)
+    client = legacy_clients.of_token(tx, actor)
     if host is None or not _holds(tx, actor, client, host):
         raise _missing()
-    clients.bind(tx, actor.credential_id, host.id)
+    legacy_clients.bind(tx, actor.credential_id, host.id)
     return Held(host.id, host.session)
 
 

@@ -14,7 +14,7 @@ from belvedere.monitors.evaluation import samples
 from belvedere.monitors.evaluation.samples import Look
 from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.monitors.model import Type
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 WORDS: dict[str, Outcome] = {
     "": "normal",
@@ -49,7 +49,7 @@ def push(
     if not secret_keys.check(tx, keys, customer_id, "monitor", monitor_id, secret):
         raise _wrong()
     row = store.find(tx, customer_id, monitor_id, hold=True)
-    state, message = said[0].lower(), words.prose("message", said[1], most=1_000)
+    state, message = said[0].lower(), text_fields.prose("message", said[1], most=1_000)
     if state not in WORDS:
         raise refusal([Fault("state", f"Give one of {', '.join(word for word in WORDS if word)}.")])
     if not row.enabled:

@@ -12,14 +12,12 @@ from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict, Fault, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.hosts import managed_objects as instances
+from belvedere.hosts import managed_objects
 from belvedere.monitors import bindings, model, store, watch_changes
-from belvedere.monitors.config import bodies as given
-from belvedere.monitors.config import secrecy
+from belvedere.monitors.config import bodies, secrecy
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.config.validation import refusal
-from belvedere.monitors.evaluation import state_changes as changes
-from belvedere.monitors.evaluation import transitions as moves
+from belvedere.monitors.evaluation import state_changes, transitions
 from belvedere.monitors.model import MonitorRow, State, Type
 from belvedere.monitors.store import MonitorView
 from belvedere.rest.listing import Listing
@@ -41,13 +39,13 @@ def create(
     """A monitor that is checked from now on; its state is unknown until then. A definition of an
     earlier version may bring masks."""
     require(actor, Level.ADMIN)
-    type_ = given.type_of(body)
+    type_ = bodies.type_of(body)
     if type_ is Type.HOST:
         raise refusal([Fault("type", "A host's own monitor is made with the host.")])
-    columns = given.columns_in(body)
+    columns = bodies.columns_in(body)
     if "name" not in columns:
         raise refusal([Fault("name", "This is required.")])
-    config = given.config_in(type_, body, {})
+    config = bodies.config_in(type_, body, {})
     if refuses_masks:
         secrecy.refuse_masks(config)
     host = bindings.host_of(tx, actor, body, host_id) if type_.needs_host else None
@@ -92,7 +90,7 @@ def new_row(customer_id: str, type_: Type, host_id: str | None, now: Millis) -> 
         version=1,
         created_at=now,
         updated_at=now,
-        **given.DEFAULTS,
+        **bodies.DEFAULTS,
     )
     if type_ is Type.NESTED:
         # Its members have been patient already.
@@ -115,16 +113,16 @@ def change(
     require(actor, Level.ADMIN)
     row = _held(tx, actor, monitor_id, if_match)
     if not follows:
-        instances.refuse(tx, "monitor", monitor_id)
+        managed_objects.refuse(tx, "monitor", monitor_id)
     before = msgspec.structs.replace(row)
-    if (body.type or body.kind) and given.type_of(body) != row.type:
+    if (body.type or body.kind) and bodies.type_of(body) != row.type:
         raise refusal([Fault("type", f"A monitor stays what it is ({row.type}); make another.")])
-    columns = given.columns_in(body)
+    columns = bodies.columns_in(body)
     if whole:
         if "name" not in columns:
             raise refusal([Fault("name", "This is required.")])
-        columns = {**given.DEFAULTS, **columns}
-    config = given.config_in(Type(row.type), body, {} if whole else row.settings)
+        columns = {**bodies.DEFAULTS, **columns}
+    config = bodies.config_in(Type(row.type), body, {} if whole else row.settings)
     config = secrecy.unmasked(config, row.settings)
     if not follows:
         secrecy.refuse_masks(config)
@@ -178,20 +176,20 @@ def _future(until: Millis | None, now: Millis) -> None:
 
 def _pause(tx: Tx, row: MonitorRow, until: Millis | None) -> None:
     row.enabled, row.paused_until, row.due_at = 0, until, None
-    changes.move(row, moves.paused(changes.seen_of(row)), (), tx.now)
+    state_changes.move(row, transitions.paused(state_changes.seen_of(row)), (), tx.now)
 
 
 def _resume(tx: Tx, row: MonitorRow) -> None:
     row.enabled, row.paused_until = 1, None
     model.expect(row, tx.now)
-    changes.move(row, moves.resumed(changes.seen_of(row)), (), tx.now)
+    state_changes.move(row, transitions.resumed(state_changes.seen_of(row)), (), tx.now)
 
 
 def delete(tx: Tx, actor: Actor, monitor_id: str, *, follows: bool = False) -> Shown:
     require(actor, Level.ADMIN)
     row = store.find(tx, actor.customer_id, monitor_id, hold=True)
     if not follows:
-        instances.refuse(tx, "monitor", monitor_id)
+        managed_objects.refuse(tx, "monitor", monitor_id)
     if row.type == Type.HOST:
         raise Conflict(
             "A host's own monitor lives as long as the host; pause or mute it, or delete the host.",
@@ -258,7 +256,7 @@ def _save(tx: Tx, actor: Actor, before: MonitorRow, row: MonitorRow) -> None:
     if _check(before) != _check(row):
         # Another check: what the old one saw says nothing about it.
         row.config_version = row.version
-        moved = changes.move(row, moves.unseen(changes.seen_of(row)), (), tx.now)
+        moved = state_changes.move(row, transitions.unseen(state_changes.seen_of(row)), (), tx.now)
         if row.enabled:
             model.expect(row, tx.now)
     store.save(tx, row)
@@ -267,7 +265,9 @@ def _save(tx: Tx, actor: Actor, before: MonitorRow, row: MonitorRow) -> None:
         watch_changes.changed(tx, before.host_id, row.id)
     _tell_switches(tx, before, row)
     if before.state != row.state or moved is not None:
-        changes.tell(tx, [changes.Moved(row, before.state, (), row.state, row.last_event)])
+        state_changes.tell(
+            tx, [state_changes.Moved(row, before.state, (), row.state, row.last_event)]
+        )
 
 
 def _tell_switches(tx: Tx, before: MonitorRow, row: MonitorRow) -> None:

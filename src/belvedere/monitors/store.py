@@ -6,13 +6,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from belvedere.access import Actor, visible
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.monitors.config.secrecy import hidden_fields
 from belvedere.monitors.model import KIND_NAMES, MonitorRow
-from belvedere.rest import response_budget as budget
+from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
@@ -79,7 +79,7 @@ def about(monitor_id: str) -> str:
 
 def sealed_config(tx: Tx, monitor_id: str, text: str) -> str:
     """A configuration as the database keeps it."""
-    return sealed.seal_object(tx, about(monitor_id), text, hidden_fields(text))
+    return sealed_values.seal_object(tx, about(monitor_id), text, hidden_fields(text))
 
 
 def _kept(tx: Tx, row: MonitorRow) -> tuple[Any, ...]:
@@ -89,7 +89,7 @@ def _kept(tx: Tx, row: MonitorRow) -> tuple[Any, ...]:
 
 def _clear(tx: Tx, rows: list[Found]) -> list[Found]:
     for row in rows:
-        row.config = sealed.open_object(tx, about(row.id), row.config)
+        row.config = sealed_values.open_object(tx, about(row.id), row.config)
     return rows
 
 
@@ -133,7 +133,7 @@ def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
         f" where m.customer_id = ? and m.deleted_at is null and {seen}{sql.where}{sql.page}",
         *(actor.customer_id, *seen_params, *sql.params, *sql.page_params),
     )
-    return budget.fitted(listing, (size for (size,) in rows))
+    return response_budget.fitted(listing, (size for (size,) in rows))
 
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> list[MonitorView]:

@@ -17,7 +17,7 @@ from belvedere.notifications.model import (
     RuleRow,
     Severity,
 )
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 OBJECTS = frozenset(kind.partition(".")[0] for kind in TOLD)
 
@@ -57,7 +57,7 @@ class RuleBody(msgspec.Struct, forbid_unknown_fields=True):
 def write_rule(row: RuleRow, body: RuleBody) -> None:
     """Put what the body says into the row; channels are the service's to check."""
     if body.name is not None:
-        row.name = words.line("name", body.name, least=1)
+        row.name = text_fields.line("name", body.name, least=1)
     if body.enable is not None:
         row.enabled = int(body.enable)
     for name in ("kinds", "objects", "states", "tags", "channels"):
@@ -70,7 +70,7 @@ def write_rule(row: RuleRow, body: RuleBody) -> None:
         row.quiet = _quiet(body.quiet)
     if body.group is not None:
         if not 0 <= body.group <= MAX_WINDOW_S:
-            raise words.bad("group", f"Give 0 to {MAX_WINDOW_S} seconds.")
+            raise text_fields.bad("group", f"Give 0 to {MAX_WINDOW_S} seconds.")
         row.window_ms = body.group * SECOND
 
 
@@ -78,27 +78,27 @@ def _kinds(field: str, given: Sequence[str]) -> list[str]:
     for n, kind in enumerate(given):
         is_all = kind.endswith(".*") and kind[:-2] in OBJECTS
         if kind not in TOLD and not is_all:
-            raise words.bad(f"{field}[{n}]", "No such kind of event can be told.")
+            raise text_fields.bad(f"{field}[{n}]", "No such kind of event can be told.")
     return _texts(field, given)
 
 
 def _ids(field: str, given: Sequence[str]) -> list[str]:
     for n, one in enumerate(given):
         if not is_id(one):
-            raise words.bad(f"{field}[{n}]", "Give an id.")
+            raise text_fields.bad(f"{field}[{n}]", "Give an id.")
     return _texts(field, given)
 
 
 def _channels(field: str, given: Sequence[str]) -> list[str]:
     if len(given) > MAX_CHANNELS:
-        raise words.bad(field, f"Give at most {MAX_CHANNELS} channels.")
+        raise text_fields.bad(field, f"Give at most {MAX_CHANNELS} channels.")
     return _ids(field, given)
 
 
 def _texts(field: str, given: Sequence[str]) -> list[str]:
     if len(given) > MAX_VALUES:
-        raise words.bad(field, f"Give at most {MAX_VALUES}.")
-    found = (words.line(f"{field}[{n}]", one, least=1) for n, one in enumerate(given))
+        raise text_fields.bad(field, f"Give at most {MAX_VALUES}.")
+    found = (text_fields.line(f"{field}[{n}]", one, least=1) for n, one in enumerate(given))
     return list(dict.fromkeys(found))
 
 
@@ -106,14 +106,14 @@ _CHECKS = {
     "kinds": _kinds,
     "objects": _ids,
     "states": _texts,
-    "tags": words.tags,
+    "tags": text_fields.tags,
     "channels": _channels,
 }
 
 
 def _severity(word: str) -> Severity:
     if word.upper() not in set(Severity):
-        raise words.bad("severity", f"Give one of {', '.join(Severity)}.")
+        raise text_fields.bad("severity", f"Give one of {', '.join(Severity)}.")
     return Severity(word.upper())
 
 
@@ -122,6 +122,6 @@ def _quiet(given: QuietBody | None) -> str:
         return "{}"
     start, end = quiet.minute("quiet.from", given.start), quiet.minute("quiet.to", given.end)
     if start == end:
-        raise words.bad("quiet.to", "Quiet hours end at another time than they begin.")
+        raise text_fields.bad("quiet.to", "Quiet hours end at another time than they begin.")
     made = Quiet(start, end, quiet.zone("quiet.zone", given.zone), given.but_critical)
     return msgspec.json.encode(made).decode()

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from belvedere.base.clock import SECOND, Millis
 from belvedere.notifications.model import Quiet
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 _TIME = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 DAY_MINUTES = 24 * 60
@@ -15,7 +15,7 @@ DAY_MINUTES = 24 * 60
 def minute(field: str, text: str) -> int:
     found = _TIME.fullmatch(text)
     if found is None:
-        raise words.bad(field, "Give a time of the day such as 22:00.")
+        raise text_fields.bad(field, "Give a time of the day such as 22:00.")
     return int(found[1]) * 60 + int(found[2])
 
 
@@ -27,7 +27,9 @@ def zone(field: str, name: str) -> str:
     try:
         return ZoneInfo(name).key
     except (ValueError, OSError, KeyError):
-        raise words.bad(field, "Give the name of a time zone such as Europe/Berlin.") from None
+        raise text_fields.bad(
+            field, "Give the name of a time zone such as Europe/Berlin."
+        ) from None
 
 
 def until(quiet: Quiet, now: Millis) -> Millis | None:

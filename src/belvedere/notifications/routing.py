@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
-from belvedere.notifications import inbox, store
-from belvedere.notifications import quiet_hours as quiet
+from belvedere.notifications import inbox, quiet_hours, store
 from belvedere.notifications.delivery import outbox
 from belvedere.notifications.model import Notice, Rule, Severity, Told
 
@@ -34,6 +33,6 @@ def _when(rule: Rule, notice: Notice, now: Millis) -> tuple[Millis, Millis]:
     is_let_through = rule.quiet is not None and (
         rule.quiet.but_critical and notice.severity is Severity.CRITICAL
     )
-    over = None if rule.quiet is None or is_let_through else quiet.until(rule.quiet, now)
+    over = None if rule.quiet is None or is_let_through else quiet_hours.until(rule.quiet, now)
     # What is held back joins only what is held back as long.
     return (now, now + rule.window_ms) if over is None else (over - 1, over)

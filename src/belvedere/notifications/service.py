@@ -13,15 +13,13 @@ from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.egress.messages import Outcome
-from belvedere.notifications import bodies as given
-from belvedere.notifications import store
+from belvedere.notifications import bodies, store
 from belvedere.notifications.bodies import ChannelBody, RuleBody
-from belvedere.notifications.delivery import message_text as wording
-from belvedere.notifications.delivery import messages, outbox
+from belvedere.notifications.delivery import message_text, messages, outbox
 from belvedere.notifications.delivery.messages import Message
 from belvedere.notifications.model import WEBHOOK, WINDOW, ChannelRow, RuleRow, Severity
 from belvedere.notifications.store import R
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.rest.listing import Listing
 
 Row = ChannelRow | RuleRow
@@ -36,7 +34,7 @@ def create_channel(
     """`checked` is what the courier said of the address."""
     require(actor, Level.ADMIN)
     if body.name is None:
-        raise words.bad("name", "This is required.")
+        raise text_fields.bad("name", "This is required.")
     row = ChannelRow(new_id(), actor.customer_id, "", "", "", "", 1, 1, tx.now, tx.now)
     _write_channel(keys, row, body, checked)
     store.insert(tx, row)
@@ -62,7 +60,7 @@ def change_channel(
 
 def _write_channel(keys: Keys, row: ChannelRow, body: ChannelBody, checked: Outcome | None) -> None:
     if body.name is not None:
-        row.name = words.line("name", body.name, least=1)
+        row.name = text_fields.line("name", body.name, least=1)
     if body.enable is not None:
         row.enabled = int(body.enable)
     if checked is not None and body.url is not None:
@@ -122,7 +120,7 @@ def begin_test(tx: Tx, actor: Actor, channel_id: str) -> Message:
     row = store.find(tx, ChannelRow, actor.customer_id, channel_id)
     if not row.enabled:
         raise Conflict("The channel is disabled; enable it first.", code="channel_disabled")
-    notice = wording.test_notice(row.id, row.name, tx.now)
+    notice = message_text.test_notice(row.id, row.name, tx.now)
     message = messages.insert(tx, actor.customer_id, [notice], channel_id=row.id)
     audit.record(tx, actor, "channel.test", "channel", row.id)
     return outbox.hold(tx, message)
@@ -135,7 +133,7 @@ def create_rule(tx: Tx, actor: Actor, body: RuleBody) -> RuleRow:
     require(actor, Level.ADMIN)
     for field in ("name", "channels"):
         if not getattr(body, field):
-            raise words.bad(field, "This is required.")
+            raise text_fields.bad(field, "This is required.")
     row = RuleRow(
         id=new_id(),
         customer_id=actor.customer_id,
@@ -165,11 +163,11 @@ def change_rule(
 
 
 def _write_rule(tx: Tx, row: RuleRow, body: RuleBody) -> None:
-    given.write_rule(row, body)
+    bodies.write_rule(row, body)
     for n, channel_id in enumerate(body.channels or ()):
         # Held: one that is deleted at this moment must not gain a rule.
         if not _is_there(tx, row.customer_id, channel_id):
-            raise words.bad(f"channels[{n}]", "There is no such channel.")
+            raise text_fields.bad(f"channels[{n}]", "There is no such channel.")
 
 
 def _is_there(tx: Tx, customer_id: str, channel_id: str) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere.access import Actor, Level, acl_of, may_run, may_see, require
-from belvedere.access.people import memberships as roster
+from belvedere.access.people import memberships
 from belvedere.access.people.memberships import Member
 from belvedere.base.errors import NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
 from belvedere.overview.event_sources import EMITTERS
-from belvedere.rest import query as values
+from belvedere.rest import query
 from belvedere.rest.route import Ask, Route
 from belvedere.triggers.sources import SOURCES
 
@@ -45,7 +45,7 @@ class Explained(msgspec.Struct):
 async def explain(ask: Ask) -> Explained:
     kind = ask.first("object") or ""
     if kind not in OBJECTS:
-        raise values.bad("object", f"object takes {', '.join(OBJECTS)}.")
+        raise query.bad("object", f"object takes {', '.join(OBJECTS)}.")
     found: Explained = await ask.house.db.read(
         explained, ask.actor, kind, ask.first("id") or "", ask.first("user")
     )
@@ -78,7 +78,7 @@ def _name(tx: Tx, actor: Actor, kind: str, object_id: str) -> str:
 
 
 def _people(tx: Tx, actor: Actor, user: str | None) -> Sequence[Member]:
-    everybody = roster.everybody(tx, actor)
+    everybody = memberships.everybody(tx, actor)
     if user is None:
         return everybody
     wanted = user.strip().lower()
@@ -90,7 +90,7 @@ def _people(tx: Tx, actor: Actor, user: str | None) -> Sequence[Member]:
 
 
 def _access(member: Member, asked_by: Actor, acl: list[str], *, is_open: bool) -> MemberAccess:
-    acting = roster.acting(member, asked_by.customer_name)
+    acting = memberships.acting(member, asked_by.customer_name)
     enters = bool(member.enabled and member.user_enabled) and member.invited_at is None
     by = [entry for entry in acl if entry.lower() in acting.entries]
     return MemberAccess(

@@ -1,20 +1,19 @@
 """What pages need at once, over HTTP."""
 
-from belvedere.overview import api_lines, counts
-from belvedere.overview import pending_decisions as needs
+from belvedere.overview import api_lines, counts, pending_decisions
 from belvedere.overview import search as searching
 from belvedere.overview.counts import Counts
 from belvedere.overview.pending_decisions import Need
 from belvedere.overview.search import Found
-from belvedere.rest import query as values
+from belvedere.rest import query
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Route
 
 
 def _limit(ask: Ask, usual: int, most: int) -> int:
-    limit = values.whole("limit", ask.first("limit") or str(usual))
+    limit = query.whole("limit", ask.first("limit") or str(usual))
     if not 1 <= limit <= most:
-        raise values.bad("limit", f"limit takes 1 to {most}.")
+        raise query.bad("limit", f"limit takes 1 to {most}.")
     return limit
 
 
@@ -23,7 +22,7 @@ async def search(ask: Ask) -> list[Found]:
     kinds = tuple(asked.split(",")) if asked else searching.KINDS
     for kind in kinds:
         if kind not in searching.KINDS:
-            raise values.bad("kind", f"kind takes {', '.join(searching.KINDS)}.")
+            raise query.bad("kind", f"kind takes {', '.join(searching.KINDS)}.")
     most = _limit(ask, searching.USUAL, searching.MOST)
     found: list[Found] = await ask.house.db.read(
         searching.search, ask.actor, ask.first("q") or "", kinds, most
@@ -37,9 +36,9 @@ async def count(ask: Ask) -> Counts:
 
 
 async def list_needs(ask: Ask) -> list[Need]:
-    limit = _limit(ask, needs.MOST, needs.MOST)
+    limit = _limit(ask, pending_decisions.MOST, pending_decisions.MOST)
     async with heavy_read(ask):
-        found: list[Need] = await ask.house.db.read(needs.needs, ask.actor, limit)
+        found: list[Need] = await ask.house.db.read(pending_decisions.needs, ask.actor, limit)
     return found
 
 
@@ -78,7 +77,7 @@ ROUTES: tuple[Route, ...] = (
         style="plain",
         answer=list[Need],
         known=False,
-        query=(("limit", f"1 to {needs.MOST}"),),
+        query=(("limit", f"1 to {pending_decisions.MOST}"),),
     ),
     *api_lines.ROUTES,
 )

@@ -9,7 +9,7 @@ from belvedere.overview.rows.indicators import IndicatorLine
 from belvedere.overview.rows.monitors import MonitorLine
 from belvedere.overview.rows.tasks import TaskLine, WorkflowLine
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
+from belvedere.rest import pagination
 from belvedere.rest.listing import Listable
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
@@ -18,7 +18,7 @@ def _listing(listable: Callable[[str], Listable], verb: Callable[..., Any]) -> H
     async def listing(ask: Ask) -> Reply:
         asked = filters.read(ask.query, listable(ask.house.db.sql.engine))
         found, total = await ask.house.db.read(verb, ask.actor, asked)
-        return lists.answer(ask, asked, found, total)
+        return pagination.answer(ask, asked, found, total)
 
     return listing
 
@@ -37,7 +37,7 @@ def _board(noun: str, handler: Handler, line: Any, ranked: bool = False) -> Rout
         style="plain",
         answer=list[line],
         known=False,
-        query=(*lists.QUERY, _SKIP, *worst),
+        query=(*pagination.QUERY, _SKIP, *worst),
     )
 
 

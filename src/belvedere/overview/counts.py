@@ -7,7 +7,7 @@ import msgspec
 from belvedere.access import Actor, Level, require, visible
 from belvedere.db import Tx
 from belvedere.hosts import store as hosts
-from belvedere.jobs import permissions as sight
+from belvedere.jobs import permissions
 from belvedere.jobs.model import IS_OPEN
 from belvedere.overview import pending_decisions as needs
 
@@ -93,7 +93,7 @@ def _monitors(tx: Tx, actor: Actor) -> dict[str, int]:
 def _jobs(tx: Tx, actor: Actor) -> dict[str, int]:
     """Through the index of open jobs, whatever history there is: hence the customer in a form that
     no index fits."""
-    seen, params = sight.visible(actor, tx.sql.engine)
+    seen, params = permissions.visible(actor, tx.sql.engine)
     return _grouped(
         tx.rows(
             "select o.lifecycle, count(*) from (select j.lifecycle from jobs j"

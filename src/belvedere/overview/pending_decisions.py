@@ -8,11 +8,10 @@ from belvedere import access
 from belvedere.access import Actor, Level
 from belvedere.base.clock import iso
 from belvedere.db import Tx, columns
-from belvedere.jobs import permissions as sight
-from belvedere.jobs import specs, store
+from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.approvals.plan import Planned, of_job
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow
-from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries import details
 from belvedere.jobs.queries import records as record
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.response_budget import Budget
@@ -36,7 +35,7 @@ class Need(msgspec.Struct):
 
 def waiting(tx: Tx, actor: Actor) -> list[JobRow]:
     """The newest that the actor may answer, 200 at most."""
-    seen, params = sight.visible(actor, tx.sql.engine)
+    seen, params = permissions.visible(actor, tx.sql.engine)
     found = tx.all(
         JobRow,
         f"select {columns(JobRow, 'j.')} from jobs j where j.customer_id = ?"
@@ -50,7 +49,7 @@ def waiting(tx: Tx, actor: Actor) -> list[JobRow]:
 
 def _may_answer(tx: Tx, actor: Actor, job: JobRow, acls: dict[tuple[str, str], list[str]]) -> bool:
     if job.type == APPROVAL:
-        return sight.may_decide(tx, actor, job)
+        return permissions.may_decide(tx, actor, job)
     if not actor.level.reaches(Level.USER):
         return False
     of = ("workflow", job.workflow_id) if job.workflow_id else ("task", job.task_id or "")
@@ -62,7 +61,7 @@ def _may_answer(tx: Tx, actor: Actor, job: JobRow, acls: dict[tuple[str, str], l
 def needs(tx: Tx, actor: Actor, limit: int = MOST) -> list[Need]:
     """As many as an answer may have bytes; the others come when these are answered."""
     jobs = waiting(tx, actor)[:limit]
-    records = reading.named(tx, [record.light(job, actor.customer_name, tx.now) for job in jobs])
+    records = details.named(tx, [record.light(job, actor.customer_name, tx.now) for job in jobs])
     budget, found = Budget(), list[Need]()
     for job, light in zip(jobs, records, strict=True):
         need = _need(tx, job, light)

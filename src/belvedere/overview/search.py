@@ -14,8 +14,7 @@ import msgspec
 from belvedere.access import Actor, Level, visible
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
-from belvedere.jobs import permissions as sight
-from belvedere.jobs import store
+from belvedere.jobs import permissions, store
 from belvedere.overview.rows.rights import runnable
 from belvedere.rest.listing import escaped
 
@@ -176,7 +175,7 @@ def _jobs(tx: Tx, actor: Actor, text: str, most: int) -> list[Found]:
     """By the first digits of the id: a range of the index."""
     if not _ID.fullmatch(text):
         return []
-    seen, params = sight.visible(actor, tx.sql.engine)
+    seen, params = permissions.visible(actor, tx.sql.engine)
     rows = tx.rows(
         "select j.id, j.name, j.lifecycle, j.state from jobs j"
         " join customers c on c.id = j.customer_id where j.customer_id = ? and j.id >= ?"

@@ -15,22 +15,16 @@ import msgspec
 
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level
-from belvedere.access.credentials import one_time_links as links
-from belvedere.access.credentials import tokens
+from belvedere.access.credentials import one_time_links, tokens
 from belvedere.access.crypto.keyring import Keys
-from belvedere.access.customers import invitations
-from belvedere.access.customers import service as customers
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import naming as names
-from belvedere.access.people import users
+from belvedere.access.customers import invitations, service
+from belvedere.access.people import memberships, naming, users
 from belvedere.access.people.memberships import Member
-from belvedere.access.signin import login_tickets as tickets
-from belvedere.access.signin import second_factors, sessions
+from belvedere.access.signin import login_tickets, second_factors, sessions
 from belvedere.access.signin.sessions import Session
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
-from belvedere.providers import login_flow as trips
-from belvedere.providers import store
+from belvedere.providers import login_flow, store
 from belvedere.providers.model import ProviderRow, level_of
 
 METHOD = sessions.PROVIDER
@@ -40,20 +34,20 @@ def enter(
     tx: Tx, keys: Keys, row: ProviderRow, claims: dict[str, Any], address: str, agent: str
 ) -> tuple[Session, str]:
     """A session for whoever the claims are about."""
-    customer = customers.find(tx, row.customer_id)
+    customer = service.find(tx, row.customer_id)
     # As whenever members change: one after the other.
     tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", customer.id)
     # Deleted or disabled since the person left: then it lets nobody in. Changed: the claims may be
     # those of another issuer, whose subjects are other people.
     if store.open_door(tx, row.id).version != row.version:
-        raise trips.bad_state()
+        raise login_flow.bad_state()
     by = Actor(customer.id, customer.name, Level.ADMIN, METHOD, username=row.name, address=address)
     _check_domain(row, claims)
     member = _known(tx, row, claims) or _newly_bound(tx, by, row, claims)
     if not member.enabled or not member.user_enabled:
         raise Forbidden("You are disabled in this organization; ask an admin.", code="not_active")
     if member.invited_at is not None:
-        invitations.activate(tx, member, roster.as_actor(tx, member, address), METHOD)
+        invitations.activate(tx, member, memberships.as_actor(tx, member, address), METHOD)
     tx.run("update users set login_at = ? where id = ?", tx.now, member.user_id)
     return sessions.begin(
         tx, keys, member.user_id, customer.name, address, agent, METHOD, provider_id=row.id
@@ -64,7 +58,7 @@ def _known(tx: Tx, row: ProviderRow, claims: dict[str, Any]) -> Member | None:
     user_id = store.bound_user(tx, row.id, claims["sub"])
     if user_id is None:
         return None
-    member = roster.of_user(tx, row.customer_id, user_id)
+    member = memberships.of_user(tx, row.customer_id, user_id)
     if member is None:
         raise _not_invited()
     return member
@@ -72,7 +66,7 @@ def _known(tx: Tx, row: ProviderRow, claims: dict[str, Any]) -> Member | None:
 
 def _newly_bound(tx: Tx, by: Actor, row: ProviderRow, claims: dict[str, Any]) -> Member:
     email = _verified(claims)
-    member = roster.of_email(tx, row.customer_id, email)
+    member = memberships.of_email(tx, row.customer_id, email)
     if member is None:
         member = _joined(tx, by, row, claims, email)
     elif member.invited_at is not None and not member.scope:
@@ -96,8 +90,8 @@ def _joined(tx: Tx, by: Actor, row: ProviderRow, claims: dict[str, Any], email: 
     said = claims.get("name")
     name = said if isinstance(said, str) and len(said) <= 128 and said.isprintable() else ""
     user = users.find_or_create(tx, email, name, row.customer_id)
-    member = roster.add(tx, by, user, level, [], proof=METHOD)
-    roster.tell(tx, by, "add", "added", member.id, None, roster.shown(member))
+    member = memberships.add(tx, by, user, level, [], proof=METHOD)
+    memberships.tell(tx, by, "add", "added", member.id, None, memberships.shown(member))
     return member
 
 
@@ -107,7 +101,7 @@ def _moved_inside(tx: Tx, by: Actor, member: Member) -> Member:
     user = users.find_or_create(tx, member.email, member.name, member.customer_id)
     tx.run("update members set user_id = ? where id = ?", user.id, member.id)
     users.replace_account(tx, member.customer_id, member.user_id, user.id)
-    return roster.find(tx, member.customer_id, member.id)
+    return memberships.find(tx, member.customer_id, member.id)
 
 
 def _drop_password(tx: Tx, by: Actor, member: Member) -> None:
@@ -115,9 +109,9 @@ def _drop_password(tx: Tx, by: Actor, member: Member) -> None:
     somebody else may have set up before ends here."""
     users.set_password(tx, member.user_id, None)
     second_factors.forget(tx, member.user_id)
-    tickets.drop(tx, member.user_id)
+    login_tickets.drop(tx, member.user_id)
     sessions.kill(tx, member.user_id)
-    links.drop_resets(tx, member.user_id)
+    one_time_links.drop_resets(tx, member.user_id)
     tokens.revoke_made_by(tx, by, member.user_id)
     tx.run("update members set proof = ? where id = ?", METHOD, member.id)
 
@@ -130,7 +124,7 @@ def _verified(claims: dict[str, Any]) -> str:
             "The provider does not say that your e-mail is verified; verify it there.",
             code="email_unverified",
         )
-    return names.email(email)
+    return naming.email(email)
 
 
 def _check_domain(row: ProviderRow, claims: dict[str, Any]) -> None:

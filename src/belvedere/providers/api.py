@@ -6,9 +6,7 @@ import msgspec
 
 from belvedere.base.clock import iso
 from belvedere.providers import issuer_client as issuer
-from belvedere.providers import login_flow as trips
-from belvedere.providers import model, service
-from belvedere.providers import signin_api as api_signin
+from belvedere.providers import login_flow, model, service, signin_api
 from belvedere.providers.model import ProviderBody, ProviderRow
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -82,12 +80,12 @@ def record(ask: Ask, row: ProviderRow) -> ProviderRecord:
         row.level_claim,
         msgspec.json.decode(row.level_map),
         bool(row.enabled),
-        api_signin.base_url(ask) + trips.callback(row),
+        signin_api.base_url(ask) + login_flow.callback(row),
         row.version,
         iso(row.created_at),
         iso(row.updated_at),
         model.SHARED if row.is_shared else model.OWN,
-        api_signin.base_url(ask) + trips.OWN_CALLBACK.format(id=row.id),
+        signin_api.base_url(ask) + login_flow.OWN_CALLBACK.format(id=row.id),
     )
 
 
@@ -124,5 +122,5 @@ ROUTES: tuple[Route, ...] = (
         "Delete a provider; sessions through it end",
         codes=("no_other_way",),
     ),
-    *api_signin.ROUTES,
+    *signin_api.ROUTES,
 )

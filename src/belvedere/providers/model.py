@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from belvedere.access.actor import LADDER, Level
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 DEFAULT_SCOPES = ("openid", "email", "profile")
 # Whoever owns the organization is not decided elsewhere.
@@ -94,41 +94,43 @@ class ProviderBody(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def issuer(text: str) -> str:
-    found = words.line("issuer", text, most=MAX_URL, least=8)
+    found = text_fields.line("issuer", text, most=MAX_URL, least=8)
     try:
         parts = urlsplit(found)
     except ValueError:
-        raise words.bad("issuer", "This is no address.") from None
+        raise text_fields.bad("issuer", "This is no address.") from None
     is_plain = not (parts.query or parts.fragment or parts.username or parts.password)
     if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
-        raise words.bad("issuer", "Give the issuer's address, such as https://id.example.com.")
+        raise text_fields.bad(
+            "issuer", "Give the issuer's address, such as https://id.example.com."
+        )
     return found
 
 
 def scopes(given: list[str]) -> list[str]:
     if len(given) > MAX_MANY or not all(_SCOPE.fullmatch(scope) for scope in given):
-        raise words.bad("scopes", "Give names of scopes, without blanks.")
+        raise text_fields.bad("scopes", "Give names of scopes, without blanks.")
     return list(dict.fromkeys(["openid", *given]))
 
 
 def domains(given: list[str]) -> list[str]:
     found = [domain.strip().lower().removeprefix("@") for domain in given]
     if len(found) > MAX_MANY or not all(_DOMAIN.fullmatch(domain) for domain in found):
-        raise words.bad("domains", "Give domains such as example.com.")
+        raise text_fields.bad("domains", "Give domains such as example.com.")
     return list(dict.fromkeys(found))
 
 
 def level(field: str, text: str) -> str:
     if text not in GIVEN:
-        raise words.bad(field, f"A level is one of {', '.join(GIVEN)}.")
+        raise text_fields.bad(field, f"A level is one of {', '.join(GIVEN)}.")
     return text
 
 
 def level_map(given: dict[str, str]) -> dict[str, str]:
     if len(given) > MAX_MANY:
-        raise words.bad("level_map", f"Give at most {MAX_MANY} values.")
+        raise text_fields.bad("level_map", f"Give at most {MAX_MANY} values.")
     return {
-        words.line("level_map", value, least=1): level(f"level_map.{value}", one)
+        text_fields.line("level_map", value, least=1): level(f"level_map.{value}", one)
         for value, one in given.items()
     }
 
@@ -151,7 +153,9 @@ def callback(text: str, before: str) -> str:
     if text == OWN:
         return OWN if before == OWN else SWITCHED
     if text != before:
-        raise words.bad("callback", f"Give {OWN}; {SHARED} is only for providers that use it.")
+        raise text_fields.bad(
+            "callback", f"Give {OWN}; {SHARED} is only for providers that use it."
+        )
     return text
 
 

@@ -7,14 +7,14 @@ import msgspec
 from belvedere import events
 from belvedere.access import Actor, Level, audit, require, require_person
 from belvedere.access.crypto.keyring import Keys
-from belvedere.access.customers import service as customers
-from belvedere.access.people import memberships as roster
+from belvedere.access.customers import service
+from belvedere.access.people import memberships
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.providers import model, store
 from belvedere.providers.model import DEFAULT_SCOPES, MAX_MANY, Endpoints, ProviderBody, ProviderRow
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 
 def listed(tx: Tx, actor: Actor) -> list[ProviderRow]:
@@ -83,34 +83,34 @@ def doors(tx: Tx, customer_name: str | None) -> tuple[bool, list[ProviderRow]]:
     """For the sign-in page: whether a password opens the organization that it names, and its
     providers; without a name those of the only one."""
     if customer_name is not None:
-        found = customers.by_name(tx, customer_name)
+        found = service.by_name(tx, customer_name)
         ids = [found.id] if found is not None and found.enabled else []
     else:
         ids = [id for (id,) in tx.rows("select id from customers where enabled = 1 limit 2")]
     if len(ids) != 1:
         return True, []
     rows = [row for row in store.of_customer(tx, ids[0]) if row.enabled]
-    return not customers.find(tx, ids[0]).providers_only, rows
+    return not service.find(tx, ids[0]).providers_only, rows
 
 
 def required(body: ProviderBody) -> str:
     """The issuer of a new one, once nothing is missing."""
     for field in ("name", "issuer", "client_id"):
         if getattr(body, field) is None:
-            raise words.bad(field, "This is required.")
+            raise text_fields.bad(field, "This is required.")
     return model.issuer(body.issuer or "")
 
 
 def _check_owner(tx: Tx, actor: Actor) -> None:
-    roster.confirm(tx, actor)
+    memberships.confirm(tx, actor)
     require(actor, Level.OWNER)
     require_person(actor)
 
 
 def _check_way_in(tx: Tx, row: ProviderRow) -> None:
     """While passwords are off, an owner must be left who has come through another provider."""
-    is_needed = customers.find(tx, row.customer_id).providers_only
-    if is_needed and not customers.has_other_way(tx, row.customer_id, but=row.id):
+    is_needed = service.find(tx, row.customer_id).providers_only
+    if is_needed and not service.has_other_way(tx, row.customer_id, but=row.id):
         raise Conflict(
             "Passwords are off, and no owner could sign in without this provider; allow them again"
             " first.",
@@ -121,11 +121,11 @@ def _check_way_in(tx: Tx, row: ProviderRow) -> None:
 def _fill(keys: Keys, row: ProviderRow, body: ProviderBody, where: Endpoints) -> None:
     row.issuer, row.endpoints = where.issuer, msgspec.json.encode(where).decode()
     if body.name is not None:
-        row.name = words.line("name", body.name, most=64, least=1)
+        row.name = text_fields.line("name", body.name, most=64, least=1)
     if body.client_id is not None:
-        row.client_id = words.line("client_id", body.client_id, least=1)
+        row.client_id = text_fields.line("client_id", body.client_id, least=1)
     if body.client_secret is not None:
-        secret = words.line("client_secret", body.client_secret, most=1_024)
+        secret = text_fields.line("client_secret", body.client_secret, most=1_024)
         row.box = keys.seal(secret, row.about) if secret else ""
     if body.scopes is not None:
         row.scopes = _json(model.scopes(body.scopes))
@@ -134,7 +134,7 @@ def _fill(keys: Keys, row: ProviderRow, body: ProviderBody, where: Endpoints) ->
     if body.level is not None:
         row.level = model.level("level", body.level) if body.level else ""
     if body.level_claim is not None:
-        row.level_claim = words.line("level_claim", body.level_claim)
+        row.level_claim = text_fields.line("level_claim", body.level_claim)
     if body.level_map is not None:
         row.level_map = _json(model.level_map(body.level_map))
     if body.enabled is not None:

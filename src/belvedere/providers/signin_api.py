@@ -11,11 +11,15 @@ from belvedere.access.api.sessions import agent_of, baked, is_secure
 from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.clock import SECOND
 from belvedere.base.errors import Forbidden, Refused
-from belvedere.providers import account_linking as joining
-from belvedere.providers import id_tokens as idtoken
-from belvedere.providers import issuer_client as issuer
-from belvedere.providers import login_flow as trips
-from belvedere.providers import model, service, store
+from belvedere.providers import (
+    account_linking,
+    id_tokens,
+    issuer_client,
+    login_flow,
+    model,
+    service,
+    store,
+)
 from belvedere.providers.id_tokens import Claims
 from belvedere.providers.issuer_client import Client
 from belvedere.providers.login_flow import Trip
@@ -48,9 +52,9 @@ async def begin(ask: Ask) -> Reply:
     base = base_url(ask)
     # The console says where it is as the browser sees it, with what a proxy put before our paths.
     target = model.target((ask.first("to") or "").removeprefix(urlsplit(base).path))
-    trip = trips.leave(row, base, target, house.clock())
-    cookie = trips.baked(house.keys, trip, secure=is_secure(ask))
-    return _to(trips.address(trip, row), {"set-cookie": cookie})
+    trip = login_flow.leave(row, base, target, house.clock())
+    cookie = login_flow.baked(house.keys, trip, secure=is_secure(ask))
+    return _to(login_flow.address(trip, row), {"set-cookie": cookie})
 
 
 async def callback(ask: Ask) -> Reply:
@@ -58,9 +62,9 @@ async def callback(ask: Ask) -> Reply:
     house.turnstile.limits.check(address, Kind.PROVIDER)
     # A parameter that comes twice is read by one as the first and by another as the last.
     if any(len(ask.query.get(name, ())) > 1 for name in ("code", "state", "iss", "error")):
-        raise trips.bad_state()
+        raise login_flow.bad_state()
     trip, row = await house.db.write(
-        trips.come_back,
+        login_flow.come_back,
         house.keys,
         _cookie(ask),
         ask.first("state") or "",
@@ -68,7 +72,7 @@ async def callback(ask: Ask) -> Reply:
     )
     claims = await _claims(ask, trip, row)
     session, token = await house.db.write(
-        joining.enter, house.keys, row, claims, address, agent_of(ask)
+        account_linking.enter, house.keys, row, claims, address, agent_of(ask)
     )
     return _to(_seen_from_callback(ask, trip.target), {"set-cookie": baked(ask, session, token)})
 
@@ -82,12 +86,12 @@ async def _claims(ask: Ask, trip: Trip, row: ProviderRow) -> Claims:
         raise Forbidden("The provider did not sign you in.", code="provider_refused")
     await _check_issuer(ask, row)
     secret = house.keys.unseal(row.box, row.about) if row.box else ""
-    given = await issuer.redeem(
+    given = await issuer_client.redeem(
         outgoing, where, Client(row.client_id, secret), code, trip.redirect_uri, trip.verifier
     )
-    claims = idtoken.verify(
+    claims = id_tokens.verify(
         given.id_token,
-        await issuer.key_set(outgoing, where),
+        await issuer_client.key_set(outgoing, where),
         issuer=where.issuer,
         client_id=row.client_id,
         nonce=trip.nonce,
@@ -95,9 +99,9 @@ async def _claims(ask: Ask, trip: Trip, row: ProviderRow) -> Claims:
     )
     if "email" in claims or not (where.userinfo and given.access_token):
         return claims
-    more = await issuer.more_of(outgoing, where, given.access_token)
+    more = await issuer_client.more_of(outgoing, where, given.access_token)
     if more.get("sub") != claims["sub"]:
-        raise idtoken.bad("the provider tells of somebody else")
+        raise id_tokens.bad("the provider tells of somebody else")
     # What is signed wins.
     return {**more, **claims}
 
@@ -112,7 +116,7 @@ async def _check_issuer(ask: Ask, row: ProviderRow) -> None:
         return
     where = row.where
     if where.names_itself is None:
-        where = await issuer.look_up(house.couriers, row.issuer)
+        where = await issuer_client.look_up(house.couriers, row.issuer)
     if where.names_itself:
         raise Forbidden("The provider did not say who it is (iss).", code="provider_refused")
     if row.is_shared and await house.db.read(store.shares_with_strangers, row):
@@ -144,7 +148,7 @@ def base_url(ask: Ask) -> str:
 
 
 def _cookie(ask: Ask) -> str:
-    name = trips.SECURE if is_secure(ask) else trips.PLAIN
+    name = login_flow.SECURE if is_secure(ask) else login_flow.PLAIN
     return str(ask.request.cookies.get(name, ""))
 
 
@@ -189,8 +193,8 @@ ROUTES: tuple[Route, ...] = (
             query=tuple((name, "from the provider") for name in ("code", "state", "iss")),
         )
         for path, summary in (
-            (trips.OWN_CALLBACK, "Come back from a provider, signed in"),
-            (trips.SHARED_CALLBACK, "The same for providers that share one callback"),
+            (login_flow.OWN_CALLBACK, "Come back from a provider, signed in"),
+            (login_flow.SHARED_CALLBACK, "The same for providers that share one callback"),
         )
     ),
 )

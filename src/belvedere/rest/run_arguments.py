@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from belvedere.base.errors import BadMediaType, Fault, Invalid
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.rest import fields
 
 Query = Mapping[str, list[str]]
@@ -65,7 +65,7 @@ def _from_body(content_type: str, raw: bytes) -> Given:
         return Given()
     kind = media_type(content_type)
     if is_json(kind):
-        return _from_json(text.parse(raw))
+        return _from_json(json_text.parse(raw))
     if kind == FORM:
         return _from_form(form(raw))
     raise BadMediaType(f"{kind} cannot be read here; send {JSON} or {FORM}.")

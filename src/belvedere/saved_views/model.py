@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import Millis, iso
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 MOST = 100
 MAX_NAME, MAX_QUERY = 64, 4_000
@@ -56,18 +56,18 @@ class ViewRecord(msgspec.Struct):
 def write(row: ViewRow, body: ViewBody) -> None:
     """Put what was given into a row, all of it checked."""
     if body.name is not UNSET:
-        row.name = words.line("name", body.name, least=1, most=MAX_NAME)
+        row.name = text_fields.line("name", body.name, least=1, most=MAX_NAME)
     if body.page is not UNSET:
         if not _PAGE.fullmatch(body.page):
-            raise words.bad("page", "Give a page such as jobs, in small letters.")
+            raise text_fields.bad("page", "Give a page such as jobs, in small letters.")
         row.page = body.page
     if body.query is not UNSET:
-        row.query = words.line("query", body.query, most=MAX_QUERY)
+        row.query = text_fields.line("query", body.query, most=MAX_QUERY)
     if body.shared is not UNSET:
         row.shared = int(body.shared)
     for field in ("name", "page"):
         if not getattr(row, field):
-            raise words.bad(field, "This is required.")
+            raise text_fields.bad(field, "This is required.")
 
 
 def record(row: ViewRow, email: str, asker: str) -> ViewRecord:

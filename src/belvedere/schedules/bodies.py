@@ -7,10 +7,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import DAY, SECOND, Millis
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.rest.text_fields import bad
 from belvedere.schedules.model import GRACE, Missed, Overlap, ScheduleRow
-from belvedere.schedules.timing import time_zones as zones
+from belvedere.schedules.timing import time_zones
 
 FAR: Millis = 50 * 366 * DAY
 MAX_ARGUMENTS = 1 << 20
@@ -86,7 +86,7 @@ def _check_when(row: ScheduleRow, old_date: Millis | None, now: Millis) -> None:
 
 def _timezone(name: str) -> str:
     try:
-        zones.zone(name)
+        time_zones.zone(name)
     except ValueError:
         message = "There is no such time zone; give an IANA name such as Europe/Berlin."
         raise bad("timezone", message) from None
@@ -103,7 +103,9 @@ def _date(row: ScheduleRow, said: str | int) -> Millis:
     try:
         moment = datetime.fromisoformat(said)
         if moment.tzinfo is None:
-            return zones.instant(moment.replace(microsecond=0), zones.zone(row.timezone))[0]
+            return time_zones.instant(moment.replace(microsecond=0), time_zones.zone(row.timezone))[
+                0
+            ]
         return round(moment.timestamp() * SECOND)
     except (ValueError, OverflowError, OSError):
         raise bad("runDate", "Give a date such as 2026-03-01T09:00:00Z.") from None
@@ -125,7 +127,7 @@ def until(said: str | None, now: Millis) -> Millis | None:
 def write_rest(row: ScheduleRow, body: ScheduleBody) -> None:
     """Everything but when it runs and with what."""
     if body.name is not None:
-        row.name = words.line("name", body.name, least=1)
+        row.name = text_fields.line("name", body.name, least=1)
     if body.overlap is not None:
         row.overlap = body.overlap.value
     if body.missed is not None:

@@ -2,9 +2,9 @@
 
 from belvedere.base.clock import Millis, Step
 from belvedere.db import Tx, columns
-from belvedere.schedules import run_history as ledger
+from belvedere.schedules import run_history
 from belvedere.schedules.model import ScheduleRow
-from belvedere.schedules.timing import recurrence as rhythm
+from belvedere.schedules.timing import recurrence
 
 
 def move(tx: Tx, step: Step) -> None:
@@ -30,7 +30,7 @@ def _forget_future(tx: Tx, now: Millis) -> None:
 
 def _move_row(tx: Tx, row: ScheduleRow, step: Step) -> None:
     assert row.next_at is not None
-    every = rhythm.interval(row.repeat_every or "")
+    every = recurrence.interval(row.repeat_every or "")
     counted_from = row.counted_from
     if every is not None and not row.awaits_date:
         next_at: Millis | None = _next_of_interval(tx, row, every, step)
@@ -62,7 +62,7 @@ def _next_of_interval(tx: Tx, row: ScheduleRow, every: Millis, step: Step) -> Mi
 
 def _free(tx: Tx, schedule_id: str, next_at: Millis, every: Millis) -> Millis:
     """The ledger has one line for each instant: the same instants must not come again."""
-    nominal = ledger.from_on(tx, schedule_id, next_at)
+    nominal = run_history.from_on(tx, schedule_id, next_at)
     used = {(at - next_at) % every for at in nominal}
     return next((next_at + late for late in range(every) if late not in used), next_at)
 
@@ -70,7 +70,7 @@ def _free(tx: Tx, schedule_id: str, next_at: Millis, every: Millis) -> Millis:
 def _next_of_calendar(tx: Tx, row: ScheduleRow, now: Millis) -> Millis | None:
     """The first instant from now on that was not started."""
     # Lines before the oldest one of a full ledger are gone; those instants may have been started.
-    begin = max(now, ledger.oldest_known(tx, row.id))
-    started = set(ledger.from_on(tx, row.id, begin))
+    begin = max(now, run_history.oldest_known(tx, row.id))
+    started = set(run_history.from_on(tx, row.id, begin))
     found = (fire.at for fire in row.rhythm.fires(begin))
     return next((at for at in found if at not in started), None)

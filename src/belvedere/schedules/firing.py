@@ -11,14 +11,13 @@ import msgspec
 from belvedere import events
 from belvedere.access import Actor
 from belvedere.access.actor import starter
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.base.clock import Millis, iso
 from belvedere.base.errors import NotFound, Refused
 from belvedere.db import Tx, clock_steps
 from belvedere.jobs import starters
 from belvedere.jobs.model import FINAL
-from belvedere.schedules import model, store
-from belvedere.schedules import run_history as ledger
+from belvedere.schedules import model, run_history, store
 from belvedere.schedules.model import (
     MISSED,
     MOST_COUNTED,
@@ -90,16 +89,16 @@ def _start(
     tx: Tx, row: ScheduleRow, targets: Targets, at: Millis, reason: Reason | None = None
 ) -> None:
     run = _run(tx, row, at, STARTED, reason)
-    if not ledger.enter(tx, run):
+    if not run_history.enter(tx, run):
         return
-    customer = customers.find(tx, row.customer_id)
+    customer = service.find(tx, row.customer_id)
     if not customer.enabled:
         _refuse(run, Reason.CUSTOMER_DISABLED, MESSAGES[Reason.CUSTOMER_DISABLED])
     else:
         authors = starters.of_changes(tx, customer.id, "schedule", row.id)
         actor = starter(customer.id, customer.name, starters=authors)
         _try(tx, row, targets[row.target], actor, run)
-    ledger.settle(tx, run)
+    run_history.settle(tx, run)
     _tell(tx, row, run)
 
 
@@ -139,7 +138,7 @@ def _miss(tx: Tx, row: ScheduleRow, gap: Gap) -> None:
     run = _run(tx, row, gap.instants[0], MISSED, gap.reason)
     run.until_at = max(gap.until_at or 0, gap.instants[-1])
     run.count, run.message = min(len(gap.instants), MOST_COUNTED), MESSAGES[gap.reason]
-    if ledger.enter(tx, run):
+    if run_history.enter(tx, run):
         _tell(tx, row, run)
 
 

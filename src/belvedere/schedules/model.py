@@ -9,7 +9,7 @@ import msgspec
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.db.clock_steps import Steps
 from belvedere.schedules.timing import recurrence as rhythm
-from belvedere.schedules.timing import time_zones as zones
+from belvedere.schedules.timing import time_zones
 from belvedere.schedules.timing.recurrence import Rhythm
 
 # So late a run still counts as on time.
@@ -77,7 +77,7 @@ class ScheduleRow(msgspec.Struct):
 
     @property
     def rhythm(self) -> Rhythm:
-        zone = zones.zone(self.timezone)
+        zone = time_zones.zone(self.timezone)
         if self.counted_from is not None:
             # The date of the first run has passed, whatever the clock shows now.
             return rhythm.read(None, self.repeat_every, zone, self.counted_from)

@@ -13,9 +13,7 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.rest.listing import Listing
 from belvedere.rest.text_fields import line
-from belvedere.schedules import bodies as given
-from belvedere.schedules import run_history as ledger
-from belvedere.schedules import store
+from belvedere.schedules import bodies, run_history, store
 from belvedere.schedules.bodies import ScheduleBody
 from belvedere.schedules.model import GRACE, Missed, Overlap, Run, ScheduleRow
 from belvedere.schedules.targets import Targets
@@ -46,8 +44,8 @@ def create(
         )
     row = empty_row(tx.now, actor.customer_id, kind, target_id)
     row.name = found.name
-    given.write_rest(row, body)
-    given.write_when(row, body, tx.now)
+    bodies.write_rest(row, body)
+    bodies.write_when(row, body, tx.now)
     _write_arguments(tx, targets, row, body)
     _aim(row, tx.now)
     store.insert(tx, row)
@@ -69,8 +67,8 @@ def change(
     require(actor, Level.ADMIN)
     row = _held(tx, actor, schedule_id, if_match)
     before = _shown(tx, targets, msgspec.structs.replace(row))
-    given.write_rest(row, body)
-    given.write_when(row, body, tx.now)
+    bodies.write_rest(row, body)
+    bodies.write_when(row, body, tx.now)
     if body.task_arguments is not UNSET:
         _write_arguments(tx, targets, row, body)
     if row == before.row:
@@ -105,7 +103,7 @@ def pause(
     require(actor, Level.ADMIN)
     row = _held(tx, actor, schedule_id, None)
     before = _shown(tx, targets, msgspec.structs.replace(row))
-    row.paused_until = given.until(until, tx.now)
+    row.paused_until = bodies.until(until, tx.now)
     row.pause_note = line("note", note)
     if not before.row.is_paused(tx.now):
         row.paused_at = tx.now
@@ -166,7 +164,7 @@ def of_target(tx: Tx, targets: Targets, actor: Actor, kind: str, target_id: str)
 def runs(tx: Tx, actor: Actor, schedule_id: str, listing: Listing) -> list[Run]:
     """The ledger, newest first."""
     row = _visible(tx, actor, schedule_id)
-    return ledger.page(tx, actor.customer_id, row.id, listing)
+    return run_history.page(tx, actor.customer_id, row.id, listing)
 
 
 def _visible(tx: Tx, actor: Actor, schedule_id: str) -> ScheduleRow:
@@ -253,7 +251,7 @@ def _write_arguments(tx: Tx, targets: Targets, row: ScheduleRow, body: ScheduleB
             for n, one in enumerate(said)
         ]
     target.check(tx, row.customer_id, row.target_id, said)
-    row.arguments = given.arguments(said)
+    row.arguments = bodies.arguments(said)
 
 
 def _shown(tx: Tx, targets: Targets, row: ScheduleRow) -> Shown:

@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor, visible
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
-from belvedere.rest import response_budget as budget
+from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.schedules.model import ScheduleRow
@@ -46,7 +46,7 @@ def about(schedule_id: str) -> str:
 
 def sealed_arguments(tx: Tx, schedule_id: str, text: str) -> str:
     """Arguments as the database keeps them: any of them may be masked."""
-    return text if text in _NONE else sealed.seal_text(tx, about(schedule_id), text)
+    return text if text in _NONE else sealed_values.seal_text(tx, about(schedule_id), text)
 
 
 def _kept(tx: Tx, row: ScheduleRow) -> ScheduleRow:
@@ -55,7 +55,7 @@ def _kept(tx: Tx, row: ScheduleRow) -> ScheduleRow:
 
 def _clear(tx: Tx, rows: list[ScheduleRow]) -> list[ScheduleRow]:
     for row in rows:
-        row.arguments = sealed.open_text(tx, about(row.id), row.arguments, "null")
+        row.arguments = sealed_values.open_text(tx, about(row.id), row.arguments, "null")
     return rows
 
 
@@ -92,7 +92,7 @@ def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
         f" where customer_id = ? and {seen}{sql.where}{sql.page}",
         *(actor.customer_id, *params, *sql.params, *sql.page_params),
     )
-    return budget.fitted(listing, (size for (size,) in rows))
+    return response_budget.fitted(listing, (size for (size,) in rows))
 
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> list[ScheduleRow]:

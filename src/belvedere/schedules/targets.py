@@ -11,7 +11,7 @@ from belvedere.jobs.lifecycle import create
 from belvedere.jobs.lifecycle.create import NewJob
 from belvedere.jobs.model import FINAL
 from belvedere.tasks import store as tasks
-from belvedere.tasks.definition import argument_values as arguments
+from belvedere.tasks.definition import argument_values
 
 # An open job is looked for among so many of the newest.
 RECENT = 100
@@ -42,7 +42,7 @@ def _check_task(tx: Tx, customer_id: str, task_id: str, given: list[Any] | None)
         raise tasks.missing()
     asks_people = task.spec.user_inputs or task.type == "dummy"
     if given is not None or not asks_people:
-        arguments.fit(task.spec.task_arguments, given or [])
+        argument_values.fit(task.spec.task_arguments, given or [])
 
 
 def _masked_of_task(tx: Tx, customer_id: str, task_id: str) -> set[int]:

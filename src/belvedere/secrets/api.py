@@ -5,7 +5,7 @@ from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import iso
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
+from belvedere.rest import pagination
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.secrets import service, store
 from belvedere.secrets.service import SecretBody, Shown
@@ -54,7 +54,7 @@ def _record(ask: Ask, shown: Shown) -> SecretRecord:
 async def list_secrets(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.SECRETS)
     found = await ask.house.db.read(service.listed, ask.house.keys, ask.actor, listing)
-    return lists.answer(ask, listing, [_record(ask, one) for one in found])
+    return pagination.answer(ask, listing, [_record(ask, one) for one in found])
 
 
 async def put(ask: Ask) -> SecretRecord:
@@ -79,7 +79,7 @@ ROUTES: tuple[Route, ...] = (
         list_secrets,
         "List secrets by name, without their values, and variables",
         answer=list[SecretRecord],
-        query=lists.QUERY[:4],
+        query=pagination.QUERY[:4],
         known=False,
     ),
     Route(

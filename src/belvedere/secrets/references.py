@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from belvedere.base.errors import Invalid
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.base.text.credentials import REFERENCE
 
 # Written in any request that refers to a secret; a cheap test before anything is decoded.
@@ -86,7 +86,7 @@ def _spelling(body: str, headers: Mapping[str, str]) -> Spell:
     if any("x-www-form-urlencoded" in kind for kind in kinds):
         return quote_plus
     try:
-        text.parse(body)
+        json_text.parse(body)
     except Invalid:
         return str
     return lambda value: json.dumps(value, ensure_ascii=False)[1:-1]

@@ -10,7 +10,7 @@ from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.rest.listing import Listing
 from belvedere.secrets import store
 from belvedere.secrets.model import MAX_MANY, MAX_TOTAL, SecretRow, check_name, check_value
@@ -97,7 +97,7 @@ def _task(tx: Tx, actor: Actor, task_id: str | None) -> str:
         actor.customer_id,
     )
     if not found:
-        raise words.bad("task_id", "There is no such task.")
+        raise text_fields.bad("task_id", "There is no such task.")
     return task_id
 
 
@@ -123,7 +123,7 @@ def _write(tx: Tx, keys: Keys, actor: Actor, row: SecretRow, body: SecretBody) -
     row.box = keys.seal(body.value, row.about)
     row.size = len(body.value.encode())
     if body.description is not None:
-        row.description = words.line("description", body.description)
+        row.description = text_fields.line("description", body.description)
     row.updated_by = actor.email or actor.username or actor.kind
     row.updated_at = tx.now
 

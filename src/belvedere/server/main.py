@@ -14,18 +14,15 @@ from typing import Any
 
 import uvicorn
 
-from belvedere.base import log_format as log_lines
+from belvedere.base import log_format
 from belvedere.base.errors import Refused
-from belvedere.server import operator_socket as operator
-from belvedere.server import scripts_user
+from belvedere.server import operator_socket, scripts_user
 from belvedere.server.agents.endpoint import serve as serve_agent
 from belvedere.server.agents.websocket import Wire
-from belvedere.server.background import consumers as reactions
-from belvedere.server.background import loops
+from belvedere.server.background import consumers, loops
 from belvedere.server.http.app import App
 from belvedere.server.runtime import House
-from belvedere.server.setup import first_start
-from belvedere.server.setup import setup_code as setting_up
+from belvedere.server.setup import first_start, setup_code
 from belvedere.server.setup.first_start import Welcome
 from belvedere.server.transport.connections import raise_nofile
 from belvedere.server.transport.http_protocol import HttpProtocol
@@ -51,7 +48,7 @@ def up(settings: Settings) -> int:
 
 
 def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
-    log_lines.configure(settings.log_level.upper())
+    log_format.configure(settings.log_level.upper())
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     raise_nofile()
     try:
@@ -94,7 +91,7 @@ def _settle_scripts_user(house: House, *, with_agent: bool) -> None:
 
 def _offer_set_up(house: House) -> None:
     """An empty server that nobody set up by variables waits for whoever reads its log."""
-    code = house.db.write_now(setting_up.offer, house.keys)
+    code = house.db.write_now(setup_code.offer, house.keys)
     if code is not None:
         url = f"{house.settings.base_url}/ui/setup"
         log.warning(
@@ -117,8 +114,8 @@ async def _serve(
     house.links.base_url = settings.base_url
     server = Server(_config(house))
     bell = connect_doorbell(house)
-    door = await operator.open_door(house)
-    tasks = [*loops.start(house), *reactions.start(house)]
+    door = await operator_socket.open_door(house)
+    tasks = [*loops.start(house), *consumers.start(house)]
     tasks.append(asyncio.create_task(server.sweep(house.connections)))
     house.watchdog.start()
     serving = asyncio.create_task(server._serve([listening]))

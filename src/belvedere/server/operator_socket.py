@@ -15,16 +15,14 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.crypto import password_hash as passwords
-from belvedere.access.customers import password_recovery as recovery
-from belvedere.access.customers import second_factor_changes as securing
-from belvedere.access.customers import service as customers
+from belvedere.access.crypto import password_hash
+from belvedere.access.customers import password_recovery, second_factor_changes, service
 from belvedere.base.errors import Invalid, NotFound, Refused
 from belvedere.base.unix_sockets import short_path
 from belvedere.db import Tx
 from belvedere.files import quota
 from belvedere.server import scripts_user
-from belvedere.server.encryption import key_rotation as resealing
+from belvedere.server.encryption import key_rotation
 from belvedere.server.http import errors
 from belvedere.server.runtime import House
 from belvedere.server.wiring import build
@@ -37,7 +35,7 @@ MAX_QUOTA_GIB = 1_000_000
 
 def _create_organization(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
     scripts_user.check_another_organization(tx)
-    made = customers.create_organization(
+    made = service.create_organization(
         tx,
         house.keys,
         _word(payload, "name"),
@@ -59,11 +57,11 @@ def _organizations(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, A
 
 
 def _allow_passwords(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
-    return {"name": customers.allow_passwords(tx, _word(payload, "name")).name}
+    return {"name": service.allow_passwords(tx, _word(payload, "name")).name}
 
 
 def _set_quota(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
-    customer = customers.by_name(tx, _word(payload, "name"))
+    customer = service.by_name(tx, _word(payload, "name"))
     if customer is None:
         raise NotFound("There is no such organization.", code="customer_not_found")
     gib = payload.get("gib")
@@ -75,14 +73,16 @@ def _set_quota(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
 
 def _reset_password(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
     password = secrets.token_urlsafe(15)
-    user = recovery.set_password(
-        tx, _word(payload, "email"), passwords.digest(password), _organization(payload)
+    user = password_recovery.set_password(
+        tx, _word(payload, "email"), password_hash.digest(password), _organization(payload)
     )
     return {"email": user.email, "password": password}
 
 
 def _reset_second_factor(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
-    user = securing.reset_by_operator(tx, _word(payload, "email"), _organization(payload))
+    user = second_factor_changes.reset_by_operator(
+        tx, _word(payload, "email"), _organization(payload)
+    )
     return {"email": user.email}
 
 
@@ -111,10 +111,10 @@ VERBS: dict[str, Callable[[Tx, House, dict[str, Any]], dict[str, Any]]] = {
     "/organization/quota": _set_quota,
     "/member/reset-password": _reset_password,
     "/event-loop": _event_loop,
-    "/key": resealing.show,
-    "/key/add": resealing.add,
-    "/key/rotate": resealing.rotate,
-    "/key/drop": resealing.drop,
+    "/key": key_rotation.show,
+    "/key/add": key_rotation.add,
+    "/key/rotate": key_rotation.rotate,
+    "/key/drop": key_rotation.drop,
     "/member/reset-second-factor": _reset_second_factor,
 }
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from belvedere.access.crypto import key_file as keyfile
+from belvedere.access.crypto import key_file
 from belvedere.access.crypto.keyring import Keys
 from belvedere.access.limits.rate_limits import Limits, Window
 from belvedere.access.signin.password_checker import Turnstile
@@ -16,12 +16,11 @@ from belvedere.egress.pool import Couriers
 from belvedere.events.feed import Feed
 from belvedere.files.quota import GIB
 from belvedere.jobs import scraper
-from belvedere.jobs.lifecycle import claim as queue
-from belvedere.jobs.lifecycle import commands
+from belvedere.jobs.lifecycle import claim, commands
 from belvedere.legacy_agents.api import poll
 from belvedere.server import routes
 from belvedere.server.agents.registry import Links
-from belvedere.server.console import assets as shelf
+from belvedere.server.console import assets
 from belvedere.server.http.authentication import Credentials
 from belvedere.server.http.routing import Table
 from belvedere.server.loop_watchdog import Watchdog
@@ -59,7 +58,7 @@ def build(settings: Settings) -> House:
     """Everything but the sockets."""
     routes.check(routes.ROUTES)
     db, logs = open_databases(settings)
-    found = keyfile.load(settings.folder, settings.secret_key)
+    found = key_file.load(settings.folder, settings.secret_key)
     return furnish(settings, db, logs, found.keys)
 
 
@@ -80,7 +79,7 @@ def furnish(
     house.status_pages = Recent(clock)
     house.couriers = Couriers(settings.inner_networks, settings.mail)
     house.table = Table(routes.ROUTES, routes.PAGES)
-    house.shelf = shelf.load(shelf.STATIC)
+    house.shelf = assets.load(assets.STATIC)
     house.poll = poll
     house.links = Links(settings.base_url, keys)
     house.feed = Feed(db, hub)
@@ -123,4 +122,4 @@ def _heard(house: House, topics: set[str]) -> None:
     house.hub.ring(topics)
     for topic in topics:
         if topic.startswith("host:") and house.links.of(topic[5:]) is not None:
-            house.db.join(queue.wake, topic[5:])
+            house.db.join(claim.wake, topic[5:])

@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from belvedere.indicators.api import badge_svg as badge
+from belvedere.indicators.api import badge_svg
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.statuspages import model, service
 from belvedere.statuspages.model import StatusPageBody, StatusPageRecord, StatusPageRow
 from belvedere.statuspages.public_status import Status, status
 
 SVG = "image/svg+xml"
-COLOURS = {"normal": badge.NORMAL, "failure": badge.HIGH, "unknown": badge.STALE}
+COLOURS = {"normal": badge_svg.NORMAL, "failure": badge_svg.HIGH, "unknown": badge_svg.STALE}
 WORDS = {"normal": "operational", "failure": "disrupted", "unknown": "unknown"}
 
 
@@ -49,7 +49,7 @@ async def public(ask: Ask) -> Status:
 
 async def public_badge(ask: Ask) -> Reply:
     found = await public(ask)
-    picture = badge.drawn(found.title, WORDS[found.state], COLOURS[found.state])
+    picture = badge_svg.drawn(found.title, WORDS[found.state], COLOURS[found.state])
     return Reply(picture, media_type=SVG)
 
 

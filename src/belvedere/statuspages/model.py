@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import Millis, iso
 from belvedere.base.ids import is_id
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 MOST_PARTS = 100
 MOST_PAGES = 100
@@ -83,32 +83,32 @@ def is_slug(text: str) -> bool:
 def write(row: StatusPageRow, body: StatusPageBody) -> None:
     """Put what was given into a row, all of it checked."""
     if body.title is not UNSET:
-        row.title = words.line("title", body.title, least=1, most=MAX_NAME)
+        row.title = text_fields.line("title", body.title, least=1, most=MAX_NAME)
     if body.slug is not UNSET:
         if not is_slug(body.slug):
-            raise words.bad("slug", "Give 3 to 64 of a-z, 0-9 and '-', no dash at its ends.")
+            raise text_fields.bad("slug", "Give 3 to 64 of a-z, 0-9 and '-', no dash at its ends.")
         row.slug = body.slug
     if body.description is not UNSET:
-        row.description = words.prose("description", body.description, most=4_000)
+        row.description = text_fields.prose("description", body.description, most=4_000)
     if body.enable is not UNSET:
         row.enabled = int(body.enable)
     if body.parts is not UNSET:
         row.parts = msgspec.json.encode(_checked(body.parts)).decode()
     if not row.title:
-        raise words.bad("title", "This is required.")
+        raise text_fields.bad("title", "This is required.")
 
 
 def _checked(parts: Sequence[Part]) -> list[Part]:
     if len(parts) > MOST_PARTS:
-        raise words.bad("parts", f"Give at most {MOST_PARTS}.")
+        raise text_fields.bad("parts", f"Give at most {MOST_PARTS}.")
     for n, part in enumerate(parts):
-        part.name = words.line(f"parts[{n}].name", part.name, least=1, most=MAX_NAME)
-        part.group = words.line(f"parts[{n}].group", part.group, most=MAX_NAME)
-        part.tag = words.line(f"parts[{n}].tag", part.tag, most=words.MAX_TAG)
+        part.name = text_fields.line(f"parts[{n}].name", part.name, least=1, most=MAX_NAME)
+        part.group = text_fields.line(f"parts[{n}].group", part.group, most=MAX_NAME)
+        part.tag = text_fields.line(f"parts[{n}].tag", part.tag, most=text_fields.MAX_TAG)
         if sum(map(bool, (part.monitor_id, part.indicator_id, part.tag))) != 1:
-            raise words.bad(f"parts[{n}]", "Give one of monitor_id, indicator_id and tag.")
+            raise text_fields.bad(f"parts[{n}]", "Give one of monitor_id, indicator_id and tag.")
         if not part.tag and not is_id(part.monitor_id or part.indicator_id):
-            raise words.bad(f"parts[{n}]", "An id has 24 hex digits.")
+            raise text_fields.bad(f"parts[{n}]", "An id has 24 hex digits.")
     return list(parts)
 
 

@@ -9,7 +9,7 @@ from belvedere.access import Actor, Level, audit, require
 from belvedere.base.errors import Conflict, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.statuspages import model
 from belvedere.statuspages.model import StatusPageBody, StatusPageRow
 
@@ -94,7 +94,9 @@ def _check(tx: Tx, row: StatusPageRow) -> None:
     for n, part in enumerate(row.part_list):
         for table, object_id in (("monitors", part.monitor_id), ("indicators", part.indicator_id)):
             if object_id and not _is_there(tx, table, row.customer_id, object_id):
-                raise words.bad(f"parts[{n}]", f"There is nothing with the id {object_id[:24]!r}.")
+                raise text_fields.bad(
+                    f"parts[{n}]", f"There is nothing with the id {object_id[:24]!r}."
+                )
 
 
 def _is_there(tx: Tx, table: str, customer_id: str, object_id: str) -> bool:

@@ -7,8 +7,8 @@ from belvedere.access.api.api_secret import credential_routes
 from belvedere.base.clock import Millis
 from belvedere.files.service import MAX_CONTENT
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
-from belvedere.rest.patterns import matcher as patterns
+from belvedere.rest import pagination
+from belvedere.rest.patterns import matcher
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.tasks import service, store
@@ -41,7 +41,7 @@ async def list_tasks(ask: Ask) -> Reply:
     async with heavy_read(ask, listing.size):
         found, total = await ask.house.db.read(service.listed, ask.actor, listing)
         records = [_record(ask, one) for one in found]
-    return lists.answer(ask, listing, records, total)
+    return pagination.answer(ask, listing, records, total)
 
 
 async def show(ask: Ask) -> msgspec.Struct:
@@ -65,7 +65,7 @@ async def change(ask: Ask) -> msgspec.Struct:
 async def _prepare_patterns(ask: Ask) -> None:
     arguments = ask.body.task_arguments
     if isinstance(arguments, list):
-        await patterns.prepare(pattern_texts(arguments))
+        await matcher.prepare(pattern_texts(arguments))
 
 
 async def _change(ask: Ask, *, whole: bool) -> msgspec.Struct:
@@ -95,7 +95,7 @@ ROUTES: tuple[Route, ...] = (
         list_tasks,
         "List the tasks that you may see",
         answer=list[TaskRecord],
-        query=(*lists.QUERY, ("host", "only tasks of this host id")),
+        query=(*pagination.QUERY, ("host", "only tasks of this host id")),
     ),
     Route("GET", "/task/{id}", "viewer", show, "Show a task", answer=TaskRecord),
     Route(

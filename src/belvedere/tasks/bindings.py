@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from belvedere.access import Actor, acl
-from belvedere.access.people import memberships as roster
+from belvedere.access.people import memberships
 from belvedere.base.errors import Fault, Invalid, NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
@@ -18,7 +18,7 @@ from belvedere.files import store as file_rows
 from belvedere.files.uploads import content_of
 from belvedere.hosts import store as host_rows
 from belvedere.tasks.bodies import HostBody, ScriptBody
-from belvedere.tasks.definition import validation as definition
+from belvedere.tasks.definition import validation
 from belvedere.tasks.definition.validation import refusal
 from belvedere.tasks.model import TaskSpec, Type
 
@@ -45,7 +45,7 @@ def bound(to: Binding, body: Any, spec: TaskSpec) -> TaskSpec:
         approvers=_approvers(to, spec.approvers),
     )
     # All that can be refused is refused before a script is stored.
-    spec = definition.checked(spec)
+    spec = validation.checked(spec)
     script_id = _script(to, body) if spec.type is Type.SCRIPT else None
     spec = msgspec.structs.replace(spec, script_id=script_id)
     faults = _lacking(spec)
@@ -144,5 +144,5 @@ def _approvers(to: Binding, given: Sequence[str]) -> list[str]:
     except Invalid as refused:
         faults = [Fault(f.field.replace("users", "approvers"), f.message) for f in refused.faults]
         raise refusal(faults or [Fault("approvers", refused.message)]) from None
-    ids = {member.email: member.user_id for member in roster.everybody(to.tx, to.actor)}
+    ids = {member.email: member.user_id for member in memberships.everybody(to.tx, to.actor)}
     return list(dict.fromkeys(ids.get(entry, entry) for entry in entries))

@@ -12,17 +12,14 @@ from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict, Fault, Invalid, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.hosts import managed_objects as instances
+from belvedere.hosts import managed_objects
 from belvedere.rest.listing import Listing
-from belvedere.tasks import bindings, store
-from belvedere.tasks import bodies as given
-from belvedere.tasks import schedule_lines as timetable
+from belvedere.tasks import bindings, bodies, schedule_lines, store
 from belvedere.tasks.bindings import Binding
-from belvedere.tasks.definition import masking
-from belvedere.tasks.definition import validation as definition
+from belvedere.tasks.definition import masking, validation
 from belvedere.tasks.model import MASK, TaskSpec, decode
 from belvedere.tasks.store import TaskRow, TaskView
-from belvedere.triggers import service as triggers
+from belvedere.triggers import service
 
 Shown = tuple[TaskView, list[str]]
 
@@ -31,15 +28,15 @@ def create(tx: Tx, keys: Keys, actor: Actor, body: Any, *, refuses_masks: bool =
     """A task with its first version, its secret key and its ACL. A recipe brings masks, which its
     import notes, and so may a definition of an earlier version."""
     require(actor, Level.ADMIN)
-    fields = given.definition_in(body)
+    fields = bodies.definition_in(body)
     faults = [Fault(n, "This is required.") for n in ("name", "type") if not fields.get(n)]
     if faults:
-        raise definition.refusal(faults)
+        raise validation.refusal(faults)
     if refuses_masks:
         masking.refuse_masks(fields, fields["type"])
     row = _new_row(actor, tx.now)
     row.type = fields["type"].value
-    fields["concurrency"] = given.concurrency(fields, body.multitasking, None)
+    fields["concurrency"] = bodies.concurrency(fields, body.multitasking, None)
     spec = bindings.bound(Binding(tx, actor, row.id), body, TaskSpec(**fields))
     store.write_spec(row, spec)
     store.insert(tx, row)
@@ -48,7 +45,7 @@ def create(tx: Tx, keys: Keys, actor: Actor, body: Any, *, refuses_masks: bool =
     if body.acl:
         replace_acl(tx, actor, "task", row.id, body.acl)
     if body.triggers:
-        triggers.replace(tx, actor, "task", row.id, body.triggers)
+        service.replace(tx, actor, "task", row.id, body.triggers)
     return _shown(tx, actor, row.id)
 
 
@@ -67,24 +64,24 @@ def change(
     require(actor, Level.ADMIN)
     row = _held(tx, actor, task_id, if_match, follows=follows)
     old = decode(row.spec)
-    fields = given.definition_in(body)
+    fields = bodies.definition_in(body)
     _refuse_fixed(fields, old)
     kept = _kept(old, whole)
-    fields["concurrency"] = given.concurrency(fields, body.multitasking, kept.get("concurrency"))
+    fields["concurrency"] = bodies.concurrency(fields, body.multitasking, kept.get("concurrency"))
     if "task_arguments" in fields:
-        fields["task_arguments"] = given.unmasked(fields["task_arguments"], old.task_arguments)
+        fields["task_arguments"] = bodies.unmasked(fields["task_arguments"], old.task_arguments)
     fields = masking.restored(fields, old)
     if not follows:
         masking.refuse_masks(fields, old.type)
     if whole and not fields.get("name"):
-        raise definition.refusal([Fault("name", "This is required.")])
+        raise validation.refusal([Fault("name", "This is required.")])
     to = Binding(tx, actor, task_id, old, keeps=not whole)
     spec = bindings.bound(to, body, TaskSpec(**{**kept, **fields}))
     _save(tx, actor, row, spec)
     if body.acl is not None and body.acl != acl_of(tx, actor.customer_id, "task", task_id):
         replace_acl(tx, actor, "task", task_id, body.acl)
     if body.triggers is not None:
-        triggers.replace(tx, actor, "task", task_id, body.triggers)
+        service.replace(tx, actor, "task", task_id, body.triggers)
     return _shown(tx, actor, task_id)
 
 
@@ -101,7 +98,7 @@ def set_timeout(
     require(actor, Level.ADMIN)
     row = _held(tx, actor, task_id, if_match, follows=follows)
     spec = msgspec.structs.replace(decode(row.spec), timeout=timeout)
-    _save(tx, actor, row, definition.checked(spec))
+    _save(tx, actor, row, validation.checked(spec))
     return _shown(tx, actor, task_id)
 
 
@@ -111,7 +108,7 @@ def delete(tx: Tx, actor: Actor, task_id: str, *, follows: bool = False) -> Show
     row = _held(tx, actor, task_id, None, follows=follows)
     # Whatever holds a task refuses here, with Conflict.
     shown_last = _shown(tx, actor, task_id)
-    triggers.forget(tx, actor, "task", task_id)
+    service.forget(tx, actor, "task", task_id)
     _refuse_used(tx, task_id)
     store.mark_deleted(tx, row)
     secret_keys.forget(tx, actor.customer_id, "task", task_id)
@@ -143,8 +140,8 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | N
     views = store.page(tx, actor, listing)
     task_ids = [view.id for view in views]
     acls = store.acls(tx, actor.customer_id, task_ids)
-    started_by = triggers.of_targets(tx, actor.customer_id, "task", task_ids)
-    schedules = timetable.of_tasks(tx, actor.customer_id, task_ids)
+    started_by = service.of_targets(tx, actor.customer_id, "task", task_ids)
+    schedules = schedule_lines.of_tasks(tx, actor.customer_id, task_ids)
     for view in views:
         view.triggers = started_by[view.id]
         view.schedules = schedules[view.id]
@@ -188,7 +185,7 @@ def _held(
 ) -> TaskRow:
     row = store.find(tx, actor.customer_id, task_id, hold=True)
     if not follows:
-        instances.refuse(tx, "task", task_id)
+        managed_objects.refuse(tx, "task", task_id)
     if if_match is not None and if_match != row.version:
         raise Stale(f"The task is at version {row.version} now; read it again.")
     return row
@@ -250,6 +247,6 @@ def audited(spec: TaskSpec) -> dict[str, Any]:
 
 def _shown(tx: Tx, actor: Actor, task_id: str) -> Shown:
     view = store.view(tx, actor.customer_id, task_id)
-    view.triggers = triggers.of_targets(tx, actor.customer_id, "task", [task_id])[task_id]
-    view.schedules = timetable.of_tasks(tx, actor.customer_id, [task_id])[task_id]
+    view.triggers = service.of_targets(tx, actor.customer_id, "task", [task_id])[task_id]
+    view.schedules = schedule_lines.of_tasks(tx, actor.customer_id, [task_id])[task_id]
     return view, acl_of(tx, actor.customer_id, "task", task_id)

@@ -3,11 +3,11 @@
 import msgspec
 
 from belvedere.access import Actor, visible
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.hosts.model import HostRow
-from belvedere.rest import response_budget as budget
+from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.tasks.definition.masking import hidden_fields
@@ -98,11 +98,11 @@ _VIEW = f"{columns(TaskRow, 't.')}, h.hostname, f.filename"
 
 def sealed_spec(tx: Tx, task_id: str, text: str) -> str:
     """A definition as the database keeps it."""
-    return sealed.seal_object(tx, about(task_id), text, hidden_fields(text))
+    return sealed_values.seal_object(tx, about(task_id), text, hidden_fields(text))
 
 
 def _clear(tx: Tx, task_id: str, text: str) -> str:
-    return sealed.open_object(tx, about(task_id), text)
+    return sealed_values.open_object(tx, about(task_id), text)
 
 
 def about(task_id: str) -> str:
@@ -219,7 +219,7 @@ def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
         f" where t.customer_id = ? and t.deleted_at is null and {seen}{sql.where}{sql.page}",
         *(actor.customer_id, *seen_params, *sql.params, *sql.page_params),
     )
-    return budget.fitted(listing, (size for (size,) in rows))
+    return response_budget.fitted(listing, (size for (size,) in rows))
 
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> list[TaskView]:

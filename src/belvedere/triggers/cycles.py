@@ -4,7 +4,7 @@ import msgspec
 
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
-from belvedere.triggers import store as triggers
+from belvedere.triggers import store
 
 # (task or workflow, id)
 Thing = tuple[str, str]
@@ -32,7 +32,7 @@ def _started(tx: Tx, customer_id: str, things: list[Thing]) -> list[Thing]:
     found: list[Thing] = []
     for kind in ("task", "workflow"):
         ids = [object_id for of, object_id in things if of == kind]
-        for ones in triggers.of_sources(tx, customer_id, kind, ids).values():
+        for ones in store.of_sources(tx, customer_id, kind, ids).values():
             found += [(one.target, one.target_id) for one in ones]
     flows = [object_id for of, object_id in things if of == "workflow"]
     for kind, sql in _RUNS.items():

@@ -9,9 +9,7 @@ from belvedere import events
 from belvedere.access import Actor, audit
 from belvedere.base.errors import Conflict, Fault, Invalid
 from belvedere.db import Tx
-from belvedere.triggers import cycles as rings
-from belvedere.triggers import sources
-from belvedere.triggers import store as triggers
+from belvedere.triggers import cycles, sources, store
 from belvedere.triggers.store import Trigger
 
 MAX_TRIGGERS = 100
@@ -28,7 +26,7 @@ def of_targets(
     tx: Tx, customer_id: str, target: str, target_ids: Sequence[str]
 ) -> dict[str, list[str]]:
     """The ids of the events that start each."""
-    found = triggers.of_targets(tx, customer_id, target, target_ids)
+    found = store.of_targets(tx, customer_id, target, target_ids)
     return {target_id: [one.event_id for one in ones] for target_id, ones in found.items()}
 
 
@@ -42,8 +40,8 @@ def replace(
     after = [one.event_id for one in wanted]
     if sorted(after) == sorted(before):
         return
-    triggers.replace_of_target(tx, actor.customer_id, target, target_id, wanted)
-    rings.refuse(tx, actor.customer_id, target, target_id)
+    store.replace_of_target(tx, actor.customer_id, target, target_id, wanted)
+    cycles.refuse(tx, actor.customer_id, target, target_id)
     told: dict[str, Any] = {"triggers": after}
     was = {"triggers": before}
     audit.record(tx, actor, f"{target}.triggers", target, target_id, was, told)
@@ -88,11 +86,11 @@ def _refusal(faults: list[Fault]) -> Invalid:
 
 def forget(tx: Tx, actor: Actor, target: str, target_id: str) -> None:
     """For one that is being deleted; a webhook that runs it must let go of it first."""
-    for one in triggers.of_target(tx, actor.customer_id, target, target_id):
+    for one in store.of_target(tx, actor.customer_id, target, target_id):
         if one.source == "webhook":
             raise Conflict(
                 f"The webhook {one.source_id} runs this {target}; detach it first.",
                 code=f"{target}_in_use",
             )
     thing = (target, target_id)
-    triggers.forget(tx, actor.customer_id, source=thing, target=thing)
+    store.forget(tx, actor.customer_id, source=thing, target=thing)

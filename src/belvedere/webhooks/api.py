@@ -2,7 +2,7 @@
 
 from belvedere.access.api.api_secret import RotateBody, credential_routes
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
+from belvedere.rest import pagination
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.webhooks import service, store
 from belvedere.webhooks.records import WebhookRecord, webhook
@@ -22,7 +22,7 @@ def _record(ask: Ask, shown: Shown) -> WebhookRecord:
 async def list_webhooks(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.WEBHOOKS)
     found, total = await ask.house.db.read(service.listed, ask.actor, listing)
-    return lists.answer(ask, listing, [_record(ask, one) for one in found], total)
+    return pagination.answer(ask, listing, [_record(ask, one) for one in found], total)
 
 
 async def show(ask: Ask) -> WebhookRecord:
@@ -61,7 +61,7 @@ ROUTES: tuple[Route, ...] = (
         list_webhooks,
         "List webhooks",
         answer=list[WebhookRecord],
-        query=lists.QUERY,
+        query=pagination.QUERY,
     ),
     Route("GET", "/webhook/{id}", "viewer", show, "Show a webhook", answer=WebhookRecord),
     Route(

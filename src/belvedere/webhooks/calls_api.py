@@ -5,20 +5,17 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from belvedere.access.actor import Actor, Level
-from belvedere.access.customers import service as customers
-from belvedere.access.limits import anonymous_requests as admission
+from belvedere.access.customers import service
+from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import Kind, use_secret
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.db import Tx
 from belvedere.jobs.idempotency import Once
 from belvedere.rest import listing as filters
-from belvedere.rest import off_loop
-from belvedere.rest import pagination as lists
+from belvedere.rest import off_loop, pagination
 from belvedere.rest.route import Ask, Handler, Reply, Route
-from belvedere.webhooks import records as record
-from belvedere.webhooks.deliveries import payload, replay
-from belvedere.webhooks.deliveries import receive as calls
-from belvedere.webhooks.deliveries import store as inbox
+from belvedere.webhooks import records
+from belvedere.webhooks.deliveries import payload, receive, replay, store
 from belvedere.webhooks.deliveries.receive import Answered, Call
 from belvedere.webhooks.model import Door
 from belvedere.webhooks.records import DeliveryRecord, Triggered
@@ -35,7 +32,7 @@ async def trigger(ask: Ask) -> Reply:
 
 async def admit_secret(ask: Ask) -> None:
     _require_customer(ask)
-    await admission.by_secret(ask, "webhook", ask.path["id"])
+    await anonymous_requests.by_secret(ask, "webhook", ask.path["id"])
 
 
 async def trigger_by_secret(ask: Ask) -> Reply:
@@ -51,7 +48,7 @@ async def admit_signed(ask: Ask) -> None:
     headers = _joined(ask.request.headers.items())
     actor = await house.db.glance(_caller, ask.customer, address)
     try:
-        await house.db.glance(calls.admit_signed, actor.customer_id, webhook_id, headers)
+        await house.db.glance(receive.admit_signed, actor.customer_id, webhook_id, headers)
     except Forbidden:
         customer = actor.customer_name
         house.limits.wrong(address, kind=Kind.SECRET, target=webhook_id, customer=customer)
@@ -75,7 +72,7 @@ async def _from_outside(ask: Ask, door: Door, secret: str = "") -> Reply:
     try:
         call = _call(ask, actor, door, secret)
         if door is Door.SIGNATURE:
-            await house.db.glance(calls.authorize, call)
+            await house.db.glance(receive.authorize, call)
         reply = await _answer(ask, await _with_payload(call))
     except Forbidden:
         customer = actor.customer_name
@@ -93,7 +90,7 @@ async def _with_payload(call: Call) -> Call:
 
 def _caller(tx: Tx, customer_name: str, address: str) -> Actor:
     """Nobody in particular, of the organization that was named; of none when it is not there."""
-    found = customers.by_name(tx, customer_name)
+    found = service.by_name(tx, customer_name)
     if found is None or not found.enabled:
         return Actor("", "", Level.ANONYMOUS, "secret", address=address)
     return Actor(found.id, found.name, Level.ANONYMOUS, "secret", address=address)
@@ -110,7 +107,7 @@ def _call(ask: Ask, actor: Actor, door: Door, secret: str = "") -> Call:
         raw=ask.raw,
         content_type=content_type,
         headers=_joined(headers.items()),
-        redacted=inbox.redacted(headers.items()),
+        redacted=store.redacted(headers.items()),
         payload=[],
         secret=secret,
         once=_once(ask),
@@ -131,11 +128,11 @@ def _once(ask: Ask) -> Once | None:
         return None
     if not 1 <= len(key) <= 255:
         raise Invalid("The id of a delivery has 1 to 255 characters.", code="invalid_key")
-    return Once(calls.ROUTE, key, hashlib.sha256(ask.raw).hexdigest())
+    return Once(receive.ROUTE, key, hashlib.sha256(ask.raw).hexdigest())
 
 
 async def _answer(ask: Ask, call: Call, status: int = 200) -> Reply:
-    answered: Answered = await ask.house.db.join(calls.trigger, call)
+    answered: Answered = await ask.house.db.join(receive.trigger, call)
     if answered.challenge is not None:
         return Reply(answered.challenge, media_type=PLAIN)
     headers = {"Idempotency-Replayed": "true"} if answered.replayed else {}
@@ -146,16 +143,16 @@ async def _answer(ask: Ask, call: Call, status: int = 200) -> Reply:
 
 
 async def list_deliveries(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, inbox.DELIVERIES)
+    listing = filters.read(ask.query, store.DELIVERIES)
     found, total = await ask.house.db.read(replay.listed, ask.actor, ask.path["id"], listing)
-    return lists.answer(ask, listing, [record.delivery(one) for one in found], total)
+    return pagination.answer(ask, listing, [records.delivery(one) for one in found], total)
 
 
 async def show_delivery(ask: Ask) -> DeliveryRecord:
     found, body = await ask.house.db.read(
         replay.show, ask.actor, ask.path["id"], ask.path["delivery_id"]
     )
-    return record.delivery(found, body)
+    return records.delivery(found, body)
 
 
 async def replay_delivery(ask: Ask) -> Reply:
@@ -232,7 +229,7 @@ ROUTES: tuple[Route, ...] = (
         "What came in, newest first, at most 100",
         answer=list[DeliveryRecord],
         known=False,
-        query=lists.QUERY,
+        query=pagination.QUERY,
     ),
     Route(
         "GET",

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from belvedere.access import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.base.errors import Refused
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.tasks.model import MASK
 from belvedere.webhooks.deliveries import payload
 from belvedere.webhooks.model import Delivery, StartedJob
@@ -111,4 +111,4 @@ def _masked(found: Delivery, body: str) -> str:
     if isinstance(elements, Refused):
         # It cannot be told which part of it was meant to be hidden.
         return MASK
-    return text.compact([MASK if n in hidden else one for n, one in enumerate(elements)])
+    return json_text.compact([MASK if n in hidden else one for n, one in enumerate(elements)])

@@ -12,7 +12,7 @@ from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Fault, Invalid, NotFound, Stale
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.rest.listing import Listing
 from belvedere.triggers import store as triggers
 from belvedere.triggers.store import Trigger
@@ -146,9 +146,11 @@ def rotate(
 def _check_given(row: WebhookRow, secret: str) -> None:
     if row.signature == Signature.NONE:
         # It would stand in the address, where only one that nobody else knows is good enough.
-        raise words.bad("secret", "Only a webhook with a signature takes a secret of your own.")
+        raise text_fields.bad(
+            "secret", "Only a webhook with a signature takes a secret of your own."
+        )
     if not _SECRET.fullmatch(secret):
-        raise words.bad("secret", "Give 16 to 255 letters, digits and signs without blanks.")
+        raise text_fields.bad("secret", "Give 16 to 255 letters, digits and signs without blanks.")
 
 
 def together(tx: Tx, customer_id: str, rows: list[WebhookRow]) -> list[Shown]:
@@ -166,14 +168,14 @@ def _by_kind(found: list[Trigger]) -> dict[str, list[str]]:
 
 def _write(row: WebhookRow, body: WebhookBody, *, needs_name: bool) -> None:
     if body.name is None and needs_name:
-        raise words.bad("name", "This is required.")
+        raise text_fields.bad("name", "This is required.")
     if body.name is not None:
-        row.name = words.line("name", body.name, least=1)
+        row.name = text_fields.line("name", body.name, least=1)
     if body.enable is not None:
         row.enabled = int(body.enable)
     if body.signature is not None:
         if body.signature not in set(Signature):
-            raise words.bad("signature", f"Give one of {', '.join(Signature)}.")
+            raise text_fields.bad("signature", f"Give one of {', '.join(Signature)}.")
         row.signature = Signature(body.signature).value
 
 

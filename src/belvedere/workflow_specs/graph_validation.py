@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 
 from belvedere.base.errors import Fault, Invalid
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.tasks.definition.validation import retry_faults
-from belvedere.workflow_specs import graph_cycles as circles
+from belvedere.workflow_specs import graph_cycles
 from belvedere.workflow_specs.model import Graph
 
 MAX_NODES = 200
@@ -50,7 +50,7 @@ def faults_of(graph: Graph, start: str) -> list[Fault]:
     found = [*_nodes(graph), *_edges(graph)]
     if found:
         return found[:MAX_FAULTS]
-    ring = circles.unbounded(graph)
+    ring = graph_cycles.unbounded(graph)
     if ring:
         told = f"The edges lead round in a circle without end: {' → '.join(ring)}."
         return [Fault("graph.edges", f"{told} Give one of them max_visits.")]
@@ -104,7 +104,7 @@ def _edges(graph: Graph) -> Faults:
 
 def _name(field: str, text: str) -> Faults:
     try:
-        is_right = words.line(field, text, most=MAX_NAME, least=1) == text
+        is_right = text_fields.line(field, text, most=MAX_NAME, least=1) == text
     except Invalid as refused:
         yield refused.faults[0]
         return
@@ -113,7 +113,7 @@ def _name(field: str, text: str) -> Faults:
 
 
 def _unreachable(graph: Graph, start: str) -> Faults:
-    reached = circles.reached(circles.ways(graph), [start])
+    reached = graph_cycles.reached(graph_cycles.ways(graph), [start])
     for n, node in enumerate(graph.nodes):
         if node.id not in reached:
             yield Fault(f"graph.nodes[{n}]", f"No edge leads from {start!r} to {node.id!r}.")

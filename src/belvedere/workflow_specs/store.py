@@ -3,11 +3,11 @@
 import msgspec
 
 from belvedere.access import Actor, visible
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.base.errors import NotFound
 from belvedere.base.text.credentials import MASK
 from belvedere.db import Tx, columns
-from belvedere.rest import response_budget as budget
+from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.tasks import store as tasks
@@ -79,12 +79,12 @@ def sealed_spec(tx: Tx, workflow_id: str, text: str) -> str:
     """A definition as the database keeps it."""
     constants = decode(text).global_constants
     hidden = {"global_constants": dict.fromkeys(constants, MASK)} if constants else {}
-    return sealed.seal_object(tx, about(workflow_id), text, hidden)
+    return sealed_values.seal_object(tx, about(workflow_id), text, hidden)
 
 
 def _clear(tx: Tx, rows: list[WorkflowRow]) -> list[WorkflowRow]:
     for row in rows:
-        row.spec = sealed.open_object(tx, about(row.id), row.spec)
+        row.spec = sealed_values.open_object(tx, about(row.id), row.spec)
     return rows
 
 
@@ -106,7 +106,7 @@ def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
     of, params = _seen(actor, listing)
     sql = clauses(listing)
     rows = tx.rows(f"select octet_length(w.spec) {of}{sql.page}", *params, *sql.page_params)
-    return budget.fitted(listing, (size for (size,) in rows))
+    return response_budget.fitted(listing, (size for (size,) in rows))
 
 
 def total(tx: Tx, actor: Actor, listing: Listing) -> int:
@@ -201,7 +201,7 @@ def version_of(tx: Tx, workflow_id: str, version: int) -> WorkflowSpec:
         workflow_id,
         version,
     )
-    spec = decode(sealed.open_object(tx, about(workflow_id), text))
+    spec = decode(sealed_values.open_object(tx, about(workflow_id), text))
     if len(tx.memo) > REMEMBERED:
         tx.memo.clear()
     tx.memo["workflow", workflow_id, version] = spec

@@ -3,7 +3,7 @@
 from belvedere.access.api.acl import acl_routes
 from belvedere.access.api.api_secret import credential_routes
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
+from belvedere.rest import pagination
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Reply, Route
 from belvedere.schedules.api.schedules import schedule_routes
@@ -22,7 +22,7 @@ async def list_workflows(ask: Ask) -> Reply:
     async with heavy_read(ask, listing.size):
         found, total = await ask.house.db.read(service.listed, ask.actor, listing)
         records = [record(one, ask.actor) for one in found]
-    return lists.answer(ask, listing, records, total)
+    return pagination.answer(ask, listing, records, total)
 
 
 async def show(ask: Ask) -> WorkflowRecord:
@@ -79,7 +79,7 @@ ROUTES: tuple[Route, ...] = (
         list_workflows,
         "List the workflows that you may see",
         answer=list[WorkflowRecord],
-        query=lists.QUERY,
+        query=pagination.QUERY,
     ),
     Route("GET", PATH, "viewer", show, "Show a workflow", answer=WorkflowRecord),
     Route("GET", f"{PATH}/graph", "viewer", graph, "Show a workflow's graph", answer=Graph),

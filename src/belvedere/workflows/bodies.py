@@ -8,14 +8,14 @@ from belvedere.access import Actor
 from belvedere.base.clock import DAY, SECOND, Millis
 from belvedere.base.errors import Fault, NotFound
 from belvedere.base.ids import is_id
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.db import Tx
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.tasks import store as tasks
 from belvedere.tasks.definition.validation import env_faults
 from belvedere.triggers.service import EventBody
 from belvedere.workflow_specs import graph_validation as graph
-from belvedere.workflow_specs import nesting as parts
+from belvedere.workflow_specs import nesting
 from belvedere.workflow_specs.model import Graph, WorkflowSpec
 
 LINES = ("short_description", "icon_color", "icon_image")
@@ -62,7 +62,7 @@ def spec_of(body: WorkflowBody, old: WorkflowSpec) -> WorkflowSpec:
 
 def texts_of(values: dict[str, Any]) -> dict[str, str]:
     return {
-        name: value if isinstance(value, str) else text.compact(value)
+        name: value if isinstance(value, str) else json_text.compact(value)
         for name, value in values.items()
     }
 
@@ -87,15 +87,15 @@ def checked(
         faults.append(Fault("expires", f"Give {SECOND} to {365 * DAY} milliseconds."))
     faults += env_faults("global_constants", spec.global_constants)
     faults += _missing_tasks(tx, actor, spec, known)
-    faults += parts.faults_of(tx, actor.customer_id, workflow_id, spec.graph)
+    faults += nesting.faults_of(tx, actor.customer_id, workflow_id, spec.graph)
     if faults:
         raise graph.refusal(faults)
-    lines = {name: words.line(name, getattr(spec, name)) for name in LINES}
+    lines = {name: text_fields.line(name, getattr(spec, name)) for name in LINES}
     return msgspec.structs.replace(
         spec,
-        name=words.line("name", spec.name, least=1),
-        description=words.prose("description", spec.description),
-        tags=words.tags("tags", spec.tags),
+        name=text_fields.line("name", spec.name, least=1),
+        description=text_fields.prose("description", spec.description),
+        tags=text_fields.tags("tags", spec.tags),
         **lines,
     )
 

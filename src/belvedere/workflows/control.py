@@ -3,19 +3,19 @@
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, NotFound
 from belvedere.db import Tx
-from belvedere.jobs import permissions as sight
+from belvedere.jobs import permissions
 from belvedere.jobs.lifecycle import actions as job_service
 from belvedere.jobs.model import WORKFLOW, JobRow
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Step
 from belvedere.workflows import restart as again
-from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine import step_store
 from belvedere.workflows.engine.advance import advance
 
 
 def to_see(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> JobRow:
     """A workflow job, or one of its steps; of this workflow, or it is not there."""
-    job = sight.to_see(tx, actor, job_id)
+    job = permissions.to_see(tx, actor, job_id)
     if job.workflow_id != workflow_id:
         raise NotFound("The workflow has no such job.", code="job_not_found")
     return job
@@ -32,10 +32,10 @@ def whole(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> JobRow:
 def taken(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> list[Step]:
     """The visits of the nodes that were reached, in the order of the graph."""
     whole(tx, actor, workflow_id, job_id)
-    mine = steps.workflow_job(tx, job_id)
+    mine = step_store.workflow_job(tx, job_id)
     graph = store.version_of(tx, mine.workflow_id, mine.version).graph
     place = {node.id: n for n, node in enumerate(graph.nodes)}
-    return sorted(steps.of_job(tx, job_id), key=lambda one: (place[one.node_id], one.visit))
+    return sorted(step_store.of_job(tx, job_id), key=lambda one: (place[one.node_id], one.visit))
 
 
 def cancel(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> None:
@@ -48,12 +48,12 @@ def cancel(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> None:
 def restart(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> str:
     """A new job that takes over what went well and goes on from the steps that did not."""
     whole(tx, actor, workflow_id, job_id)
-    old = sight.to_run(tx, actor, job_id)
+    old = permissions.to_run(tx, actor, job_id)
     if not old.is_over:
         raise Conflict("Only a job that is over can be restarted.", code="wrong_lifecycle")
     row = store.find(tx, actor.customer_id, workflow_id)
     if not row.enabled:
         raise Conflict("The workflow is disabled; enable it first.", code="workflow_disabled")
-    if steps.is_taken(tx, row):
+    if step_store.is_taken(tx, row):
         raise Conflict("Another job of this workflow runs; wait for its end.", code="workflow_busy")
     return again.restarted(tx, actor, old).id

@@ -6,15 +6,12 @@ from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.jobs import events as changes
+from belvedere.jobs import events
 from belvedere.jobs import store as jobs
 from belvedere.jobs.model import JobRow, Lifecycle, State
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Graph, Node, Step, WorkflowJobRow
-from belvedere.workflows.engine import nested as runs
-from belvedere.workflows.engine import rule
-from belvedere.workflows.engine import step_jobs as children
-from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine import nested, rule, step_jobs, step_store
 from belvedere.workflows.engine.advance import advance
 from belvedere.workflows.engine.decision import Begin
 from belvedere.workflows.engine.requests import Wanted
@@ -23,16 +20,16 @@ from belvedere.workflows.engine.visits import Key, Visit, visits
 
 def restarted(tx: Tx, actor: Actor, old: JobRow, above: JobRow | None = None) -> JobRow:
     """The new job; `above` is the one that it is a step of."""
-    mine = steps.workflow_job(tx, old.id)
+    mine = step_store.workflow_job(tx, old.id)
     graph = store.version_of(tx, mine.workflow_id, mine.version).graph
-    taken = {(step.node_id, step.visit): step for step in steps.of_job(tx, old.id)}
+    taken = {(step.node_id, step.visit): step for step in step_store.of_job(tx, old.id)}
     kept = _kept(graph, mine.start, old, visits(taken.values()))
     new = _row(tx, old, actor, above)
     jobs.insert(tx, [(new, "[]", None)])
-    changes.tell(tx, "created", [new])
-    steps.insert_job(tx, msgspec.structs.replace(mine, job_id=new.id))
+    events.tell(tx, "created", [new])
+    step_store.insert_job(tx, msgspec.structs.replace(mine, job_id=new.id))
     over = [msgspec.structs.replace(taken[one.key], workflow_job_id=new.id) for one in kept]
-    steps.insert(tx, over)
+    step_store.insert(tx, over)
     has_begun = _inside(tx, actor, new, graph, mine, taken, kept)
     if not kept and not has_begun:
         _start(tx, new, graph.node(mine.start), mine, taken.get((mine.start, 1)))
@@ -57,7 +54,7 @@ def _inside(
         if step is not None and graph.node(begin.node_id).workflow_id:
             inner = _goes_on(tx, actor, new, graph.node(begin.node_id), step)
             found += [] if inner is None else [_step(new, begin, inner)]
-    steps.insert(tx, found)
+    step_store.insert(tx, found)
     return bool(found)
 
 
@@ -68,12 +65,12 @@ def _step(new: JobRow, begin: Begin, inner: JobRow) -> Step:
 
 def _goes_on(tx: Tx, actor: Actor, new: JobRow, node: Node, step: Step) -> JobRow | None:
     """None: nothing of it can be taken over, so that it begins anew and says what is wrong."""
-    inner = steps.jobs_of(tx, [step]).get(step.job_id)
+    inner = step_store.jobs_of(tx, [step]).get(step.job_id)
     if inner is None or inner.state not in (State.FAILURE, State.CANCELED):
         return None
     try:
-        row, _ = runs.to_start(tx, Wanted(new, node, []))
-        if inner.started_at is None or steps.is_taken(tx, row):
+        row, _ = nested.to_start(tx, Wanted(new, node, []))
+        if inner.started_at is None or step_store.is_taken(tx, row):
             return None
         return restarted(tx, actor, inner, new)
     except Refused:
@@ -127,10 +124,10 @@ def _row(tx: Tx, old: JobRow, actor: Actor, above: JobRow | None) -> JobRow:
 
 def _start(tx: Tx, new: JobRow, node: Node, mine: WorkflowJobRow, step: Step | None) -> None:
     """The first step once more, with the values that it had."""
-    first = None if step is None else steps.jobs_of(tx, [step]).get(step.job_id)
+    first = None if step is None else step_store.jobs_of(tx, [step]).get(step.job_id)
     if first is None:
         wanted = Wanted(new, node, msgspec.json.decode(mine.given or "[]"))
     else:
-        wanted = children.as_before(tx, new, node, first)
+        wanted = step_jobs.as_before(tx, new, node, first)
     wanted.origin = new.origin
-    children.write(tx, [children.prepare_anyhow(tx, wanted, {})])
+    step_jobs.write(tx, [step_jobs.prepare_anyhow(tx, wanted, {})])

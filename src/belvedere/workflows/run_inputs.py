@@ -5,8 +5,7 @@ import msgspec
 from belvedere.access.actor import Actor
 from belvedere.db import Tx
 from belvedere.jobs import store as jobs
-from belvedere.jobs.queries import details as reading
-from belvedere.jobs.queries import pages
+from belvedere.jobs.queries import details, pages
 from belvedere.jobs.queries.records import InputRecord
 from belvedere.rest.listing import Listing
 from belvedere.rest.response_budget import Budget, check_order
@@ -57,6 +56,6 @@ def _deepest(tx: Tx, job_id: str) -> str:
 
 
 def _of(tx: Tx, actor: Actor, workflow_job_id: str, job_id: str) -> WorkflowInput:
-    step = reading.whole(tx, jobs.find(tx, actor.customer_id, job_id), actor.customer_name)
+    step = details.whole(tx, jobs.find(tx, actor.customer_id, job_id), actor.customer_name)
     values = step.task_arguments_values or []
     return WorkflowInput(step.id, values, step.creation_date, step.task, workflow_job_id)

@@ -10,25 +10,20 @@ from belvedere.access.actor import Actor
 from belvedere.access.customers import service as customers
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
-from belvedere.jobs.api import list_pages as page_reading
-from belvedere.jobs.api import request_size
-from belvedere.jobs.api import run_requests as asking
+from belvedere.jobs.api import list_pages, request_size, run_requests
 from belvedere.jobs.api.results import is_said
 from belvedere.jobs.history import retention
 from belvedere.jobs.model import WORKFLOW, JobRow
-from belvedere.jobs.queries import details as reading
-from belvedere.jobs.queries import pages
-from belvedere.jobs.queries import records as record
+from belvedere.jobs.queries import details, pages, records
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
+from belvedere.rest import pagination
 from belvedere.rest.listing import Condition
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Reply, Route
 from belvedere.rest.run_arguments import Given
 from belvedere.workflow_specs import store
-from belvedere.workflows import control, service, start
-from belvedere.workflows import run_inputs as inputs
+from belvedere.workflows import control, run_inputs, service, start
 from belvedere.workflows.records import StepRecord, step
 from belvedere.workflows.run_inputs import WorkflowInput
 from belvedere.workflows.start import NewWorkflowJob, Prepared
@@ -48,7 +43,7 @@ class RunWorkflow(msgspec.Struct):
 
 
 async def run(ask: Ask) -> Reply:
-    return await _run(ask, ask.actor, await asking.given(ask))
+    return await _run(ask, ask.actor, await run_requests.given(ask))
 
 
 async def admit_size(ask: Ask) -> None:
@@ -61,15 +56,15 @@ def _takes_file(customer_id: str, tx: Tx, workflow_id: str) -> bool:
 
 
 async def admit_secret(ask: Ask) -> None:
-    await asking.admit(ask, "workflow", ask.path["id"], store.takes_file)
+    await run_requests.admit(ask, "workflow", ask.path["id"], store.takes_file)
 
 
 async def run_by_secret(ask: Ask) -> Reply:
-    given = await asking.given(ask)
+    given = await run_requests.given(ask)
     if ask.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
     secret = ask.path["secret"]
-    return await asking.by_secret(
+    return await run_requests.by_secret(
         ask, _customer, lambda actor: _run(ask, actor, given, secret=secret)
     )
 
@@ -80,7 +75,7 @@ def _customer(tx: Tx, name: str | None) -> tuple[str, str] | None:
 
 
 async def _run(ask: Ask, actor: Actor, given: Given, secret: str | None = None) -> Reply:
-    within_s = asking.patience(ask, given)
+    within_s = run_requests.patience(ask, given)
     wanted = NewWorkflowJob(
         actor=actor,
         workflow_id=ask.path["id"],
@@ -88,19 +83,19 @@ async def _run(ask: Ask, actor: Actor, given: Given, secret: str | None = None) 
         origin="user" if secret is None else "secret",
         secret=secret,
         keys=ask.house.keys if secret is not None else None,
-        once=await asking.once(ask),
+        once=await run_requests.once(ask),
         # A secret opens the workflow as it is, not its middle.
         start=given.task or None if secret is None else None,
     )
     made: Prepared = await ask.house.db.join(start.run, wanted)
-    headers = asking.replayed(made.is_replayed)
+    headers = run_requests.replayed(made.is_replayed)
     if within_s is not None:
-        return await asking.wait(ask, actor, made.job.id, within_s, headers)
+        return await run_requests.wait(ask, actor, made.job.id, within_s, headers)
     return Reply(_created(made.job, actor), headers=headers)
 
 
 def _created(job: JobRow, actor: Actor) -> JobRecord:
-    found = record.light(job, actor.customer_name, job.created_at)
+    found = records.light(job, actor.customer_name, job.created_at)
     found.output = None
     return found
 
@@ -127,11 +122,11 @@ async def list_inputs(ask: Ask) -> Reply:
     )
     listing = replace(asked, conditions=(*asked.conditions, *only))
     async with heavy_read(ask):
-        found, is_cut = await ask.house.db.read(inputs.of_jobs, ask.actor, listing)
+        found, is_cut = await ask.house.db.read(run_inputs.of_jobs, ask.actor, listing)
     if not is_said(ask, "include_definitions"):
         for one in found:
             one.task = msgspec.UNSET
-    next_page = lists.next_page(ask, found[-1].workflow_job_id) if is_cut else None
+    next_page = pagination.next_page(ask, found[-1].workflow_job_id) if is_cut else None
     return Reply(found, headers={"Link": next_page} if next_page else {})
 
 
@@ -145,8 +140,8 @@ async def list_nodes(ask: Ask) -> list[StepRecord]:
 async def _page(ask: Ask, only: Condition) -> Reply:
     asked = filters.read(ask.query, pages.listable(ask.house.db.sql.engine))
     listing = replace(asked, conditions=(*asked.conditions, only))
-    page = await page_reading.read(ask, listing)
-    return lists.answer(ask, listing, page.records, page.total, page.until)
+    page = await list_pages.read(ask, listing)
+    return pagination.answer(ask, listing, page.records, page.total, page.until)
 
 
 async def show(ask: Ask) -> JobRecord:
@@ -156,8 +151,8 @@ async def show(ask: Ask) -> JobRecord:
 
 
 async def _shown(ask: Ask, job_id: str) -> JobRecord:
-    found: JobRecord = await ask.house.db.glance(reading.show, ask.actor, job_id)
-    await asking.with_log(ask, found, job_id)
+    found: JobRecord = await ask.house.db.glance(details.show, ask.actor, job_id)
+    await run_requests.with_log(ask, found, job_id)
     return found
 
 
@@ -207,12 +202,14 @@ def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
         needs_customer=level == "anonymous",
         max_body=request_size.MAX_BODY,
         admit=admit_size if level == "user" else admit_secret,
-        query=asking.QUERY,
+        query=run_requests.QUERY,
     )
 
 
 def _list_route(path: str, handler: Handler, summary: str) -> Route:
-    return Route("GET", path, "viewer", handler, summary, answer=list[JobRecord], query=lists.QUERY)
+    return Route(
+        "GET", path, "viewer", handler, summary, answer=list[JobRecord], query=pagination.QUERY
+    )
 
 
 ROUTES: tuple[Route, ...] = (
@@ -231,7 +228,7 @@ ROUTES: tuple[Route, ...] = (
         list_inputs,
         "What its jobs were started with, newest first",
         answer=list[WorkflowInput],
-        query=(*lists.QUERY, ("include_definitions", "also the definitions of the arguments")),
+        query=(*pagination.QUERY, ("include_definitions", "also the definitions of the arguments")),
     ),
     Route("GET", JOB, "viewer", show, "One of a workflow's jobs", answer=JobRecord),
     _list_route(f"{JOB}/jobs", list_steps, "The jobs of its steps, newest first"),

@@ -9,7 +9,7 @@ from belvedere.schedules.targets import TASK, Target
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.nesting import first_task
 from belvedere.workflows import start
-from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine import step_store
 from belvedere.workflows.start import NewWorkflowJob
 
 
@@ -24,7 +24,7 @@ def _masked(tx: Tx, customer_id: str, workflow_id: str) -> set[int]:
 
 def _busy(tx: Tx, customer_id: str, workflow_id: str) -> str | None:
     """One that has begun, or waits for its turn."""
-    found = [*steps.begun(tx, workflow_id), *steps.waiting(tx, workflow_id)]
+    found = [*step_store.begun(tx, workflow_id), *step_store.waiting(tx, workflow_id)]
     return found[0] if found else None
 
 

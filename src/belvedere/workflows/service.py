@@ -12,17 +12,15 @@ from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.jobs.lifecycle.actions import name_of
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.rest.listing import Listing
 from belvedere.tasks.model import MASK
-from belvedere.triggers import cycles as rings
-from belvedere.triggers import service as triggers
-from belvedere.workflow_specs import nesting as parts
-from belvedere.workflow_specs import store
+from belvedere.triggers import cycles, service
+from belvedere.workflow_specs import nesting, store
 from belvedere.workflow_specs.model import WorkflowRow, WorkflowSpec, decode
-from belvedere.workflows import bodies as given
+from belvedere.workflows import bodies
 from belvedere.workflows.bodies import WorkflowBody
-from belvedere.workflows.engine import admission as turns
+from belvedere.workflows.engine import admission
 from belvedere.workflows.records import Shown
 
 
@@ -30,8 +28,8 @@ def create(tx: Tx, keys: Keys, actor: Actor, body: WorkflowBody) -> Shown:
     """A workflow with its first version, its secret key and its ACL."""
     require(actor, Level.ADMIN)
     if not body.name:
-        raise words.bad("name", "This is required.")
-    spec = given.checked(tx, actor, given.spec_of(body, WorkflowSpec()), set())
+        raise text_fields.bad("name", "This is required.")
+    spec = bodies.checked(tx, actor, bodies.spec_of(body, WorkflowSpec()), set())
     row = WorkflowRow(new_id(), actor.customer_id, "", 1, 1, "[]", 1, "", tx.now, tx.now)
     store.insert(tx, row, spec, name_of(actor))
     secret_keys.make(tx, keys, actor.customer_id, "workflow", row.id)
@@ -52,23 +50,23 @@ def change(
 ) -> Shown:
     """Replace the definition (`whole`), or the given parts of it: a new version if it differs."""
     require(actor, Level.ADMIN)
-    triggers.lock_rings(tx, actor.customer_id)
+    service.lock_rings(tx, actor.customer_id)
     row = store.find(tx, actor.customer_id, workflow_id, hold=True)
     if if_match is not None and if_match != row.version:
         raise Stale(f"The workflow is at version {row.version} now; read it again.")
     old = decode(row.spec)
     if whole and not body.name:
-        raise words.bad("name", "This is required.")
-    wanted = given.spec_of(body, WorkflowSpec() if whole else old)
-    spec = given.checked(tx, actor, wanted, old.graph.tasks, workflow_id)
+        raise text_fields.bad("name", "This is required.")
+    wanted = bodies.spec_of(body, WorkflowSpec() if whole else old)
+    spec = bodies.checked(tx, actor, wanted, old.graph.tasks, workflow_id)
     if spec != old:
         store.save(tx, row, spec, name_of(actor))
         # Another task in it may be one that starts it.
-        rings.refuse(tx, actor.customer_id, "workflow", workflow_id)
+        cycles.refuse(tx, actor.customer_id, "workflow", workflow_id)
         before, after = _audited(old), _audited(spec)
         audit.record(tx, actor, "workflow.change", "workflow", row.id, before, after)
         events.append(tx, row.customer_id, "workflow.changed", row.id, _event(row))
-        turns.next_ones(tx, row)
+        admission.next_ones(tx, row)
     _more(tx, actor, workflow_id, body)
     return _shown(tx, actor, row)
 
@@ -79,7 +77,7 @@ def _more(tx: Tx, actor: Actor, workflow_id: str, body: WorkflowBody) -> None:
     if body.acl is not None and body.acl != known:
         replace_acl(tx, actor, "workflow", workflow_id, body.acl)
     if body.triggers is not None:
-        triggers.replace(tx, actor, "workflow", workflow_id, body.triggers)
+        service.replace(tx, actor, "workflow", workflow_id, body.triggers)
 
 
 def delete(tx: Tx, actor: Actor, workflow_id: str) -> Shown:
@@ -87,11 +85,11 @@ def delete(tx: Tx, actor: Actor, workflow_id: str) -> Shown:
     require(actor, Level.ADMIN)
     row = store.find(tx, actor.customer_id, workflow_id, hold=True)
     last = _shown(tx, actor, row)
-    triggers.forget(tx, actor, "workflow", workflow_id)
+    service.forget(tx, actor, "workflow", workflow_id)
     _refuse_used(tx, workflow_id)
     store.mark_deleted(tx, row)
     secret_keys.forget(tx, actor.customer_id, "workflow", workflow_id)
-    turns.abandon(tx, row)
+    admission.abandon(tx, row)
     # The ACL stays: it says who may still see the jobs that ran.
     before = _audited(decode(row.spec))
     audit.record(tx, actor, "workflow.delete", "workflow", row.id, before, None)
@@ -100,7 +98,7 @@ def delete(tx: Tx, actor: Actor, workflow_id: str) -> Shown:
 
 
 def _refuse_used(tx: Tx, workflow_id: str) -> None:
-    used = parts.user_of(tx, workflow_id)
+    used = nesting.user_of(tx, workflow_id)
     if used is not None:
         message = f"The workflow {used} runs this one; take it out of there first."
         raise Conflict(message, code="workflow_in_use")
@@ -136,9 +134,9 @@ def rotate(tx: Tx, keys: Keys, actor: Actor, workflow_id: str, overlap_s: int = 
 def _together(tx: Tx, actor: Actor, rows: list[WorkflowRow]) -> list[Shown]:
     ids = [row.id for row in rows]
     acls = store.acls_of(tx, actor.customer_id, ids)
-    started_by = triggers.of_targets(tx, actor.customer_id, "workflow", ids)
+    started_by = service.of_targets(tx, actor.customer_id, "workflow", ids)
     tasks = store.tasks_of(tx, ids)
-    flows = parts.names_of(tx, ids)
+    flows = nesting.names_of(tx, ids)
     return [
         Shown(row, acls[row.id], started_by[row.id], tasks[row.id], flows[row.id], _first(tx, row))
         for row in rows
@@ -150,7 +148,7 @@ def _first(tx: Tx, row: WorkflowRow) -> str:
     node = spec.graph.node(spec.start)
     if not node.workflow_id:
         return node.task_id
-    return parts.first_task(tx, row.customer_id, node.workflow_id)
+    return nesting.first_task(tx, row.customer_id, node.workflow_id)
 
 
 def _shown(tx: Tx, actor: Actor, row: WorkflowRow) -> Shown:

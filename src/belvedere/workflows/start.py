@@ -20,8 +20,7 @@ from belvedere.jobs.lifecycle.create import Tasks
 from belvedere.jobs.model import JobRow
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Node, WorkflowRow, WorkflowSpec, decode
-from belvedere.workflows.engine import nested as runs
-from belvedere.workflows.engine import step_jobs as children
+from belvedere.workflows.engine import nested, step_jobs
 from belvedere.workflows.engine.requests import Of, Run, Wanted
 
 
@@ -73,11 +72,11 @@ def run(tx: Tx, wanted: list[NewWorkflowJob]) -> Sequence[Prepared | Exception]:
 def prepare(tx: Tx, item: NewWorkflowJob, tasks: Tasks) -> Prepared:
     """Everything that can be refused is refused here."""
     row = _workflow(tx, item)
-    runs.check_enabled(row)
+    nested.check_enabled(row)
     node = _start(decode(row.spec), item.start)
     of = _stem(item, row, new_id())
     wanted = Wanted(of, node, item.given or [], item.origin, item.by_index)
-    made = children.whole(tx, row, of, wanted, tasks, start=node)
+    made = step_jobs.whole(tx, row, of, wanted, tasks, start=node)
     return Prepared(item, made.job, made)
 
 
@@ -85,7 +84,7 @@ def write(tx: Tx, ready: Sequence[Prepared]) -> None:
     """Make them durable; where only one may run at a time, the others wait."""
     for one in ready:
         assert one.run is not None
-        children.begin(tx, one.run, starters.to_remember(one.wanted.actor))
+        step_jobs.begin(tx, one.run, starters.to_remember(one.wanted.actor))
         if one.wanted.once is not None:
             once.remember(tx, [(_key(one.wanted), one.wanted.once, [one.job.id])])
     around_commit(tx, "start")

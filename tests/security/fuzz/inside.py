@@ -13,9 +13,9 @@ from belvedere.base.text.masking import MARK, Masker
 from belvedere.jobs.output.log_lines import _CODES, Search
 from belvedere.jobs.output.log_store import Chunk
 from belvedere.rest import listing as filters
-from belvedere.rest import listing_sql as clauses
+from belvedere.rest import listing_sql
 from belvedere.rest.listing import Field, Kind, Listable
-from belvedere.rest.patterns import matcher as patterns
+from belvedere.rest.patterns import matcher
 from belvedere.schedules.timing import cron
 from belvedere.schedules.timing.cron import BadCron, Cron
 from security.fuzz.target import Target
@@ -93,7 +93,7 @@ def _check_filters(query: dict[str, list[str]]) -> None:
     except Invalid as refusal:
         assert refusal.faults
         return
-    sql = clauses.clauses(listing)
+    sql = listing_sql.clauses(listing)
     assert sql.where.count("?") == len(sql.params) and sql.page.count("?") == len(sql.page_params)
     text = f"select x.id, x.name, x.size from x where 1 = 1{sql.where}"
     found = set(_table.execute(text, sql.params))
@@ -242,7 +242,7 @@ def _check_patterns(example: tuple[str, str]) -> None:
         assert refusal.code == "bad_pattern"
         ours = None
     try:
-        theirs = patterns.Pattern(source)
+        theirs = matcher.Pattern(source)
     except Invalid as refusal:
         assert ours is None or "surrogate" in refusal.message or "beside letters" in refusal.message
         return

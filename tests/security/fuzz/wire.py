@@ -6,11 +6,10 @@ from urllib.parse import urlencode
 
 import hypothesis.strategies as st
 
-from belvedere.base import websocket_frames as frames
+from belvedere.base import websocket_frames
 from belvedere.base.errors import Invalid, Refused
-from belvedere.base.text import json_text as text
-from belvedere.rest import fields
-from belvedere.rest import run_arguments as arguments
+from belvedere.base.text import json_text
+from belvedere.rest import fields, run_arguments
 from security.fuzz.target import Target
 
 LONGEST = 70_000
@@ -23,20 +22,22 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
 
 
 cuts = st.lists(st.integers(0, 200_000), max_size=12)
-opcodes = st.sampled_from([frames.TEXT, frames.BINARY, frames.PING, frames.PONG])
+opcodes = st.sampled_from(
+    [websocket_frames.TEXT, websocket_frames.BINARY, websocket_frames.PING, websocket_frames.PONG]
+)
 payloads = st.one_of(
     st.binary(max_size=130), st.sampled_from([b"", b"a" * 125, b"b" * 126, b"c" * 65_536])
 )
 
 
-def _read(pieces: list[bytes]) -> tuple[list[frames.Found], int]:
+def _read(pieces: list[bytes]) -> tuple[list[websocket_frames.Found], int]:
     """What was read, and the code of the refusal that ended it, or 0."""
-    reader = frames.Reader(masked=True, longest=LONGEST)
-    found: list[frames.Found] = []
+    reader = websocket_frames.Reader(masked=True, longest=LONGEST)
+    found: list[websocket_frames.Found] = []
     for piece in pieces:
         try:
             found += reader.feed(piece)
-        except frames.Broken as refusal:
+        except websocket_frames.Broken as refusal:
             return found, refusal.code
         assert len(reader._kept) <= LONGEST + 14
     return found, 0
@@ -46,11 +47,14 @@ def _check_messages(example: tuple[list[tuple[int, bytes]], list[int]]) -> None:
     """What is packed is read again, however it is cut."""
     messages, places = example
     said = [
-        (opcode, b"x" * min(len(data), 125) if opcode >= frames.CLOSE else data)
+        (opcode, b"x" * min(len(data), 125) if opcode >= websocket_frames.CLOSE else data)
         for opcode, data in messages
     ]
-    said = [(o, d if o != frames.TEXT else d.decode("ascii", "replace").encode()) for o, d in said]
-    data = b"".join(frames.pack(opcode, payload, masked=True) for opcode, payload in said)
+    said = [
+        (o, d if o != websocket_frames.TEXT else d.decode("ascii", "replace").encode())
+        for o, d in said
+    ]
+    data = b"".join(websocket_frames.pack(opcode, payload, masked=True) for opcode, payload in said)
     assert _read(cut(data, places)) == (said, 0)
 
 
@@ -69,7 +73,7 @@ noise = st.one_of(
     st.lists(st.one_of(heads, st.binary(max_size=20)), max_size=12).map(b"".join),
     st.lists(
         st.tuples(st.integers(0, 15), st.binary(max_size=40)).map(
-            lambda one: frames.pack(one[0], one[1], masked=True)
+            lambda one: websocket_frames.pack(one[0], one[1], masked=True)
         ),
         max_size=6,
     ).map(b"".join),
@@ -117,14 +121,14 @@ def _check_json(said: str) -> None:
     except (ValueError, RecursionError):
         is_json = False
     try:
-        exact = text.parse(said)
+        exact = json_text.parse(said)
     except Invalid as refusal:
         assert len(refusal.message) < 500
         assert not is_json or "nested" in refusal.message
         return
     assert is_json
-    again = text.compact(exact)
-    assert text.parse(again) == exact and text.compact(text.parse(again)) == again
+    again = json_text.compact(exact)
+    assert json_text.parse(again) == exact and json_text.compact(json_text.parse(again)) == again
     assert json.loads(again, parse_float=str) == expected
 
 
@@ -136,12 +140,12 @@ def _check_encodings(given: list[str]) -> None:
     pairs = [("task_arguments", value) for value in given]
     body = json.dumps({"task_arguments": given}).encode()
     form = urlencode(pairs)
-    in_json = arguments.read("application/json", body, {})
-    in_form = arguments.read("application/x-www-form-urlencoded", form.encode(), {})
-    in_query = arguments.read("", b"", fields.read(form))
+    in_json = run_arguments.read("application/json", body, {})
+    in_form = run_arguments.read("application/x-www-form-urlencoded", form.encode(), {})
+    in_query = run_arguments.read("", b"", fields.read(form))
     assert in_json.arguments == given
     assert in_form.arguments == in_query.arguments == (given or None)
-    both = arguments.read("application/json", body, fields.read(form))
+    both = run_arguments.read("application/json", body, fields.read(form))
     assert both.arguments == given
 
 
@@ -155,7 +159,7 @@ def _check_bodies(example: tuple[str, bytes, dict[str, list[str]]]) -> None:
     """Any body is refused as such or read; what is read is a list of arguments or none."""
     kind, raw, query = example
     try:
-        given = arguments.read(kind, raw, query)
+        given = run_arguments.read(kind, raw, query)
     except Refused as refusal:
         assert refusal.message and len(refusal.message) < 1_000
         return

@@ -6,10 +6,9 @@ from belvedere.access.api import doors
 from belvedere.access.api.doors import plain
 from belvedere.access.api.second_factor import SecretShown, shown
 from belvedere.access.api.sessions import LoginAnswer, agent_of, answered
-from belvedere.access.limits import known_browsers as browsers
+from belvedere.access.limits import known_browsers
 from belvedere.access.limits.rate_limits import Kind
-from belvedere.access.signin import login as entrance
-from belvedere.access.signin import login_tickets as tickets
+from belvedere.access.signin import login, login_tickets
 from belvedere.base.errors import Unauthenticated
 from belvedere.rest.route import Ask, Reply
 
@@ -26,14 +25,14 @@ class TicketAndCode(msgspec.Struct, forbid_unknown_fields=True):
 
 async def trade(ask: Ask) -> Reply:
     house, body, address = ask.house, ask.body, ask.actor.address
-    limits, browser = house.turnstile.limits, browsers.of(ask)
+    limits, browser = house.turnstile.limits, known_browsers.of(ask)
     limits.check(address, Kind.CODE)
     entered = await house.db.write(
-        entrance.trade, house.keys, body.ticket, body.code, address, agent_of(ask), browser.digest
+        login.trade, house.keys, body.ticket, body.code, address, agent_of(ask), browser.digest
     )
     if entered is None:
         # Beside the tries that the ticket and the person have, which all servers count together.
-        user_id = await house.db.read(tickets.owner, house.keys, body.ticket)
+        user_id = await house.db.read(login_tickets.owner, house.keys, body.ticket)
         limits.wrong(address, kind=Kind.CODE, user_ids=[user_id])
         raise Unauthenticated(
             "The code is wrong, or was used before; wait for the next one.", code="wrong_code"
@@ -44,8 +43,8 @@ async def trade(ask: Ask) -> Reply:
 async def set_up(ask: Ask) -> SecretShown:
     house = ask.house
     house.turnstile.limits.check(ask.actor.address, Kind.CODE)
-    digest = browsers.of(ask).digest
-    user, secret = await house.db.write(entrance.set_up, house.keys, ask.body.ticket, digest)
+    digest = known_browsers.of(ask).digest
+    user, secret = await house.db.write(login.set_up, house.keys, ask.body.ticket, digest)
     return shown(secret, user.email)
 
 

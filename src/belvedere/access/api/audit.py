@@ -12,8 +12,7 @@ from belvedere.access.audit import AuditRow, Wanted
 from belvedere.base.clock import iso
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import is_id
-from belvedere.rest import pagination as lists
-from belvedere.rest import query as values
+from belvedere.rest import pagination, query
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply
 
@@ -31,7 +30,7 @@ async def audited(ask: Ask) -> Reply:
         found = [records.audit(row) for row in rows]
     headers = {"X-Looked-Until": rows[-1].id} if is_cut else {}
     if is_cut or len(rows) == limit:
-        headers["Link"] = lists.next_page(ask, rows[-1].id)
+        headers["Link"] = pagination.next_page(ask, rows[-1].id)
     return Reply(found, headers=headers)
 
 
@@ -83,14 +82,14 @@ def _wanted(ask: Ask) -> Wanted:
         raise _bad("object_id", "is an id of 24 hex digits")
     since, until = ask.first("from"), ask.first("to")
     texts: dict[str, Any] = {
-        name: values.text(name, given)
+        name: query.text(name, given)
         for name in ("user", "kind", "action", "object", "object_id", "after")
         if (given := ask.first(name))
     }
     return Wanted(
         **texts,
-        since=None if since is None else values.time("from", since),
-        until=None if until is None else values.time("to", until),
+        since=None if since is None else query.time("from", since),
+        until=None if until is None else query.time("to", until),
     )
 
 

@@ -4,7 +4,7 @@ import msgspec
 
 from belvedere.access.api import records
 from belvedere.access.api.doors import plain
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.db import Tx
 from belvedere.rest.route import Ask
 
@@ -25,33 +25,33 @@ class HandOver(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def show(ask: Ask) -> records.CustomerRecord:
-    return records.customer(await ask.house.db.read(customers.find, ask.actor.customer_id))
+    return records.customer(await ask.house.db.read(service.find, ask.actor.customer_id))
 
 
 async def change(ask: Ask) -> records.CustomerRecord:
     return records.customer(await ask.house.db.write(_change, ask))
 
 
-def _change(tx: Tx, ask: Ask) -> customers.Customer:
+def _change(tx: Tx, ask: Ask) -> service.Customer:
     wanted = ask.body
     if wanted.inner_checks is not None:
-        customers.allow_inner(tx, ask.actor, wanted.inner_checks)
+        service.allow_inner(tx, ask.actor, wanted.inner_checks)
     if wanted.second_factor_level is not None:
-        customers.ask_second_factor(tx, ask.actor, wanted.second_factor_level)
+        service.ask_second_factor(tx, ask.actor, wanted.second_factor_level)
     if wanted.providers_only is not None:
-        customers.use_providers_only(tx, ask.actor, wanted.providers_only)
+        service.use_providers_only(tx, ask.actor, wanted.providers_only)
     if wanted.name is not None:
-        return customers.rename(tx, ask.actor, wanted.name, ask.house.reserved)
-    return customers.find(tx, ask.actor.customer_id)
+        return service.rename(tx, ask.actor, wanted.name, ask.house.reserved)
+    return service.find(tx, ask.actor.customer_id)
 
 
 async def disable(ask: Ask) -> records.CustomerRecord:
     confirm = ask.first("confirm") or ""
-    return records.customer(await ask.house.db.write(customers.disable, ask.actor, confirm))
+    return records.customer(await ask.house.db.write(service.disable, ask.actor, confirm))
 
 
 async def hand_over(ask: Ask) -> records.MemberRecord:
-    found = await ask.house.db.write(customers.hand_over, ask.actor, ask.body.member_id)
+    found = await ask.house.db.write(service.hand_over, ask.actor, ask.body.member_id)
     return records.member(found, ask.actor)
 
 

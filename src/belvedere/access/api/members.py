@@ -4,11 +4,8 @@ import msgspec
 
 from belvedere.access.api import records
 from belvedere.access.api.doors import plain
-from belvedere.access.customers import invitations
-from belvedere.access.customers import member_changes as members
-from belvedere.access.customers import password_recovery as recovery
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import naming as names
+from belvedere.access.customers import invitations, member_changes, password_recovery
+from belvedere.access.people import memberships, naming
 from belvedere.rest.route import Ask, Reply
 
 
@@ -32,12 +29,12 @@ class Patch(msgspec.Struct):
 
 
 async def listing(ask: Ask) -> list[records.MemberRecord]:
-    found = await ask.house.db.read(roster.shown_to, ask.actor)
+    found = await ask.house.db.read(memberships.shown_to, ask.actor)
     return [records.member(one, ask.actor) for one in found]
 
 
 async def show(ask: Ask) -> records.MemberRecord:
-    found = await ask.house.db.read(roster.find_shown, ask.actor, ask.path["id"])
+    found = await ask.house.db.read(memberships.find_shown, ask.actor, ask.path["id"])
     return records.member(found, ask.actor)
 
 
@@ -49,7 +46,7 @@ async def invite(ask: Ask) -> records.MemberRecord:
         ask.actor,
         body.user.email,
         body.user.name,
-        names.level(body.credential),
+        naming.level(body.credential),
         _texts(body.tags),
     )
     link = records.link(made.link, made.token, ask.house.settings.base_url)
@@ -59,10 +56,10 @@ async def invite(ask: Ask) -> records.MemberRecord:
 async def change(ask: Ask) -> records.MemberRecord:
     body = ask.body
     found = await ask.house.db.write(
-        members.change,
+        member_changes.change,
         ask.actor,
         ask.path["id"],
-        level=None if body.credential is None else names.level(body.credential),
+        level=None if body.credential is None else naming.level(body.credential),
         tags=None if body.tags is None else _texts(body.tags),
         enabled=None if body.disabled is None else not body.disabled,
         version=ask.if_match,
@@ -71,13 +68,13 @@ async def change(ask: Ask) -> records.MemberRecord:
 
 
 async def remove(ask: Ask) -> records.MemberRecord:
-    found = await ask.house.db.write(members.remove, ask.actor, ask.path["id"])
+    found = await ask.house.db.write(member_changes.remove, ask.actor, ask.path["id"])
     return records.member(found, ask.actor)
 
 
 async def reset(ask: Ask) -> Reply:
     made, token = await ask.house.db.write(
-        recovery.issue_link, ask.house.keys, ask.actor, ask.path["id"]
+        password_recovery.issue_link, ask.house.keys, ask.actor, ask.path["id"]
     )
     return Reply(records.link(made, token, ask.house.settings.base_url), status=201)
 

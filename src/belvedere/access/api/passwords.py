@@ -7,9 +7,8 @@ import msgspec
 from belvedere.access.api import doors
 from belvedere.access.api.doors import plain
 from belvedere.access.api.sessions import Done, LoginAnswer, agent_of, answered, rotated
-from belvedere.access.credentials import one_time_links as links
-from belvedere.access.customers import invitations
-from belvedere.access.customers import password_recovery as recovery
+from belvedere.access.credentials import one_time_links
+from belvedere.access.customers import invitations, password_recovery
 from belvedere.access.customers.invitations import Greeting
 from belvedere.access.limits.rate_limits import Kind
 from belvedere.access.people import users
@@ -68,7 +67,7 @@ async def recover(ask: Ask) -> Done:
     limits.wrong(address, kind=Kind.RECOVERY)
     if limits.may_ask(identifier):
         # Only an account makes work here, so it is done after the answer.
-        ask.house.turnstile.later(ask.house.db.write(recovery.ask_for_help, identifier))
+        ask.house.turnstile.later(ask.house.db.write(password_recovery.ask_for_help, identifier))
     return Done("If this account exists, a mail is on its way, or a manager has been told.")
 
 
@@ -84,17 +83,17 @@ async def look(ask: Ask) -> LinkShown:
 
 
 async def reset(ask: Ask) -> Done:
-    found = await _greeting(ask, links.RESET)
+    found = await _greeting(ask, one_time_links.RESET)
     about = (found.email, found.customer_name)
     kept = await ask.house.turnstile.digest(ask.body.password, about)
     await ask.house.db.write(
-        recovery.redeem_reset, ask.house.keys, ask.body.token, kept, ask.actor.address
+        password_recovery.redeem_reset, ask.house.keys, ask.body.token, kept, ask.actor.address
     )
     return Done("The new password counts from now on; sign in with it.")
 
 
 async def accept(ask: Ask) -> Reply:
-    found = await _greeting(ask, links.INVITATION)
+    found = await _greeting(ask, one_time_links.INVITATION)
     house, body, address = ask.house, ask.body, ask.actor.address
     seen, made = found.password_hash, None
     if body.account:
@@ -122,7 +121,7 @@ async def change(ask: Ask) -> Reply:
         raise Forbidden("The current password is wrong.", code="wrong_password")
     about = (user.email, user.username, user.name, actor.customer_name)
     kept = await house.turnstile.digest(body.password, about)
-    await house.db.write(recovery.change_password, actor, user.password_hash, kept)
+    await house.db.write(password_recovery.change_password, actor, user.password_hash, kept)
     return await rotated(ask, Done("The new password counts; your other sessions have ended."))
 
 
@@ -135,7 +134,7 @@ async def _greeting(ask: Ask, kind: str | None = None) -> Greeting:
     )
     if found is None or kind not in (None, found.kind):
         limits.wrong(address, kind=Kind.LINK)
-        raise links.gone()
+        raise one_time_links.gone()
     if kind is not None and found.passwords_off:
         raise sessions.passwords_off(found.customer_name)
     return found

@@ -8,7 +8,7 @@ from belvedere.access.api import records
 from belvedere.access.api.doors import plain
 from belvedere.access.api.sessions import Done, rotated
 from belvedere.access.crypto import totp
-from belvedere.access.customers import second_factor_changes as securing
+from belvedere.access.customers import second_factor_changes
 from belvedere.access.limits.rate_limits import Kind
 from belvedere.access.people import users
 from belvedere.access.people.users import User
@@ -53,7 +53,7 @@ class RecoveryCodes(msgspec.Struct):
 
 
 async def show(ask: Ask) -> SecondFactorRecord:
-    found = await ask.house.db.read(securing.standing, ask.actor)
+    found = await ask.house.db.read(second_factor_changes.standing, ask.actor)
     user = await ask.house.db.read(users.find, ask.actor.user_id)
     return SecondFactorRecord(
         found.since is not None,
@@ -66,14 +66,16 @@ async def show(ask: Ask) -> SecondFactorRecord:
 
 async def begin(ask: Ask) -> Reply:
     user = await _known_by_password(ask)
-    secret = await ask.house.db.write(securing.begin, ask.house.keys, ask.actor)
+    secret = await ask.house.db.write(second_factor_changes.begin, ask.house.keys, ask.actor)
     return Reply(shown(secret, user.email), status=201)
 
 
 async def confirm(ask: Ask) -> Reply:
     limits, address = ask.house.turnstile.limits, ask.actor.address
     limits.check(address, Kind.CODE)
-    codes = await ask.house.db.write(securing.confirm, ask.house.keys, ask.actor, ask.body.code)
+    codes = await ask.house.db.write(
+        second_factor_changes.confirm, ask.house.keys, ask.actor, ask.body.code
+    )
     if codes is None:
         limits.wrong(address, kind=Kind.CODE, user_ids=[ask.actor.user_id])
         # Not 401: the session is good, and a client that reads 401 would throw it away.
@@ -83,18 +85,18 @@ async def confirm(ask: Ask) -> Reply:
 
 async def renew_codes(ask: Ask) -> RecoveryCodes:
     await _known_by_password(ask)
-    codes = await ask.house.db.write(securing.renew_codes, ask.house.keys, ask.actor)
+    codes = await ask.house.db.write(second_factor_changes.renew_codes, ask.house.keys, ask.actor)
     return RecoveryCodes(codes)
 
 
 async def disable(ask: Ask) -> Reply:
     await _known_by_password(ask)
-    await ask.house.db.write(securing.disable, ask.actor)
+    await ask.house.db.write(second_factor_changes.disable, ask.actor)
     return await rotated(ask, Done("The second factor is off; the password alone signs you in."))
 
 
 async def reset(ask: Ask) -> records.MemberRecord:
-    found = await ask.house.db.write(securing.reset, ask.actor, ask.path["id"])
+    found = await ask.house.db.write(second_factor_changes.reset, ask.actor, ask.path["id"])
     return records.member(found, ask.actor)
 
 

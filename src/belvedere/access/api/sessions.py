@@ -11,11 +11,9 @@ import msgspec
 from belvedere.access.actor import Actor
 from belvedere.access.api import records, scopes
 from belvedere.access.api.doors import plain
-from belvedere.access.limits import anonymous_requests as admission
-from belvedere.access.limits import known_browsers as browsers
+from belvedere.access.limits import anonymous_requests, known_browsers
 from belvedere.access.limits.known_browsers import Browser
-from belvedere.access.people import naming as names
-from belvedere.access.people import preferences, users
+from belvedere.access.people import naming, preferences, users
 from belvedere.access.signin import cookies, sessions
 from belvedere.access.signin import login as entrance
 from belvedere.access.signin.login import Entered
@@ -96,7 +94,7 @@ class Done(msgspec.Struct):
 async def admit_login(ask: Ask) -> None:
     """Refuse an address that was wrong too often before its body is read. A browser that the owner
     of the account used before has a count of its own, and only the body names the account."""
-    if not browsers.of(ask).token:
+    if not known_browsers.of(ask).token:
         ask.house.limits.check(ask.actor.address)
 
 
@@ -107,10 +105,10 @@ async def login(ask: Ask) -> Reply:
         body.password,
     )
     house, address = ask.house, ask.actor.address
-    customer, seen = body.customer or ask.customer, browsers.of(ask)
-    named = await house.db.read(browsers.named, identifier, customer, seen.digest)
+    customer, seen = body.customer or ask.customer, known_browsers.of(ask)
+    named = await house.db.read(known_browsers.named, identifier, customer, seen.digest)
     found = [user for user in named.users if user.enabled and user.password_hash]
-    browser = seen if named.is_known else browsers.NO_BROWSER
+    browser = seen if named.is_known else known_browsers.NO_BROWSER
     kept = await house.turnstile.which(
         address,
         # As it was typed, not as it was found: how long this takes must not depend on that.
@@ -120,13 +118,13 @@ async def login(ask: Ask) -> Reply:
         checks=named.checks,
         browser=browser.digest,
         user_ids=[user.id for user in named.users],
-        customer=names.organization_key(customer or "") or "",
+        customer=naming.organization_key(customer or "") or "",
     )
     user = next((user for user in found if user.password_hash == kept), None)
     if user is None or kept is None:
         raise sessions.bad_login()
     renewed = await house.turnstile.renewed(kept, password)
-    browser = browsers.marked(ask, browser)
+    browser = known_browsers.marked(ask, browser)
     entered = await house.db.write(
         entrance.sign_in,
         *(house.keys, user, renewed, customer, address, agent_of(ask)),
@@ -279,7 +277,7 @@ _login = partial(
     answer=LoginAnswer,
     codes=("too_many_requests", "passwords_off"),
     admit=admit_login,
-    max_body=admission.SMALL_BODY,
+    max_body=anonymous_requests.SMALL_BODY,
 )
 
 ROUTES = (

@@ -9,7 +9,7 @@ from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level, require
 from belvedere.access.crypto.keyring import Keys
-from belvedere.access.people import naming as names
+from belvedere.access.people import naming
 from belvedere.base.clock import DAY, SECOND
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Tx, columns
@@ -114,7 +114,7 @@ def find_record(
         object,
         object_id or "",
     )
-    named = None if customer is None else names.organization_key(customer) or ""
+    named = None if customer is None else naming.organization_key(customer) or ""
     customer_id = "" if row is None or named not in (None, row[1]) else str(row[0])
     is_right = check(tx, keys, customer_id, object, object_id or "", secret)
     return object_id if is_right else None

@@ -8,8 +8,7 @@ from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level, require, require_person
 from belvedere.access.crypto.keyring import AGENT, INTEGRATION, Keys, make_token
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import naming as names
+from belvedere.access.people import memberships, naming
 from belvedere.base.clock import DAY, SECOND, Millis
 from belvedere.base.errors import Conflict, Fault, Invalid, NotFound
 from belvedere.base.ids import new_id
@@ -153,7 +152,7 @@ def _revoke_of_host(tx: Tx, kind: str, customer_id: str, host_id: str) -> int:
 
 def may_make(tx: Tx, actor: Actor) -> None:
     """Only people make tokens, and only while they are still admins."""
-    roster.confirm(tx, actor)
+    memberships.confirm(tx, actor)
     require(actor, Level.ADMIN)
     require_person(actor)
 
@@ -170,7 +169,7 @@ def insert(
     uses_left: int | None = None,
     expires_at: Millis | None = None,
 ) -> Token:
-    name = names.person(name)
+    name = naming.person(name)
     if not name:
         raise Invalid("Give the token a name.", faults=(Fault("name", "is empty"),))
     token = Token(

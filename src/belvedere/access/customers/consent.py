@@ -10,10 +10,8 @@ after it has accepted another one. The person can decline instead.
 import msgspec
 
 from belvedere.access.actor import Actor
-from belvedere.access.customers import invitations
-from belvedere.access.customers import member_changes as members
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import users
+from belvedere.access.customers import invitations, member_changes
+from belvedere.access.people import memberships, users
 from belvedere.access.people.memberships import Member
 from belvedere.access.people.users import User
 from belvedere.access.signin import sessions
@@ -55,8 +53,8 @@ def offers(tx: Tx, actor: Actor) -> list[Offer]:
 def accept(tx: Tx, actor: Actor, member_id: str) -> Offer:
     """The membership is one of the person's own account from now on. What opened it before ends."""
     user, offer = _held(tx, actor, member_id)
-    member = roster.find(tx, offer.customer_id, member_id)
-    there = roster.as_actor(tx, member, actor.address)
+    member = memberships.find(tx, offer.customer_id, member_id)
+    there = memberships.as_actor(tx, member, actor.address)
     _carry_over(tx, member, user)
     sessions.kill(tx, member.user_id)
     mine = msgspec.structs.replace(there, user_id=user.id, username=user.username)
@@ -72,16 +70,16 @@ def decline(tx: Tx, actor: Actor, member_id: str) -> Offer:
     except Conflict as refusal:
         # The id is in the path: what the caller may not see does not exist.
         raise NotFound(refusal.message) from refusal
-    member = roster.find(tx, offer.customer_id, member_id)
-    there = roster.as_actor(tx, member, actor.address)
+    member = memberships.find(tx, offer.customer_id, member_id)
+    there = memberships.as_actor(tx, member, actor.address)
     mine = msgspec.structs.replace(there, user_id=user.id, username=user.username)
-    before = roster.shown(member)
+    before = memberships.shown(member)
     if offer.is_invitation:
-        members.take_out(tx, mine, member)
-        roster.tell(tx, mine, "decline", "removed", member.id, before, None)
+        member_changes.take_out(tx, mine, member)
+        memberships.tell(tx, mine, "decline", "removed", member.id, before, None)
     else:
         tx.run("update members set declined_at = ? where id = ?", tx.now, member.id)
-        roster.tell(tx, mine, "decline", "changed", member.id, None, before)
+        memberships.tell(tx, mine, "decline", "changed", member.id, None, before)
     return offer
 
 

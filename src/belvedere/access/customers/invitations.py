@@ -10,17 +10,14 @@ is none yet, by a link that was sent to the address.
 import msgspec
 
 from belvedere.access.actor import Actor, Level, require, require_person
-from belvedere.access.credentials import one_time_links as links
+from belvedere.access.credentials import one_time_links
 from belvedere.access.credentials.one_time_links import Link
 from belvedere.access.crypto.keyring import Keys
 from belvedere.access.customers import approver_tags
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import naming as names
-from belvedere.access.people import users
+from belvedere.access.people import memberships, naming, users
 from belvedere.access.people.memberships import Member
 from belvedere.access.people.users import User
-from belvedere.access.signin import login as entrance
-from belvedere.access.signin import sessions
+from belvedere.access.signin import login, sessions
 from belvedere.access.signin.login import Entered
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
@@ -52,24 +49,24 @@ def invite(
 ) -> Invited:
     """A member to be, and the link to hand to the person. It looks the same whether or not the
     e-mail is known to the server."""
-    roster.confirm(tx, actor)
+    memberships.confirm(tx, actor)
     require(actor, Level.MANAGER)
     require_person(actor)
-    roster.check_grant(actor, level)
+    memberships.check_grant(actor, level)
     approver_tags.check_change(tx, actor, [], tags)
-    approver_tags.check_credential(tx, actor, [names.email(email)])
+    approver_tags.check_credential(tx, actor, [naming.email(email)])
     user = users.find_or_create(tx, email, name, actor.customer_id)
-    member = roster.add(tx, actor, user, level, tags)
-    link, token = links.make(
-        tx, keys, links.INVITATION, user.id, actor.customer_id, actor.user_id or actor.kind
+    member = memberships.add(tx, actor, user, level, tags)
+    link, token = one_time_links.make(
+        tx, keys, one_time_links.INVITATION, user.id, actor.customer_id, actor.user_id or actor.kind
     )
-    roster.tell(tx, actor, "invite", "invited", member.id, None, roster.shown(member))
+    memberships.tell(tx, actor, "invite", "invited", member.id, None, memberships.shown(member))
     return Invited(member, link, token)
 
 
 def greet(tx: Tx, keys: Keys, token: str) -> Greeting | None:
     """What the link is for; None when it is good for nothing (any more)."""
-    link = links.find(tx, keys, token)
+    link = one_time_links.find(tx, keys, token)
     if link is None:
         return None
     found = tx.one(
@@ -81,8 +78,8 @@ def greet(tx: Tx, keys: Keys, token: str) -> Greeting | None:
     )
     if found is None:
         return None
-    if found.kind == links.INVITATION:
-        account = None if link.proof == links.SHOWN else users.own(tx, found.email)
+    if found.kind == one_time_links.INVITATION:
+        account = None if link.proof == one_time_links.SHOWN else users.own(tx, found.email)
         kept = None if account is None else account.password_hash
         return msgspec.structs.replace(found, password_hash=kept)
     # One password opens all organizations of an account: a new one is good if any of them takes it.
@@ -108,20 +105,20 @@ def accept(
 ) -> Entered:
     """Use the link, and be in. `seen` is the hash of the person's own account that the given
     password was checked against; without it `password_hash` is a new one."""
-    link = links.take(tx, keys, token, links.INVITATION)
+    link = one_time_links.take(tx, keys, token, one_time_links.INVITATION)
     # As whenever members change: one after the other.
     tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", link.customer_id)
-    member = roster.of_user(tx, link.customer_id, link.user_id)
+    member = memberships.of_user(tx, link.customer_id, link.user_id)
     if member is None or member.invited_at is None or not member.user_enabled:
-        raise links.gone()
+        raise one_time_links.gone()
     if seen is not None:
         user, proof = _confirmed(tx, member, link, seen), "password"
     else:
         assert password_hash
         user, proof = _with_new_password(tx, member, link, password_hash)
-    actor = msgspec.structs.replace(roster.as_actor(tx, member, address), user_id=user.id)
+    actor = msgspec.structs.replace(memberships.as_actor(tx, member, address), user_id=user.id)
     activate(tx, member, actor, proof)
-    return entrance.enter(tx, keys, user.id, actor.customer_name, address, agent)
+    return login.enter(tx, keys, user.id, actor.customer_name, address, agent)
 
 
 def _confirmed(tx: Tx, member: Member, link: Link, seen: str) -> User:
@@ -129,7 +126,7 @@ def _confirmed(tx: Tx, member: Member, link: Link, seen: str) -> User:
     user = users.own(tx, member.email)
     if user is None or not user.enabled or not users.exchange_password(tx, user.id, seen, seen):
         raise _changed()
-    if link.proof != links.SHOWN and not user.proof:
+    if link.proof != one_time_links.SHOWN and not user.proof:
         users.set_password(tx, user.id, seen, link.proof)
     return user
 
@@ -139,7 +136,7 @@ def _with_new_password(tx: Tx, member: Member, link: Link, password_hash: str) -
     the address, or handed over by the operator, makes the account the person's own."""
     user = users.find(tx, member.user_id)
     assert user is not None
-    if link.proof == links.SHOWN:
+    if link.proof == one_time_links.SHOWN:
         # Invited before accounts had a scope: this link must not set a password for others.
         user = user if user.scope else users.find_or_create(tx, user.email, "", link.customer_id)
         users.set_password(tx, user.id, password_hash)
@@ -160,15 +157,15 @@ def activate(tx: Tx, member: Member, actor: Actor, proof: str) -> None:
     user = users.find(tx, actor.user_id)
     if user is not None and not user.scope:
         users.make_room(tx, user, member.customer_id)
-    roster.activate(tx, member, actor.user_id, proof)
-    links.drop(tx, member.user_id, member.customer_id, links.INVITATION)
+    memberships.activate(tx, member, actor.user_id, proof)
+    one_time_links.drop(tx, member.user_id, member.customer_id, one_time_links.INVITATION)
     # A reset link that another organization made earlier must not open this one.
-    links.drop_resets(tx, actor.user_id)
+    one_time_links.drop_resets(tx, actor.user_id)
     if member.scope and member.user_id != actor.user_id:
         users.retire(tx, member.user_id)
         users.forget_unused(tx, member.user_id)
-    told = {**roster.shown(member), "proof": proof}
-    roster.tell(tx, actor, "accept", "accepted", member.id, None, told)
+    told = {**memberships.shown(member), "proof": proof}
+    memberships.tell(tx, actor, "accept", "accepted", member.id, None, told)
 
 
 def _changed() -> Conflict:

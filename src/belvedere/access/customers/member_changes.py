@@ -1,11 +1,9 @@
 """What is done to members. Nobody grants, or touches, above the own level."""
 
 from belvedere.access.actor import Actor, Level
-from belvedere.access.credentials import one_time_links as links
-from belvedere.access.credentials import tokens
+from belvedere.access.credentials import one_time_links, tokens
 from belvedere.access.customers import approver_tags
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import users
+from belvedere.access.people import memberships, users
 from belvedere.access.people.memberships import Member
 from belvedere.access.signin import sessions
 from belvedere.base.errors import Conflict, Forbidden, Stale
@@ -28,14 +26,14 @@ def admit(
     if actor.kind != "operator":
         raise Forbidden("Only the operator adds members directly; invite.", code="operator_only")
     user = users.find_or_create(tx, email, name)
-    roster.confirm(tx, actor)
+    memberships.confirm(tx, actor)
     is_proved = user.password_hash is None or bool(user.proof)
     proof = "operator" if is_proved else ""
-    member = roster.add(tx, actor, user, level, tags or [], proof=proof)
-    links.drop_resets(tx, user.id)
+    member = memberships.add(tx, actor, user, level, tags or [], proof=proof)
+    one_time_links.drop_resets(tx, user.id)
     if password_hash is not None and user.password_hash is None:
         users.set_password(tx, user.id, password_hash, "operator")
-    roster.tell(tx, actor, "add", "added", member.id, None, roster.shown(member))
+    memberships.tell(tx, actor, "add", "added", member.id, None, memberships.shown(member))
     return member
 
 
@@ -50,13 +48,13 @@ def change(
     version: int | None = None,
 ) -> Member:
     """Change what is given. A new level, or being disabled, ends the member's sessions."""
-    before = roster.held(tx, actor, member_id)
+    before = memberships.held(tx, actor, member_id)
     if version is not None and version != before.version:
         raise Stale("Somebody changed this member meanwhile; read it again.")
     wanted_level = before.level if level is None else level.value
-    wanted_tags = before.tags if tags is None else roster.tags_text(tags)
+    wanted_tags = before.tags if tags is None else memberships.tags_text(tags)
     wanted_enabled = before.enabled if enabled is None else int(enabled)
-    roster.check_grant(actor, Level(wanted_level))
+    memberships.check_grant(actor, Level(wanted_level))
     if tags is not None:
         approver_tags.check_change(tx, actor, before.tag_list, tags)
     if wanted_level != Level.OWNER or not wanted_enabled:
@@ -64,19 +62,25 @@ def change(
     if (wanted_level, wanted_tags, wanted_enabled) == (before.level, before.tags, before.enabled):
         return before
     _save(tx, actor, before, wanted_level, wanted_tags, wanted_enabled)
-    after = roster.find(tx, actor.customer_id, member_id)
-    roster.tell(
-        tx, actor, "change", "changed", member_id, roster.shown(before), roster.shown(after)
+    after = memberships.find(tx, actor.customer_id, member_id)
+    memberships.tell(
+        tx,
+        actor,
+        "change",
+        "changed",
+        member_id,
+        memberships.shown(before),
+        memberships.shown(after),
     )
     return after
 
 
 def remove(tx: Tx, actor: Actor, member_id: str) -> Member:
     """Take somebody out of the organization and out of its ACLs."""
-    member = roster.held(tx, actor, member_id)
+    member = memberships.held(tx, actor, member_id)
     _keep_an_owner(tx, member)
     take_out(tx, actor, member)
-    roster.tell(tx, actor, "remove", "removed", member_id, roster.shown(member), None)
+    memberships.tell(tx, actor, "remove", "removed", member_id, memberships.shown(member), None)
     return member
 
 
@@ -138,4 +142,4 @@ def _save(tx: Tx, actor: Actor, member: Member, level: str, tags: str, enabled: 
 
 def _cut_off(tx: Tx, member: Member) -> None:
     sessions.kill(tx, member.user_id, member.customer_id)
-    links.drop_open(tx, member.user_id, member.customer_id)
+    one_time_links.drop_open(tx, member.user_id, member.customer_id)

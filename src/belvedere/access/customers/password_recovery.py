@@ -2,60 +2,57 @@
 
 from belvedere import events
 from belvedere.access.actor import Actor
-from belvedere.access.credentials import one_time_links as links
+from belvedere.access.credentials import one_time_links
 from belvedere.access.credentials.one_time_links import Link
 from belvedere.access.crypto.keyring import Keys
-from belvedere.access.customers import approver_tags
-from belvedere.access.customers import service as customers
-from belvedere.access.limits import known_browsers as browsers
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import users
+from belvedere.access.customers import approver_tags, service
+from belvedere.access.limits import known_browsers
+from belvedere.access.people import memberships, users
 from belvedere.access.people.memberships import Member
 from belvedere.access.people.users import User
-from belvedere.access.signin import login_tickets as tickets
-from belvedere.access.signin import sessions
+from belvedere.access.signin import login_tickets, sessions
 from belvedere.base.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from belvedere.db import Tx
 
 
 def issue_link(tx: Tx, keys: Keys, actor: Actor, member_id: str) -> tuple[Link, str]:
     """A link that lets a member set a new password, or, to one still invited, the way in."""
-    member = roster.held_below(tx, actor, member_id)
+    member = memberships.held_below(tx, actor, member_id)
     entries = [*users.account_ids(tx, actor.customer_id, member.user_id), member.email]
     approver_tags.check_credential(tx, actor, [*entries, *member.tag_list])
-    kind = links.INVITATION if member.invited_at is not None else links.RESET
-    if kind == links.RESET and roster.belongs_elsewhere(tx, member):
+    kind = one_time_links.INVITATION if member.invited_at is not None else one_time_links.RESET
+    if kind == one_time_links.RESET and memberships.belongs_elsewhere(tx, member):
         # One password opens all organizations of an account: no single one may replace it.
         raise Forbidden(
             "This person belongs to other organizations too; the server's operator resets the"
             " password.",
             code="belongs_elsewhere",
         )
-    if kind == links.RESET and customers.find(tx, actor.customer_id).providers_only:
+    if kind == one_time_links.RESET and service.find(tx, actor.customer_id).providers_only:
         raise sessions.passwords_off(actor.customer_name)
-    link, token = links.make(
+    link, token = one_time_links.make(
         tx, keys, kind, member.user_id, actor.customer_id, actor.user_id or actor.kind
     )
-    roster.tell(tx, actor, "link", "link_made", member.id, None, {"kind": kind})
+    memberships.tell(tx, actor, "link", "link_made", member.id, None, {"kind": kind})
     return link, token
 
 
 def redeem_reset(tx: Tx, keys: Keys, token: str, password_hash: str, address: str) -> None:
     """Use a reset link: the new password counts, every session ends."""
-    link = links.take(tx, keys, token, links.RESET)
+    link = one_time_links.take(tx, keys, token, one_time_links.RESET)
     user = users.find(tx, link.user_id)
     if user is None or not user.enabled:
-        raise links.gone()
-    is_shown = link.proof == links.SHOWN
+        raise one_time_links.gone()
+    is_shown = link.proof == one_time_links.SHOWN
     _set(tx, user, password_hash, "" if is_shown or user.scope else link.proof)
-    member = roster.of_user(tx, link.customer_id, user.id)
+    member = memberships.of_user(tx, link.customer_id, user.id)
     # Asked again, now that the person's row is ours: the link may have been made while the person
     # was just entering another organization.
-    if member is None or (is_shown and roster.belongs_elsewhere(tx, member)):
-        raise links.gone()
+    if member is None or (is_shown and memberships.belongs_elsewhere(tx, member)):
+        raise one_time_links.gone()
     if is_shown:
         _keep_inside(tx, user, member)
-    _tell(tx, roster.as_actor(tx, member, address), member.id, "reset_password")
+    _tell(tx, memberships.as_actor(tx, member, address), member.id, "reset_password")
 
 
 def change_password(tx: Tx, actor: Actor, seen: str, password_hash: str) -> None:
@@ -64,9 +61,9 @@ def change_password(tx: Tx, actor: Actor, seen: str, password_hash: str) -> None
     if not users.exchange_password(tx, actor.user_id, seen, password_hash):
         raise Unauthenticated("The password has just changed; sign in again.")
     sessions.kill(tx, actor.user_id, but=actor.credential_id)
-    browsers.forget(tx, actor.user_id, actor.credential_id)
-    tickets.drop(tx, actor.user_id)
-    links.drop_resets(tx, actor.user_id)
+    known_browsers.forget(tx, actor.user_id, actor.credential_id)
+    login_tickets.drop(tx, actor.user_id)
+    one_time_links.drop_resets(tx, actor.user_id)
     _tell(tx, actor, actor.member_id, "change_password")
 
 
@@ -91,8 +88,8 @@ def _ask_for(tx: Tx, user: User) -> None:
 def reset_password(tx: Tx, keys: Keys, identifier: str) -> tuple[User, str]:
     """For the operator: a reset link for anybody."""
     user, member = somebody(tx, identifier)
-    whose = (links.RESET, user.id, member.customer_id, "operator")
-    _, token = links.make(tx, keys, *whose, proof=links.OPERATOR)
+    whose = (one_time_links.RESET, user.id, member.customer_id, "operator")
+    _, token = one_time_links.make(tx, keys, *whose, proof=one_time_links.OPERATOR)
     _tell(tx, operator_of(tx, member), member.id, "link")
     return user, token
 
@@ -118,18 +115,18 @@ def _keep_inside(tx: Tx, user: User, member: Member) -> None:
 def _set(tx: Tx, user: User, password_hash: str, proof: str) -> None:
     users.set_password(tx, user.id, password_hash, proof)
     sessions.kill(tx, user.id)
-    browsers.forget(tx, user.id)
-    tickets.drop(tx, user.id)
-    links.drop_resets(tx, user.id)
+    known_browsers.forget(tx, user.id)
+    login_tickets.drop(tx, user.id)
+    one_time_links.drop_resets(tx, user.id)
 
 
 def _tell(tx: Tx, actor: Actor, member_id: str, action: str) -> None:
     kind = "link_made" if action == "link" else "password_changed"
-    roster.tell(tx, actor, action, kind, member_id, None, {})
+    memberships.tell(tx, actor, action, kind, member_id, None, {})
 
 
 def operator_of(tx: Tx, member: Member) -> Actor:
-    return customers.operator(customers.find(tx, member.customer_id))
+    return service.operator(service.find(tx, member.customer_id))
 
 
 def somebody(tx: Tx, identifier: str, customer_name: str | None = None) -> tuple[User, Member]:
@@ -143,7 +140,7 @@ def somebody(tx: Tx, identifier: str, customer_name: str | None = None) -> tuple
         )
     user = found[0]
     customer_id = _place_of(tx, user, customer_name)
-    member = roster.of_user(tx, customer_id or "", user.id)
+    member = memberships.of_user(tx, customer_id or "", user.id)
     if member is None:
         raise Conflict(
             "This person belongs to no organization, or not to the one that you named.",
@@ -155,7 +152,7 @@ def somebody(tx: Tx, identifier: str, customer_name: str | None = None) -> tuple
 def _place_of(tx: Tx, user: User, customer_name: str | None) -> str | None:
     """The named organization, else the first one of the person."""
     if customer_name is not None:
-        customer = customers.by_name(tx, customer_name)
+        customer = service.by_name(tx, customer_name)
         return None if customer is None else customer.id
     found: str | None = tx.value(
         "select customer_id from members where user_id = ? order by id limit 1", user.id

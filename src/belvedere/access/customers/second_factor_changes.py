@@ -4,12 +4,11 @@ import msgspec
 
 from belvedere.access.actor import Actor, Level, require
 from belvedere.access.crypto.keyring import Keys
-from belvedere.access.customers import password_recovery as recovery
-from belvedere.access.people import memberships as roster
+from belvedere.access.customers import password_recovery
+from belvedere.access.people import memberships
 from belvedere.access.people.memberships import Member
 from belvedere.access.people.users import User
-from belvedere.access.signin import login_tickets as tickets
-from belvedere.access.signin import recovery_codes, second_factors, sessions
+from belvedere.access.signin import login_tickets, recovery_codes, second_factors, sessions
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
 
@@ -45,7 +44,7 @@ def confirm(tx: Tx, keys: Keys, actor: Actor, code: str) -> list[str] | None:
     if codes is None:
         return None
     sessions.kill(tx, actor.user_id, but=actor.credential_id)
-    tickets.drop(tx, actor.user_id)
+    login_tickets.drop(tx, actor.user_id)
     method, session_id = second_factors.TOTP, actor.credential_id
     tx.run("update sessions set method = ? where id = ?", method, session_id)
     _tell(tx, actor, actor.member_id, "enable_second_factor", "second_factor_on")
@@ -77,8 +76,8 @@ def disable(tx: Tx, actor: Actor) -> None:
 def reset(tx: Tx, actor: Actor, member_id: str) -> Member:
     """For an admin: somebody lost both app and codes. The password alone opens again."""
     require(actor, Level.ADMIN)
-    member = roster.held_below(tx, actor, member_id)
-    if roster.belongs_elsewhere(tx, member):
+    member = memberships.held_below(tx, actor, member_id)
+    if memberships.belongs_elsewhere(tx, member):
         # It guards all organizations of a person: no single one may take it away.
         raise Forbidden(
             "This person belongs to other organizations too; the server's operator resets the"
@@ -86,12 +85,12 @@ def reset(tx: Tx, actor: Actor, member_id: str) -> Member:
             code="belongs_elsewhere",
         )
     _reset(tx, actor, member)
-    return roster.find(tx, actor.customer_id, member_id)
+    return memberships.find(tx, actor.customer_id, member_id)
 
 
 def reset_by_operator(tx: Tx, identifier: str, customer_name: str | None = None) -> User:
-    user, member = recovery.somebody(tx, identifier, customer_name)
-    _reset(tx, recovery.operator_of(tx, member), member)
+    user, member = password_recovery.somebody(tx, identifier, customer_name)
+    _reset(tx, password_recovery.operator_of(tx, member), member)
     return user
 
 
@@ -105,7 +104,7 @@ def _reset(tx: Tx, actor: Actor, member: Member) -> None:
 
 def _forget(tx: Tx, user_id: str) -> None:
     second_factors.forget(tx, user_id)
-    tickets.drop(tx, user_id)
+    login_tickets.drop(tx, user_id)
 
 
 def _is_required(tx: Tx, user_id: str) -> bool:
@@ -113,4 +112,4 @@ def _is_required(tx: Tx, user_id: str) -> bool:
 
 
 def _tell(tx: Tx, actor: Actor, member_id: str, action: str, kind: str) -> None:
-    roster.tell(tx, actor, action, kind, member_id, None, {})
+    memberships.tell(tx, actor, action, kind, member_id, None, {})

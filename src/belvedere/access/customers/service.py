@@ -5,12 +5,10 @@ import msgspec
 from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level, require, require_person
-from belvedere.access.credentials import one_time_links as links
+from belvedere.access.credentials import one_time_links
 from belvedere.access.crypto.keyring import Keys
-from belvedere.access.customers import member_changes as members
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import naming as names
-from belvedere.access.people import users
+from belvedere.access.customers import member_changes
+from belvedere.access.people import memberships, naming, users
 from belvedere.access.signin import second_factors, sessions
 from belvedere.base.errors import Conflict, Invalid, NotFound
 from belvedere.base.ids import new_id
@@ -32,13 +30,13 @@ class Founded(msgspec.Struct, frozen=True):
     """A new organization, its owner, and the owner's link where there is no password yet."""
 
     customer: Customer
-    owner: roster.Member
+    owner: memberships.Member
     token: str | None
 
 
 def by_name(tx: Tx, name: str) -> Customer | None:
     """However the name is spelt; None for whatever cannot be a name, too."""
-    key = names.organization_key(name)
+    key = naming.organization_key(name)
     return (
         None
         if key is None
@@ -68,7 +66,7 @@ def create_organization(
     password_hash: str | None = None,
 ) -> Founded:
     """For the operator: an organization and its owner, who may be known to the server already."""
-    name = names.organization(name, reserved)
+    name = naming.organization(name, reserved)
     customer = Customer(new_id(), name, 1, tx.now, tx.now, 1, "", 0)
     made = tx.run(
         f"insert into customers ({columns(Customer)}, name_key) values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -81,23 +79,23 @@ def create_organization(
     actor = operator(customer)
     audit.record(tx, actor, "customer.create", "customer", customer.id, None, {"name": name})
     events.append(tx, customer.id, "customer.created", customer.id, {"name": name})
-    owner = members.admit(tx, actor, owner_email, Level.OWNER, password_hash=password_hash)
+    owner = member_changes.admit(tx, actor, owner_email, Level.OWNER, password_hash=password_hash)
     found = users.find(tx, owner.user_id)
     is_invited = owner.invited_at is not None
     if not is_invited and (found is None or found.password_hash is not None):
         return Founded(customer, owner, None)
-    kind = links.INVITATION if is_invited else links.RESET
+    kind = one_time_links.INVITATION if is_invited else one_time_links.RESET
     whose = (kind, owner.user_id, customer.id, "operator")
-    _, token = links.make(tx, keys, *whose, proof=links.OPERATOR)
+    _, token = one_time_links.make(tx, keys, *whose, proof=one_time_links.OPERATOR)
     return Founded(customer, owner, token)
 
 
 def rename(tx: Tx, actor: Actor, name: str, reserved: frozenset[str]) -> Customer:
     """Owner only. Ids stay; clients that name the organization must learn the new name."""
-    roster.confirm(tx, actor)
+    memberships.confirm(tx, actor)
     require(actor, Level.OWNER)
     require_person(actor)
-    before, name = find(tx, actor.customer_id), names.organization(name, reserved)
+    before, name = find(tx, actor.customer_id), naming.organization(name, reserved)
     changed = tx.run(
         "update customers set name = ?, name_key = ?, updated_at = ? where id = ?"
         " and not exists (select 1 from customers o where o.name_key = ? and o.id <> ?)",
@@ -116,7 +114,7 @@ def rename(tx: Tx, actor: Actor, name: str, reserved: frozenset[str]) -> Custome
 
 def allow_inner(tx: Tx, actor: Actor, allowed: bool) -> Customer:
     """Owner only: whether monitors may check loopback and inner addresses."""
-    roster.confirm(tx, actor)
+    memberships.confirm(tx, actor)
     require(actor, Level.OWNER)
     before = find(tx, actor.customer_id)
     if bool(before.inner_checks) == allowed:
@@ -134,9 +132,9 @@ def allow_inner(tx: Tx, actor: Actor, allowed: bool) -> Customer:
 
 def ask_second_factor(tx: Tx, actor: Actor, level: str) -> Customer:
     """Owner only: from this level on members need a second factor; empty: nobody does."""
-    roster.confirm(tx, actor)
+    memberships.confirm(tx, actor)
     require(actor, Level.OWNER)
-    wanted = names.level(level).value if level else ""
+    wanted = naming.level(level).value if level else ""
     before = find(tx, actor.customer_id)
     if wanted and actor.kind == "member" and second_factors.find(tx, actor.user_id) is None:
         raise Conflict(
@@ -158,7 +156,7 @@ def ask_second_factor(tx: Tx, actor: Actor, level: str) -> Customer:
 
 def use_providers_only(tx: Tx, actor: Actor, wanted: bool) -> Customer:
     """Owner only: whether members sign in through a provider only, and passwords are off."""
-    roster.confirm(tx, actor)
+    memberships.confirm(tx, actor)
     require(actor, Level.OWNER)
     before = find(tx, actor.customer_id)
     if bool(before.providers_only) == wanted:
@@ -208,7 +206,7 @@ def allow_passwords(tx: Tx, name: str) -> Customer:
 def disable(tx: Tx, actor: Actor, confirm: str) -> Customer:
     """What deleting an organization does: every credential of it is dead at once, nothing runs,
     its records and its name stay, and the operator can enable it again."""
-    roster.confirm(tx, actor)
+    memberships.confirm(tx, actor)
     require(actor, Level.OWNER)
     require_person(actor)
     customer = find(tx, actor.customer_id)
@@ -234,20 +232,20 @@ def enable(tx: Tx, name: str) -> Customer:
     return find(tx, customer.id)
 
 
-def hand_over(tx: Tx, actor: Actor, member_id: str) -> roster.Member:
+def hand_over(tx: Tx, actor: Actor, member_id: str) -> memberships.Member:
     """Owner only: another member becomes the owner, the giver an admin."""
     require(actor, Level.OWNER)
-    heir = roster.held(tx, actor, member_id)
+    heir = memberships.held(tx, actor, member_id)
     if heir.id == actor.member_id:
         raise Conflict("You own this organization already.", code="already_owner")
     if heir.invited_at is not None or not heir.enabled:
         raise Conflict("Only an active member can become the owner.", code="not_active")
-    members.set_level(tx, actor, heir, Level.OWNER)
+    member_changes.set_level(tx, actor, heir, Level.OWNER)
     if actor.member_id:
-        giver = roster.find(tx, actor.customer_id, actor.member_id)
-        members.set_level(tx, actor, giver, Level.ADMIN)
+        giver = memberships.find(tx, actor.customer_id, actor.member_id)
+        member_changes.set_level(tx, actor, giver, Level.ADMIN)
     _tell(tx, actor, "hand_over", "handed_over", {"owner": actor.email}, {"owner": heir.email})
-    return roster.find(tx, actor.customer_id, heir.id)
+    return memberships.find(tx, actor.customer_id, heir.id)
 
 
 def _set_enabled(tx: Tx, customer_id: str, enabled: int) -> None:

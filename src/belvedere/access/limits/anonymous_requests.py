@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from belvedere.access.credentials import secret_keys
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.access.limits.rate_limits import Kind, use_secret
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
@@ -49,7 +49,7 @@ async def by_secret(ask: Ask, object: str, object_id: str | None) -> str:
 def _customer(tx: Tx, object: str, object_id: str, name: str | None) -> str:
     """The organization that was attacked, for its audit log; empty when there is none."""
     if name is not None:
-        found = customers.by_name(tx, name)
+        found = service.by_name(tx, name)
         return found.name if found is not None and found.enabled else ""
     owner = tx.value(
         "select c.name from secret_keys k join customers c on c.id = k.customer_id"

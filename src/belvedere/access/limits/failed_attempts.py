@@ -8,7 +8,7 @@ import msgspec
 
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.base.clock import Clock, Millis
 from belvedere.db import Tx
 
@@ -89,7 +89,7 @@ def _places(tx: Tx, failure: Failure) -> list[tuple[str, str]]:
             MAX_ORGANIZATIONS,
         )
     if failure.customer:
-        named = customers.by_name(tx, failure.customer)
+        named = service.by_name(tx, failure.customer)
         return [] if named is None else [(named.id, "")]
     only = tx.rows("select id from customers order by id limit 2")
     return [(only[0][0], "")] if len(only) == 1 else []

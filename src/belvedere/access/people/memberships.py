@@ -7,8 +7,7 @@ import msgspec
 from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level, require, require_person
-from belvedere.access.people import naming as names
-from belvedere.access.people import users
+from belvedere.access.people import naming, users
 from belvedere.access.people.users import User
 from belvedere.base.errors import Conflict, Forbidden, NotFound
 from belvedere.base.ids import is_id, new_id
@@ -273,7 +272,7 @@ def tell(
 
 
 def tags_text(tags: list[str]) -> str:
-    return msgspec.json.encode(names.tags(tags)).decode()
+    return msgspec.json.encode(naming.tags(tags)).decode()
 
 
 def check_grant(actor: Actor, level: Level) -> None:

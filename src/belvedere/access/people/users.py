@@ -4,7 +4,7 @@ import itertools
 
 import msgspec
 
-from belvedere.access.people import naming as names
+from belvedere.access.people import naming
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 
@@ -53,7 +53,7 @@ def named(tx: Tx, identifier: str, customer_name: str | None = None) -> list[Use
         " or exists (select 1 from members m where m.user_id = users.id))"
         # Members of the named organization first: accounts elsewhere must not push them out.
         " order by inside desc, scope, id limit ?",
-        names.organization_key(customer_name or "") or "",
+        naming.organization_key(customer_name or "") or "",
         text,
         text,
         MAX_ACCOUNTS,
@@ -83,7 +83,7 @@ def own(tx: Tx, email: str) -> User | None:
 
 def find_or_create(tx: Tx, email: str, name: str = "", scope: str = "") -> User:
     """The account with this e-mail in this scope; a new one has no password."""
-    address, person = names.email(email), names.person(name)
+    address, person = naming.email(email), naming.person(name)
     sql = f"select {columns(User)} from users where email = ? and scope = ?"
     while True:
         found = tx.one(User, sql, address, scope)
@@ -95,7 +95,7 @@ def find_or_create(tx: Tx, email: str, name: str = "", scope: str = "") -> User:
             " values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
             new_id(),
             address,
-            _free_username(tx, names.username_from(address), scope),
+            _free_username(tx, naming.username_from(address), scope),
             person,
             scope,
             tx.now,

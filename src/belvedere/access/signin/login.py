@@ -3,11 +3,10 @@
 import msgspec
 
 from belvedere.access.crypto.keyring import Keys
-from belvedere.access.limits import known_browsers as browsers
+from belvedere.access.limits import known_browsers
 from belvedere.access.people import users
 from belvedere.access.people.users import User
-from belvedere.access.signin import login_tickets as tickets
-from belvedere.access.signin import second_factors, sessions
+from belvedere.access.signin import login_tickets, second_factors, sessions
 from belvedere.access.signin.sessions import Session
 from belvedere.db import Tx
 
@@ -62,19 +61,19 @@ def enter(
     """In, unless a second factor is asked for."""
     place = sessions.choose(tx, user_id, customer_name)
     if second_factors.find(tx, user_id) is not None:
-        asks = tickets.TOTP
+        asks = login_tickets.TOTP
     elif place.needs_second_factor:
-        asks = tickets.SETUP
+        asks = login_tickets.SETUP
     else:
         where = (place.customer_name, address, agent)
         return Entered(*sessions.begin(tx, keys, user_id, *where, browser=browser))
-    ticket = tickets.make(tx, keys, user_id, place.customer_id, asks, browser)
+    ticket = login_tickets.make(tx, keys, user_id, place.customer_id, asks, browser)
     return Entered(asks=asks, ticket=ticket)
 
 
 def set_up(tx: Tx, keys: Keys, token: str, browser: str = "") -> tuple[User, str]:
     """The secret for somebody who must have a second factor and has none."""
-    ticket = tickets.find(tx, keys, token, tickets.SETUP, browser)
+    ticket = login_tickets.find(tx, keys, token, login_tickets.SETUP, browser)
     user = users.find(tx, ticket.user_id)
     assert user is not None
     return user, second_factors.begin(tx, keys, user.id)
@@ -84,20 +83,20 @@ def trade(
     tx: Tx, keys: Keys, token: str, code: str, address: str, agent: str, browser: str = ""
 ) -> Entered | None:
     """Ticket and code for a session; None when the code is wrong, which stays counted."""
-    ticket = tickets.find(tx, keys, token, browser=browser)
+    ticket = login_tickets.find(tx, keys, token, browser=browser)
     # As in `sign_in`: a password change beside this one drops the ticket, or ends the session.
     users.hold(tx, ticket.user_id)
-    tickets.count_try(tx, ticket)
+    login_tickets.count_try(tx, ticket)
     codes: list[str] | None = []
     method: str | None = second_factors.TOTP
-    if ticket.asks == tickets.SETUP:
+    if ticket.asks == login_tickets.SETUP:
         codes = second_factors.confirm(tx, keys, ticket.user_id, code)
     else:
-        is_known = browsers.is_known(tx, ticket.user_id, ticket.browser)
+        is_known = known_browsers.is_known(tx, ticket.user_id, ticket.browser)
         method = second_factors.use(tx, keys, ticket.user_id, code, is_known=is_known)
     if method is None or codes is None:
         return None
-    tickets.use_up(tx, ticket)
+    login_tickets.use_up(tx, ticket)
     name: str = tx.value("select name from customers where id = ?", ticket.customer_id)
     where = (name, address, agent, method)
     begun = sessions.begin(tx, keys, ticket.user_id, *where, browser=ticket.browser)

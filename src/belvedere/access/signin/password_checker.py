@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import asynccontextmanager
 from typing import Any
 
-from belvedere.access.crypto import password_hash as passwords
+from belvedere.access.crypto import password_hash
 from belvedere.access.limits.rate_limits import Limits
 from belvedere.base.errors import TooMany
 
@@ -73,14 +73,14 @@ class Turnstile:
         """The form in which a new password is kept; Invalid when it is a bad one. `about` are
         names of the person and of the organization, which are no passwords."""
         async with self._turn():
-            return await asyncio.to_thread(passwords.new_digest, password, tuple(about))
+            return await asyncio.to_thread(password_hash.new_digest, password, tuple(about))
 
     async def renewed(self, kept: str | None, password: str) -> str | None:
         """A right password hashed anew when its hash is of an older make."""
-        if kept is None or not passwords.is_dated(kept):
+        if kept is None or not password_hash.is_dated(kept):
             return None
         async with self._turn():
-            return await asyncio.to_thread(passwords.digest, password)
+            return await asyncio.to_thread(password_hash.digest, password)
 
     def later(self, work: Coroutine[Any, Any, object]) -> None:
         """Do it after the answer: how long it takes then says nothing to the caller."""
@@ -120,5 +120,5 @@ def _busy() -> TooMany:
 def _matching(hashes: Sequence[str], password: str, checks: int) -> str | None:
     """All are compared, also behind the right one: the time says nothing about the accounts."""
     padding = [None] * max(checks - len(hashes), 0 if hashes else 1)
-    right = [kept for kept in (*hashes, *padding) if passwords.matches(kept, password)]
+    right = [kept for kept in (*hashes, *padding) if password_hash.matches(kept, password)]
     return right[0] if right else None

@@ -5,8 +5,7 @@ import msgspec
 from belvedere.access.crypto import totp
 from belvedere.access.crypto.keyring import Keys
 from belvedere.access.people import users
-from belvedere.access.signin import login_tickets as tickets
-from belvedere.access.signin import recovery_codes
+from belvedere.access.signin import login_tickets, recovery_codes
 from belvedere.base.clock import MINUTE, SECOND, Millis
 from belvedere.base.errors import Conflict, TooMany
 from belvedere.db import Tx, columns
@@ -73,7 +72,7 @@ def use(tx: Tx, keys: Keys, user_id: str, code: str, *, is_known: bool = False) 
     wrong code is to stay counted."""
     found = _row(tx, user_id, lock=True)
     if found is None or found.confirmed_at is None:
-        raise tickets.gone()
+        raise login_tickets.gone()
     return _count(tx, keys, found, code, with_recovery=True, is_known=is_known)
 
 

@@ -6,8 +6,8 @@ from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level
 from belvedere.access.crypto.keyring import SESSION, Keys, make_token
-from belvedere.access.limits import known_browsers as browsers
-from belvedere.access.signin import login_tickets as tickets
+from belvedere.access.limits import known_browsers
+from belvedere.access.signin import login_tickets
 from belvedere.base.clock import DAY, HOUR, Millis
 from belvedere.base.errors import Forbidden, NotFound, Unauthenticated
 from belvedere.base.ids import new_id
@@ -88,7 +88,9 @@ def begin(
     """A session and its token, in the named organization, else the one used last."""
     place = choose(tx, user_id, customer_name, method)
     agent = agent[:200]
-    is_familiar = browsers.is_familiar(tx, user_id, browser, address, agent, provider_id or "")
+    is_familiar = known_browsers.is_familiar(
+        tx, user_id, browser, address, agent, provider_id or ""
+    )
     life = (tx.now, tx.now, tx.now + LIFE)
     session = Session(
         new_id(),
@@ -228,7 +230,7 @@ def revoke_others(tx: Tx, actor: Actor) -> list[Session]:
     require_session(actor)
     ended = [one for one in live(tx, actor) if one.id != actor.credential_id]
     kill(tx, actor.user_id, _bounds(actor)[0] or None, but=actor.credential_id)
-    tickets.drop(tx, actor.user_id, _bounds(actor)[0])
+    login_tickets.drop(tx, actor.user_id, _bounds(actor)[0])
     about = {"ended": len(ended)}
     audit.record(tx, actor, "session.end_others", "session", actor.credential_id, None, about)
     return ended

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from belvedere import __version__
-from belvedere.agent import messages as speech
+from belvedere.agent import messages
 from belvedere.agent.connection.session import Session, Socket, Watching
 from belvedere.agent.connection.websocket import connect
 from belvedere.agent.disk_space import Space
@@ -203,7 +203,7 @@ class Link:
         socket.say([self._hello(socket, state)])
         async with asyncio.timeout(HANDSHAKE_S):
             first, *others = json.loads(await socket.recv())
-        welcome = speech.decode(first)
+        welcome = messages.decode(first)
         if isinstance(welcome, Refusal):
             if welcome.code == STALE_HELLO:
                 # The server knows a later hello of this journal: it was rolled back since.

@@ -14,7 +14,7 @@ from belvedere.agent.json_lines import from_json
 from belvedere.agent.keeper_client import Attachment
 from belvedere.agent.monitoring.monitor_list import Checks, WatchList
 from belvedere.agent.monitoring.sample_buffer import Buffer
-from belvedere.agent.output import memory_buffer as held
+from belvedere.agent.output import memory_buffer
 from belvedere.agent.output.upload import Streams
 from belvedere.base.failpoints import reach
 from belvedere.protocol import (
@@ -131,7 +131,7 @@ class Session:
     def _hold(self, message: dict[str, Any]) -> None:
         """Output that the keeper could not write to disk; keepers of earlier versions drop it."""
         if message.get("held"):
-            self._streams.hold(message["fence"], held.unpack(message["held"]))
+            self._streams.hold(message["fence"], memory_buffer.unpack(message["held"]))
 
     def open(self, welcome: Welcome) -> None:
         """Go on where the last connection broke off, with everything that is not acknowledged."""

@@ -14,7 +14,7 @@ from websockets.frames import Close
 from websockets.protocol import State
 
 from belvedere.agent import messages as speech
-from belvedere.base import websocket_frames as frames
+from belvedere.base import websocket_frames
 from belvedere.protocol import FromAgent
 
 
@@ -24,7 +24,7 @@ class Socket(asyncio.Protocol):
     def __init__(self, transport: Any, options: dict[str, Any]) -> None:
         self._loop = asyncio.get_running_loop()
         self._transport = transport
-        self._reader = frames.Reader(masked=False, longest=options["max_size"])
+        self._reader = websocket_frames.Reader(masked=False, longest=options["max_size"])
         self._every: float = options["ping_interval"]
         self._patience: float = options["ping_timeout"]
         self._inbox: deque[str | bytes] = deque()
@@ -63,8 +63,10 @@ class Socket(asyncio.Protocol):
         try:
             for opcode, payload in self._reader.feed(data):
                 self._hear(opcode, payload)
-        except frames.Broken as fault:
-            self._transport.write(frames.pack_close(fault.code, fault.reason, masked=True))
+        except websocket_frames.Broken as fault:
+            self._transport.write(
+                websocket_frames.pack_close(fault.code, fault.reason, masked=True)
+            )
             self._transport.close()
         except Exception as fault:
             # Whoever listens could not bear it, and learns so where it waits.
@@ -74,16 +76,20 @@ class Socket(asyncio.Protocol):
             self._waiter.set_exception(fault)
 
     def _hear(self, opcode: int, payload: bytes) -> None:
-        if opcode == frames.TEXT:
-            self._take(frames.decode(payload))
-        elif opcode == frames.BINARY:
+        if opcode == websocket_frames.TEXT:
+            self._take(websocket_frames.decode(payload))
+        elif opcode == websocket_frames.BINARY:
             self._take(payload)
-        elif opcode == frames.PING:
-            self._transport.write(frames.pack(frames.PONG, payload, masked=True))
-        elif opcode == frames.CLOSE and self._goodbye is None:
-            code, reason = frames.unpack_close(payload)
+        elif opcode == websocket_frames.PING:
+            self._transport.write(
+                websocket_frames.pack(websocket_frames.PONG, payload, masked=True)
+            )
+        elif opcode == websocket_frames.CLOSE and self._goodbye is None:
+            code, reason = websocket_frames.unpack_close(payload)
             self._goodbye = Close(code or 1005, reason)
-            self._transport.write(frames.pack(frames.CLOSE, payload[:2], masked=True))
+            self._transport.write(
+                websocket_frames.pack(websocket_frames.CLOSE, payload[:2], masked=True)
+            )
             self._transport.close()
             self._wake()
 
@@ -96,7 +102,7 @@ class Socket(asyncio.Protocol):
         if monotonic() - self._heard_at > self._every + self._patience:
             self._transport.abort()
             return
-        self._transport.write(frames.pack(frames.PING, b"", masked=True))
+        self._transport.write(websocket_frames.pack(websocket_frames.PING, b"", masked=True))
         self._ping_due = self._loop.call_later(self._every, self._ping)
 
     def _wake(self) -> None:
@@ -121,10 +127,10 @@ class Socket(asyncio.Protocol):
     def say(self, messages: Sequence[FromAgent]) -> None:
         """Only while there is room, like `send`."""
         text = speech.frame(messages).encode()
-        self._transport.write(frames.pack(frames.TEXT, text, masked=True))
+        self._transport.write(websocket_frames.pack(websocket_frames.TEXT, text, masked=True))
 
     def send(self, frame: bytes) -> None:
-        self._transport.write(frames.pack(frames.BINARY, frame, masked=True))
+        self._transport.write(websocket_frames.pack(websocket_frames.BINARY, frame, masked=True))
 
     async def recv(self) -> str | bytes:
         while not self._inbox:
@@ -156,7 +162,9 @@ class Socket(asyncio.Protocol):
     async def close(self, patience_s: float) -> None:
         """Say so, and wait a moment for the server to see it."""
         if not self.is_over():
-            self._transport.write(frames.pack_close(frames.NORMAL, "", masked=True))
+            self._transport.write(
+                websocket_frames.pack_close(websocket_frames.NORMAL, "", masked=True)
+            )
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(self.lost), patience_s)
         self._transport.abort()

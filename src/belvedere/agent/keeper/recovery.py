@@ -10,7 +10,7 @@ from belvedere.agent.journal import rules
 from belvedere.agent.journal.journal import Journal
 from belvedere.agent.journal.state import Ledger
 from belvedere.agent.output import spool
-from belvedere.agent.processes import discovery as descendants
+from belvedere.agent.processes import discovery
 from belvedere.agent.state_folder import Folder, boot_id, cookie
 
 TYPE_CHECKING = False
@@ -52,15 +52,15 @@ def _end_leftovers(folder: Folder, fences: list[int], found: dict[int, Report]) 
     give_up_at = time.monotonic() + PATIENCE_S
     clean = 0
     while clean < 2:
-        members = descendants.tree(descendants.hunt(set(cookies), checks, folder.work))
+        members = discovery.tree(discovery.hunt(set(cookies), checks, folder.work))
         if members and time.monotonic() > give_up_at:
             for pid in members if fences else ():
-                fence = cookies.get(descendants.cookie_of(pid), fences[0])
+                fence = cookies.get(discovery.cookie_of(pid), fences[0])
                 found.setdefault(fence, {}).setdefault("survivors", []).append(pid)
             return
         for what in (signal.SIGSTOP, signal.SIGKILL):
             for pid in members:
-                descendants.send(pid, 0, what)
+                discovery.send(pid, 0, what)
         clean = 0 if members else clean + 1
         if members:
             time.sleep(PAUSE_S)

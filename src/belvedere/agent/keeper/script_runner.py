@@ -12,7 +12,7 @@ from belvedere.agent.keeper.control_socket import complain
 from belvedere.agent.output import spool
 from belvedere.agent.output.capture import LastLine, Output
 from belvedere.agent.output.memory_buffer import Room
-from belvedere.agent.processes import termination as ending
+from belvedere.agent.processes import termination
 from belvedere.agent.processes.groups import Crowd
 from belvedere.agent.processes.pipes import Pipes
 from belvedere.agent.processes.report import report
@@ -144,7 +144,7 @@ class Scripts:
         return steps
 
     def _begin_end(self, script: Script, why: str, grace: int, now: int) -> None:
-        ending.begin(script, self._crowd, why, grace, now)
+        termination.begin(script, self._crowd, why, grace, now)
         self._plan(script)
 
     def _plan(self, script: Script) -> None:
@@ -181,11 +181,11 @@ class Scripts:
             return self._finish(script)
         if not self._crowd.members(script):
             return self._finish(script)
-        self._begin_end(script, "leftovers", ending.LEFTOVER_GRACE, now)
+        self._begin_end(script, "leftovers", termination.LEFTOVER_GRACE, now)
         return []
 
     def _look(self, script: Script, now: int) -> Steps:
-        if ending.look(script, self._crowd, now):
+        if termination.look(script, self._crowd, now):
             return self._finish(script)
         self._plan(script)
         return []

@@ -15,7 +15,7 @@ from belvedere.agent import wire
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.messages import watch
 from belvedere.agent.monitoring.scheduler import AT_ONCE, Lookout
-from belvedere.base import log_format as log_lines
+from belvedere.base import log_format
 from belvedere.protocol import Watch
 
 log = logging.getLogger("belvedere.agent")
@@ -75,5 +75,5 @@ async def _serve() -> None:
 
 
 def main() -> None:
-    log_lines.configure("WARNING")
+    log_format.configure("WARNING")
     asyncio.run(_serve())

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from belvedere.agent.processes import discovery as descendants
+from belvedere.agent.processes import discovery
 from belvedere.agent.processes.discovery import Signs
 from belvedere.agent.processes.script import Script
 from belvedere.agent.processes.spawn import Spawner
@@ -75,8 +75,8 @@ class Tree(Crowd):
 
     def __init__(self, brooms: set[int], spawner: Spawner) -> None:
         super().__init__(brooms, spawner)
-        descendants.become_subreaper()
-        self._children = descendants.OwnChildren()
+        discovery.become_subreaper()
+        self._children = discovery.OwnChildren()
         # Orphans whose fence is known: signs can be wiped later, so the first finding counts.
         self._adopted: dict[int, int] = {}
         # Fences whose background children were allowed to stay.
@@ -97,7 +97,7 @@ class Tree(Crowd):
         roots = [pid for pid in self._orphans() if self._owner(pid, script) == script.fence]
         if script.status is None:
             roots.append(script.pid)
-        return descendants.tree(roots)
+        return discovery.tree(roots)
 
     def _orphans(self) -> list[int]:
         pids = self._children.pids()
@@ -114,10 +114,10 @@ class Tree(Crowd):
     def _recognise(self, pid: int, asking: Script) -> int:
         others = [script for script in self.scripts.values() if script is not asking]
         for script in [asking, *others]:
-            if descendants.bears(pid, self._signs(script)):
+            if discovery.bears(pid, self._signs(script)):
                 return script.fence
         for fence, signs in self._spared.items():
-            if descendants.bears(pid, signs):
+            if discovery.bears(pid, signs):
                 return fence
         # It wiped every sign. When only one script is left, whose else could it be?
         return 0 if others or self._spared else asking.fence
@@ -129,7 +129,7 @@ class Tree(Crowd):
     def send(self, members: dict[int, int], what: signal.Signals) -> None:
         # Children first: once its parent is gone a process has another parent than we saw.
         for pid, parent in reversed(members.items()):
-            descendants.send(pid, parent, what)
+            discovery.send(pid, parent, what)
 
     def ask_to_end(self, script: Script, members: dict[int, int]) -> None:
         """Its own group all at once: a shell that saw its child end first would go on, perhaps to
@@ -138,11 +138,11 @@ class Tree(Crowd):
             outside = {
                 pid: parent
                 for pid, parent in members.items()
-                if descendants.group_of(pid) != script.pid
+                if discovery.group_of(pid) != script.pid
             }
             # Before their parents go, and they have others than we saw.
             self.send(outside, signal.SIGTERM)
-            if descendants.send_to_group(script.pid, signal.SIGTERM):
+            if discovery.send_to_group(script.pid, signal.SIGTERM):
                 return
         self.send(members, signal.SIGTERM)
 

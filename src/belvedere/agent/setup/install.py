@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 
 import belvedere
-from belvedere.agent import state_folder as folder
-from belvedere.agent.setup import enrolment as enrol
-from belvedere.agent.setup import tls
+from belvedere.agent import state_folder
+from belvedere.agent.setup import enrolment, tls
 from belvedere.agent.setup.enrolment import CannotEnrol, Unreachable
 from belvedere.agent.setup.settings import Settings
 from belvedere.agent.state_folder import Folder
@@ -49,10 +48,10 @@ def install(settings: Settings) -> int:
             " can read it and run scripts on this host; use an https:// address.",
             file=sys.stderr,
         )
-    state = folder.prepare(settings.state)
+    state = state_folder.prepare(settings.state)
     try:
-        if enrol.saved(settings, state) is None:
-            enrol.enrol(settings, state, tls.context(settings))
+        if enrolment.saved(settings, state) is None:
+            enrolment.enrol(settings, state, tls.context(settings))
     except (CannotEnrol, Unreachable) as fault:
         print(f"{NAME}: {settings.server}: {fault}", file=sys.stderr)
         return 1

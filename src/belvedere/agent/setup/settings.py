@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from belvedere.agent import disk_space as space
+from belvedere.agent import disk_space
 
 MIN_FREE_BYTES, MIN_FREE_INODES = "BELVEDERE_MIN_FREE_BYTES", "BELVEDERE_MIN_FREE_INODES"
 ACTIONS = ("run", "install")
@@ -31,8 +31,8 @@ class Settings:
     # Every script runs as this user, whatever its task says; empty: as its task says.
     scripts_user: str = ""
     # With less than this in the state folder the host takes no work.
-    min_free_bytes: int = space.MIN_FREE_BYTES
-    min_free_inodes: int = space.MIN_FREE_INODES
+    min_free_bytes: int = disk_space.MIN_FREE_BYTES
+    min_free_inodes: int = disk_space.MIN_FREE_INODES
 
     @property
     def is_unprotected(self) -> bool:
@@ -94,8 +94,8 @@ def read(told: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
         tls_ca=told.tls_ca,
         action=told.action,
         units=told.units,
-        min_free_bytes=_number(environ, MIN_FREE_BYTES, space.MIN_FREE_BYTES),
-        min_free_inodes=_number(environ, MIN_FREE_INODES, space.MIN_FREE_INODES),
+        min_free_bytes=_number(environ, MIN_FREE_BYTES, disk_space.MIN_FREE_BYTES),
+        min_free_inodes=_number(environ, MIN_FREE_INODES, disk_space.MIN_FREE_INODES),
     )
 
 

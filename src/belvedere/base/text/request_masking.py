@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from belvedere.base.errors import Fault, Invalid
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.base.text.credentials import (
     MASK,
     Hide,
@@ -133,7 +133,7 @@ def _body(body: str, hide: Hide) -> str:
     content = _json(body)
     if content is not None:
         hidden = _inside(content, hide)
-        return body if hidden == content else text.compact(hidden)
+        return body if hidden == content else json_text.compact(hidden)
     if _FORM.fullmatch(body):
         return in_parameters(f"&{body}", hide)[1:]
     return hide("", body) if _NAMED.search(body) else in_text(body, hide)
@@ -144,7 +144,7 @@ def _json(body: str) -> Any:
     if not body.lstrip().startswith(("{", "[")):
         return None
     try:
-        return text.parse(body)
+        return json_text.parse(body)
     except Invalid:
         return None
 
@@ -207,7 +207,7 @@ def _body_again(given: str, old: str) -> str:
     content, before = _json(given), _json(old)
     if content is not None and before is not None:
         filled = _filled(content, before)
-        return given if filled == content else text.compact(filled)
+        return given if filled == content else json_text.compact(filled)
     if _FORM.fullmatch(given) and _FORM.fullmatch(old):
         filled = _again(
             lambda hide: in_parameters(f"&{given}", hide),

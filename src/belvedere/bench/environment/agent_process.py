@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from belvedere.bench.environment import installation as site
-from belvedere.bench.environment import private_server as private
+from belvedere.bench.environment import installation, private_server
 from belvedere.bench.environment.installation import Site
 from belvedere.bench.environment.private_server import Private
 from belvedere.client.http_client import Client
@@ -22,18 +21,21 @@ def agent(server: Private, client: Client) -> Iterator[Site]:
         process = subprocess.Popen(
             [sys.executable, "-m", "belvedere.cli.main", "agent", "--server", server.url]
             + ["--state", str(server.folder / NAME), "--hostname", NAME],
-            env={**private.clean_environment(), "BELVEDERE_ENROLMENT_TOKEN": _permission(server)},
+            env={
+                **private_server.clean_environment(),
+                "BELVEDERE_ENROLMENT_TOKEN": _permission(server),
+            },
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
         )
     try:
-        yield Site(client, site.await_host(client, NAME))
+        yield Site(client, installation.await_host(client, NAME))
     finally:
         process.terminate()
         try:
-            process.wait(private.STOP_S)
+            process.wait(private_server.STOP_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -41,7 +43,7 @@ def agent(server: Private, client: Client) -> Iterator[Site]:
 
 def _permission(server: Private) -> str:
     """Only people may let hosts in."""
-    with Client(server.url, customer=private.CUSTOMER) as owner:
-        told = {"email": private.EMAIL, "password": server.password}
+    with Client(server.url, customer=private_server.CUSTOMER) as owner:
+        told = {"email": private_server.EMAIL, "password": server.password}
         owner.token = owner.post("/api/auth/login", told)["access_token"]
         return str(owner.post("/api/enrolment", {"name": NAME})["token"])

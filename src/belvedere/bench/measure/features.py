@@ -7,9 +7,8 @@ from pathlib import Path
 from statistics import median
 
 from belvedere.base.errors import Refused
-from belvedere.bench import results as figures
-from belvedere.bench.environment import agent_process as apart
-from belvedere.bench.environment import processes
+from belvedere.bench import results
+from belvedere.bench.environment import agent_process, processes
 from belvedere.bench.environment.installation import Site
 from belvedere.bench.environment.private_server import Private
 from belvedere.bench.measure import load
@@ -28,7 +27,7 @@ def measure(
     tell("webhook, counter", 0, 0)
     found = [_webhook(target, lines[0]), _counter(target, lines)]
     found += [_list(target.client, lines[0], noun, records, tell) for noun in MAKE]
-    with apart.agent(server, target.client) as host:
+    with agent_process.agent(server, target.client) as host:
         for kind in CHECK:
             tell(f"{CHECKS} checks: {kind}", 0, 0)
             found.append(_checks(host, server.folder, kind))
@@ -48,7 +47,7 @@ def _webhook(target: Site, line: Line) -> Room:
             times[1].append(_seconds(line, trigger))
         client.delete(f"/webhook/{hook['id']}")
         target.cancel_all(task_id)
-    return figures.room("webhook trigger", "job creations", median(times[1]), median(times[0]))
+    return results.room("webhook trigger", "job creations", median(times[1]), median(times[0]))
 
 
 def _counter(target: Site, lines: Sequence[Line]) -> Room:
@@ -64,7 +63,7 @@ def _counter(target: Site, lines: Sequence[Line]) -> Room:
     client.delete(path)
     if value != INCREMENTS:
         raise Refused(f"{INCREMENTS} increments made the counter {value}.")
-    return figures.room("counter rate", "of the rate of reads", 1 / counting, 1 / reading)
+    return results.room("counter rate", "of the rate of reads", 1 / counting, 1 / reading)
 
 
 MAKE: dict[str, Callable[[int], dict[str, str]]] = {
@@ -86,7 +85,7 @@ def _list(client: Client, line: Line, noun: str, records: int, tell: Tell) -> Ro
     whole, single = (median(column) for column in zip(*times, strict=True))
     for made in ids:
         client.delete(f"/{noun}/{made}")
-    return figures.room(f"{noun} list", f"times one of {records}", whole, single)
+    return results.room(f"{noun} list", f"times one of {records}", whole, single)
 
 
 CHECK: dict[str, Callable[[str], dict[str, str]]] = {
@@ -114,7 +113,7 @@ def _checks(target: Site, folder: Path, kind: str) -> Room:
         raise Refused("This system does not tell what processes cost.")
     agent = next(one for one in found.processes if one.name == "agent")
     spent_s = agent.cpu_percent / 100 * found.seconds
-    return figures.room(f"{kind} check", "ms of the agent", spent_s / (CHECKS * WATCH_S), 1e-3)
+    return results.room(f"{kind} check", "ms of the agent", spent_s / (CHECKS * WATCH_S), 1e-3)
 
 
 def _until_checked(client: Client, ids: list[str]) -> None:

@@ -8,7 +8,7 @@ import msgspec
 from belvedere import hosts
 from belvedere.access.actor import Actor
 from belvedere.access.crypto.keyring import Keys
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.bench.measure.bare import SCRIPT
 from belvedere.db import Tx
 from belvedere.hosts import store as host_store
@@ -34,7 +34,7 @@ class Ground:
 
 def lay(tx: Tx) -> Ground:
     keys = Keys(os.urandom(32))
-    made = customers.create_organization(
+    made = service.create_organization(
         tx, keys, NAME, f"{NAME}@localhost", reserved=frozenset(), password_hash="-"
     )
     host = host_store.insert(tx, made.customer.id, NAME, NAME, "127.0.0.1")
@@ -47,7 +47,7 @@ def lay(tx: Tx) -> Ground:
         # History is what is measured: it stays.
         "history": {"count": 1_000_000, "days": 3_650},
     }
-    tasks.create(tx, keys, customers.operator(made.customer), msgspec.convert(body, TaskBody))
+    tasks.create(tx, keys, service.operator(made.customer), msgspec.convert(body, TaskBody))
     return find(tx)
 
 
@@ -56,10 +56,10 @@ def _hello() -> Hello:
 
 
 def find(tx: Tx) -> Ground:
-    customer = customers.by_name(tx, NAME)
+    customer = service.by_name(tx, NAME)
     row = tx.row("select t.id, h.id, h.session from tasks t join hosts h on h.id = t.host_id")
     assert customer is not None and row is not None
-    return Ground(customers.operator(customer), row[1], row[2], row[0])
+    return Ground(service.operator(customer), row[1], row[2], row[0])
 
 
 def create(tx: Tx, place: Ground) -> str:

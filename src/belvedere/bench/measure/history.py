@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from belvedere.bench import results as figures
-from belvedere.bench.environment import private_server as private
-from belvedere.bench.environment import processes
+from belvedere.bench import results
+from belvedere.bench.environment import private_server, processes
 from belvedere.bench.environment.databases import fresh, opened
-from belvedere.bench.measure import fixture as ground
+from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Ground
 from belvedere.bench.measure.history_data import digest, fill
 from belvedere.bench.results import History, Idle
@@ -43,14 +42,14 @@ def measure(server: str, folder: Path, jobs: int, idle_s: float, tell: Tell) -> 
         with opened(small) as few, opened(full) as many:
             before, after = _in_turns(few, many, tell)
         idle = _idle(laden, full if server else "", idle_s, tell) if idle_s else None
-    verbs = [figures.grown(name, before[name], after[name]) for name in before]
+    verbs = [results.grown(name, before[name], after[name]) for name in before]
     return History(jobs, took, verbs, idle)
 
 
 def _idle(folder: Path, database: str, seconds: float, tell: Tell) -> Idle | None:
     """What a server takes that has nothing to do but to keep all this."""
     tell("idle with history", 0, 0)
-    with private.running(folder, database):
+    with private_server.running(folder, database):
         time.sleep(SETTLE_S)
         return processes.idle(folder, seconds)
 
@@ -58,7 +57,7 @@ def _idle(folder: Path, database: str, seconds: float, tell: Tell) -> Idle | Non
 def _prepare(url: str, jobs: int, step: Callable[[int], None]) -> None:
     """Closed afterwards: what a server finds in the morning, not what is still in memory."""
     with opened(url) as db:
-        made = db.write_now(ground.lay)
+        made = db.write_now(fixture.lay)
         for start in range(0, jobs, SLICE):
             db.write_now(fill, made, start, min(SLICE, jobs - start), jobs)
             step(start)
@@ -69,7 +68,7 @@ def _prepare(url: str, jobs: int, step: Callable[[int], None]) -> None:
 
 
 def _in_turns(few: Database, many: Database, tell: Tell) -> tuple[Times, Times]:
-    grounds = [(db, db.write_now(ground.find)) for db in (few, many)]
+    grounds = [(db, db.write_now(fixture.find)) for db in (few, many)]
     times: tuple[Times, Times] = ({}, {})
     for turn in range(ROUNDS + 1):
         for (db, place), found in zip(grounds, times, strict=True):
@@ -83,12 +82,12 @@ def _in_turns(few: Database, many: Database, tell: Tell) -> tuple[Times, Times]:
 
 def _once(db: Database, place: Ground) -> Iterable[tuple[str, float]]:
     for _ in range(CYCLES):
-        made, seconds = _timed(db, ground.create, place)
+        made, seconds = _timed(db, fixture.create, place)
         yield "create", seconds
-        claimed, seconds = _timed(db, ground.claim, place)
+        claimed, seconds = _timed(db, fixture.claim, place)
         yield "claim", seconds
         assert [one.job.id for one in claimed] == [made]
-        yield "finish", _timed(db, ground.finish, place, claimed[0].job.fence)[1]
+        yield "finish", _timed(db, fixture.finish, place, claimed[0].job.fence)[1]
     for limit in (50, PAGE):
         listing = Listing(pages.listable(db.sql.engine), limit=limit)
         for _ in range(PAGES):

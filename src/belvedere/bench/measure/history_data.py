@@ -1,7 +1,7 @@
 """History in bulk: one job is run with the real verbs, then copied by a statement per table."""
 
 from belvedere import events
-from belvedere.bench.measure import fixture as ground
+from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Ground
 from belvedere.db import Tx, columns
 from belvedere.jobs.attempts import Attempt, reserve_fences
@@ -69,9 +69,9 @@ def _pattern(tx: Tx, place: Ground) -> tuple[str, int, int]:
     """The first job ever, run now if there is none yet."""
     found = tx.row("select id, fence, ended_at from jobs order by created_at desc limit 1")
     if found is None:
-        ground.create(tx, place)
-        [claimed] = ground.claim(tx, place)
-        ground.finish(tx, place, claimed.job.fence)
+        fixture.create(tx, place)
+        [claimed] = fixture.claim(tx, place)
+        fixture.finish(tx, place, claimed.job.fence)
         return _pattern(tx, place)
     return found[0], found[1], found[2]
 

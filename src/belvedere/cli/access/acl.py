@@ -5,8 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from belvedere.base.ids import is_id
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import lookup, rendering
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
@@ -32,10 +31,10 @@ def _indicator(client: Client, args: Args) -> str:
 
 
 PLACES: dict[str, Callable[[Client, Args], str]] = {
-    "task": lambda client, args: f"/task/{find.task(client, args.name, args.host)['id']}",
-    "workflow": lambda client, args: f"/workflows/{find.workflow(client, args.name)['id']}",
+    "task": lambda client, args: f"/task/{lookup.task(client, args.name, args.host)['id']}",
+    "workflow": lambda client, args: f"/workflows/{lookup.workflow(client, args.name)['id']}",
     "indicator": _indicator,
-    "monitor": lambda client, args: f"/monitor/{find.monitor(client, args.name)['id']}",
+    "monitor": lambda client, args: f"/monitor/{lookup.monitor(client, args.name)['id']}",
 }
 NOBODY = {
     "task": "The ACL is empty: only managers see the task, and only admins run it.",
@@ -85,11 +84,11 @@ def _told(args: Args, acl: Any) -> Any:
 
 
 def show_acl(acl: Any) -> None:
-    show.table(("who",), ((entry,) for entry in acl["users"]), NOBODY[acl["kind"]])
+    rendering.table(("who",), ((entry,) for entry in acl["users"]), NOBODY[acl["kind"]])
 
 
 def show_explained(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("who", "level", "sees", "runs", "why*"),
         (
             (

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import rendering, time_words
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
 
@@ -16,11 +15,11 @@ def entries(args: Args) -> Any:
 
 
 def show_entries(rows: Any) -> None:
-    show.table(
+    rendering.table(
         ("when", "who*", "action", "on", "from*"),
         (
             (
-                words.local(each["date"])[:16],
+                time_words.local(each["date"])[:16],
                 each["user"],
                 each["action"],
                 each["object_id"],

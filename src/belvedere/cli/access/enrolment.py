@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
 
@@ -15,9 +13,9 @@ def listed(args: Args) -> Any:
 
 def create(args: Args) -> Any:
     client = connect(args)
-    expires_in = words.duration_ms(args.expires) // 1_000
+    expires_in = time_words.duration_ms(args.expires) // 1_000
     if args.host:
-        path = f"/host/{find.host(client, args.host)['id']}/enrolment"
+        path = f"/host/{lookup.host(client, args.host)['id']}/enrolment"
         return {**client.post(path, {"expires_in": expires_in}), "server": client.server}
     body = {"name": args.name, "uses": args.uses, "expires_in": expires_in}
     return {**client.post("/api/enrolment", body), "server": client.server}
@@ -25,13 +23,13 @@ def create(args: Args) -> Any:
 
 def delete(args: Args) -> Any:
     client = connect(args)
-    found = find.named("enrolment", client.get("/api/enrolment"), args.enrolment)
+    found = lookup.named("enrolment", client.get("/api/enrolment"), args.enrolment)
     client.delete(f"/api/enrolment/{found['id']}")
     return found
 
 
 def show_enrolments(enrolments: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "name*", "begins", "uses left", "expires"),
         (
             (
@@ -39,7 +37,7 @@ def show_enrolments(enrolments: Any) -> None:
                 each["name"],
                 each.get("prefix"),
                 each.get("uses_left"),
-                words.age(each.get("expires")),
+                time_words.age(each.get("expires")),
             )
             for each in enrolments
         ),
@@ -50,10 +48,10 @@ def show_enrolments(enrolments: Any) -> None:
 def show_new(enrolment: Any) -> None:
     server, token = enrolment["server"], enrolment["token"]
     machine = "the machine of this host" if enrolment.get("host_id") else "the new host"
-    show.note(f"the token is shown this once; on {machine}, paste this line:")
-    show.note(f"  curl -fsSL {server}/-/install.sh | BELVEDERE_ENROLMENT_TOKEN={token} sh")
-    show.note("or, where Belvedere is installed, run this and paste the token:")
-    show.note(f"  belvedere agent --server {server} --token-file -")
+    rendering.note(f"the token is shown this once; on {machine}, paste this line:")
+    rendering.note(f"  curl -fsSL {server}/-/install.sh | BELVEDERE_ENROLMENT_TOKEN={token} sh")
+    rendering.note("or, where Belvedere is installed, run this and paste the token:")
+    rendering.note(f"  belvedere agent --server {server} --token-file -")
     print(token)
 
 

@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import connect
-from belvedere.cli.server import operator_client as local
+from belvedere.cli.server import operator_client
 
 MEMBER = option("member", metavar="MEMBER", help="e-mail, user name or id")
 WAITING = "/api/session/invitation"
@@ -41,12 +39,12 @@ def enable(args: Args) -> Any:
 
 def _change(args: Args, body: dict[str, Any]) -> Any:
     client = connect(args)
-    return client.patch(f"/api/member/{find.member(client, args.member)['id']}", body)
+    return client.patch(f"/api/member/{lookup.member(client, args.member)['id']}", body)
 
 
 def remove(args: Args) -> Any:
     client = connect(args)
-    found = find.member(client, args.member)
+    found = lookup.member(client, args.member)
     client.delete(f"/api/member/{found['id']}")
     return found
 
@@ -73,11 +71,11 @@ def _offer(client: Any, organization: str) -> str:
 
 
 def reset_password(args: Args) -> Any:
-    return local.ask_operator(args, "/member/reset-password", _account(args))
+    return operator_client.ask_operator(args, "/member/reset-password", _account(args))
 
 
 def reset_second_factor(args: Args) -> Any:
-    return local.ask_operator(args, "/member/reset-second-factor", _account(args))
+    return operator_client.ask_operator(args, "/member/reset-second-factor", _account(args))
 
 
 def _account(args: Args) -> dict[str, str]:
@@ -86,7 +84,7 @@ def _account(args: Args) -> dict[str, str]:
 
 
 def show_members(members: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "e-mail*", "level", "state", "tags*"),
         (
             (
@@ -108,7 +106,7 @@ def _condition(member: Any) -> str:
 
 
 def show_waiting(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "organization*", "level", "state"),
         (
             (
@@ -126,13 +124,15 @@ def show_waiting(found: Any) -> None:
 def show_link(answer: Any) -> None:
     """The link alone on stdout, so that it can be piped to wherever it is handed over."""
     link = answer["invitation"]
-    show.note(f"hand this link over; it works once and ends {words.age(link['expires'])}")
-    show.note("whoever has it signs in with: belvedere login --link")
+    rendering.note(f"hand this link over; it works once and ends {time_words.age(link['expires'])}")
+    rendering.note("whoever has it signs in with: belvedere login --link")
     print(link["link"])
 
 
 def show_password(answer: Any) -> None:
-    show.note(f"the new password of {answer['email']}, shown this once; all sessions have ended")
+    rendering.note(
+        f"the new password of {answer['email']}, shown this once; all sessions have ended"
+    )
     print(answer["password"])
 
 
@@ -147,7 +147,7 @@ _WHOSE = (
         metavar="NAME",
         help="whose account, where several organizations have one with this e-mail",
     ),
-    *local.OPTIONS,
+    *operator_client.OPTIONS,
 )
 
 VERBS = (

@@ -3,14 +3,16 @@
 from typing import Any
 
 from belvedere.base.errors import Invalid
-from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import rendering
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
-from belvedere.cli.server import operator_client as local
+from belvedere.cli.server import operator_client
 
 
 def create(args: Args) -> Any:
-    return local.ask_operator(args, "/organization", {"name": args.name, "email": args.email})
+    return operator_client.ask_operator(
+        args, "/organization", {"name": args.name, "email": args.email}
+    )
 
 
 def listed(args: Args) -> Any:
@@ -22,12 +24,14 @@ def passwords(args: Args) -> Any:
 
 
 def allow_passwords(args: Args) -> Any:
-    return local.ask_operator(args, "/organization/allow-passwords", {"name": args.name})
+    return operator_client.ask_operator(args, "/organization/allow-passwords", {"name": args.name})
 
 
 def quota(args: Args) -> Any:
     gib = None if args.gib == "default" else _gib(args.gib)
-    return local.ask_operator(args, "/organization/quota", {"name": args.name, "gib": gib})
+    return operator_client.ask_operator(
+        args, "/organization/quota", {"name": args.name, "gib": gib}
+    )
 
 
 def _gib(text: str) -> int:
@@ -50,7 +54,7 @@ def show_new(answer: Any) -> None:
 
 
 def show_organizations(customers: Any) -> None:
-    show.table(("id", "organization"), ((each["id"], each["name"]) for each in customers))
+    rendering.table(("id", "organization"), ((each["id"], each["name"]) for each in customers))
 
 
 _SAID = {
@@ -79,7 +83,7 @@ VERBS = (
         "Let members sign in with passwords again. Works on the server's own machine.",
         "belvedere organization allow-passwords acme",
         lambda it: print(_SAID[True].format(it["name"])),
-        options=(option("name", metavar="NAME", help="which"), *local.OPTIONS),
+        options=(option("name", metavar="NAME", help="which"), *operator_client.OPTIONS),
         is_remote=False,
     ),
     Verb(
@@ -91,7 +95,7 @@ VERBS = (
         options=(
             option("name", metavar="NAME", help="which"),
             option("gib", metavar="GIB", help="GiB; 0: no limit; default: as the server is set"),
-            *local.OPTIONS,
+            *operator_client.OPTIONS,
         ),
         is_remote=False,
     ),
@@ -104,7 +108,7 @@ VERBS = (
         options=(
             option("name", metavar="NAME", help="1 to 64 of a-z, 0-9, '.', '_' and '-'"),
             option("--email", required=True, help="the owner's e-mail"),
-            *local.OPTIONS,
+            *operator_client.OPTIONS,
         ),
         is_remote=False,
     ),

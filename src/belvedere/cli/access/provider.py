@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import terminal as prompt
+from belvedere.cli.framework import lookup, rendering, terminal
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
 
@@ -22,7 +20,7 @@ def add(args: Args) -> Any:
         "name": args.name,
         "issuer": args.issuer,
         "client_id": args.client_id,
-        "client_secret": "" if args.public else prompt.secret("Client secret: "),
+        "client_secret": "" if args.public else terminal.secret("Client secret: "),
         "domains": args.domain or [],
         "level": args.level or "",
     }
@@ -43,18 +41,18 @@ def switch(args: Args) -> Any:
 
 def remove(args: Args) -> Any:
     client = connect(args)
-    found = find.named("provider", client.get(PATH), args.provider)
+    found = lookup.named("provider", client.get(PATH), args.provider)
     return client.delete(f"{PATH}/{found['id']}")
 
 
 def _change(args: Args, body: dict[str, Any]) -> Any:
     client = connect(args)
-    found = find.named("provider", client.get(PATH), args.provider)
+    found = lookup.named("provider", client.get(PATH), args.provider)
     return client.patch(f"{PATH}/{found['id']}", body)
 
 
 def show_providers(providers: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "name*", "issuer*", "newcomers", "domains*", "callback", "state"),
         (
             (
@@ -74,12 +72,12 @@ def show_providers(providers: Any) -> None:
 
 def show_added(provider: Any) -> None:
     """The address alone on stdout: it is what must be entered at the provider."""
-    show.note(f"{provider['name']} is added; allow it to send people back to this address:")
+    rendering.note(f"{provider['name']} is added; allow it to send people back to this address:")
     print(provider["callback"])
 
 
 def show_switched(provider: Any) -> None:
-    show.note(f"{provider['name']} sends people back to its own address from now on:")
+    rendering.note(f"{provider['name']} sends people back to its own address from now on:")
     print(provider["callback"])
 
 

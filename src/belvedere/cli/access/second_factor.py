@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import terminal as prompt
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import rendering, terminal, time_words
 from belvedere.cli.framework.command import Args, Verb
 from belvedere.cli.framework.profile import connect
 
@@ -31,21 +29,21 @@ def recovery_codes(args: Args) -> Any:
 
 def tell_secret(told: Any) -> None:
     """For an app that is fed by hand; the console shows a picture."""
-    show.note("enter this secret into your app (time-based, 6 digits, SHA-1, 30 s):")
-    show.note(f"  {told['secret']}")
-    show.note(f"  {told['uri']}")
+    rendering.note("enter this secret into your app (time-based, 6 digits, SHA-1, 30 s):")
+    rendering.note(f"  {told['secret']}")
+    rendering.note(f"  {told['uri']}")
 
 
 def ask_code() -> str:
     """Asked without an echo: a code that somebody reads on the screen is good for half a minute."""
-    return prompt.secret("Code of your app: ")
+    return terminal.secret("Code of your app: ")
 
 
 def show_standing(found: Any) -> None:
-    show.fields(
+    rendering.fields(
         (
             ("second factor", "on" if found["enabled"] else "off"),
-            ("since", words.age(found["since"])),
+            ("since", time_words.age(found["since"])),
             ("recovery codes", found["recovery_codes"]),
             ("required", "yes" if found["required"] else "no"),
         )
@@ -53,12 +51,12 @@ def show_standing(found: Any) -> None:
 
 
 def show_codes(answer: Any) -> None:
-    show.note("recovery codes, shown this once; each signs you in once without the app:")
+    rendering.note("recovery codes, shown this once; each signs you in once without the app:")
     print("\n".join(answer["recovery_codes"]))
 
 
 def _password() -> dict[str, str]:
-    return {"password": prompt.secret("Password: ")}
+    return {"password": terminal.secret("Password: ")}
 
 
 VERBS = (

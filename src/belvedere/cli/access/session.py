@@ -4,9 +4,7 @@ import re
 from typing import Any
 
 from belvedere.cli.access import second_factor
-from belvedere.cli.framework import profile
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import terminal as prompt
+from belvedere.cli.framework import profile, rendering, terminal
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import Profile, client_for
 from belvedere.client.errors import Problem
@@ -22,10 +20,10 @@ def login(args: Args) -> Any:
     if args.link:
         server, token = _by_link(args)
     elif args.token:
-        server, token = found.server, prompt.secret("Integration token: ")
+        server, token = found.server, terminal.secret("Integration token: ")
     else:
-        email = args.email or prompt.line("E-mail: ")
-        password = prompt.secret("Password: ")
+        email = args.email or terminal.line("E-mail: ")
+        password = terminal.secret("Password: ")
         server, token = found.server, _by_password(args, found, email, password)
     with client_for(Profile(server, found.customer, token), args) as client:
         who = client.get("/api/session/profile")
@@ -46,20 +44,20 @@ def _entered(client: Client, answer: Any) -> str:
     set one up."""
     path, asks = "/api/auth/login/second-factor", answer.get("second_factor")
     if asks == "setup":
-        show.note("this organization asks for a second factor")
+        rendering.note("this organization asks for a second factor")
         second_factor.tell_secret(client.post(f"{path}/setup", {"ticket": answer["ticket"]}))
     if asks:
         code = second_factor.ask_code()
         answer = client.post(path, {"ticket": answer["ticket"], "code": code})
     if answer.get("recovery_codes"):
-        show.note("recovery codes, shown this once; each signs you in once without the app:")
-        show.note("  " + " ".join(answer["recovery_codes"]))
+        rendering.note("recovery codes, shown this once; each signs you in once without the app:")
+        rendering.note("  " + " ".join(answer["recovery_codes"]))
     return str(answer["access_token"])
 
 
 def _by_link(args: Args) -> tuple[str, str]:
     """A one-time link: an invitation, or the way to a new password."""
-    found = LINK.fullmatch(prompt.line("Link: "))
+    found = LINK.fullmatch(terminal.line("Link: "))
     if found is None:
         raise Stop("That is no one-time link; one looks like https://HOST/ui/link#bvl_….")
     server, token = found[1], found[2]
@@ -73,9 +71,9 @@ def _by_link(args: Args) -> tuple[str, str]:
             )
         is_invitation = seen["kind"] == "invitation"
         if is_invitation and (args.account or seen["has_password"]):
-            password = prompt.secret(f"Password of {email}: ")
+            password = terminal.secret(f"Password of {email}: ")
         else:
-            password = prompt.new_password(email)
+            password = terminal.new_password(email)
         body = {"token": token, "password": password}
         if is_invitation:
             if args.account:
@@ -102,7 +100,7 @@ def logout(args: Args) -> Any:
                 client.post("/api/session/logout")
                 has_ended = True
         except Problem as problem:
-            show.note(f"the session could not be ended on the server: {problem.message}")
+            rendering.note(f"the session could not be ended on the server: {problem.message}")
     profile.forget()
     return {"server": found.server, "ended": has_ended}
 
@@ -112,7 +110,7 @@ def whoami(args: Args) -> Any:
 
 
 def show_whoami(who: Any) -> None:
-    show.fields(
+    rendering.fields(
         (
             ("name", who["name"] or who["username"]),
             ("e-mail", who["email"]),

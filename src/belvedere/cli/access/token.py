@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
 
@@ -16,19 +14,19 @@ def listed(args: Args) -> Any:
 def create(args: Args) -> Any:
     body: dict[str, Any] = {"name": args.name}
     if args.expires:
-        body["expires_in"] = words.duration_ms(args.expires) // 1_000
+        body["expires_in"] = time_words.duration_ms(args.expires) // 1_000
     return connect(args).post("/api/token", body)
 
 
 def delete(args: Args) -> Any:
     client = connect(args)
-    found = find.named("token", client.get("/api/token"), args.token)
+    found = lookup.named("token", client.get("/api/token"), args.token)
     client.delete(f"/api/token/{found['id']}")
     return found
 
 
 def show_tokens(tokens: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "name*", "begins", "by*", "created", "used", "expires"),
         (
             (
@@ -36,9 +34,9 @@ def show_tokens(tokens: Any) -> None:
                 each["name"],
                 each.get("prefix"),
                 each.get("created_by"),
-                words.age(each.get("creation_date")),
-                words.age(each.get("last_use")),
-                words.age(each.get("expires")),
+                time_words.age(each.get("creation_date")),
+                time_words.age(each.get("last_use")),
+                time_words.age(each.get("expires")),
             )
             for each in tokens
         ),
@@ -47,7 +45,7 @@ def show_tokens(tokens: Any) -> None:
 
 
 def show_new(token: Any) -> None:
-    show.note(f"the token {token['name']!r} is shown this once; it can do what an admin can")
+    rendering.note(f"the token {token['name']!r} is shown this once; it can do what an admin can")
     print(token["token"])
 
 

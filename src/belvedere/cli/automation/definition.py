@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from belvedere.cli.automation import task_options as definition
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.automation import task_options
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
 
@@ -25,14 +23,14 @@ def listed(args: Args) -> Any:
 
 def one(args: Args) -> Any:
     client = connect(args)
-    return client.get(f"/definition/{find.definition(client, args.definition)['id']}")
+    return client.get(f"/definition/{lookup.definition(client, args.definition)['id']}")
 
 
 def create(args: Args) -> Any:
     body = {
         "kind": args.kind,
         "host_tag": args.tag,
-        "definition": definition.in_file(args.source),
+        "definition": task_options.in_file(args.source),
     }
     return connect(args).post("/definition", body)
 
@@ -40,11 +38,11 @@ def create(args: Args) -> Any:
 def replace(args: Args) -> Any:
     """Unless somebody changed it meanwhile."""
     client = connect(args)
-    found = find.definition(client, args.definition)
+    found = lookup.definition(client, args.definition)
     body = {
         "kind": found["kind"],
         "host_tag": args.tag or found["host_tag"],
-        "definition": definition.in_file(args.source),
+        "definition": task_options.in_file(args.source),
     }
     headers = {"If-Match": str(found["version"])}
     return client.ask("PUT", f"/definition/{found['id']}", body, headers=headers).body
@@ -52,11 +50,11 @@ def replace(args: Args) -> Any:
 
 def delete(args: Args) -> Any:
     client = connect(args)
-    return client.delete(f"/definition/{find.definition(client, args.definition)['id']}")
+    return client.delete(f"/definition/{lookup.definition(client, args.definition)['id']}")
 
 
 def show_definitions(definitions: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "kind", "name*", "tag", "hosts", "changed"),
         (
             (
@@ -65,7 +63,7 @@ def show_definitions(definitions: Any) -> None:
                 each["name"],
                 each["host_tag"],
                 len(each["instances"]),
-                words.age(each["last_update"]),
+                time_words.age(each["last_update"]),
             )
             for each in definitions
         ),
@@ -74,7 +72,7 @@ def show_definitions(definitions: Any) -> None:
 
 
 def show_definition(found: Any) -> None:
-    show.fields(
+    rendering.fields(
         (
             ("id", found["id"]),
             ("kind", found["kind"]),
@@ -82,7 +80,7 @@ def show_definition(found: Any) -> None:
             ("tag", found["host_tag"]),
             ("version", found["version"]),
             ("hosts", [each["hostname"] for each in found["instances"]]),
-            ("changed", words.when(found["last_update"])),
+            ("changed", time_words.when(found["last_update"])),
         )
     )
 

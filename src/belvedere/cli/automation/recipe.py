@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import rendering
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import connect
 
@@ -36,7 +36,7 @@ def show_made(made: Any) -> None:
         flow = made["workflow"]
         print(f"Workflow {flow['name']} is made ({flow['id']}).")
     for note in made["notes"]:
-        show.note(note)
+        rendering.note(note)
 
 
 VERBS = (

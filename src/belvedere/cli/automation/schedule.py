@@ -3,9 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import connect
 from belvedere.cli.jobs import arguments
@@ -33,7 +31,7 @@ MISSED = option(
 def listed(args: Args) -> Any:
     client = connect(args)
     if args.task:
-        return client.get(f"/task/{find.task(client, args.task)['id']}/schedule")
+        return client.get(f"/task/{lookup.task(client, args.task)['id']}/schedule")
     return client.get("/schedule")
 
 
@@ -43,7 +41,7 @@ def one(args: Args) -> Any:
 
 def create(args: Args) -> Any:
     client = connect(args)
-    task = find.task(client, args.task, args.host)
+    task = lookup.task(client, args.task, args.host)
     body = _said(args)
     if not body.keys() & {"repeatEvery", "runDate"}:
         raise Stop("Say when: with --repeat, --date or both.", 2)
@@ -81,7 +79,7 @@ def pause(args: Args) -> Any:
     client = connect(args)
     body: dict[str, Any] = {"note": args.note}
     if args.for_:
-        body["until"] = words.from_now(args.for_)
+        body["until"] = time_words.from_now(args.for_)
     return client.put(f"{_path(client, args)}/pause", body)
 
 
@@ -115,7 +113,7 @@ def runs(args: Args) -> Any:
 
 
 def _found(client: Client, args: Args) -> dict[str, Any]:
-    return find.schedule(client, args.schedule)
+    return lookup.schedule(client, args.schedule)
 
 
 def _path(client: Client, args: Args) -> str:
@@ -123,7 +121,7 @@ def _path(client: Client, args: Args) -> str:
 
 
 def show_schedules(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "state", "schedule*", "when*", "zone", "next", "last"),
         (
             (
@@ -132,8 +130,8 @@ def show_schedules(found: Any) -> None:
                 each["name"],
                 _when(each),
                 each["timezone"],
-                words.age(each["nextRunAt"]),
-                words.age(each["lastRunAt"]),
+                time_words.age(each["nextRunAt"]),
+                time_words.age(each["lastRunAt"]),
             )
             for each in found
         ),
@@ -144,22 +142,22 @@ def show_schedules(found: Any) -> None:
 
 def show_schedule(found: Any) -> None:
     pause = found["pause"] or {}
-    show.fields(
+    rendering.fields(
         (
             ("id", found["id"]),
             ("schedule", found["name"]),
             ("state", _state(found)),
             (found["target"], found["task_id"] or found["workflow_id"]),
             ("repeats", found["repeatEvery"]),
-            ("date", words.when(found["runDate"])),
+            ("date", time_words.when(found["runDate"])),
             ("zone", found["timezone"]),
             ("arguments", found["task_arguments"]),
             ("while a job is open", found["overlap"]),
             ("what was missed", found["missed"]),
-            ("paused until", words.when(pause.get("until")) if pause.get("until") else None),
+            ("paused until", time_words.when(pause.get("until")) if pause.get("until") else None),
             ("because", pause.get("note")),
-            ("next", words.when(found["nextRunAt"])),
-            ("last", words.when(found["lastRunAt"])),
+            ("next", time_words.when(found["nextRunAt"])),
+            ("last", time_words.when(found["lastRunAt"])),
             ("last job", found["last_job_id"]),
             ("version", found["version"]),
         )
@@ -167,19 +165,19 @@ def show_schedule(found: Any) -> None:
 
 
 def show_fires(fires: Any) -> None:
-    show.table(
+    rendering.table(
         ("in its zone", "here", "clock change"),
-        ((_plain(each["local"]), words.local(each["date"]), _change(each)) for each in fires),
+        ((_plain(each["local"]), time_words.local(each["date"]), _change(each)) for each in fires),
         "It never runs again.",
     )
 
 
 def show_runs(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("instant", "state", "count", "reason", "job", "message*"),
         (
             (
-                words.local(each["nominal"]),
+                time_words.local(each["nominal"]),
                 each["state"],
                 each["count"],
                 each["reason"],
@@ -199,7 +197,7 @@ def _state(found: Any) -> str:
 
 
 def _when(found: Any) -> str:
-    return str(found["repeatEvery"] or words.local(found["runDate"]))
+    return str(found["repeatEvery"] or time_words.local(found["runDate"]))
 
 
 def _plain(local: str) -> str:
@@ -218,7 +216,7 @@ def _change(fire: Any) -> str:
 
 
 def _say(text: str) -> Any:
-    return lambda found: print(text.format(found["name"], words.local(found["nextRunAt"])))
+    return lambda found: print(text.format(found["name"], time_words.local(found["nextRunAt"])))
 
 
 VERBS = (

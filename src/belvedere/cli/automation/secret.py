@@ -4,10 +4,7 @@ import sys
 from typing import Any
 from urllib.parse import quote
 
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import terminal as prompt
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import lookup, rendering, terminal, time_words
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
@@ -36,7 +33,7 @@ def put(args: Args) -> Any:
 
 def _value(args: Args) -> str:
     if sys.stdin.isatty():
-        return prompt.secret(f"Value of {args.name}: ")
+        return terminal.secret(f"Value of {args.name}: ")
     # All of it, a key has many lines; the newline that `echo` adds is not meant.
     value = sys.stdin.read()
     return value[:-1] if value.endswith("\n") else value
@@ -54,11 +51,11 @@ def _path(args: Args) -> str:
 
 
 def _task(client: Client, args: Args) -> str:
-    return str(find.task(client, args.task, args.host)["id"]) if args.task else ""
+    return str(lookup.task(client, args.task, args.host)["id"]) if args.task else ""
 
 
 def show_secrets(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("name", "kind", "for", "value*", "set", "by*", "description*"),
         (
             (
@@ -66,7 +63,7 @@ def show_secrets(found: Any) -> None:
                 "secret" if each["secret"] else "variable",
                 each["task_id"] or "every task",
                 each.get("value", "***"),
-                words.age(each["last_update"]),
+                time_words.age(each["last_update"]),
                 each["updated_by"],
                 each["description"],
             )

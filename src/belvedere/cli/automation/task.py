@@ -3,11 +3,8 @@
 import shlex
 from typing import Any
 
-from belvedere.cli.automation import recipe
-from belvedere.cli.automation import task_options as definition
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.automation import recipe, task_options
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
@@ -34,19 +31,19 @@ def one(args: Args) -> Any:
 
 def create(args: Args) -> Any:
     client = connect(args)
-    body = {"type": args.type, **definition.fields(args)}
+    body = {"type": args.type, **task_options.fields(args)}
     if args.name:
         body["name"] = args.name
     if args.host:
-        body["host_id"] = find.host(client, args.host)["id"]
+        body["host_id"] = lookup.host(client, args.host)["id"]
     if args.timeout:
-        body["timeout"] = definition.timeout_ms(args.timeout)
+        body["timeout"] = task_options.timeout_ms(args.timeout)
     return client.post("/task", body)
 
 
 def edit(args: Args) -> Any:
     """Change what was said and nothing else, unless somebody changed the task meanwhile."""
-    body = definition.fields(args)
+    body = task_options.fields(args)
     if args.name:
         body["name"] = args.name
     if args.enable is not None:
@@ -54,7 +51,7 @@ def edit(args: Args) -> Any:
     if not body:
         raise Stop("Nothing to change; say what, for example with --script FILE.", 2)
     client = connect(args)
-    task = find.task(client, args.task, args.host)
+    task = lookup.task(client, args.task, args.host)
     headers = {"If-Match": str(task["version"])}
     return client.ask("PATCH", f"/task/{task['id']}", body, headers=headers).body
 
@@ -66,7 +63,7 @@ def delete(args: Args) -> Any:
 
 def timeout(args: Args) -> Any:
     client = connect(args)
-    body = {"timeout": definition.timeout_ms(args.timeout)}
+    body = {"timeout": task_options.timeout_ms(args.timeout)}
     return client.put(f"/api/task/{_id(client, args)}/timeout", body)
 
 
@@ -75,7 +72,7 @@ def credentials(args: Args) -> Any:
     path = f"/task/{_id(client, args)}/credentials"
     if not args.rotate:
         return client.get(path)
-    overlap = words.duration_ms(args.overlap) // 1_000
+    overlap = time_words.duration_ms(args.overlap) // 1_000
     return client.post(f"{path}/rotate", {"overlap": overlap})
 
 
@@ -85,11 +82,11 @@ def export(args: Args) -> Any:
 
 
 def _id(client: Client, args: Args) -> str:
-    return str(find.task(client, args.task, args.host)["id"])
+    return str(lookup.task(client, args.task, args.host)["id"])
 
 
 def show_tasks(tasks: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "task*", "type", "host*", "arguments*"),
         (
             (
@@ -106,7 +103,7 @@ def show_tasks(tasks: Any) -> None:
 
 
 def show_task(task: Any) -> None:
-    show.fields(
+    rendering.fields(
         (
             ("id", task["id"]),
             ("task", task["name"]),
@@ -121,7 +118,7 @@ def show_task(task: Any) -> None:
             ("who may run it", task["acl"] or "admins"),
             ("tags", task["tags"]),
             ("version", task["version"]),
-            ("changed", words.when(task["last_update"])),
+            ("changed", time_words.when(task["last_update"])),
         )
     )
 
@@ -134,7 +131,7 @@ def _arguments(task: Any) -> list[str]:
 
 def _timeout(task: Any) -> str:
     given = task.get("timeout")
-    return words.span(given / 1_000) if given else "10 min (default)"
+    return time_words.span(given / 1_000) if given else "10 min (default)"
 
 
 def _say(text: str) -> Any:
@@ -176,7 +173,7 @@ VERBS = (
                 help="what it does (default script)",
             ),
             option("--timeout", metavar="DURATION", help="it is stopped after this long"),
-            *definition.OPTIONS,
+            *task_options.OPTIONS,
         ),
     ),
     Verb(
@@ -191,7 +188,7 @@ VERBS = (
             option("--name", metavar="NAME", help="another name"),
             option("--enable", action="store_true", default=None, help="let it run again"),
             option("--disable", dest="enable", action="store_false", help="refuse to run it"),
-            *definition.OPTIONS,
+            *task_options.OPTIONS,
         ),
     ),
     Verb(

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import time_words
 from belvedere.cli.framework.command import Args, Stop, option
 
 Fields = dict[str, Any]
@@ -74,7 +74,7 @@ def argument(order: int, text: str) -> Fields:
 
 def timeout_ms(text: str) -> int | None:
     """A duration; `default` gives the task the default again."""
-    return None if text == "default" else words.duration_ms(text)
+    return None if text == "default" else time_words.duration_ms(text)
 
 
 def _pair(text: str, flag: str) -> tuple[str, str]:

@@ -5,9 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
@@ -81,7 +79,7 @@ def credentials(args: Args) -> Any:
     hook = _found(client, args)
     path = f"/webhook/{hook['id']}/credentials"
     if args.rotate or args.secret_file is not None:
-        body: dict[str, Any] = {"overlap": words.duration_ms(args.overlap) // 1_000}
+        body: dict[str, Any] = {"overlap": time_words.duration_ms(args.overlap) // 1_000}
         if args.secret_file is not None:
             body["secret"] = _secret(args.secret_file)
         answer = client.post(f"{path}/rotate", body)
@@ -116,7 +114,7 @@ def replay(args: Args) -> Any:
 
 
 def _found(client: Client, args: Args) -> dict[str, Any]:
-    return find.webhook(client, args.webhook)
+    return lookup.webhook(client, args.webhook)
 
 
 def _path(client: Client, args: Args) -> str:
@@ -124,15 +122,15 @@ def _path(client: Client, args: Args) -> str:
 
 
 def _tasks(client: Client, named: list[str] | None) -> list[str]:
-    return [str(find.task(client, text)["id"]) for text in named or ()]
+    return [str(lookup.task(client, text)["id"]) for text in named or ()]
 
 
 def _workflows(client: Client, named: list[str] | None) -> list[str]:
-    return [str(find.workflow(client, text)["id"]) for text in named or ()]
+    return [str(lookup.workflow(client, text)["id"]) for text in named or ()]
 
 
 def show_webhooks(hooks: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "state", "webhook*", "tasks", "workflows", "calls", "last call"),
         (
             (
@@ -142,7 +140,7 @@ def show_webhooks(hooks: Any) -> None:
                 len(each["tasks"]),
                 len(each["workflows"]),
                 each["trigger_count"],
-                words.age(each["last_triggered"]),
+                time_words.age(each["last_triggered"]),
             )
             for each in hooks
         ),
@@ -151,7 +149,7 @@ def show_webhooks(hooks: Any) -> None:
 
 
 def show_webhook(hook: Any) -> None:
-    show.fields(
+    rendering.fields(
         (
             ("id", hook["id"]),
             ("webhook", hook["name"]),
@@ -160,20 +158,20 @@ def show_webhook(hook: Any) -> None:
             ("workflows", hook["workflows"]),
             ("signature", hook["signature"]),
             ("calls", hook["trigger_count"]),
-            ("last call", words.when(hook["last_triggered"])),
+            ("last call", time_words.when(hook["last_triggered"])),
             ("version", hook["version"]),
-            ("changed", words.when(hook["last_update"])),
+            ("changed", time_words.when(hook["last_update"])),
         )
     )
 
 
 def show_deliveries(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "when", "verdict", "address", "by", "jobs"),
         (
             (
                 each["id"],
-                words.local(each["date"]),
+                time_words.local(each["date"]),
                 each["verdict"],
                 each["address"],
                 each["user"] or each["door"],
@@ -186,10 +184,10 @@ def show_deliveries(found: Any) -> None:
 
 
 def show_delivery(found: Any) -> None:
-    show.fields(
+    rendering.fields(
         (
             ("id", found["id"]),
-            ("when", words.when(found["date"])),
+            ("when", time_words.when(found["date"])),
             ("verdict", found["verdict"]),
             ("address", found["address"]),
             ("by", found["user"] or found["door"]),

@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from belvedere.base.ids import is_id, new_id
-from belvedere.cli.automation import recipe
-from belvedere.cli.automation import workflow_rendering as workflow_show
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.automation import recipe, workflow_rendering
+from belvedere.cli.framework import lookup, time_words
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import connect
 from belvedere.cli.jobs import follow, outcome
@@ -96,7 +94,7 @@ def credentials(args: Args) -> Any:
     flow = _found(client, args)
     path = f"/workflows/{flow['id']}/credentials"
     if args.rotate:
-        overlap = words.duration_ms(args.overlap) // 1_000
+        overlap = time_words.duration_ms(args.overlap) // 1_000
         answer = client.post(f"{path}/rotate", {"overlap": overlap})
     else:
         answer = client.get(path)
@@ -110,7 +108,7 @@ def export(args: Args) -> Any:
 
 
 def _found(client: Client, args: Args) -> dict[str, Any]:
-    return find.workflow(client, args.workflow)
+    return lookup.workflow(client, args.workflow)
 
 
 def _path(client: Client, args: Args) -> str:
@@ -137,10 +135,10 @@ def _definition(client: Client, args: Args) -> dict[str, Any]:
 def _look_up(client: Client, node: Any) -> None:
     named = node.get("task_id") if isinstance(node, dict) else None
     if isinstance(named, str) and not is_id(named):
-        node["task_id"] = find.task(client, named, node.get("host"))["id"]
+        node["task_id"] = lookup.task(client, named, node.get("host"))["id"]
     named = node.get("workflow_id") if isinstance(node, dict) else None
     if isinstance(named, str) and not is_id(named):
-        node["workflow_id"] = find.workflow(client, named)["id"]
+        node["workflow_id"] = lookup.workflow(client, named)["id"]
 
 
 def _say(text: str) -> Any:
@@ -153,14 +151,14 @@ VERBS = (
         listed,
         "List the workflows.",
         "belvedere workflow list",
-        workflow_show.workflows,
+        workflow_rendering.workflows,
     ),
     Verb(
         "show",
         one,
         "Show one workflow with its steps.",
         "belvedere workflow show release",
-        workflow_show.workflow,
+        workflow_rendering.workflow,
         options=(WORKFLOW,),
     ),
     Verb(
@@ -218,7 +216,7 @@ VERBS = (
         "Run a workflow. With --wait the exit status is 0 when all went well, 1 when a step "
         "failed, 130 when it was canceled.",
         "belvedere workflow run release v1.4 --wait",
-        workflow_show.started,
+        workflow_rendering.started,
         options=(
             WORKFLOW,
             option("values", metavar="VALUE", nargs="*", help="arguments of the first step"),
@@ -232,7 +230,7 @@ VERBS = (
         jobs,
         "List the jobs of a workflow, newest first.",
         "belvedere workflow jobs release",
-        workflow_show.jobs,
+        workflow_rendering.jobs,
         options=(
             WORKFLOW,
             option("--limit", default="20", metavar="N", help="at most so many (default 20)"),
@@ -243,7 +241,7 @@ VERBS = (
         steps,
         "List the steps that a job of a workflow has taken.",
         "belvedere workflow steps release 65a0000000000000000000d1",
-        workflow_show.steps,
+        workflow_rendering.steps,
         options=(WORKFLOW, JOB),
     ),
     Verb(
@@ -259,7 +257,7 @@ VERBS = (
         restart,
         "Go on from the steps that failed, as a new job.",
         "belvedere workflow restart release 65a0000000000000000000d1",
-        workflow_show.started,
+        workflow_rendering.started,
         options=(WORKFLOW, JOB),
     ),
     Verb(

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import rendering, time_words
 from belvedere.cli.jobs import outcome
 
 
 def workflows(flows: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "state", "workflow*", "steps", "started by", "changed"),
         (
             (
@@ -17,7 +16,7 @@ def workflows(flows: Any) -> None:
                 each["name"],
                 len(each["graph"]["nodes"]),
                 len(each["triggers"]),
-                words.age(each["last_update"]),
+                time_words.age(each["last_update"]),
             )
             for each in flows
         ),
@@ -28,7 +27,7 @@ def workflows(flows: Any) -> None:
 def workflow(flow: Any) -> None:
     names = {task["id"]: task["name"] for task in flow["tasks"]}
     names |= {each["id"]: f"workflow {each['name']}" for each in flow["workflows"]}
-    show.fields(
+    rendering.fields(
         (
             ("id", flow["id"]),
             ("workflow", flow["name"]),
@@ -40,7 +39,7 @@ def workflow(flow: Any) -> None:
             ("started by", flow["triggers"]),
             ("acl", flow["acl"]),
             ("version", flow["version"]),
-            ("changed", words.when(flow["last_update"])),
+            ("changed", time_words.when(flow["last_update"])),
         )
     )
 
@@ -74,14 +73,14 @@ def _visit(job: Any) -> str:
 
 
 def jobs(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "state", "name*", "when", "waits for"),
         (
             (
                 each["id"],
                 each["state"] if outcome.is_over(each) else each["lifecycle"],
                 each["name"],
-                words.local(each["creation_date"]),
+                time_words.local(each["creation_date"]),
                 each["waiting_reason"] or "",
             )
             for each in found

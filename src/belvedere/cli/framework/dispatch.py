@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import ModuleType
 
 from belvedere.base.errors import Refused
-from belvedere.cli.framework import terminal_text as terminal
+from belvedere.cli.framework import terminal_text
 from belvedere.cli.framework.command import Stop, Verb, parse, parser, parser_of
 from belvedere.client.errors import Problem
 
@@ -71,7 +71,7 @@ def unknown(what: str, word: str, known: Sequence[str]) -> str:
 
 
 def complain(message: str, status: int) -> int:
-    print(f"belvedere: {terminal.clean(message)}", file=sys.stderr)
+    print(f"belvedere: {terminal_text.clean(message)}", file=sys.stderr)
     return status
 
 
@@ -79,12 +79,12 @@ def complain(message: str, status: int) -> int:
 def _protected_output() -> Iterator[None]:
     """Whatever a command prints of what others wrote, it does not control a person's terminal."""
     plain = sys.stdout
-    sys.stdout = terminal.protected(plain)
+    sys.stdout = terminal_text.protected(plain)
     try:
         yield
     finally:
         used, sys.stdout = sys.stdout, plain
-        if isinstance(used, terminal.Terminal):
+        if isinstance(used, terminal_text.Terminal):
             used.end()
 
 

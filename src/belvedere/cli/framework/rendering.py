@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from belvedere.cli.framework import terminal_text as terminal
+from belvedere.cli.framework import terminal_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,7 +58,7 @@ def as_json(answer: Any) -> None:
 
 def note(text: str) -> None:
     """Something on the side, which must not mix with the output: on stderr."""
-    print(f"belvedere: {terminal.clean(text)}", file=sys.stderr, flush=True)
+    print(f"belvedere: {terminal_text.clean(text)}", file=sys.stderr, flush=True)
 
 
 def console(*, on_stderr: bool = False) -> "Console":

@@ -8,9 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TextIO
 
 from belvedere.base.ids import new_id
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import terminal_text as terminal
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import rendering, terminal_text, time_words
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import client_for, connect, current
 from belvedere.cli.jobs import outcome
@@ -58,7 +56,7 @@ def execute(args: Args) -> Any:
     asked = ["sh", "-c", " ".join(args.command)] if args.shell else args.command
     body: dict[str, Any] = {"command": asked, "hosts": args.host, "tags": args.tag}
     if args.timeout:
-        body["timeout"] = words.duration_ms(args.timeout)
+        body["timeout"] = time_words.duration_ms(args.timeout)
     # The key makes it safe to send this again when the connection breaks under it.
     key = {"Idempotency-Key": new_id()}
     jobs: list[Job] = client.ask("POST", "/exec", body, headers=key).body["jobs"]
@@ -67,7 +65,7 @@ def execute(args: Args) -> Any:
 
 def _to_the_end(args: Args, jobs: list[Job]) -> list[Job]:
     """Each with a connection of its own; together they end as the last one does."""
-    out = terminal.protected(sys.stderr if args.json else sys.stdout)
+    out = terminal_text.protected(sys.stderr if args.json else sys.stdout)
     lines = Lines(out, [job["hostname"] for job in jobs])
     with ThreadPoolExecutor(min(AT_ONCE, len(jobs))) as pool:
         try:
@@ -77,7 +75,7 @@ def _to_the_end(args: Args, jobs: list[Job]) -> list[Job]:
             told = " ".join(job["id"] for job in jobs)
             raise Stop(f"stopped watching; these jobs go on: {told}", 130) from None
     for job in over:
-        show.note(f"{job['hostname']}: {outcome.told(job)}")
+        rendering.note(f"{job['hostname']}: {outcome.told(job)}")
     return over
 
 
@@ -86,7 +84,7 @@ def _one(args: Args, job: Job, lines: Lines) -> Job:
     try:
         reason = outcome.waits(client.get(f"/job/{job['id']}"))
         if reason:
-            show.note(f"{job['hostname']}: job {job['id']} waits: {reason}")
+            rendering.note(f"{job['hostname']}: job {job['id']} waits: {reason}")
         _stream(client, job, lines)
         return ended(client, job["id"])
     finally:

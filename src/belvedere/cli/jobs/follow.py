@@ -6,8 +6,7 @@ import time
 from contextlib import ExitStack
 from typing import Any, TextIO
 
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import terminal_text as terminal
+from belvedere.cli.framework import rendering, terminal_text
 from belvedere.cli.framework.command import Stop
 from belvedere.cli.jobs import outcome
 from belvedere.client.errors import Problem
@@ -20,7 +19,7 @@ WAITS_S = (0.2, 0.5, 1, 2, 5, 10, 10, 10)
 
 def to_the_end(client: Client, job: Job, *, is_live: bool, is_json: bool = False) -> Job:
     """The finished job. Its output goes to stdout, or to stderr where stdout is for JSON."""
-    out = terminal.protected(sys.stderr if is_json else sys.stdout) if is_live else None
+    out = terminal_text.protected(sys.stderr if is_json else sys.stdout) if is_live else None
     try:
         _note_waiting(client, job["id"])
         _stream(client, job["id"], out)
@@ -31,7 +30,7 @@ def to_the_end(client: Client, job: Job, *, is_live: bool, is_json: bool = False
             f"Cancel it with: belvedere job cancel {job['id']}",
             130,
         ) from None
-    show.note(outcome.told(over))
+    rendering.note(outcome.told(over))
     return over
 
 
@@ -39,20 +38,20 @@ def copy(client: Client, job_id: str) -> None:
     """The log as it is kept, byte for byte; on a terminal without what could control it."""
     with client.open(f"/job/{job_id}/log") as response:
         while piece := response.read1(65_536):
-            terminal.write_bytes(piece)
+            terminal_text.write_bytes(piece)
     sys.stdout.flush()
 
 
 def _note_waiting(client: Client, job_id: str) -> None:
     reason = outcome.waits(client.get(f"/job/{job_id}"))
     if reason:
-        show.note(f"job {job_id} waits: {reason}")
+        rendering.note(f"job {job_id} waits: {reason}")
 
 
 def _stream(client: Client, job_id: str, out: TextIO | None) -> None:
     outage = Outage()
     with ExitStack() as spinner:
-        spinner.enter_context(show.waiting(f"waiting for job {job_id}"))
+        spinner.enter_context(rendering.waiting(f"waiting for job {job_id}"))
         for event in follow(client, f"/job/{job_id}/log", {"follow": "true"}, on_cut=outage.begin):
             outage.is_told = False
             if event.kind == "end":
@@ -71,7 +70,7 @@ class Outage:
 
     def begin(self, cut: Problem) -> None:
         if not self.is_told:
-            show.note(f"{cut.message} Trying again; nothing is lost.")
+            rendering.note(f"{cut.message} Trying again; nothing is lost.")
         self.is_told = True
 
 

@@ -4,11 +4,10 @@ from argparse import ArgumentTypeError
 from typing import Any
 
 from belvedere.base.ids import is_id, new_id
-from belvedere.cli.framework import lookup as find
+from belvedere.cli.framework import lookup
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import connect
-from belvedere.cli.jobs import follow, job_files, log_times, outcome
-from belvedere.cli.jobs import job_rendering as job_page
+from belvedere.cli.jobs import follow, job_files, job_rendering, log_times, outcome
 from belvedere.client.http_client import Client
 
 # So many jobs are looked at in one request.
@@ -31,9 +30,9 @@ def listed(args: Args) -> Any:
     client = connect(args)
     query: dict[str, Any] = {"limit": args.limit}
     if args.task:
-        query["where[task_id]"] = find.task(client, args.task, None)["id"]
+        query["where[task_id]"] = lookup.task(client, args.task, None)["id"]
     if args.host:
-        query["where[host_id]"] = find.host(client, args.host)["id"]
+        query["where[host_id]"] = lookup.host(client, args.host)["id"]
     if args.state:
         query["where[state]"] = args.state
     if args.open:
@@ -115,7 +114,9 @@ def log_status(args: Args, answer: Any) -> int:
 
 def _decision(name: str, said: str, help_text: str) -> Verb:
     example = f"belvedere job {name} 65a000000000000000000001"
-    return Verb(name, _move(name), help_text, example, job_page.show_decided(said), options=(JOB,))
+    return Verb(
+        name, _move(name), help_text, example, job_rendering.show_decided(said), options=(JOB,)
+    )
 
 
 ARGUMENTS = option("arguments", metavar="ARGUMENT", nargs="*", help="values, in order")
@@ -126,7 +127,7 @@ VERBS = (
         listed,
         "List jobs, newest first.",
         "belvedere job list --task deploy --open",
-        job_page.show_jobs,
+        job_rendering.show_jobs,
         options=(
             option("--task", metavar="TASK", help="only jobs of this task"),
             option("--host", metavar="HOST", help="only jobs on this host"),
@@ -141,7 +142,7 @@ VERBS = (
         one,
         "Show one job.",
         "belvedere job show 65a000000000000000000001",
-        job_page.show_job,
+        job_rendering.show_job,
         options=(JOB,),
     ),
     Verb(
@@ -157,7 +158,7 @@ VERBS = (
         log,
         "Print a job's output; with --follow while it comes, and exit as the job does.",
         "belvedere job log 65a000000000000000000001 --follow",
-        job_page.show_log,
+        job_rendering.show_log,
         options=(
             JOB,
             option("--follow", action="store_true", help="stay until the job is over"),
@@ -171,7 +172,7 @@ VERBS = (
         _move("cancel"),
         "Cancel a job; what runs is stopped with everything it started.",
         "belvedere job cancel 65a000000000000000000001",
-        job_page.show_canceled,
+        job_rendering.show_canceled,
         options=(JOB,),
     ),
     Verb(
@@ -179,7 +180,7 @@ VERBS = (
         restart,
         "Run it again as a new job, with the same arguments unless others are given.",
         "belvedere job restart 65a000000000000000000001",
-        job_page.say("Job {0} is {1}. Watch it with: belvedere job log {0} --follow"),
+        job_rendering.say("Job {0} is {1}. Watch it with: belvedere job log {0} --follow"),
         options=(JOB, ARGUMENTS),
     ),
     Verb(
@@ -187,7 +188,7 @@ VERBS = (
         resolve,
         "Say how a lost or unreachable job ended.",
         "belvedere job resolve 65a000000000000000000001 success --note 'seen on the host'",
-        job_page.say("Job {} is settled as {}."),
+        job_rendering.say("Job {} is settled as {}."),
         options=(
             JOB,
             option("outcome", choices=("normal", "success", "failure"), help="how it ended"),
@@ -203,7 +204,7 @@ VERBS = (
         give_input,
         "Give a job the values it waits for.",
         "belvedere job input 65a000000000000000000001 blue 3",
-        job_page.say("Job {} has its input and is {}."),
+        job_rendering.say("Job {} has its input and is {}."),
         options=(JOB, ARGUMENTS),
     ),
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import rendering
 from belvedere.cli.framework.command import Args, Stop
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
@@ -41,11 +41,11 @@ def _fetch(client: Client, job_id: str, file: dict[str, Any], folder: Path) -> N
         draft.unlink()
         raise Stop(f"{name} did not come whole; try again.")
     draft.rename(target)
-    show.note(f"{target} ({file['size']} bytes)")
+    rendering.note(f"{target} ({file['size']} bytes)")
 
 
 def show_files(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("name*", "bytes", "whole", "sha256"),
         (
             (each["name"], each["size"], "yes" if each["complete"] else "no", each["sha256"][:12])

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import rendering, time_words
 from belvedere.cli.jobs import outcome
 
 
 def show_log(answer: Any) -> None:
     """What was found by a search; a log itself has been written while it came."""
     if isinstance(answer, list):
-        show.table(
+        rendering.table(
             ("line", "text*"), ((each["line"], each["text"]) for each in answer), "No match."
         )
 
@@ -25,7 +24,7 @@ def _starter(job: Any) -> str:
 
 
 def show_jobs(jobs: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "state", "task*", "host*", "age"),
         (
             (
@@ -33,7 +32,7 @@ def show_jobs(jobs: Any) -> None:
                 shown_state(each),
                 each["name"],
                 each["hostname"],
-                words.age(each["creation_date"]),
+                time_words.age(each["creation_date"]),
             )
             for each in jobs
         ),
@@ -44,7 +43,7 @@ def show_jobs(jobs: Any) -> None:
 def show_job(job: Any) -> None:
     result = job.get("result") or {}
     seconds = outcome.elapsed_s(job)
-    show.fields(
+    rendering.fields(
         (
             ("id", job["id"]),
             ("task", job["name"]),
@@ -56,7 +55,7 @@ def show_job(job: Any) -> None:
             ("will run", "; ".join(map(_planned, job.get("will_run") or ()))),
             ("exit code", result.get("code")),
             ("signal", result.get("signal")),
-            ("took", words.span(seconds) if seconds is not None else ""),
+            ("took", time_words.span(seconds) if seconds is not None else ""),
             ("reason", job["reason"] or result.get("reason")),
             ("output", job.get("output")),
             ("last line", result.get("lastline")),
@@ -65,9 +64,9 @@ def show_job(job: Any) -> None:
             ("resolved by", job["resolved_by"]),
             ("restarted from", job["restarted_from"]),
             ("attempts", job["attempt_count"] if job["attempt_count"] > 1 else None),
-            ("created", words.when(job["creation_date"])),
-            ("started", words.when(job["started_at"])),
-            ("ended", words.when(job["ended_at"])),
+            ("created", time_words.when(job["creation_date"])),
+            ("started", time_words.when(job["started_at"])),
+            ("ended", time_words.when(job["ended_at"])),
         )
     )
 
@@ -89,7 +88,7 @@ def show_decided(said: str) -> Any:
     def show_it(job: Any) -> None:
         print(said.format(job["id"]))
         for one in job.get("will_run") or () if job["state"] == "success" else ():
-            print(show.cell(f"It runs {_planned(one)}.").plain)
+            print(rendering.cell(f"It runs {_planned(one)}.").plain)
 
     return show_it
 

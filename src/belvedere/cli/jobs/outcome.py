@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import time_words
 
 Job = dict[str, Any]
 OPEN = frozenset({"ready", "assigned", "onhold", "syncing", "started"})
@@ -38,7 +38,7 @@ def told(job: Job) -> str:
         parts.append(f"signal {result['signal']}")
     seconds = elapsed_s(job)
     if seconds is not None:
-        parts.append(f"after {words.span(seconds)}")
+        parts.append(f"after {time_words.span(seconds)}")
     reason = job.get("reason") or result.get("reason")
     if reason:
         parts.append(str(reason))
@@ -67,7 +67,7 @@ def waits(job: Job) -> str:
     reason = job.get("waiting_reason") or ""
     detail = {"id": job["id"], **(job.get("waiting_detail") or {})}
     for name in ("since", "at", "until"):
-        detail[name] = words.when(detail.get(name)) or "its first start"
+        detail[name] = time_words.when(detail.get(name)) or "its first start"
     detail["held_by"] = len(detail.get("held_by") or ())
     if reason == "queued":
         return ""

@@ -3,8 +3,7 @@
 from typing import Any
 
 from belvedere.base.ids import new_id
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import lookup, rendering
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
 from belvedere.cli.jobs import arguments, follow, outcome
@@ -12,14 +11,14 @@ from belvedere.cli.jobs import arguments, follow, outcome
 
 def run(args: Args) -> Any:
     client = connect(args)
-    task = find.task(client, args.task, args.host)
+    task = lookup.task(client, args.task, args.host)
     values = arguments.sent(task["task_arguments"], args.arguments)
     body = {"task": task["id"], "task_arguments": values}
     # The key makes it safe to send this again when the connection breaks under it.
     job = client.ask("POST", "/job", body, headers={"Idempotency-Key": new_id()}).body
     if not args.follow and not args.wait:
         if outcome.is_over(job):
-            show.note(outcome.told(job))
+            rendering.note(outcome.told(job))
         return job
     return follow.to_the_end(client, job, is_live=args.follow, is_json=args.json)
 

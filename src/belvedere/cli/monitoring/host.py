@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
 
@@ -17,7 +15,7 @@ def listed(args: Args) -> Any:
 
 def one(args: Args) -> Any:
     client = connect(args)
-    return client.get(f"/host/{find.host(client, args.host)['id']}")
+    return client.get(f"/host/{lookup.host(client, args.host)['id']}")
 
 
 def rename(args: Args) -> Any:
@@ -39,7 +37,7 @@ def drain(args: Args) -> Any:
 def tag(args: Args) -> Any:
     """Add, take away, or replace what it carries."""
     client = connect(args)
-    found = find.host(client, args.host)
+    found = lookup.host(client, args.host)
     kept = [] if args.only else [one for one in found["tags"] if one not in args.remove]
     tags = list(dict.fromkeys([*kept, *args.tags]))
     return client.patch(f"/host/{found['id']}", {"tags": tags})
@@ -47,23 +45,23 @@ def tag(args: Args) -> Any:
 
 def _change(args: Args, body: dict[str, Any]) -> Any:
     client = connect(args)
-    return client.patch(f"/host/{find.host(client, args.host)['id']}", body)
+    return client.patch(f"/host/{lookup.host(client, args.host)['id']}", body)
 
 
 def delete(args: Args) -> Any:
     client = connect(args)
-    return client.delete(f"/host/{find.host(client, args.host)['id']}")
+    return client.delete(f"/host/{lookup.host(client, args.host)['id']}")
 
 
 def show_hosts(hosts: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "state", "host*", "seen", "agent", "tags*"),
         (
             (
                 each["id"],
                 each["state"],
                 each["hostname"],
-                words.age(each["last_seen"]),
+                time_words.age(each["last_seen"]),
                 each["agent_version"],
                 each["tags"],
             )
@@ -74,18 +72,18 @@ def show_hosts(hosts: Any) -> None:
 
 
 def show_host(host: Any) -> None:
-    show.fields(
+    rendering.fields(
         (
             ("id", host["id"]),
             ("host", host["hostname"]),
             ("state", host["state"]),
-            ("seen", words.when(host["last_seen"])),
+            ("seen", time_words.when(host["last_seen"])),
             ("address", host["ip"]),
             ("system", f"{host['os_name']} {host['os_version']}".strip()),
             ("agent", host["agent_version"]),
             ("jobs at once", host["slots"]),
             ("tags", host["tags"]),
-            ("created", words.when(host["creation_date"])),
+            ("created", time_words.when(host["creation_date"])),
         )
     )
 

@@ -6,8 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from belvedere.base.ids import is_id
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import rendering, time_words
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.errors import Problem
@@ -51,7 +50,7 @@ def _body(args: Args) -> dict[str, Any]:
     }
     body = {name: value for name, value in given.items() if value is not None}
     if args.ttl is not None:
-        body["ttl"] = None if args.ttl == "none" else words.duration_ms(args.ttl)
+        body["ttl"] = None if args.ttl == "none" else time_words.duration_ms(args.ttl)
     return body
 
 
@@ -117,7 +116,7 @@ def _path(args: Args, rest: str = "") -> str:
 
 
 def show_indicators(indicators: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "state", "title*", "value*", "type", "pushed"),
         (
             (
@@ -126,7 +125,7 @@ def show_indicators(indicators: Any) -> None:
                 each["title"],
                 _value(each),
                 each["type"],
-                words.age(each["last_push"]),
+                time_words.age(each["last_push"]),
             )
             for each in indicators
         ),
@@ -135,7 +134,7 @@ def show_indicators(indicators: Any) -> None:
 
 
 def show_indicator(indicator: Any) -> None:
-    show.fields(
+    rendering.fields(
         (
             ("id", indicator["id"]),
             ("title", indicator["title"]),
@@ -144,21 +143,24 @@ def show_indicator(indicator: Any) -> None:
             ("type", indicator["type"]),
             ("severity", indicator["severity"].lower()),
             ("description", indicator["description"]),
-            ("stale after", words.span(indicator["ttl"] / 1_000) if indicator["ttl"] else None),
+            (
+                "stale after",
+                time_words.span(indicator["ttl"] / 1_000) if indicator["ttl"] else None,
+            ),
             ("may be dismissed", not indicator["read_only"]),
             ("who may see it", indicator["acl"] or "managers"),
             ("starts", [_trigger(each) for each in indicator["triggers"]]),
             ("tags", indicator["tags"]),
-            ("pushed", words.when(indicator["last_push"])),
+            ("pushed", time_words.when(indicator["last_push"])),
             ("version", indicator["version"]),
         )
     )
 
 
 def show_points(points: Any) -> None:
-    show.table(
+    rendering.table(
         ("when", "state", "value*"),
-        ((words.local(each["date"]), each["state"], each["value"]) for each in points),
+        ((time_words.local(each["date"]), each["state"], each["value"]) for each in points),
     )
 
 

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
@@ -50,7 +48,7 @@ def create(args: Args) -> Any:
     client = connect(args)
     body: dict[str, Any] = {"name": args.name, "type": args.type, **_fields(args)}
     if args.host:
-        body["host_id"] = find.host(client, args.host)["id"]
+        body["host_id"] = lookup.host(client, args.host)["id"]
     if args.member:
         body["monitors"] = [_find(client, name)["id"] for name in args.member]
     return client.post("/monitor", body)
@@ -74,7 +72,7 @@ def _fields(args: Args) -> dict[str, Any]:
     body = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     for name, given in (("looptime", args.every), ("timeout", args.timeout)):
         if given:
-            body[name] = words.duration_ms(given)
+            body[name] = time_words.duration_ms(given)
     if args.threshold is not None:
         body["fail_threshold"] = args.threshold
     if args.severity:
@@ -85,7 +83,7 @@ def _fields(args: Args) -> dict[str, Any]:
 def switch(word: str, *, has_end: bool = False) -> Any:
     def ask(args: Args) -> Any:
         client = connect(args)
-        body = {"until": words.from_now(args.span)} if has_end and args.span else {}
+        body = {"until": time_words.from_now(args.span)} if has_end and args.span else {}
         return client.put(f"/monitor/{_id(client, args)}/{word}", body if has_end else None)
 
     return ask
@@ -98,7 +96,7 @@ def delete(args: Args) -> Any:
 
 def history(args: Args) -> Any:
     client = connect(args)
-    query = {"from": words.from_now(args.last, back=True)}
+    query = {"from": time_words.from_now(args.last, back=True)}
     return client.get(f"/monitor/{_id(client, args)}/history", query)
 
 
@@ -109,7 +107,7 @@ def push_url(args: Args) -> Any:
 
 
 def _find(client: Client, text: str) -> dict[str, Any]:
-    return find.monitor(client, text)
+    return lookup.monitor(client, text)
 
 
 def _id(client: Client, args: Args) -> str:
@@ -117,7 +115,7 @@ def _id(client: Client, args: Args) -> str:
 
 
 def show_monitors(monitors: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "state", "monitor*", "type", "host*", "every", "seen", "what it said*"),
         (
             (
@@ -126,8 +124,8 @@ def show_monitors(monitors: Any) -> None:
                 each["name"],
                 each["type"],
                 each["hostname"],
-                words.span(each["looptime"] / 1_000),
-                words.age(each["last_check"]),
+                time_words.span(each["looptime"] / 1_000),
+                time_words.age(each["last_check"]),
                 each["last_event"].get("message", ""),
             )
             for each in monitors
@@ -137,7 +135,7 @@ def show_monitors(monitors: Any) -> None:
 
 
 def show_monitor(found: Any) -> None:
-    show.fields(
+    rendering.fields(
         (
             ("id", found["id"]),
             ("monitor", found["name"]),
@@ -145,18 +143,18 @@ def show_monitor(found: Any) -> None:
             ("type", found["type"]),
             ("host", found["hostname"]),
             ("state", found["state"]),
-            ("since", words.when(found["state_since"])),
-            ("last check", words.when(found["last_check"])),
+            ("since", time_words.when(found["state_since"])),
+            ("last check", time_words.when(found["last_check"])),
             ("what it said", found["last_event"].get("message")),
             ("data", found["last_event"].get("data")),
             ("misses in a row", found["fails_count"]),
             ("failure after", f"{found['fail_threshold']} misses"),
             ("severity", found["failure_severity"]),
-            ("every", words.span(found["looptime"] / 1_000)),
+            ("every", time_words.span(found["looptime"] / 1_000)),
             ("checks", found["config"]),
-            ("paused until", words.when(found["paused_until"])),
+            ("paused until", time_words.when(found["paused_until"])),
             ("people are told", found["alerts"]),
-            ("muted until", words.when(found["muted_until"])),
+            ("muted until", time_words.when(found["muted_until"])),
             ("who may see it", found["acl"] or "everybody"),
             ("version", found["version"]),
         )
@@ -168,11 +166,11 @@ def show_history(found: Any) -> None:
     print(
         f"Uptime {uptime} of {found['checks']} checks; {found['known']:g} % of the time is known."
     )
-    show.table(
+    rendering.table(
         ("at", "checks", "up", "measured*"),
         (
             (
-                words.local(each["at"]),
+                time_words.local(each["at"]),
                 each["checks"],
                 f"{100 * each['up']:g} %",
                 ", ".join(f"{name} {value['avg']:.4g}" for name, value in each["values"].items()),

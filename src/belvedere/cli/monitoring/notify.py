@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import terminal as prompt
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import lookup, terminal, time_words
 from belvedere.cli.framework.command import Args, Option, Stop, Verb, option
 from belvedere.cli.framework.profile import connect
-from belvedere.cli.monitoring import notify_rendering as notify_show
+from belvedere.cli.monitoring import notify_rendering
 from belvedere.client.http_client import Client
 
 CHANNEL = option("channel", metavar="CHANNEL", help="its name or id")
@@ -29,7 +27,7 @@ def channels(args: Args) -> Any:
 def add(args: Args) -> Any:
     client = connect(args)
     # An address is a secret, and `ps` shows a command line.
-    url = args.url or prompt.secret("Address of the receiver: ")
+    url = args.url or terminal.secret("Address of the receiver: ")
     return client.post("/notify/channel", {"name": args.name, "url": url})
 
 
@@ -96,7 +94,7 @@ def _said(client: Client, args: Args) -> dict[str, Any]:
     if args.severity:
         said["severity"] = args.severity
     if args.group is not None:
-        said["group"] = words.duration_ms(args.group) // 1_000
+        said["group"] = time_words.duration_ms(args.group) // 1_000
     if args.quiet is not None:
         said["quiet"] = _quiet(args)
     return said
@@ -168,11 +166,11 @@ def _patch(client: Client, found: Any, what: str, given: dict[str, Any]) -> Any:
 
 
 def _channel(client: Client, text: str) -> Any:
-    return find.named("channel", client.get("/notify/channel"), text, "notify channels")
+    return lookup.named("channel", client.get("/notify/channel"), text, "notify channels")
 
 
 def _rule(client: Client, text: str) -> Any:
-    return find.named("rule", client.get("/notify/rule"), text, "notify rules")
+    return lookup.named("rule", client.get("/notify/rule"), text, "notify rules")
 
 
 def _say(text: str) -> Any:
@@ -201,7 +199,7 @@ VERBS = (
         channels,
         "List the channels.",
         "belvedere notify channels",
-        notify_show.channels,
+        notify_rendering.channels,
     ),
     Verb(
         "add",
@@ -238,7 +236,7 @@ VERBS = (
         test,
         "Send a test message now; fails when it is not taken.",
         "belvedere notify test ops",
-        notify_show.outcome,
+        notify_rendering.outcome,
         options=(CHANNEL,),
         status=lambda _, found: 0 if found["state"] == "sent" else 1,
     ),
@@ -250,13 +248,13 @@ VERBS = (
         lambda found: print(found["secret"]),
         options=(CHANNEL, option("--rotate", action="store_true", help="change it first")),
     ),
-    Verb("rules", rules, "List the rules.", "belvedere notify rules", notify_show.rules),
+    Verb("rules", rules, "List the rules.", "belvedere notify rules", notify_rendering.rules),
     Verb(
         "rule",
         rule,
         "Show one rule.",
         "belvedere notify rule nights",
-        notify_show.rule,
+        notify_rendering.rule,
         options=(RULE,),
     ),
     Verb(
@@ -294,7 +292,7 @@ VERBS = (
         messages,
         "List what waits, went out or is dead, newest first.",
         "belvedere notify messages --dead",
-        notify_show.messages,
+        notify_rendering.messages,
         options=(option("--dead", action="store_true", help="only what could not be sent"), LIMIT),
     ),
     Verb(
@@ -302,7 +300,7 @@ VERBS = (
         message,
         "Show one message with its tries.",
         "belvedere notify message 65a0000000000000000000b1",
-        notify_show.message,
+        notify_rendering.message,
         options=(MESSAGE,),
     ),
     Verb(
@@ -321,7 +319,7 @@ VERBS = (
         inbox,
         "List what is new in your inbox.",
         "belvedere notify inbox --all",
-        notify_show.inbox,
+        notify_rendering.inbox,
         options=(option("--all", action="store_true", help="also what you have read"), LIMIT),
     ),
     Verb(
@@ -339,7 +337,7 @@ VERBS = (
         mute,
         "Say which kinds of events shall not come into your inbox; without one, list them.",
         "belvedere notify mute monitor.recovered",
-        notify_show.wishes,
+        notify_rendering.wishes,
         options=(
             option("kinds", metavar="KIND", nargs="*", help="like monitor.recovered"),
             option("--off", action="store_true", help="let them come again"),

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import rendering, time_words
 
 
 def channels(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "state", "channel*", "service", "address"),
         (
             (
@@ -24,7 +23,7 @@ def channels(found: Any) -> None:
 
 
 def rules(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "state", "rule*", "tells", "from", "channels", "quiet"),
         (
             (
@@ -43,7 +42,7 @@ def rules(found: Any) -> None:
 
 
 def rule(found: Any) -> None:
-    show.fields(
+    rendering.fields(
         (
             ("id", found["id"]),
             ("rule", found["name"]),
@@ -66,12 +65,12 @@ def _quiet(hours: dict[str, Any] | None) -> str:
 
 
 def messages(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "when", "state", "what*", "tries", "last fault"),
         (
             (
                 each["id"],
-                words.local(each["creation_date"]),
+                time_words.local(each["creation_date"]),
                 each["state"],
                 _what(each),
                 each["attempts"],
@@ -84,7 +83,7 @@ def messages(found: Any) -> None:
 
 
 def message(found: Any) -> None:
-    show.fields(
+    rendering.fields(
         (
             ("id", found["id"]),
             ("state", found["state"]),
@@ -92,12 +91,12 @@ def message(found: Any) -> None:
             ("rule", found["rule_id"]),
             ("recipient", found["recipient"]),
             ("severity", found["severity"]),
-            ("made", words.when(found["creation_date"])),
-            ("sent", words.when(found["sent"])),
-            ("next try", words.when(found["due"])),
+            ("made", time_words.when(found["creation_date"])),
+            ("sent", time_words.when(found["sent"])),
+            ("next try", time_words.when(found["due"])),
             *(("event", each["title"]) for each in found["events"]),
             *(
-                ("try", f"{words.local(each['date'])} {each['fault'] or 'taken'}")
+                ("try", f"{time_words.local(each['date'])} {each['fault'] or 'taken'}")
                 for each in found["tries"]
             ),
         )
@@ -123,12 +122,12 @@ def _fault(found: Any) -> str:
 
 
 def inbox(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "when", "severity", "title*", "read"),
         (
             (
                 each["id"],
-                words.local(each["creation_date"]),
+                time_words.local(each["creation_date"]),
                 each["severity"],
                 each["title"],
                 "yes" if each["read"] else "",
@@ -140,7 +139,7 @@ def inbox(found: Any) -> None:
 
 
 def wishes(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("kind", "comes", "what*"),
         (
             (kind, "no" if kind in found["muted"] else "yes", what)

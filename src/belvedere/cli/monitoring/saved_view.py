@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
 
@@ -16,11 +14,11 @@ def listed(args: Args) -> Any:
 def delete(args: Args) -> Any:
     client = connect(args)
     mine = [one for one in client.get("/view") if one["mine"] or one["id"] == args.view]
-    return client.delete(f"/view/{find.named('view', mine, args.view)['id']}")
+    return client.delete(f"/view/{lookup.named('view', mine, args.view)['id']}")
 
 
 def show_views(views: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "name*", "page", "filters*", "whose", "changed"),
         (
             (
@@ -29,7 +27,7 @@ def show_views(views: Any) -> None:
                 each["page"],
                 each["query"],
                 _whose(each),
-                words.age(each["last_update"]),
+                time_words.age(each["last_update"]),
             )
             for each in views
         ),

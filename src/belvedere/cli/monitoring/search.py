@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import rendering
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
 
@@ -13,7 +13,7 @@ def search(args: Args) -> Any:
 
 
 def show_found(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("kind", "id", "name*", "state", "detail*"),
         (
             (each["kind"], each["id"], each["name"], each["state"] or "", each["detail"])

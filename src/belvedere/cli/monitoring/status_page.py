@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import lookup as find
-from belvedere.cli.framework import rendering as show
-from belvedere.cli.framework import time_words as words
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import connect
 
@@ -16,7 +14,7 @@ def listed(args: Args) -> Any:
 
 
 def one(args: Args) -> Any:
-    return find.status_page(connect(args), args.page)
+    return lookup.status_page(connect(args), args.page)
 
 
 def create(args: Args) -> Any:
@@ -34,17 +32,17 @@ def create(args: Args) -> Any:
 
 
 def _monitor(client: Any, text: str) -> dict[str, str]:
-    found = find.monitor(client, text)
+    found = lookup.monitor(client, text)
     return {"name": found["name"], "monitor_id": found["id"]}
 
 
 def delete(args: Args) -> Any:
     client = connect(args)
-    return client.delete(f"/statuspage/{find.status_page(client, args.page)['id']}")
+    return client.delete(f"/statuspage/{lookup.status_page(client, args.page)['id']}")
 
 
 def show_pages(pages: Any) -> None:
-    show.table(
+    rendering.table(
         ("id", "title*", "slug", "parts", "public", "changed"),
         (
             (
@@ -53,7 +51,7 @@ def show_pages(pages: Any) -> None:
                 each["slug"],
                 len(each["parts"]),
                 "yes" if each["enable"] else "no",
-                words.age(each["last_update"]),
+                time_words.age(each["last_update"]),
             )
             for each in pages
         ),
@@ -62,7 +60,7 @@ def show_pages(pages: Any) -> None:
 
 
 def show_page(page: Any) -> None:
-    show.fields(
+    rendering.fields(
         (
             ("id", page["id"]),
             ("title", page["title"]),
@@ -72,7 +70,7 @@ def show_page(page: Any) -> None:
             ("as JSON", page["url"]),
             ("shows", [_part(part) for part in page["parts"]]),
             ("version", page["version"]),
-            ("changed", words.when(page["last_update"])),
+            ("changed", time_words.when(page["last_update"])),
         )
     )
 

@@ -6,7 +6,7 @@ import argparse
 import os
 
 from belvedere.agent.setup import settings
-from belvedere.base import log_format as log_lines
+from belvedere.base import log_format
 from belvedere.cli.framework.command import Args, Stop
 
 EXAMPLE = "belvedere agent --server https://belvedere.example.org --token-file enrolment.txt"
@@ -23,5 +23,5 @@ def run(args: Args) -> int:
         told = settings.read(args, os.environ)
     except ValueError as fault:
         raise Stop(str(fault), 2) from None
-    log_lines.configure(form=log_lines.SHORT)
+    log_format.configure(form=log_format.SHORT)
     return main.do(told)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import rendering
 from belvedere.cli.framework.command import Args, Stop, Verb, option
 from belvedere.cli.framework.profile import connect
 from belvedere.cli.framework.progress import progress
@@ -51,7 +51,7 @@ def show_result(result: Any) -> None:
     print(f"Belvedere {result['version']} on {result['engine']}, {_machine(result)}")
     print()
     goals = {goal["name"]: goal for goal in result["goals"]}
-    show.table(
+    rendering.table(
         ("figure", "measured", "ratio", "goal", "verdict"),
         [(*row[1:], *_verdict(goals.get(row[0]))) for row in _rows(result)],
     )

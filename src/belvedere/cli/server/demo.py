@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import rendering
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.framework.profile import connect
 
@@ -17,12 +17,12 @@ def show_removal(answer: Any) -> None:
         print("There is no demo here.")
         return
     if removed:
-        show.table(("removed", "name*"), ((each["object"], each["name"]) for each in removed))
+        rendering.table(("removed", "name*"), ((each["object"], each["name"]) for each in removed))
     if kept:
         if removed:
             print()
         rows = ((each["object"], each["name"], each["reason"]) for each in kept)
-        show.table(("stays", "name*", "why*"), rows)
+        rendering.table(("stays", "name*", "why*"), rows)
 
 
 VERBS = (

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import rendering
 from belvedere.cli.framework.command import Args, Verb
 from belvedere.cli.framework.progress import progress
-from belvedere.cli.server import operator_client as local
+from belvedere.cli.server import operator_client
 
 
 def doctor(args: Args) -> Any:
@@ -20,7 +20,7 @@ def doctor(args: Args) -> Any:
 
 
 def show_findings(findings: Any) -> None:
-    show.table(
+    rendering.table(
         ("check", "verdict", "found*", "what to do*"),
         [(one["check"], one["verdict"], one["found"], one["advice"]) for one in findings],
     )
@@ -39,7 +39,7 @@ VERBS = (
         "problem.",
         "belvedere doctor --data ./data",
         show_findings,
-        options=local.OPTIONS,
+        options=operator_client.OPTIONS,
         status=_status,
         is_remote=False,
     ),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from belvedere.cli.framework import rendering as show
+from belvedere.cli.framework import rendering
 from belvedere.cli.framework.command import Args, Verb, option
 from belvedere.cli.server.operator_client import OPTIONS, ask_operator
 
@@ -37,7 +37,7 @@ def drop(args: Args) -> Any:
 
 
 def show_keys(found: Any) -> None:
-    show.table(
+    rendering.table(
         ("key", "in use", "values"),
         (
             (one["name"] or "first", "yes" if one["name"] == found["in_use"] else "", one["sealed"])
@@ -55,7 +55,9 @@ def show_rotated(found: Any) -> None:
 
 def show_added(found: Any) -> None:
     print(f"The key {found['key']} is there. Nothing is sealed with it yet.")
-    show.note("Copy secret.key to every other server and restart it; then: belvedere key rotate")
+    rendering.note(
+        "Copy secret.key to every other server and restart it; then: belvedere key rotate"
+    )
 
 
 VERBS = (

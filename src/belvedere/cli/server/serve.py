@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from belvedere import settings
-from belvedere.base import secret_environment as private_environment
+from belvedere.base import secret_environment
 from belvedere.cli.framework.command import Args, Option, Stop, Verb, option
 
 # Passwords, tokens and keys come from the environment only: `ps` shows a command line.
@@ -37,7 +37,7 @@ def serve(args: Args) -> int:
 
 def _settings(args: Args) -> settings.Settings:
     found = settings.load(vars(args))
-    private_environment.forget(settings.SECRETS)
+    secret_environment.forget(settings.SECRETS)
     # Only the name of the file helps; the TLS library does not tell it.
     for name in ("tls_cert", "tls_key"):
         path = getattr(found, name)

@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere.base.clock import Millis
 from belvedere.db.interface import AfterCommit, Asked, Fragments, Row, Sealer
-from belvedere.db.postgres import row_batches as sets
+from belvedere.db.postgres import row_batches
 from belvedere.db.postgres.connection import NUMBERS, TEXTS, Wire
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -57,15 +57,15 @@ class PostgresTx:
         return self.wire.now(sql, params).command_tuples or 0
 
     def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
-        if not sets.is_insert(sql):
+        if not row_batches.is_insert(sql):
             self._later([(sql, row) for row in params])
-        elif params and len(params[0]) <= sets.NARROW:
-            self._later(sets.listed(sql, params))
+        elif params and len(params[0]) <= row_batches.NARROW:
+            self._later(row_batches.listed(sql, params))
         else:
             self.each(sql, params)
 
     def each(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
-        whole = sets.whole(sql, params)
+        whole = row_batches.whole(sql, params)
         self._later([(sql, row) for row in params] if whole is None else [whole])
 
     def _later(self, asked: Sequence[Asked]) -> None:

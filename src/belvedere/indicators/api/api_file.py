@@ -1,18 +1,18 @@
 """What a file indicator shows, over HTTP."""
 
 from belvedere.files.api import attached
-from belvedere.indicators import linked_file as shown_file
+from belvedere.indicators import linked_file
 from belvedere.indicators.linked_file import FileView
 from belvedere.rest.route import Ask, Reply, Route
 
 
 async def view(ask: Ask) -> FileView:
-    found: FileView = await ask.house.db.read(shown_file.view, ask.actor, ask.path["id"])
+    found: FileView = await ask.house.db.read(linked_file.view, ask.actor, ask.path["id"])
     return found
 
 
 async def download(ask: Ask) -> Reply:
-    found = await ask.house.db.read(shown_file.content, ask.actor, ask.path["id"])
+    found = await ask.house.db.read(linked_file.content, ask.actor, ask.path["id"])
     return attached(found.filename, found.sha256, found.data)
 
 

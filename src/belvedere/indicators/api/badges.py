@@ -2,9 +2,8 @@
 
 import msgspec
 
-from belvedere.indicators import public_links as links
-from belvedere.indicators import queries as sight
-from belvedere.indicators.api import badge_svg as badge
+from belvedere.indicators import public_links, queries
+from belvedere.indicators.api import badge_svg
 from belvedere.indicators.api.records import IndicatorRecord, record
 from belvedere.indicators.queries import Shown
 from belvedere.rest.route import Ask, Reply, Route
@@ -21,28 +20,28 @@ class PublicLink(msgspec.Struct):
 
 
 async def show_badge(ask: Ask) -> Reply:
-    return _badge(await ask.house.db.read(sight.show, ask.actor, ask.path["id"]))
+    return _badge(await ask.house.db.read(queries.show, ask.actor, ask.path["id"]))
 
 
 async def show_public_badge(ask: Ask) -> Reply:
     token = ask.path["token"].removesuffix(".svg")
-    return _badge(await ask.house.db.read(links.behind, ask.house.keys, token))
+    return _badge(await ask.house.db.read(public_links.behind, ask.house.keys, token))
 
 
 def _badge(shown: Shown) -> Reply:
-    return Reply(badge.svg(shown.row, shown.now), media_type=SVG)
+    return Reply(badge_svg.svg(shown.row, shown.now), media_type=SVG)
 
 
 async def publish(ask: Ask) -> Reply:
     shown, token = await ask.house.db.write(
-        links.publish, ask.house.keys, ask.actor, ask.path["id"]
+        public_links.publish, ask.house.keys, ask.actor, ask.path["id"]
     )
     url = f"{ask.house.settings.base_url}/-/badge/{token}.svg"
     return Reply(PublicLink(shown.row.id, token, url), status=201)
 
 
 async def unpublish(ask: Ask) -> IndicatorRecord:
-    shown = await ask.house.db.write(links.unpublish, ask.actor, ask.path["id"])
+    shown = await ask.house.db.write(public_links.unpublish, ask.actor, ask.path["id"])
     return record(shown, ask.actor)
 
 

@@ -2,16 +2,14 @@
 
 from belvedere.access.api.acl import acl_routes
 from belvedere.base.errors import Invalid
-from belvedere.indicators import counting, history, service, store
-from belvedere.indicators import queries as sight
+from belvedere.indicators import counting, history, queries, service, store
 from belvedere.indicators.api.records import IndicatorRecord, PointRecord, point, record, records
 from belvedere.indicators.bodies import IndicatorBody, StateBody
 from belvedere.indicators.counting import Step
 from belvedere.indicators.model import Action
 from belvedere.indicators.queries import Shown
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
-from belvedere.rest import query as values
+from belvedere.rest import pagination, query
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
@@ -32,14 +30,14 @@ async def list_indicators(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.INDICATORS)
     listing = await ask.house.db.read(store.fitted, ask.actor, listing)
     async with heavy_read(ask, listing.size):
-        found, total = await ask.house.db.read(sight.listed, ask.actor, listing)
+        found, total = await ask.house.db.read(queries.listed, ask.actor, listing)
         shown = records(found, ask.actor)
-    return lists.answer(ask, listing, shown, total)
+    return pagination.answer(ask, listing, shown, total)
 
 
 async def show(ask: Ask) -> IndicatorRecord:
     name, by = _named(ask)
-    return _record(ask, await ask.house.db.glance(sight.show, ask.actor, name, by=by))
+    return _record(ask, await ask.house.db.glance(queries.show, ask.actor, name, by=by))
 
 
 async def create(ask: Ask) -> IndicatorRecord:
@@ -89,12 +87,12 @@ async def delete(ask: Ask) -> IndicatorRecord:
 
 
 async def past(ask: Ask) -> list[PointRecord]:
-    since = values.time("since", ask.first("since") or "1970-01-01")
-    until = values.time("until", ask.first("until") or "2100-01-01")
-    most = values.whole("points", ask.first("points") or str(POINTS))
+    since = query.time("since", ask.first("since") or "1970-01-01")
+    until = query.time("until", ask.first("until") or "2100-01-01")
+    most = query.whole("points", ask.first("points") or str(POINTS))
     if not 1 <= most <= history.MOST_POINTS:
-        raise values.bad("points", f"points takes 1 to {history.MOST_POINTS}.")
-    found = await ask.house.db.read(sight.past, ask.actor, ask.path["id"], since, until, most)
+        raise query.bad("points", f"points takes 1 to {history.MOST_POINTS}.")
+    found = await ask.house.db.read(queries.past, ask.actor, ask.path["id"], since, until, most)
     return [point(one) for one in found]
 
 
@@ -165,7 +163,7 @@ ROUTES: tuple[Route, ...] = (
         list_indicators,
         "List the indicators that you may see",
         answer=list[IndicatorRecord],
-        query=lists.QUERY,
+        query=pagination.QUERY,
     ),
     _door(
         "POST",

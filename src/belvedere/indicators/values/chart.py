@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere.base.errors import Invalid
 from belvedere.rest import query as values
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 KINDS = ("line", "bar")
 MAX_SERIES, MAX_POINTS, MAX_UNIT, MAX_LABEL = 8, 500, 16, 64
@@ -43,11 +43,11 @@ def kept(given: object) -> str:
     """A chart as it is kept; Invalid says what is wrong. A text may hold its JSON."""
     chart = _parsed(given) if isinstance(given, str) else given
     if not isinstance(chart, Chart):
-        raise words.bad("value", "A chart takes an object with series.")
+        raise text_fields.bad("value", "A chart takes an object with series.")
     _check(chart)
     text = msgspec.json.encode(chart).decode()
     if len(text) > MAX_CHART:
-        raise words.bad("value", f"A chart takes at most {MAX_CHART} bytes.")
+        raise text_fields.bad("value", f"A chart takes at most {MAX_CHART} bytes.")
     return text
 
 
@@ -65,22 +65,23 @@ def _parsed(text: str) -> Chart:
     try:
         return _decode.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError) as fault:
-        raise words.bad("value", f"A chart takes an object with series: {fault}.") from None
+        raise text_fields.bad("value", f"A chart takes an object with series: {fault}.") from None
 
 
 def _check(chart: Chart) -> None:
     if chart.kind not in KINDS:
-        raise words.bad("value.kind", f"Give one of {', '.join(KINDS)}.")
+        raise text_fields.bad("value.kind", f"Give one of {', '.join(KINDS)}.")
     if len(chart.series) > MAX_SERIES:
-        raise words.bad("value.series", f"Give at most {MAX_SERIES}.")
+        raise text_fields.bad("value.series", f"Give at most {MAX_SERIES}.")
     if chart.labels and chart.times:
-        raise words.bad("value.times", "Give labels or times, not both.")
+        raise text_fields.bad("value.times", "Give labels or times, not both.")
     for name in ("labels", "times"):
         if len(getattr(chart, name)) > MAX_POINTS:
-            raise words.bad(f"value.{name}", f"Give at most {MAX_POINTS}.")
-    chart.unit = words.line("value.unit", chart.unit, most=MAX_UNIT)
+            raise text_fields.bad(f"value.{name}", f"Give at most {MAX_POINTS}.")
+    chart.unit = text_fields.line("value.unit", chart.unit, most=MAX_UNIT)
     chart.labels = [
-        words.line(f"value.labels[{n}]", one, most=MAX_LABEL) for n, one in enumerate(chart.labels)
+        text_fields.line(f"value.labels[{n}]", one, most=MAX_LABEL)
+        for n, one in enumerate(chart.labels)
     ]
     _check_times(chart.times)
     for n, one in enumerate(chart.series):
@@ -88,11 +89,13 @@ def _check(chart: Chart) -> None:
 
 
 def _check_series(field: str, one: ChartSeries, places: Sequence[str]) -> None:
-    one.name = words.line(f"{field}.name", one.name, most=MAX_LABEL, least=1)
+    one.name = text_fields.line(f"{field}.name", one.name, most=MAX_LABEL, least=1)
     if len(one.values) > MAX_POINTS:
-        raise words.bad(f"{field}.values", f"Give at most {MAX_POINTS}.")
+        raise text_fields.bad(f"{field}.values", f"Give at most {MAX_POINTS}.")
     if places and len(one.values) != len(places):
-        raise words.bad(f"{field}.values", f"Give {len(places)}, one for each label or moment.")
+        raise text_fields.bad(
+            f"{field}.values", f"Give {len(places)}, one for each label or moment."
+        )
     one.values = [None if number is None else _number(field, number) for number in one.values]
 
 
@@ -105,7 +108,7 @@ def _number(field: str, given: int | float) -> int | float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise words.bad(f"{field}.values", "Give finite numbers.")
+        raise text_fields.bad(f"{field}.values", "Give finite numbers.")
     return number
 
 
@@ -113,6 +116,6 @@ def _check_times(times: Sequence[str]) -> None:
     try:
         moments = [values.time(f"value.times[{n}]", one) for n, one in enumerate(times)]
     except Invalid as refused:
-        raise words.bad("value.times", refused.message) from None
+        raise text_fields.bad("value.times", refused.message) from None
     if any(later <= before for before, later in zip(moments, moments[1:], strict=False)):
-        raise words.bad("value.times", "Give moments that ascend.")
+        raise text_fields.bad("value.times", "Give moments that ascend.")

@@ -6,7 +6,7 @@ from html import unescape
 
 import nh3
 
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 MAX_HTML = 32 * 1024
 # Deeper is nothing that people look at, and slow to read.
@@ -51,10 +51,10 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
 def kept(given: object) -> str:
     """What of it is harmless; scripts, styles, frames and forms are gone with what they hold."""
     if not isinstance(given, str):
-        raise words.bad("value", "An html takes a string.")
-    text = words.prose("value", given, most=MAX_HTML)
+        raise text_fields.bad("value", "An html takes a string.")
+    text = text_fields.prose("value", given, most=MAX_HTML)
     if _depth(text) > MAX_DEPTH:
-        raise words.bad("value", f"The html is nested more than {MAX_DEPTH} deep.")
+        raise text_fields.bad("value", f"The html is nested more than {MAX_DEPTH} deep.")
     clean = nh3.clean(
         text,
         tags=TAGS,
@@ -69,7 +69,7 @@ def kept(given: object) -> str:
         link_rel="noopener noreferrer",
     )
     if len(clean) > MAX_KEPT:
-        raise words.bad("value", f"Give at most {MAX_HTML} characters.")
+        raise text_fields.bad("value", f"Give at most {MAX_HTML} characters.")
     return clean
 
 

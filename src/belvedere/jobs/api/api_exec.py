@@ -2,10 +2,10 @@
 
 import msgspec
 
-from belvedere.jobs.api import run_requests as asking
+from belvedere.jobs.api import run_requests
 from belvedere.jobs.lifecycle import commands
 from belvedere.jobs.lifecycle.commands import ExecBody, Ran
-from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries import details
 from belvedere.jobs.queries import records as record
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.route import Ask, Reply, Route
@@ -18,12 +18,12 @@ class Executed(msgspec.Struct):
 
 
 async def execute(ask: Ask) -> Reply:
-    once = await asking.once(ask)
+    once = await run_requests.once(ask)
     ran: Ran = await ask.house.db.write(commands.run, ask.actor, ask.body, once)
     name, now = ask.actor.customer_name, ask.house.clock()
     records = [record.light(job, name, now) for job in ran.jobs]
-    named = await ask.house.db.read(reading.named, records)
-    return Reply(Executed(named), status=201, headers=asking.replayed(ran.replayed))
+    named = await ask.house.db.read(details.named, records)
+    return Reply(Executed(named), status=201, headers=run_requests.replayed(ran.replayed))
 
 
 ROUTES = (

@@ -6,7 +6,7 @@ Programs that look into mails follow links; a look must never be an answer.
 from collections.abc import Callable
 from typing import Any
 
-from belvedere.access.credentials import one_time_links as links
+from belvedere.access.credentials import one_time_links
 from belvedere.access.limits.rate_limits import Kind
 from belvedere.jobs.approvals import links as vote_links
 from belvedere.jobs.approvals import page as vote_page
@@ -32,7 +32,7 @@ def _page(ask: Ask, asked: Asked | None, page: Callable[[Asked], str]) -> Reply:
     if asked is None:
         # Like a wrong secret: who guesses is held up.
         ask.house.limits.wrong(ask.actor.address, kind=Kind.LINK)
-        raise links.gone()
+        raise one_time_links.gone()
     return Reply(page(asked), headers=vote_page.HEADERS, media_type=f"{HTML}; charset=utf-8")
 
 

@@ -8,8 +8,8 @@ import msgspec
 
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
-from belvedere.jobs import permissions as sight
-from belvedere.jobs.output import artifacts as outfiles
+from belvedere.jobs import permissions
+from belvedere.jobs.output import artifacts
 from belvedere.jobs.output.artifacts import OutFile
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -33,12 +33,12 @@ async def list_files(ask: Ask) -> list[FileRecord]:
 
 async def _found(ask: Ask) -> list[OutFile]:
     fence = await ask.house.db.read(_fence, ask.actor, ask.path["id"])
-    found: list[OutFile] = await ask.house.logs.read(outfiles.of_attempt, fence)
+    found: list[OutFile] = await ask.house.logs.read(artifacts.of_attempt, fence)
     return found
 
 
 def _fence(tx: Tx, actor: Any, job_id: str) -> int:
-    return sight.to_see(tx, actor, job_id).fence
+    return permissions.to_see(tx, actor, job_id).fence
 
 
 async def download(ask: Ask) -> Reply:
@@ -58,7 +58,7 @@ async def download(ask: Ask) -> Reply:
 async def _bytes(house: Any, file: OutFile) -> AsyncIterator[bytes]:
     at = 0
     while at < file.bytes_kept:
-        data = await house.logs.read(outfiles.read, file.fence, file.number, at)
+        data = await house.logs.read(artifacts.read, file.fence, file.number, at)
         if not data:
             # The job was purged meanwhile.
             return

@@ -6,9 +6,9 @@ import msgspec
 
 from belvedere.base.errors import Refused
 from belvedere.base.ids import is_id
-from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.model import JobRow
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 from belvedere.rest.route import Ask, Reply, Route
 
 MOST = 1_000
@@ -41,13 +41,13 @@ class CanceledMany(msgspec.Struct):
 async def cancel(ask: Ask) -> Reply:
     job_ids = list(dict.fromkeys(ask.body.ids))
     if not 1 <= len(job_ids) <= MOST:
-        raise words.bad("ids", f"Give 1 to {MOST} ids.")
+        raise text_fields.bad("ids", f"Give 1 to {MOST} ids.")
     for job_id in job_ids:
         if not is_id(job_id):
-            raise words.bad("ids", f"{job_id[:32]!r} is no id.")
+            raise text_fields.bad("ids", f"{job_id[:32]!r} is no id.")
     # One transaction each: what is refused for one must not undo the others.
     ended = await asyncio.gather(
-        *(ask.house.db.write(service.cancel, ask.actor, job_id) for job_id in job_ids),
+        *(ask.house.db.write(actions.cancel, ask.actor, job_id) for job_id in job_ids),
         return_exceptions=True,
     )
     told = [_told(job_id, end) for job_id, end in zip(job_ids, ended, strict=True)]

@@ -6,16 +6,16 @@ from typing import Any
 import msgspec
 
 from belvedere.access.actor import Actor
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.base.errors import Invalid
 from belvedere.base.ids import is_id
-from belvedere.jobs.api import run_requests as asking
+from belvedere.jobs.api import run_requests
 from belvedere.jobs.api.request_size import MAX_BODY, admit_task, check_task
 from belvedere.jobs.lifecycle.create import Created, NewJob
 from belvedere.jobs.model import Lifecycle
-from belvedere.jobs.queries import records as record
+from belvedere.jobs.queries import records
 from belvedere.jobs.queries.records import JobRecord
-from belvedere.rest.patterns import matcher as patterns
+from belvedere.rest.patterns import matcher
 from belvedere.rest.route import Ask, Handler, Reply, Route
 from belvedere.rest.run_arguments import Given
 from belvedere.tasks import store as tasks
@@ -35,14 +35,14 @@ class CreateJob(msgspec.Struct):
 
 
 async def create_job(ask: Ask) -> Reply:
-    given = await asking.given(ask)
+    given = await run_requests.given(ask)
     task_id = _task_id(given)
     await check_task(ask, task_id)
     return await _run(ask, ask.actor, given, task_id)
 
 
 async def create_for_task(ask: Ask) -> Reply:
-    return await _run(ask, ask.actor, await asking.given(ask), ask.path["id"])
+    return await _run(ask, ask.actor, await run_requests.given(ask), ask.path["id"])
 
 
 async def admit_secret(ask: Ask) -> None:
@@ -50,18 +50,18 @@ async def admit_secret(ask: Ask) -> None:
     task_id = ask.path.get("id") or ask.first("task")
     if task_id is not None and not is_id(task_id):
         task_id = ""
-    await asking.admit(ask, "task", task_id, tasks.takes_file)
+    await run_requests.admit(ask, "task", task_id, tasks.takes_file)
 
 
 async def create_by_secret(ask: Ask) -> Reply:
-    given = await asking.given(ask)
+    given = await run_requests.given(ask)
     if ask.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
     return await _run_by_secret(ask, given, _task_id(given))
 
 
 async def create_for_task_by_secret(ask: Ask) -> Reply:
-    return await _run_by_secret(ask, await asking.given(ask), ask.path["id"])
+    return await _run_by_secret(ask, await run_requests.given(ask), ask.path["id"])
 
 
 def _task_id(given: Given) -> str:
@@ -72,7 +72,7 @@ def _task_id(given: Given) -> str:
 
 async def _run_by_secret(ask: Ask, given: Given, task_id: str) -> Reply:
     secret = ask.path["secret"]
-    return await asking.by_secret(
+    return await run_requests.by_secret(
         ask,
         partial(_customer, task_id=task_id),
         lambda actor: _run(ask, actor, given, task_id, secret=secret),
@@ -82,7 +82,7 @@ async def _run_by_secret(ask: Ask, given: Given, task_id: str) -> Reply:
 def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None:
     """The organization as named, or else the task's own."""
     if name is not None:
-        found = customers.by_name(tx, name)
+        found = service.by_name(tx, name)
         return (found.id, found.name) if found is not None and found.enabled else None
     row: tuple[str, str] | None = tx.row(
         "select c.id, c.name from customers c join tasks t on t.customer_id = c.id"
@@ -95,7 +95,7 @@ def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None
 async def _run(
     ask: Ask, actor: Actor, given: Given, task_id: str, secret: str | None = None
 ) -> Reply:
-    within_s = asking.patience(ask, given)
+    within_s = run_requests.patience(ask, given)
     wanted = NewJob(
         actor=actor,
         task_id=task_id,
@@ -103,15 +103,15 @@ async def _run(
         origin="user" if secret is None else "secret",
         secret=secret,
         keys=ask.house.keys if secret is not None else None,
-        once=await asking.once(ask),
+        once=await run_requests.once(ask),
         lifecycle=_lifecycle(ask, given),
         whole=_whole(ask, given),
     )
     made = await start(ask, wanted)
-    headers = asking.replayed(made.replayed)
+    headers = run_requests.replayed(made.replayed)
     if within_s is not None:
         is_new = not (made.replayed or made.job.is_over)
-        return await asking.wait(ask, actor, made.job.id, within_s, headers, is_new=is_new)
+        return await run_requests.wait(ask, actor, made.job.id, within_s, headers, is_new=is_new)
     return Reply(created(made, actor), headers=headers)
 
 
@@ -123,8 +123,8 @@ async def start(ask: Ask, wanted: NewJob) -> Created:
     try:
         wanted.defers_patterns = True
         made = await ask.house.db.join(create, wanted)
-    except patterns.NotCompiled as missing:
-        await patterns.load(missing.texts)
+    except matcher.NotCompiled as missing:
+        await matcher.load(missing.texts)
         wanted.defers_patterns = False
         made = await ask.house.db.join(create, wanted)
     return made
@@ -149,8 +149,8 @@ def _lifecycle(ask: Ask, given: Given) -> str | None:
 def created(made: Created, actor: Actor) -> JobRecord:
     """The record of a new job, without reading it again."""
     job = made.job
-    found = record.light(job, actor.customer_name, job.created_at)
-    record.with_task(found, made.task.id, made.task.spec, made.arguments)
+    found = records.light(job, actor.customer_name, job.created_at)
+    records.with_task(found, made.task.id, made.task.spec, made.arguments)
     # A job that is done without an agent (dummy, notification) gives its values on.
     is_given_on = job.lifecycle == Lifecycle.FINISHED and job.fence == 0
     found.output = found.task_arguments_values if is_given_on else None
@@ -187,7 +187,7 @@ def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
         needs_customer=path.startswith("/job/secret"),
         max_body=MAX_BODY,
         admit=admit_task if level == "user" else admit_secret,
-        query=asking.QUERY,
+        query=run_requests.QUERY,
     )
 
 

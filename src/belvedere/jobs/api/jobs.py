@@ -6,19 +6,16 @@ import msgspec
 
 from belvedere.access.actor import Level
 from belvedere.base.errors import Invalid
-from belvedere.jobs.api import create as api_create
-from belvedere.jobs.api import list_pages as page_reading
-from belvedere.jobs.api import run_requests as asking
+from belvedere.jobs.api import create, list_pages, run_requests
 from belvedere.jobs.approvals import votes
 from belvedere.jobs.history import retention
-from belvedere.jobs.lifecycle import actions as service
+from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.lifecycle.orders import OldJobs
-from belvedere.jobs.queries import details as reading
-from belvedere.jobs.queries import pages
+from belvedere.jobs.queries import details, pages
 from belvedere.jobs.queries.pages import Page
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
+from belvedere.rest import pagination
 from belvedere.rest import query as values
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
@@ -36,8 +33,8 @@ async def list_jobs(ask: Ask) -> Reply:
         query["where[text][$text]"] = query["q"]
     listing = filters.read(query, pages.listable(ask.house.db.sql.engine))
     most, look = _so_far(ask, "count_most"), _so_far(ask, "look")
-    page = await page_reading.read(ask, listing, most, look)
-    answered = lists.answer(ask, listing, page.records, page.total, page.until)
+    page = await list_pages.read(ask, listing, most, look)
+    answered = pagination.answer(ask, listing, page.records, page.total, page.until)
     answered.headers |= _counted(page, most)
     return answered
 
@@ -62,13 +59,13 @@ def _counted(page: Page, most: int | None) -> dict[str, str]:
 
 
 async def show(ask: Ask) -> JobRecord:
-    found: JobRecord = await ask.house.db.glance(reading.show, ask.actor, ask.path["id"])
-    await asking.with_log(ask, found, found.id)
+    found: JobRecord = await ask.house.db.glance(details.show, ask.actor, ask.path["id"])
+    await run_requests.with_log(ask, found, found.id)
     return found
 
 
 async def lifecycle(ask: Ask) -> Reply:
-    word = await ask.house.db.glance(reading.lifecycle_of, ask.actor, ask.path["id"])
+    word = await ask.house.db.glance(details.lifecycle_of, ask.actor, ask.path["id"])
     return Reply(word)
 
 
@@ -98,7 +95,7 @@ class Restart(msgspec.Struct):
 
 
 async def cancel(ask: Ask) -> JobRecord:
-    return await _changed(ask, service.cancel)
+    return await _changed(ask, actions.cancel)
 
 
 async def approve(ask: Ask) -> JobRecord:
@@ -110,18 +107,18 @@ async def reject(ask: Ask) -> JobRecord:
 
 
 async def synced(ask: Ask) -> JobRecord:
-    return await _changed(ask, service.sync)
+    return await _changed(ask, actions.sync)
 
 
 async def give_input(ask: Ask) -> JobRecord:
     values = ask.body.args if ask.body.args is not None else ask.body.task_arguments
     if values is None:
         raise Invalid("Send the values: args is required.", code="missing_arguments")
-    return await _changed(ask, service.give_input, values)
+    return await _changed(ask, actions.give_input, values)
 
 
 async def resolve(ask: Ask) -> JobRecord:
-    return await _changed(ask, service.resolve, ask.body.outcome, ask.body.note)
+    return await _changed(ask, actions.resolve, ask.body.outcome, ask.body.note)
 
 
 async def _changed(ask: Ask, verb: Any, *args: Any) -> JobRecord:
@@ -130,12 +127,12 @@ async def _changed(ask: Ask, verb: Any, *args: Any) -> JobRecord:
 
 
 async def restart(ask: Ask) -> Reply:
-    old: JobRecord = await ask.house.db.glance(reading.show, ask.actor, ask.path["id"])
+    old: JobRecord = await ask.house.db.glance(details.show, ask.actor, ask.path["id"])
     wanted = await ask.house.db.read(
-        service.restart, ask.actor, old.id, ask.body.task_arguments, await asking.once(ask)
+        actions.restart, ask.actor, old.id, ask.body.task_arguments, await run_requests.once(ask)
     )
-    made = await api_create.start(ask, wanted)
-    return Reply(api_create.created(made, ask.actor), headers=asking.replayed(made.replayed))
+    made = await create.start(ask, wanted)
+    return Reply(create.created(made, ask.actor), headers=run_requests.replayed(made.replayed))
 
 
 async def delete_finished(ask: Ask) -> dict[str, int]:
@@ -190,7 +187,7 @@ _LOOK = ("look", "look at so many jobs only: X-Looked-Until, and Link to go on b
 _INCLUDE = ("include[field]", "1: also task, task_arguments_values, output, result.log, attempts")
 
 ROUTES: tuple[Route, ...] = (
-    *api_create.ROUTES,
+    *create.ROUTES,
     Route(
         "GET",
         "/job",
@@ -200,7 +197,7 @@ ROUTES: tuple[Route, ...] = (
         answer=list[JobRecord] | OldJobs,
         codes=("not_registered",),
         query=(
-            *lists.QUERY,
+            *pagination.QUERY,
             _INCLUDE,
             _TEXT,
             _MOST,
@@ -244,7 +241,7 @@ ROUTES: tuple[Route, ...] = (
         restart,
         "Run it again as a new job.",
         Restart,
-        ("wrong_lifecycle", *api_create.RUN_CODES),
+        ("wrong_lifecycle", *create.RUN_CODES),
     ),
     _delete("/job/finished", delete_finished, "Delete the history of ended jobs.", _NARROW),
     _delete("/task/{id}/job", delete_of_task, "Delete this task's history."),

@@ -1,6 +1,6 @@
 """Pages of jobs for requests: few large ones at once, with the logs that they include."""
 
-from belvedere.jobs.api import run_requests as asking
+from belvedere.jobs.api import run_requests
 from belvedere.jobs.queries import pages
 from belvedere.jobs.queries.pages import Page
 from belvedere.rest.listing import Listing
@@ -29,7 +29,7 @@ async def _add_logs(ask: Ask, listing: Listing, page: Page) -> None:
     """Logs come from their own store, and count like the rest."""
     budget = Budget()
     for n, found in enumerate(page.records):
-        await asking.with_log(ask, found, found.id)
+        await run_requests.with_log(ask, found, found.id)
         if not budget.takes(pages.size_of(found)):
             check_order(listing)
             page.cut(n)

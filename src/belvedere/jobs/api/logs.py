@@ -3,10 +3,8 @@
 import re
 
 from belvedere.base.errors import Invalid
-from belvedere.jobs.output import log_lines as loglines
+from belvedere.jobs.output import log_lines, log_stream, logtimes
 from belvedere.jobs.output import log_store as joblog
-from belvedere.jobs.output import log_stream as follow
-from belvedere.jobs.output import logtimes
 from belvedere.jobs.output.log_lines import Hits, Lines
 from belvedere.jobs.output.logtimes import Times
 from belvedere.jobs.queries import provenance
@@ -25,12 +23,12 @@ async def show(ask: Ask) -> Reply:
     found = await _source(ask, number)
     if ask.first("follow") in ("true", "1"):
         at = _resume(ask, found)
-        body = follow.live(ask.house, ask.actor, found, number, *at)
+        body = log_stream.live(ask.house, ask.actor, found, number, *at)
         return Reply(body, headers=STREAM, media_type="text/event-stream")
     wanted = _RANGE.fullmatch(ask.request.headers.get("range", ""))
     if wanted is not None:
         return await _part(ask, found, int(wanted[1]), wanted[2])
-    body = follow.text(ask.house, found, _offset(ask), None)
+    body = log_stream.text(ask.house, found, _offset(ask), None)
     return Reply(body, media_type=PLAIN)
 
 
@@ -39,8 +37,10 @@ def _attempt(ask: Ask) -> int | None:
     return None if text is None else _number("attempt", text)
 
 
-async def _source(ask: Ask, number: int | None) -> follow.Source:
-    found: follow.Source = await ask.house.db.read(follow.source, ask.actor, ask.path["id"], number)
+async def _source(ask: Ask, number: int | None) -> log_stream.Source:
+    found: log_stream.Source = await ask.house.db.read(
+        log_stream.source, ask.actor, ask.path["id"], number
+    )
     return found
 
 
@@ -48,7 +48,7 @@ def _offset(ask: Ask) -> int:
     return _number("offset", ask.first("offset") or "0")
 
 
-def _resume(ask: Ask, found: follow.Source) -> tuple[int, int]:
+def _resume(ask: Ask, found: log_stream.Source) -> tuple[int, int]:
     """The attempt and the byte to go on from: what the last event's id says, else the newest."""
     last = ask.request.headers.get("last-event-id")
     if not last:
@@ -63,16 +63,16 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-async def _part(ask: Ask, found: follow.Source, start: int, last: str) -> Reply:
+async def _part(ask: Ask, found: log_stream.Source, start: int, last: str) -> Reply:
     total = await _total(ask, found)
     end = min(total, int(last) + 1) if last else total
     if start >= total or end <= start:
         return Reply("", 416, {"content-range": f"bytes */{total}"}, PLAIN)
     headers = {"content-range": f"bytes {start}-{end - 1}/{total}"}
-    return Reply(follow.text(ask.house, found, start, end), 206, headers, PLAIN)
+    return Reply(log_stream.text(ask.house, found, start, end), 206, headers, PLAIN)
 
 
-async def _total(ask: Ask, found: follow.Source) -> int:
+async def _total(ask: Ask, found: log_stream.Source) -> int:
     if found.small is not None:
         return len(found.small)
     log = await ask.house.logs.read(joblog.find, found.fence)
@@ -85,15 +85,15 @@ async def search(ask: Ask) -> Hits:
         raise Invalid("Say what to look for: ?q=<text>.", code="invalid_query")
     if len(wanted) > MAX_SOUGHT:
         raise Invalid(f"q takes at most {MAX_SOUGHT} characters.", code="invalid_query")
-    most = _within(ask, "limit", loglines.MOST_FOUND, loglines.MOST_FOUND)
+    most = _within(ask, "limit", log_lines.MOST_FOUND, log_lines.MOST_FOUND)
     since = _number("from", ask.first("from") or "0")
-    return await loglines.search(ask.house, await _source(ask, _attempt(ask)), wanted, most, since)
+    return await log_lines.search(ask.house, await _source(ask, _attempt(ask)), wanted, most, since)
 
 
 async def lines(ask: Ask) -> Lines:
     first = _within(ask, "from", 1, 10**15)
-    count = _within(ask, "count", 500, loglines.MOST_LINES)
-    return await loglines.lines(ask.house, await _source(ask, _attempt(ask)), first, count)
+    count = _within(ask, "count", 500, log_lines.MOST_LINES)
+    return await log_lines.lines(ask.house, await _source(ask, _attempt(ask)), first, count)
 
 
 async def times(ask: Ask) -> Times:
@@ -142,7 +142,7 @@ ROUTES = (
         known=False,
         query=(
             ("q", "the text, without regard to case"),
-            ("limit", f"give so many lines, 1 to {loglines.MOST_FOUND}; all are counted"),
+            ("limit", f"give so many lines, 1 to {log_lines.MOST_FOUND}; all are counted"),
             ("from", "only lines that begin at this byte or behind: one more than the last offset"),
             _ATTEMPT,
         ),
@@ -157,7 +157,7 @@ ROUTES = (
         known=False,
         query=(
             ("from", "the number of the first, from 1 on"),
-            ("count", f"so many, 1 to {loglines.MOST_LINES}; 500 unless told"),
+            ("count", f"so many, 1 to {log_lines.MOST_LINES}; 500 unless told"),
             _ATTEMPT,
         ),
     ),

@@ -5,16 +5,13 @@ from typing import Any
 
 import msgspec
 
-from belvedere.jobs.api import list_pages as page_reading
-from belvedere.jobs.api import run_requests as asking
-from belvedere.jobs.api import wait as waiting
+from belvedere.jobs.api import list_pages, run_requests, wait
 from belvedere.jobs.model import FINAL, OPEN
-from belvedere.jobs.queries import details as reading
-from belvedere.jobs.queries import pages
+from belvedere.jobs.queries import details, pages
 from belvedere.jobs.queries.pages import Running
 from belvedere.jobs.queries.records import InputRecord, JobRecord
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
+from belvedere.rest import pagination
 from belvedere.rest import query as values
 from belvedere.rest.listing import Condition, Listing
 from belvedere.rest.route import Ask, Handler, Reply, Route
@@ -22,8 +19,8 @@ from belvedere.rest.route import Ask, Handler, Reply, Route
 
 async def list_running(ask: Ask) -> Reply:
     listing = _open_ones(ask)
-    page = await page_reading.read(ask, listing)
-    return lists.answer(ask, listing, page.records, page.total, page.until)
+    page = await list_pages.read(ask, listing)
+    return pagination.answer(ask, listing, page.records, page.total, page.until)
 
 
 async def count_running(ask: Ask) -> list[Running]:
@@ -38,7 +35,7 @@ def _open_ones(ask: Ask) -> Listing:
 
 
 async def _job(ask: Ask) -> JobRecord:
-    found: JobRecord = await ask.house.db.glance(reading.show, ask.actor, ask.path["id"])
+    found: JobRecord = await ask.house.db.glance(details.show, ask.actor, ask.path["id"])
     return found
 
 
@@ -60,9 +57,9 @@ async def show_output(ask: Ask) -> Reply:
 async def show_result(ask: Ask) -> Reply:
     """Once it is over, in the form that is asked for; 202 with the job where it takes longer."""
     nth = values.whole("parse", ask.first("parse") or "0")
-    within_s = waiting.seconds(ask.first("timeout"))
-    found = await waiting.until_over(ask, ask.actor, ask.path["id"], within_s)
-    await asking.with_log(ask, found, found.id)
+    within_s = wait.seconds(ask.first("timeout"))
+    found = await wait.until_over(ask, ask.actor, ask.path["id"], within_s)
+    await run_requests.with_log(ask, found, found.id)
     if found.lifecycle not in FINAL:
         return Reply(found, 202)
     if is_said(ask, "full"):
@@ -120,14 +117,14 @@ ROUTES: tuple[Route, ...] = (
         list_running,
         "Jobs that are not over, newest first.",
         list[JobRecord],
-        lists.QUERY,
+        pagination.QUERY,
     ),
     _read(
         "/job/running_count",
         count_running,
         "How many of each task and workflow are not over.",
         list[Running],
-        lists.QUERY,
+        pagination.QUERY,
     ),
     _read(
         "/job/{id}/input",

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access.actor import Actor, Level
-from belvedere.access.limits import anonymous_requests as admission
+from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.jobs.api import request_size
@@ -18,8 +18,7 @@ from belvedere.jobs.model import FINAL
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.jobs.store import find
-from belvedere.rest import off_loop
-from belvedere.rest import run_arguments as arguments
+from belvedere.rest import off_loop, run_arguments
 from belvedere.rest.route import Ask, Reply
 from belvedere.rest.run_arguments import Given
 
@@ -37,7 +36,7 @@ Customer = Callable[[Any, str | None], tuple[str, str] | None]
 async def given(ask: Ask) -> Given:
     """Arguments and names out of body and query, of the organization that the credential opens."""
     kind = ask.header(b"content-type") or ""
-    found = await off_loop.read(len(ask.raw), arguments.read, kind, ask.raw, ask.query)
+    found = await off_loop.read(len(ask.raw), run_arguments.read, kind, ask.raw, ask.query)
     # The door has read path and query; only the body can name another.
     if found.customer and found.customer != ask.customer:
         if ask.customer is not None:
@@ -56,7 +55,7 @@ async def by_secret(
     """Run as nobody in particular; `run` raises Forbidden where the secret does not fit what the
     body names. `admit` has checked what the address names."""
     limits, address = ask.house.limits, ask.actor.address
-    proof, target = ask.house.keys.digest(ask.path["secret"]), admission.target_of(ask)
+    proof, target = ask.house.keys.digest(ask.path["secret"]), anonymous_requests.target_of(ask)
     found = await ask.house.db.glance(customer, ask.customer)
     customer_id, name = found or ("", "")
     try:
@@ -70,7 +69,9 @@ async def by_secret(
 
 async def admit(ask: Ask, object: str, object_id: str | None, takes_file: TakesFile) -> None:
     """The secret first; then how much of a body is read."""
-    await request_size.admit(ask, await admission.by_secret(ask, object, object_id), takes_file)
+    await request_size.admit(
+        ask, await anonymous_requests.by_secret(ask, object, object_id), takes_file
+    )
 
 
 def replayed(is_replayed: bool) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Invalid
 from belvedere.jobs.model import FINAL
-from belvedere.jobs.queries import details as reading
+from belvedere.jobs.queries import details
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.route import Ask
 
@@ -101,7 +101,7 @@ async def until_over(
         if is_new:
             await bell.heard(min(BRIEF_S, within_s))
         while True:
-            record: JobRecord = await house.db.glance(reading.show, actor, job_id)
+            record: JobRecord = await house.db.glance(details.show, actor, job_id)
             left = until - loop.time()
             if record.lifecycle in FINAL or left <= 0 or (caller is not None and caller.is_gone):
                 return record

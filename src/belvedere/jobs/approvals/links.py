@@ -6,11 +6,10 @@ import msgspec
 
 from belvedere.access.actor import Actor
 from belvedere.access.crypto.keyring import LINK, Keys, make_token
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import users
+from belvedere.access.people import memberships, users
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx, columns
-from belvedere.jobs import permissions as sight
+from belvedere.jobs import permissions
 from belvedere.jobs.approvals import plan, votes
 from belvedere.jobs.approvals.plan import Plan
 from belvedere.jobs.model import JobRow, Lifecycle
@@ -72,7 +71,7 @@ def look(tx: Tx, keys: Keys, token: str) -> Asked | None:
     actor = None if link is None else _approver(tx, link, "")
     if link is None or actor is None:
         return None
-    job = sight.to_see(tx, actor, link.job_id)
+    job = permissions.to_see(tx, actor, link.job_id)
     return _asked(tx, link, job, actor)
 
 
@@ -97,11 +96,11 @@ def use(tx: Tx, keys: Keys, token: str, address: str) -> Asked | None:
 def _approver(tx: Tx, link: Link, address: str) -> Actor | None:
     """The member as of today: whoever has left, or was disabled, decides nothing."""
     user_id = users.current_account(tx, link.customer_id, link.user_id)
-    member = roster.of_user(tx, link.customer_id, user_id)
+    member = memberships.of_user(tx, link.customer_id, user_id)
     is_enabled = tx.value("select enabled from customers where id = ?", link.customer_id)
     if member is None or not (member.enabled and member.user_enabled and is_enabled):
         return None
-    return roster.as_actor(tx, member, address)
+    return memberships.as_actor(tx, member, address)
 
 
 def _asked(tx: Tx, link: Link, job: JobRow, actor: Actor) -> Asked:

@@ -3,7 +3,7 @@
 from html import escape
 
 from belvedere.base.clock import iso
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.jobs.approvals.links import Asked
 from belvedere.jobs.approvals.plan import Plan, Planned
 
@@ -90,7 +90,9 @@ def lines(one: Planned) -> list[tuple[str, str]]:
         ("run as", " ".join(filter(None, (one.os_user, one.script_runas)))),
     ]
     if one.arguments is not None:
-        found.append(("with the arguments", text.compact(one.arguments) if one.arguments else ""))
+        found.append(
+            ("with the arguments", json_text.compact(one.arguments) if one.arguments else "")
+        )
     else:
         found.append(("with the arguments", "that come from what runs before it"))
     return [(word, value) for word, value in found if value]

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.base.errors import Conflict, Invalid
 from belvedere.base.text.credentials import in_text, masked
 from belvedere.db import Sealer, Tx
@@ -14,7 +14,7 @@ from belvedere.jobs.model import JobRow
 from belvedere.tasks.definition import argument_values as arguments
 from belvedere.tasks.model import MASK, TaskSpec
 from belvedere.tasks.store import Runnable, runnable
-from belvedere.triggers import store as triggers
+from belvedere.triggers import store
 from belvedere.triggers.store import Trigger
 
 # How a keyed hash begins. Earlier versions wrote the plain SHA-256.
@@ -137,7 +137,7 @@ def write(tx: Tx, job: JobRow, spec: TaskSpec, values: str, follows: Plan) -> Pl
 
 def clear_values(tx: Tx, job: JobRow, values: str) -> list[Any]:
     """The values of a job, which may be sealed."""
-    return sealed.open_values(tx.sealer, job.customer_id, msgspec.json.decode(values))
+    return sealed_values.open_values(tx.sealer, job.customer_id, msgspec.json.decode(values))
 
 
 def of_job(tx: Tx, job_id: str) -> Plan:
@@ -152,7 +152,7 @@ def hidden_in(spec: TaskSpec) -> frozenset[int]:
 
 def _triggered(tx: Tx, job: JobRow, spec: TaskSpec, values: list[Any]) -> Plan:
     """What the event `success` of the approval's task starts."""
-    attached = triggers.of_source(tx, job.customer_id, "task", job.task_id or "", "success")
+    attached = store.of_source(tx, job.customer_id, "task", job.task_id or "", "success")
     found: Plan = []
     for one in attached:
         found += _of_target(tx, job.customer_id, one, values, hidden_in(spec))

@@ -7,9 +7,7 @@ from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
-from belvedere.jobs import events as changes
-from belvedere.jobs import permissions as sight
-from belvedere.jobs import specs, store
+from belvedere.jobs import events, permissions, specs, store
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.model import APPROVAL, JobRow, Lifecycle, State, check_move
 
@@ -30,12 +28,12 @@ def reject(tx: Tx, actor: Actor, job_id: str, by: str = "") -> JobRow:
 
 def _to_decide(tx: Tx, actor: Actor, job_id: str, verb: str, state: State) -> JobRow:
     """The job, held, for somebody who may decide it now."""
-    job = sight.to_approve(tx, actor, job_id)
+    job = permissions.to_approve(tx, actor, job_id)
     if job.type != APPROVAL:
         raise Invalid("This job asks for no approval.", code="not_an_approval")
-    if not sight.is_approver(tx, actor, job):
+    if not permissions.is_approver(tx, actor, job):
         raise Forbidden("Only the job's approvers may decide it.", code="not_an_approver")
-    if not sight.may_decide(tx, actor, job):
+    if not permissions.may_decide(tx, actor, job):
         raise Forbidden(
             "You count as having started it (yourself, or because no person did and you could have"
             " caused it); another approver must decide.",
@@ -50,7 +48,7 @@ def _vote(tx: Tx, actor: Actor, job: JobRow, verb: str, state: State, by: str) -
     end_by_vote(tx, job, state, {"user": _user_of(actor)})
     said = {"state": job.state, "will_run": [_said(one) for one in plan.of_job(tx, job.id)]}
     audit.record(tx, actor, f"job.{verb}", "job", job.id, None, said | ({"by": by} if by else {}))
-    changes.tell(tx, f"{verb.removesuffix('e')}ed", [job])
+    events.tell(tx, f"{verb.removesuffix('e')}ed", [job])
     around_commit(tx, "vote")
     return job
 

@@ -7,22 +7,20 @@ from belvedere.access import audit
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.db import Tx
-from belvedere.jobs import events as changes
-from belvedere.jobs import permissions as sight
-from belvedere.jobs import specs, store
+from belvedere.jobs import events, permissions, specs, store
 from belvedere.jobs.attempts import end_attempt
 from belvedere.jobs.idempotency import Once
 from belvedere.jobs.lifecycle.create import NewJob, arguments_of
 from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State, check_move
-from belvedere.rest import text_fields as words
-from belvedere.tasks.definition import argument_values as arguments
+from belvedere.rest import text_fields
+from belvedere.tasks.definition import argument_values
 
 OUTCOMES = {"normal": State.NORMAL, "success": State.SUCCESS, "failure": State.FAILURE}
 
 
 def cancel(tx: Tx, actor: Actor, job_id: str) -> JobRow:
     """A waiting job ends now; a running one is stopped by its agent, which then says so."""
-    return _cancel(tx, actor, sight.to_run(tx, actor, job_id))
+    return _cancel(tx, actor, permissions.to_run(tx, actor, job_id))
 
 
 def _cancel(tx: Tx, actor: Actor, job: JobRow) -> JobRow:
@@ -65,10 +63,10 @@ def _cancel_steps(tx: Tx, actor: Actor, job: JobRow) -> JobRow:
 
 def resolve(tx: Tx, actor: Actor, job_id: str, outcome: str, note: str) -> JobRow:
     """A person says how a job ended that cannot tell any more."""
-    job = sight.to_run(tx, actor, job_id)
+    job = permissions.to_run(tx, actor, job_id)
     if outcome not in OUTCOMES:
         raise Invalid(f"outcome is one of {', '.join(OUTCOMES)}.", code="invalid_outcome")
-    words.prose("note", note)
+    text_fields.prose("note", note)
     if job.lifecycle == Lifecycle.ASSIGNED and job.unreachable_at is None:
         raise Conflict(
             "The job's agent can be reached and will tell the end itself; cancel it instead.",
@@ -94,13 +92,13 @@ def resolve(tx: Tx, actor: Actor, job_id: str, outcome: str, note: str) -> JobRo
 
 def give_input(tx: Tx, actor: Actor, job_id: str, given: list[Any]) -> JobRow:
     """The values that a job on hold waits for."""
-    job = sight.to_run(tx, actor, job_id)
+    job = permissions.to_run(tx, actor, job_id)
     if job.type not in ("ScriptJob", "DummyJob", "ScraperJob"):
         raise Invalid("This kind of job takes no input.", code="takes_no_input")
     if job.lifecycle != Lifecycle.ONHOLD:
         check_move(job, "input", Lifecycle.READY, State.IN_PROGRESS)
     spec = specs.of_job(tx, job)
-    values = arguments.fit(spec.task_arguments, given)
+    values = argument_values.fit(spec.task_arguments, given)
     text = arguments_of(tx, job.customer_id, spec, values)
     store.save_arguments(tx, job.id, text)
     if job.type == "DummyJob":
@@ -108,14 +106,14 @@ def give_input(tx: Tx, actor: Actor, job_id: str, given: list[Any]) -> JobRow:
         store.step(job, Lifecycle.FINISHED, State.SUCCESS, tx.now)
         job.trigger_name, job.ended_at = "success", tx.now
         store.save_ended(tx, [(job, store.End(output=text))])
-        changes.tell(tx, "finished", [job])
+        events.tell(tx, "finished", [job])
         return job
     return _make_ready(tx, job, "input")
 
 
 def sync(tx: Tx, actor: Actor, job_id: str) -> JobRow:
     """What the caller wanted to bring along is there: the job may run."""
-    return _make_ready(tx, sight.to_run(tx, actor, job_id), "sync")
+    return _make_ready(tx, permissions.to_run(tx, actor, job_id), "sync")
 
 
 def _make_ready(tx: Tx, job: JobRow, trigger: str) -> JobRow:
@@ -127,7 +125,7 @@ def _make_ready(tx: Tx, job: JobRow, trigger: str) -> JobRow:
 
 def _saved(tx: Tx, job: JobRow, event: str) -> JobRow:
     store.save(tx, [job])
-    changes.tell(tx, event, [job])
+    events.tell(tx, event, [job])
     return job
 
 
@@ -139,7 +137,7 @@ def restart(
     tx: Tx, actor: Actor, job_id: str, given: list[Any] | None, once: Once | None
 ) -> NewJob:
     """The request that runs an ended job once more, with its own values unless others are given."""
-    job = sight.to_see(tx, actor, job_id)
+    job = permissions.to_see(tx, actor, job_id)
     if not job.is_over:
         raise Conflict("Only a job that is over can be restarted.", code="wrong_lifecycle")
     if job.task_id is None:

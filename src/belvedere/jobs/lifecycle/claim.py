@@ -8,8 +8,7 @@ import msgspec
 
 from belvedere.base.clock import Millis
 from belvedere.db import Asked, Fragments, Tx, columns
-from belvedere.jobs import events as changes
-from belvedere.jobs import specs, store
+from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import (
     Attempt,
     asking_fences,
@@ -19,7 +18,7 @@ from belvedere.jobs.attempts import (
 )
 from belvedere.jobs.model import JobRow, Lifecycle, State
 from belvedere.jobs.taking import Ready, Taken
-from belvedere.secrets import environment as given
+from belvedere.secrets import environment
 from belvedere.secrets.model import SecretRow
 from belvedere.tasks.model import TaskSpec
 
@@ -112,7 +111,7 @@ def claim(
     claimed, taken = _assigned(tx, host, ready, _fences(tx, jobs))
     store.save_assigned(tx, jobs)
     insert_attempts(tx, taken.attempts)
-    changes.tell(tx, "assigned", taken.jobs)
+    events.tell(tx, "assigned", taken.jobs)
     return claimed
 
 
@@ -150,7 +149,7 @@ def _assigned(
     known = specs.of_jobs(tx, rows)
     for job, fence in zip(rows, fences, strict=True):
         _assign(job, fence, known[job.id], tx.now)
-    secrets = given.sealed(tx, rows[0].customer_id, host.secrets_version)
+    secrets = environment.sealed(tx, rows[0].customer_id, host.secrets_version)
     constants = specs.constants_of(tx, rows)
     claimed = [
         Claimed(job, values, known[job.id], host.customer_name, secrets, constants.get(job.id, {}))

@@ -16,9 +16,7 @@ from belvedere.db import Tx
 from belvedere.files import store_content
 from belvedere.hosts.choice import chosen
 from belvedere.hosts.model import HostRow
-from belvedere.jobs import events as changes
-from belvedere.jobs import idempotency as once
-from belvedere.jobs import store
+from belvedere.jobs import events, idempotency, store
 from belvedere.jobs.idempotency import Once
 from belvedere.jobs.lifecycle import create
 from belvedere.jobs.lifecycle.create import NewJob
@@ -61,9 +59,9 @@ def keep_source(tx: Tx) -> None:
 def run(tx: Tx, actor: Actor, given: ExecBody, key: Once | None) -> Ran:
     """All or none: a host that is unknown stops it everywhere."""
     require(actor, Level.ADMIN)
-    before = None if key is None else once.made_before(tx, _key(actor, key), key)
+    before = None if key is None else idempotency.made_before(tx, _key(actor, key), key)
     if before is not None:
-        found = [once.job_of(tx, actor.customer_id, job_id) for job_id in before]
+        found = [idempotency.job_of(tx, actor.customer_id, job_id) for job_id in before]
         return Ran(found, replayed=True)
     _check(given)
     hosts = chosen(tx, actor, given.hosts, given.tags)
@@ -71,15 +69,15 @@ def run(tx: Tx, actor: Actor, given: ExecBody, key: Once | None) -> Ran:
     jobs = [_job(actor, given, host, tx.now) for host in hosts]
     written = store.json_list(given.command)
     store.insert(tx, [(job, written, None) for job in jobs])
-    changes.tell(tx, "created", jobs)
+    events.tell(tx, "created", jobs)
     if key is not None:
-        once.remember(tx, [(_key(actor, key), key, [job.id for job in jobs])])
+        idempotency.remember(tx, [(_key(actor, key), key, [job.id for job in jobs])])
     tx.rung.update(f"host:{host.id}" for host in hosts)
     _audited(tx, actor, given, hosts, jobs)
     return Ran(jobs)
 
 
-def _key(actor: Actor, key: Once) -> once.Key:
+def _key(actor: Actor, key: Once) -> idempotency.Key:
     return (actor.customer_id, actor.principal, key.route, key.key)
 
 

@@ -8,7 +8,7 @@ import msgspec
 from belvedere import access
 from belvedere.access.actor import Actor
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import SECOND, Millis
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
@@ -16,16 +16,15 @@ from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.hosts.model import HostRow, Shown
-from belvedere.jobs import events as changes
+from belvedere.jobs import events, scraper, specs, starters, store, taking
 from belvedere.jobs import idempotency as once
-from belvedere.jobs import scraper, specs, starters, store, taking
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.approvals.plan import Plan
 from belvedere.jobs.attempts import insert_attempts
 from belvedere.jobs.idempotency import Key, Once
 from belvedere.jobs.model import APPROVAL, DEFAULT_TIMEOUT, JobRow, Lifecycle, State
 from belvedere.jobs.taking import Take
-from belvedere.rest.patterns import matcher as patterns
+from belvedere.rest.patterns import matcher
 from belvedere.tasks.definition import argument_values as arguments
 from belvedere.tasks.definition.argument_types import Value
 from belvedere.tasks.definition.validation import pattern_texts
@@ -143,7 +142,7 @@ def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]], take: Take = taking.n
         if made.job.type == APPROVAL and not made.job.is_over:
             made.plan = plan.write(tx, made.job, made.task.spec, made.arguments, item.follows)
     insert_attempts(tx, taken.attempts)
-    changes.tell_born(tx, jobs, taken.jobs)
+    events.tell_born(tx, jobs, taken.jobs)
     waited_for = {made.job.host_id for made in ready} - taken.settled
     tx.rung.update([f"host:{host_id}" for host_id in waited_for])
     around_commit(tx, "create")
@@ -242,13 +241,13 @@ def _fitted(tx: Tx, item: NewJob, task: Runnable, lifecycle: Lifecycle) -> str:
         return item.kept[1]
     if lifecycle is Lifecycle.ONHOLD and item.given is None:
         return "[]"
-    given = sealed.open_values(tx.sealer, item.actor.customer_id, item.given or [])
+    given = sealed_values.open_values(tx.sealer, item.actor.customer_id, item.given or [])
     if item.given is None and item.whole and arguments.takes_one(task.spec.task_arguments):
         given = [item.whole]
     if not (given or task.spec.task_arguments):
         return "[]"
     if item.defers_patterns:
-        patterns.require_compiled(pattern_texts(task.spec.task_arguments))
+        matcher.require_compiled(pattern_texts(task.spec.task_arguments))
     values = arguments.fit(task.spec.task_arguments, given, by_index=item.by_index)
     return arguments_of(tx, item.actor.customer_id, task.spec, values)
 
@@ -257,7 +256,9 @@ def arguments_of(tx: Tx, customer_id: str, spec: TaskSpec, values: Sequence[Valu
     """Values as a job keeps them: files by their content, masked ones sealed."""
     kept = arguments.keep_files(tx, customer_id, values)
     masked = {n for n, one in enumerate(spec.task_arguments) if one.masked}
-    return store.json_list(sealed.seal_values(tx, customer_id, kept, masked) if masked else kept)
+    return store.json_list(
+        sealed_values.seal_values(tx, customer_id, kept, masked) if masked else kept
+    )
 
 
 def row(item: NewJob, task: Runnable, lifecycle: Lifecycle, now: int) -> JobRow:

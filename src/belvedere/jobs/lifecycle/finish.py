@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere.base.clock import DAY, Millis
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
-from belvedere.jobs import events as changes
-from belvedere.jobs import specs, store
+from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import Attempt, close_attempts, lock_reported
-from belvedere.jobs.lifecycle import late_reports as evidence
+from belvedere.jobs.lifecycle import late_reports
 from belvedere.jobs.lifecycle.verdict import (
     Said,
     Verdict,
@@ -73,7 +72,7 @@ def finish(tx: Tx, reported: list[Reported]) -> Sequence[Outcome | Exception]:
     outcomes: list[Outcome | Exception] = []
     ends: list[_End] = []
     seen: set[int] = set()
-    late: list[evidence.Late] = []
+    late: list[late_reports.Late] = []
     for item in reported:
         attempt = attempts.get(item.fence)
         job = jobs.get(attempt.job_id) if attempt else None
@@ -91,7 +90,7 @@ def finish(tx: Tx, reported: list[Reported]) -> Sequence[Outcome | Exception]:
             )
             outcomes.append(Outcome(item.fence, job, "counted"))
     _write(tx, ends, starting)
-    evidence.keep(tx, late)
+    late_reports.keep(tx, late)
     return outcomes
 
 
@@ -229,7 +228,7 @@ def _write(tx: Tx, ends: list[_End], starting: Starting) -> None:
     store.save_ended(tx, [(end.job, _left_behind(end)) for end in moved if end.keeps_result])
     close_attempts(tx, [_attempt_end(end, tx.now) for end in ends])
     for event in dict.fromkeys([end.event for end in moved]):
-        changes.tell(tx, event, [end.job for end in moved if end.event == event], starting)
+        events.tell(tx, event, [end.job for end in moved if end.event == event], starting)
     for end in moved:
         # A place is free again, and a task at its limit may go on.
         tx.rung.add(f"host:{end.job.host_id}")
@@ -241,7 +240,7 @@ def _left_behind(end: _End) -> store.End:
     return store.End(
         result=store.encode(result_of(end.report)).decode(),
         output=None if end.output is None else store.encode(end.output).decode(),
-        log=None if log is None else text.clean(log),
+        log=None if log is None else json_text.clean(log),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.jobs import store
 from belvedere.jobs.attempts import Attempt
@@ -36,7 +36,7 @@ def _is_repeated(tx: Tx, job: JobRow, attempt: Attempt, report: Report, written:
     if known is not None or job.fence != attempt.fence:
         return bool(known == written)
     heavy = store.heavy(tx, job.id)
-    log = None if report.log is None else text.clean(report.log)
+    log = None if report.log is None else json_text.clean(report.log)
     return heavy.result == store.encode(result_of(report)).decode() and heavy.log == log
 
 
@@ -61,8 +61,10 @@ def _keep(tx: Tx, job: JobRow, attempt: Attempt, report: Report, written: str) -
 
 
 def _cut(report: Report) -> Report:
-    log = None if report.log is None else text.clean(report.log[:MAX_TEXT])
-    return dataclasses.replace(report, log=log, lastline=text.clean(report.lastline[:MAX_TEXT]))
+    log = None if report.log is None else json_text.clean(report.log[:MAX_TEXT])
+    return dataclasses.replace(
+        report, log=log, lastline=json_text.clean(report.lastline[:MAX_TEXT])
+    )
 
 
 def _agent(tx: Tx, job: JobRow, host_id: str) -> Actor:
@@ -84,7 +86,7 @@ def _said(attempt: Attempt, report: Report) -> dict[str, Any]:
         "attempt_state": attempt.state,
         "ending": report.ending,
         "code": report.code,
-        "lastline": text.clean(report.lastline[:200]),
+        "lastline": json_text.clean(report.lastline[:200]),
         "log_bytes": report.bytes_total,
         "log_sha256": report.sha256,
     }

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.access.crypto.keyring import Keys
 from belvedere.base.text.request_masking import literals
 from belvedere.jobs import scraper, specs
@@ -52,10 +52,10 @@ def order_of(claimed: Claimed, session: int, base_url: str, keys: Keys | None = 
 
 def _clear(claimed: Claimed, keys: Keys | None) -> str:
     """The values of the job; masked ones are sealed in the database."""
-    if keys is None or sealed.OBJECT not in claimed.arguments:
+    if keys is None or sealed_values.OBJECT not in claimed.arguments:
         return claimed.arguments
-    values = sealed.open_values(keys, claimed.job.customer_id, _arguments(claimed.arguments))
-    return _encode(sealed.shown_values(values)).decode()
+    values = sealed_values.open_values(keys, claimed.job.customer_id, _arguments(claimed.arguments))
+    return _encode(sealed_values.shown_values(values)).decode()
 
 
 def _masked(spec: TaskSpec, arguments: str) -> list[str]:
@@ -75,7 +75,7 @@ def _argv(arguments: str) -> tuple[list[str], list[BlobArgument]]:
         return [], []
     words: list[str] = []
     blobs: list[BlobArgument] = []
-    for index, value in enumerate(sealed.shown_values(_arguments(arguments))):
+    for index, value in enumerate(sealed_values.shown_values(_arguments(arguments))):
         if isinstance(value, dict):
             blobs.append(BlobArgument(index, value["blob"], value["filename"]))
             words.append("")

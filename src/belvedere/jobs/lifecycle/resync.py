@@ -6,8 +6,7 @@ import msgspec
 
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
-from belvedere.jobs import events as changes
-from belvedere.jobs import specs, store
+from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import (
     Attempt,
     attempts_by_fence,
@@ -88,7 +87,7 @@ def _still_there(tx: Tx, job: JobRow) -> None:
     job.version += 1
     job.updated_at = tx.now
     store.save(tx, [job])
-    changes.tell(tx, "reachable", [job])
+    events.tell(tx, "reachable", [job])
 
 
 def _never_accepted(tx: Tx, job: JobRow, attempt: Attempt) -> None:
@@ -96,7 +95,7 @@ def _never_accepted(tx: Tx, job: JobRow, attempt: Attempt) -> None:
     event = return_job(job, tx.now)
     store.save(tx, [job])
     end_attempt(tx, job, "returned")
-    changes.tell(tx, event, [job])
+    events.tell(tx, event, [job])
     tx.rung.add(f"host:{job.host_id}")
 
 
@@ -121,7 +120,7 @@ def _never_ran(tx: Tx, host_id: str, journal_id: str, held: Mapping[int, str]) -
         job.version += 1
         job.updated_at = tx.now
     store.save(tx, proven)
-    changes.note(tx, "reachable", proven)
+    events.note(tx, "reachable", proven)
 
 
 def _without_trace(tx: Tx, attempt: Attempt) -> None:
@@ -167,5 +166,5 @@ def started(tx: Tx, begun: list[tuple[str, int, int]]) -> list[None]:
         "update attempts set started_at = ? where fence = ?",
         [(job.started_at, job.fence) for job in moved],
     )
-    changes.tell(tx, "started", moved)
+    events.tell(tx, "started", moved)
     return [None for _ in begun]

@@ -6,8 +6,7 @@ import msgspec
 
 from belvedere.base.clock import DAY, MINUTE, Millis
 from belvedere.db import Tx, columns
-from belvedere.jobs import events as changes
-from belvedere.jobs import specs, store
+from belvedere.jobs import events, specs, store
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.approvals.votes import end_by_vote
 from belvedere.jobs.lifecycle.finish import Reported, finish
@@ -46,7 +45,7 @@ def expire(tx: Tx) -> int:
     store.save(tx, others)
     for job in votes:
         _answer_by_default(tx, job)
-    changes.tell(tx, "expired", others)
+    events.tell(tx, "expired", others)
     return len(jobs)
 
 
@@ -66,7 +65,7 @@ def _answer_by_default(tx: Tx, job: JobRow) -> None:
     check_move(job, "approve" if verb == "approve" else "reject", Lifecycle.FINISHED, state)
     job.reason = "default_answer"
     end_by_vote(tx, job, state, {"reason": "default_answer"})
-    changes.tell(tx, "decided_by_default", [job])
+    events.tell(tx, "decided_by_default", [job])
 
 
 def look_again(tx: Tx, object_id: str) -> int:
@@ -94,7 +93,7 @@ def void(tx: Tx, job: JobRow) -> bool:
         return False
     end_waiting(job, plan.told(changed), tx.now)
     store.save(tx, [job])
-    changes.tell(tx, "voided", [job])
+    events.tell(tx, "voided", [job])
     return True
 
 
@@ -120,7 +119,7 @@ def abandon(tx: Tx, column: str, object_id: str) -> int:
     for job in jobs:
         end_waiting(job, f"{column.removesuffix('_id')}_deleted", tx.now)
     store.save(tx, jobs)
-    changes.tell(tx, "expired", jobs)
+    events.tell(tx, "expired", jobs)
     return len(jobs)
 
 
@@ -138,7 +137,7 @@ def mark_unreachable(tx: Tx) -> int:
         job.version += 1
         job.updated_at = tx.now
     store.save(tx, jobs)
-    changes.tell(tx, "unreachable", jobs)
+    events.tell(tx, "unreachable", jobs)
     return len(jobs)
 
 
@@ -155,7 +154,7 @@ def mark_reachable(tx: Tx) -> int:
         job.version += 1
         job.updated_at = tx.now
     store.save(tx, jobs)
-    changes.tell(tx, "reachable", jobs)
+    events.tell(tx, "reachable", jobs)
     return len(jobs)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.jobs.model import Lifecycle, State
 from belvedere.protocol import Report
 
@@ -52,8 +52,8 @@ def listen(lastline: str) -> Said:
         return _read(
             json.loads(
                 line,
-                parse_float=text.Number,
-                parse_int=text.Number,
+                parse_float=json_text.Number,
+                parse_int=json_text.Number,
                 parse_constant=_refuse_constant,
             )
         )
@@ -74,14 +74,17 @@ def _read(value: Any) -> Said:
     given = value["output"] if value.get("output") is not None else value.get("data")
     return Said(
         state=WORDS.get(word) if isinstance(word, str) else None,
-        event_name=text.clean(event) if type(event) is str and event else None,
+        event_name=json_text.clean(event) if type(event) is str and event else None,
         output=None if given is None else strings(given if isinstance(given, list) else [given]),
     )
 
 
 def strings(values: list[Any]) -> list[str]:
     """Strings stay, anything else becomes compact JSON text."""
-    return [text.clean(value if type(value) is str else text.compact(value)) for value in values]
+    return [
+        json_text.clean(value if type(value) is str else json_text.compact(value))
+        for value in values
+    ]
 
 
 def decide(
@@ -142,6 +145,7 @@ def result_of(report: Report) -> dict[str, Any]:
         result["files"] = len(report.files)
     if report.files_skipped:
         result["files_skipped"] = [
-            {"name": text.clean(name), "reason": reason} for name, reason in report.files_skipped
+            {"name": json_text.clean(name), "reason": reason}
+            for name, reason in report.files_skipped
         ]
     return result

@@ -10,8 +10,7 @@ import msgspec
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
-from belvedere.jobs import permissions as sight
-from belvedere.jobs import store
+from belvedere.jobs import permissions, store
 from belvedere.jobs.attempts import attempts_of
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.output import log_store as joblog
@@ -42,7 +41,7 @@ class Source(msgspec.Struct):
 
 def source(tx: Tx, actor: Actor, job_id: str, number: int | None) -> Source:
     """The log of one attempt, the newest unless told."""
-    job = sight.to_see(tx, actor, job_id)
+    job = permissions.to_see(tx, actor, job_id)
     attempts = {row.number: row.fence for row in attempts_of(tx, job_id)}
     if number is not None and number not in attempts:
         raise Invalid(f"The job has no attempt {number}.", code="no_such_attempt")

@@ -7,8 +7,7 @@ import msgspec
 from belvedere.access.actor import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.db import Row, Tx
-from belvedere.jobs import permissions as sight
-from belvedere.jobs import specs, store
+from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.attempts import Attempt, asking_attempts
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
@@ -24,7 +23,7 @@ def show(tx: Tx, actor: Actor, job_id: str) -> JobRecord:
     """One job with everything but its log, which lives in the log store."""
     rows = tx.together(store.asking_whole(actor.customer_id, job_id), asking_attempts(job_id))
     job, heavy = store.found_whole(next(rows))
-    sight.seen(tx, actor, job)
+    permissions.seen(tx, actor, job)
     return _whole(tx, job, actor.customer_name, heavy, next(rows))
 
 
@@ -142,4 +141,4 @@ def _held_up(tx: Tx, job: JobRow, host: tuple[Any, ...]) -> tuple[str, dict[str,
 
 
 def lifecycle_of(tx: Tx, actor: Actor, job_id: str) -> str:
-    return sight.to_see(tx, actor, job_id).lifecycle
+    return permissions.to_see(tx, actor, job_id).lifecycle

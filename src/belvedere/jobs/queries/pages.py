@@ -7,11 +7,9 @@ import msgspec
 
 from belvedere.access.actor import Actor
 from belvedere.db import Tx, columns
-from belvedere.jobs import permissions as sight
-from belvedere.jobs import specs, store
+from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.queries import details as reading
-from belvedere.jobs.queries import index_choice as looking
+from belvedere.jobs.queries import details, index_choice
 from belvedere.jobs.queries import records as record
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.listing import Field, Kind, Listable, Listing
@@ -64,9 +62,9 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int |
 
 def looked(tx: Tx, actor: Actor, listing: Listing, most: int | None, look: int | None) -> Page:
     """The same, counted no further than to one more than `most`, among no more than `look` jobs."""
-    seen, seen_params = sight.visible(actor, tx.sql.engine)
+    seen, seen_params = permissions.visible(actor, tx.sql.engine)
     until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
-    way = looking.way(tx, actor.customer_id, listing, look)
+    way = index_choice.way(tx, actor.customer_id, listing, look)
     asked = clauses(way.rest)
     ordered = asked.page.replace(" order by ", f" order by {way.order}", 1)
     of = f"from jobs j where {way.text} and {_THERE} and {seen}{asked.where}"
@@ -82,7 +80,7 @@ def looked(tx: Tx, actor: Actor, listing: Listing, most: int | None, look: int |
         counted = f"select count(*) from (select 1 as one {of} limit ?) o"
         total = int(tx.value(counted, *params, most + 1))
     if not is_heavy(listing):
-        return Page(reading.named(tx, _light(tx, actor, jobs)), total, way.until)
+        return Page(details.named(tx, _light(tx, actor, jobs)), total, way.until)
     found = Page(_heavy_records(tx, actor, jobs, listing), total, way.until)
     if len(found.records) < len(jobs):
         check_order(listing)
@@ -114,10 +112,10 @@ def _heavy_records(
 
 def running(tx: Tx, actor: Actor, listing: Listing) -> list[Running]:
     """How many of the open jobs there are of each."""
-    seen, params = sight.visible(actor, tx.sql.engine)
+    seen, params = permissions.visible(actor, tx.sql.engine)
     asked = clauses(listing)
     rows = tx.rows(
-        f"select j.task_id, j.workflow_id, count(*) from jobs j where {looking.OPEN_ONES}"
+        f"select j.task_id, j.workflow_id, count(*) from jobs j where {index_choice.OPEN_ONES}"
         f" and j.expires_at > 0 and j.customer_id || '' = ? and {seen}{asked.where}"
         " group by j.task_id, j.workflow_id order by j.workflow_id, j.task_id",
         *(actor.customer_id, *params, *asked.params),
@@ -126,7 +124,7 @@ def running(tx: Tx, actor: Actor, listing: Listing) -> list[Running]:
 
 
 def _heavy(tx: Tx, actor: Actor, job: JobRow, heavy: frozenset[str]) -> JobRecord:
-    found = reading.whole(tx, job, actor.customer_name)
+    found = details.whole(tx, job, actor.customer_name)
     for name in HEAVY - heavy:
         setattr(found, name, msgspec.UNSET)
     if LOG not in heavy and isinstance(found.result, dict):

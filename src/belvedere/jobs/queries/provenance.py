@@ -6,8 +6,7 @@ from belvedere.access import Actor, Level
 from belvedere.base.clock import iso_or_none
 from belvedere.db import Tx, columns
 from belvedere.files.store import content_of
-from belvedere.jobs import permissions as sight
-from belvedere.jobs import store
+from belvedere.jobs import permissions, store
 from belvedere.jobs.model import JobRow
 
 # So many jobs are looked through for a good one.
@@ -40,7 +39,7 @@ class Provenance(msgspec.Struct):
 
 
 def provenance(tx: Tx, actor: Actor, job_id: str) -> Provenance:
-    job = sight.to_see(tx, actor, job_id)
+    job = permissions.to_see(tx, actor, job_id)
     good = _last_good(tx, actor, job)
     return Provenance(
         _ran(tx, actor, job),
@@ -53,7 +52,7 @@ def _last_good(tx: Tx, actor: Actor, job: JobRow) -> JobRow | None:
     """Among the newest before it; whose task never goes well is not searched to the beginning."""
     if job.task_id is None:
         return None
-    seen, params = sight.visible(actor, tx.sql.engine)
+    seen, params = permissions.visible(actor, tx.sql.engine)
     return tx.one(
         JobRow,
         f"select {columns(JobRow, 'j.')} from (select {store.JOB} from jobs where task_id = ?"

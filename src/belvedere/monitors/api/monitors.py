@@ -3,11 +3,11 @@
 import msgspec
 
 from belvedere.access.api.acl import acl_routes
-from belvedere.access.limits import anonymous_requests as admission
+from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.clock import Millis, parse_iso
 from belvedere.base.errors import Fault, Forbidden
-from belvedere.legacy_agents import check_reports as report
+from belvedere.legacy_agents import check_reports
 from belvedere.legacy_agents.check_reports import ReportBody
 from belvedere.monitors import history, push, service, store, turns
 from belvedere.monitors.api.records import MonitorRecord, record
@@ -17,8 +17,7 @@ from belvedere.monitors.history import History
 from belvedere.monitors.push import Pushed
 from belvedere.monitors.turns import Turns
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
-from belvedere.rest import query as values
+from belvedere.rest import pagination, query
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -64,7 +63,7 @@ async def list_monitors(ask: Ask) -> Reply:
     async with heavy_read(ask, listing.size):
         found, total = await ask.house.db.read(service.listed, ask.actor, listing)
         records = [_record(ask, one) for one in found]
-    return lists.answer(ask, listing, records, total)
+    return pagination.answer(ask, listing, records, total)
 
 
 async def show(ask: Ask) -> MonitorRecord:
@@ -138,9 +137,9 @@ async def show_history(ask: Ask) -> History:
         history.history,
         ask.actor,
         ask.path["id"],
-        None if since is None else values.time("from", since),
-        None if until is None else values.time("to", until),
-        None if step is None else values.whole("step", step),
+        None if since is None else query.time("from", since),
+        None if until is None else query.time("to", until),
+        None if step is None else query.whole("step", step),
     )
 
 
@@ -150,19 +149,19 @@ async def show_turns(ask: Ask) -> Turns:
         turns.turns,
         ask.actor,
         ask.path["id"],
-        None if since is None else values.time("from", since),
+        None if since is None else query.time("from", since),
     )
 
 
 async def take_report(ask: Ask) -> MonitorRecord:
     """From an agent of the original."""
     return _record(
-        ask, await ask.house.db.write(report.report, ask.actor, ask.path["id"], ask.body)
+        ask, await ask.house.db.write(check_reports.report, ask.actor, ask.path["id"], ask.body)
     )
 
 
 async def admit_push(ask: Ask) -> None:
-    await admission.by_secret(ask, "monitor", ask.path["id"])
+    await anonymous_requests.by_secret(ask, "monitor", ask.path["id"])
 
 
 async def push_state(ask: Ask) -> Pushed:
@@ -222,7 +221,7 @@ ROUTES: tuple[Route, ...] = (
         list_monitors,
         "List monitors",
         answer=list[MonitorRecord],
-        query=lists.QUERY,
+        query=pagination.QUERY,
     ),
     Route("GET", "/monitor/{id}", "viewer", show, "Show a monitor", answer=MonitorRecord),
     Route(
@@ -339,7 +338,7 @@ ROUTES: tuple[Route, ...] = (
         "anonymous",
         push_state,
         admit=admit_push,
-        max_body=admission.SMALL_BODY,
+        max_body=anonymous_requests.SMALL_BODY,
         summary="Say how it is with what a push monitor watches",
         body=PushBody,
         answer=Pushed,
@@ -353,7 +352,7 @@ ROUTES: tuple[Route, ...] = (
         list_monitors,
         "The same as GET /monitor",
         answer=list[MonitorRecord],
-        query=lists.QUERY,
+        query=pagination.QUERY,
     ),
     Route(
         "GET",

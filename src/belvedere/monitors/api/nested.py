@@ -5,11 +5,11 @@ from dataclasses import replace
 from belvedere.access import Actor
 from belvedere.db import Tx
 from belvedere.monitors import store
-from belvedere.monitors.api import monitors as api
+from belvedere.monitors.api import monitors
 from belvedere.monitors.api.records import MonitorRecord
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.model import Type
-from belvedere.rest import pagination as lists
+from belvedere.rest import pagination
 from belvedere.rest.route import Ask, Handler, Reply, Route
 
 PLACE = "/monitor/nested"
@@ -17,24 +17,24 @@ PLACE = "/monitor/nested"
 
 async def list_nested(ask: Ask) -> Reply:
     ask.query = {**ask.query, "where[type]": [Type.NESTED.value]}
-    return await api.list_monitors(ask)
+    return await monitors.list_monitors(ask)
 
 
 async def create(ask: Ask) -> MonitorRecord:
     ask.body.type = Type.NESTED.value
-    return await api.create(ask)
+    return await monitors.create(ask)
 
 
 async def show(ask: Ask) -> MonitorRecord:
-    return await _with(ask, api.show)
+    return await _with(ask, monitors.show)
 
 
 async def change(ask: Ask) -> MonitorRecord:
-    return await _with(ask, api.replace)
+    return await _with(ask, monitors.replace)
 
 
 async def delete(ask: Ask) -> MonitorRecord:
-    return await _with(ask, api.delete)
+    return await _with(ask, monitors.delete)
 
 
 async def _with(ask: Ask, handler: Handler) -> MonitorRecord:
@@ -56,7 +56,7 @@ _LIST = Route(
     list_nested,
     "List nested monitors",
     answer=list[MonitorRecord],
-    query=lists.QUERY,
+    query=pagination.QUERY,
 )
 _SHOW = replace(
     _LIST,

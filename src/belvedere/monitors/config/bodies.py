@@ -22,7 +22,7 @@ from belvedere.monitors.model import (
     Severity,
     Type,
 )
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 
 class HostBody(msgspec.Struct):
@@ -107,13 +107,13 @@ def type_of(body: MonitorBody) -> Type:
 
 def _within(field: str, number: int, least: int, most: int) -> int:
     if not least <= number <= most:
-        raise words.bad(field, f"Give {least} to {most}.")
+        raise text_fields.bad(field, f"Give {least} to {most}.")
     return number
 
 
 def _severity(word: str) -> str:
     if word.upper() not in set(Severity):
-        raise words.bad("failure_severity", f"Give one of {', '.join(Severity)}.")
+        raise text_fields.bad("failure_severity", f"Give one of {', '.join(Severity)}.")
     return word.upper()
 
 
@@ -123,15 +123,15 @@ def _json(value: Any) -> str:
 
 # Field of the body -> column, and what the column keeps.
 FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "name": ("name", lambda text: words.line("name", text, least=1)),
+    "name": ("name", lambda text: text_fields.line("name", text, least=1)),
     "looptime": ("looptime", lambda n: _within("looptime", n, MIN_LOOPTIME, MAX_LOOPTIME)),
     "fail_threshold": (
         "fail_threshold",
         lambda n: _within("fail_threshold", n, 1, MAX_FAIL_THRESHOLD),
     ),
     "failure_severity": ("severity", _severity),
-    "description": ("description", lambda text: words.prose("description", text)),
-    "tags": ("tags", lambda tags: _json(words.tags("tags", tags))),
+    "description": ("description", lambda text: text_fields.prose("description", text)),
+    "tags": ("tags", lambda tags: _json(text_fields.tags("tags", tags))),
     "alerts": ("alerts", int),
     "maintenance": ("maintenance", lambda given: _json(windows.checked(given))),
 }

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 
 from belvedere.base.clock import MINUTE, Millis, parse_iso
-from belvedere.rest import text_fields as words
+from belvedere.rest import text_fields
 
 MAX_WINDOWS = 20
 MAX_MINUTES = 7 * 24 * 60
@@ -29,11 +29,11 @@ class Window(msgspec.Struct, omit_defaults=True):
 
 def checked(given: Sequence[Window]) -> list[Window]:
     if len(given) > MAX_WINDOWS:
-        raise words.bad("maintenance", f"Give at most {MAX_WINDOWS}.")
+        raise text_fields.bad("maintenance", f"Give at most {MAX_WINDOWS}.")
     for n, window in enumerate(given):
         fault = _once_fault(window) if window.start or window.end else _weekly_fault(window)
         if fault:
-            raise words.bad(f"maintenance[{n}]", fault)
+            raise text_fields.bad(f"maintenance[{n}]", fault)
     return list(given)
 
 

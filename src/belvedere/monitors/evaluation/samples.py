@@ -6,13 +6,11 @@ from typing import Any
 import msgspec
 
 from belvedere.base.clock import DAY, Millis, iso
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.monitors import model, store
-from belvedere.monitors.config import maintenance as windows
-from belvedere.monitors.evaluation import rollups
-from belvedere.monitors.evaluation import state_changes as changes
-from belvedere.monitors.evaluation import transitions as moves
+from belvedere.monitors.config import maintenance
+from belvedere.monitors.evaluation import rollups, state_changes, transitions
 from belvedere.monitors.evaluation.state_changes import Moved
 from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.monitors.model import MonitorRow
@@ -61,7 +59,7 @@ def _unheard(tx: Tx, host_id: str, batches: Sequence[Samples]) -> list[Samples]:
     stream, number = row
     fresh: list[Samples] = []
     for batch in batches:
-        name = text.clean(batch.stream)[:MAX_STREAM]
+        name = json_text.clean(batch.stream)[:MAX_STREAM]
         if name != stream:
             stream, number = name, 0
         if batch.number > number:
@@ -83,27 +81,27 @@ def look_of(sample: Sample, now: Millis) -> Look:
     return Look(
         now - min(max(sample.ago_ms, 0), OLDEST),
         sample.state,
-        text.clean(sample.event)[:MAX_WORD],
-        text.clean(sample.message)[: rollups.MAX_MESSAGE],
+        json_text.clean(sample.event)[:MAX_WORD],
+        json_text.clean(sample.message)[: rollups.MAX_MESSAGE],
         _bounded(sample.data),
         rollups.metrics(sample.measured),
     )
 
 
 def _bounded(data: dict[str, Any]) -> dict[str, Any]:
-    written = text.clean(msgspec.json.encode(data).decode())
+    written = json_text.clean(msgspec.json.encode(data).decode())
     found: dict[str, Any] = msgspec.json.decode(written) if len(written) <= MAX_DATA else {}
     return found
 
 
 def judge(row: MonitorRow, look: Look) -> Moved:
     """What a check means for its monitor."""
-    before = changes.seen_of(row)
-    if look.state == "failure" and windows.is_open(row.maintenance, look.at):
+    before = state_changes.seen_of(row)
+    if look.state == "failure" and maintenance.is_open(row.maintenance, look.at):
         # Expected, and told to nobody.
-        return changes.move(row, moves.excused(before), (), look.at)
-    return changes.move(
-        row, *moves.sampled(before, look.state, row.fail_threshold, look.at), look.at
+        return state_changes.move(row, transitions.excused(before), (), look.at)
+    return state_changes.move(
+        row, *transitions.sampled(before, look.state, row.fail_threshold, look.at), look.at
     )
 
 
@@ -124,12 +122,12 @@ def look_at(
         row.last_event = _last_event(look)
         model.expect(row, look.at)
         moved.append(verdict(row, look))
-        if not windows.is_open(row.maintenance, look.at):
+        if not maintenance.is_open(row.maintenance, look.at):
             kept.append(rollups.Seen(row.id, look.at, look.state, look.message, look.measured))
     if keeps_history:
         rollups.add(tx, kept)
     store.save_seen(tx, {row.id: row for row, _ in looks}.values())
-    changes.tell(tx, moved)
+    state_changes.tell(tx, moved)
 
 
 def _last_event(look: Look) -> str:

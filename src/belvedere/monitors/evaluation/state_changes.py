@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere import events
 from belvedere.base.clock import Millis
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.monitors import store
 from belvedere.monitors.config.secrecy import shown_config
@@ -103,7 +103,7 @@ def _start(tx: Tx, named: list[tuple[Moved, str]]) -> None:
                 one.row.customer_id,
                 one.row.id,
                 name,
-                {"arguments": [text.compact(_argument(one, name, hosts))]},
+                {"arguments": [json_text.compact(_argument(one, name, hosts))]},
             )
             for one, name in named
         ],

@@ -12,10 +12,8 @@ from belvedere import events
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
 from belvedere.monitors import model, store, watch_changes
-from belvedere.monitors.config import maintenance as windows
-from belvedere.monitors.evaluation import samples
-from belvedere.monitors.evaluation import state_changes as changes
-from belvedere.monitors.evaluation import transitions as moves
+from belvedere.monitors.config import maintenance
+from belvedere.monitors.evaluation import samples, state_changes, transitions
 from belvedere.monitors.evaluation.samples import Look
 from belvedere.monitors.evaluation.state_changes import Moved
 from belvedere.monitors.evaluation.transitions import Outcome
@@ -77,11 +75,11 @@ def resume(tx: Tx, row: MonitorRow) -> None:
     """Checked again, by a person or because the time is up."""
     row.enabled, row.paused_until = 1, None
     model.expect(row, tx.now)
-    moved = changes.move(row, moves.resumed(changes.seen_of(row)), (), tx.now)
+    moved = state_changes.move(row, transitions.resumed(state_changes.seen_of(row)), (), tx.now)
     _save(tx, row)
     watch_changes.changed(tx, row.host_id, row.id)
     events.append(tx, row.customer_id, "monitor.resumed", row.id, {"name": row.name})
-    changes.tell(tx, [moved])
+    state_changes.tell(tx, [moved])
 
 
 def unmute(tx: Tx, row: MonitorRow) -> None:
@@ -104,9 +102,9 @@ def _host_down(tx: Tx, rows: Sequence[MonitorRow]) -> None:
 
 
 def _agent_gone(row: MonitorRow, look: Look) -> Moved:
-    seen, names = moves.silent(changes.seen_of(row))
-    is_expected = windows.is_open(row.maintenance, look.at)
-    return changes.move(row, seen, () if is_expected else names, look.at)
+    seen, names = transitions.silent(state_changes.seen_of(row))
+    is_expected = maintenance.is_open(row.maintenance, look.at)
+    return state_changes.move(row, seen, () if is_expected else names, look.at)
 
 
 def _host_up(tx: Tx, rows: Sequence[MonitorRow]) -> None:
@@ -118,9 +116,11 @@ def _unseen(tx: Tx, rows: Sequence[MonitorRow]) -> None:
     moved = []
     for row in rows:
         row.due_at = None
-        moved.append(changes.move(row, moves.unseen(changes.seen_of(row)), (), tx.now))
+        moved.append(
+            state_changes.move(row, transitions.unseen(state_changes.seen_of(row)), (), tx.now)
+        )
     store.save_seen(tx, rows)
-    changes.tell(tx, moved)
+    state_changes.tell(tx, moved)
 
 
 def _expect(tx: Tx, rows: Sequence[MonitorRow]) -> None:
@@ -133,13 +133,15 @@ def _expect(tx: Tx, rows: Sequence[MonitorRow]) -> None:
 def _silent(tx: Tx, rows: Sequence[MonitorRow]) -> None:
     moved: list[Moved] = []
     for row in rows:
-        if windows.is_open(row.maintenance, tx.now):
+        if maintenance.is_open(row.maintenance, tx.now):
             model.expect(row, tx.now)
             continue
         row.due_at = None
-        moved.append(changes.move(row, *moves.silent(changes.seen_of(row)), tx.now))
+        moved.append(
+            state_changes.move(row, *transitions.silent(state_changes.seen_of(row)), tx.now)
+        )
     store.save_seen(tx, rows)
-    changes.tell(tx, moved)
+    state_changes.tell(tx, moved)
 
 
 def _nested(tx: Tx, rows: Sequence[MonitorRow]) -> None:

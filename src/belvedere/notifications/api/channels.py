@@ -10,12 +10,10 @@ from belvedere.notifications.api.records import (
     RuleRecord,
 )
 from belvedere.notifications.bodies import ChannelBody, RuleBody
-from belvedere.notifications.delivery import dispatcher as post
-from belvedere.notifications.delivery import messages
+from belvedere.notifications.delivery import dispatcher, messages
 from belvedere.notifications.model import ChannelRow, RuleRow
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
-from belvedere.rest import text_fields as words
+from belvedere.rest import pagination, text_fields
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -25,7 +23,7 @@ from belvedere.rest.route import Ask, Reply, Route
 async def list_channels(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.CHANNELS)
     rows, total = await ask.house.db.read(service.listed, ChannelRow, ask.actor, listing)
-    return lists.answer(ask, listing, [record.channel(row, ask.actor) for row in rows], total)
+    return pagination.answer(ask, listing, [record.channel(row, ask.actor) for row in rows], total)
 
 
 async def show_channel(ask: Ask) -> ChannelRecord:
@@ -35,7 +33,7 @@ async def show_channel(ask: Ask) -> ChannelRecord:
 
 async def create_channel(ask: Ask) -> Reply:
     if ask.body.url is None:
-        raise words.bad("url", "This is required.")
+        raise text_fields.bad("url", "This is required.")
     checked = await _checked(ask, ask.body.url)
     row = await ask.house.db.write(
         service.create_channel, ask.house.keys, ask.actor, ask.body, checked
@@ -56,10 +54,10 @@ async def change_channel(ask: Ask) -> ChannelRecord:
 
 async def _checked(ask: Ask, url: str) -> Outcome:
     checked: Outcome = await ask.house.couriers.of(ask.actor.customer_id).check(
-        words.prose("url", url, most=4_096)
+        text_fields.prose("url", url, most=4_096)
     )
     if checked.fault:
-        raise words.bad("url", checked.fault)
+        raise text_fields.bad("url", checked.fault)
     return checked
 
 
@@ -71,7 +69,7 @@ async def delete_channel(ask: Ask) -> ChannelRecord:
 async def test_channel(ask: Ask) -> Reply:
     house = ask.house
     message = await house.db.write(service.begin_test, ask.actor, ask.path["id"])
-    sent = await post.send(house.db, house.keys, house.couriers, message)
+    sent = await dispatcher.send(house.db, house.keys, house.couriers, message)
     return Reply(record.message(sent), 201)
 
 
@@ -93,7 +91,7 @@ async def rotate(ask: Ask) -> Reply:
 async def list_rules(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.RULES)
     rows, total = await ask.house.db.read(service.listed, RuleRow, ask.actor, listing)
-    return lists.answer(ask, listing, [record.rule(row, ask.actor) for row in rows], total)
+    return pagination.answer(ask, listing, [record.rule(row, ask.actor) for row in rows], total)
 
 
 async def show_rule(ask: Ask) -> RuleRecord:
@@ -127,7 +125,7 @@ async def list_messages(ask: Ask) -> Reply:
     async with heavy_read(ask, listing.size):
         found, total = await ask.house.db.read(service.list_messages, ask.actor, listing)
         records = [record.message(one) for one in found]
-    return lists.answer(ask, listing, records, total)
+    return pagination.answer(ask, listing, records, total)
 
 
 async def show_message(ask: Ask) -> MessageRecord:
@@ -152,7 +150,7 @@ ROUTES: tuple[Route, ...] = (
         list_channels,
         "List channels",
         answer=list[ChannelRecord],
-        query=lists.QUERY,
+        query=pagination.QUERY,
     ),
     _row(
         "POST", _CHANNEL, create_channel, "Make a channel", body=ChannelBody, answer=ChannelRecord
@@ -199,7 +197,7 @@ ROUTES: tuple[Route, ...] = (
         answer=Credentials,
         codes=("not_signed",),
     ),
-    _row("GET", _RULE, list_rules, "List rules", answer=list[RuleRecord], query=lists.QUERY),
+    _row("GET", _RULE, list_rules, "List rules", answer=list[RuleRecord], query=pagination.QUERY),
     _row("POST", _RULE, create_rule, "Make a rule", body=RuleBody, answer=RuleRecord),
     _row("GET", f"{_RULE}/{{id}}", show_rule, "Show a rule", answer=RuleRecord),
     _row(
@@ -218,7 +216,7 @@ ROUTES: tuple[Route, ...] = (
         list_messages,
         "What waits, went out or is dead, newest first",
         answer=list[MessageRecord],
-        query=lists.QUERY,
+        query=pagination.QUERY,
     ),
     _row(
         "GET",

@@ -3,18 +3,18 @@
 import msgspec
 
 from belvedere.notifications import inbox, wishes
-from belvedere.notifications.api import records as record
+from belvedere.notifications.api import records
 from belvedere.notifications.api.records import NotificationRecord, Read
 from belvedere.notifications.wishes import Wishes
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
+from belvedere.rest import pagination
 from belvedere.rest.route import Ask, Reply, Route
 
 
 async def listing(ask: Ask) -> Reply:
     asked = filters.read(ask.query, inbox.NOTIFICATIONS)
     found, total = await ask.house.db.read(inbox.listed, ask.actor, asked)
-    return lists.answer(ask, asked, [record.notification(one) for one in found], total)
+    return pagination.answer(ask, asked, [records.notification(one) for one in found], total)
 
 
 async def read(ask: Ask) -> NotificationRecord:
@@ -27,7 +27,7 @@ async def unread(ask: Ask) -> NotificationRecord:
 
 async def _mark(ask: Ask, *, is_read: bool) -> NotificationRecord:
     found = await ask.house.db.write(inbox.read, ask.actor, ask.path["id"], is_read=is_read)
-    return record.notification(found)
+    return records.notification(found)
 
 
 async def read_all(ask: Ask) -> Read:
@@ -60,7 +60,7 @@ ROUTES: tuple[Route, ...] = (
         answer=list[NotificationRecord],
         known=False,
         people=True,
-        query=lists.QUERY,
+        query=pagination.QUERY,
     ),
     Route(
         "PUT",

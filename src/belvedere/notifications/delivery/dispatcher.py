@@ -16,8 +16,7 @@ from belvedere.db import Database, Tx
 from belvedere.egress.messages import Outcome, Parcel
 from belvedere.egress.pool import Couriers
 from belvedere.notifications import service, store
-from belvedere.notifications.delivery import message_text as wording
-from belvedere.notifications.delivery import messages, outbox
+from belvedere.notifications.delivery import message_text, messages, outbox
 from belvedere.notifications.delivery.messages import Message
 from belvedere.notifications.delivery.outbox import Room
 from belvedere.notifications.model import WEBHOOK, ChannelRow
@@ -88,18 +87,18 @@ def packed(tx: Tx, keys: Keys, mail: str, message: Message) -> Parcel:
     row = store.find(tx, ChannelRow, message.customer_id, message.channel_id)
     name = customers.find(tx, message.customer_id).name
     notices = message.notice_list
-    title = wording.title(name, notices, message.more)
+    title = message_text.title(name, notices, message.more)
     parcel = Parcel(
         url=service.url_of(keys, row),
         title=title,
-        body=wording.text(notices, message.more),
+        body=message_text.text(notices, message.more),
         severity=message.severity,
     )
     if row.service == WEBHOOK:
         secrets = secret_keys.live(tx, keys, row.customer_id, "channel", row.id)
         parcel.message_id, parcel.secret, parcel.at_s = message.id, secrets[0], tx.now // SECOND
         about = (message.id, name, title, message.severity)
-        parcel.payload = wording.payload(*about, notices, message.more)
+        parcel.payload = message_text.payload(*about, notices, message.more)
     return parcel
 
 

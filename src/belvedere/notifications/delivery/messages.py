@@ -9,7 +9,7 @@ from belvedere.base.errors import NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 from belvedere.notifications.model import MessageState, Notice, Severity
-from belvedere.rest import response_budget as budget
+from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
@@ -147,7 +147,9 @@ def fitted(tx: Tx, customer_id: str, listing: Listing) -> Listing:
         f" where customer_id = ?{sql.where}{sql.page}",
         *(customer_id, *sql.params, *sql.page_params),
     )
-    return budget.fitted(listing, (size for (size,) in rows), budget.MAX_PAGE_BYTES)
+    return response_budget.fitted(
+        listing, (size for (size,) in rows), response_budget.MAX_PAGE_BYTES
+    )
 
 
 def page(tx: Tx, customer_id: str, listing: Listing) -> list[Message]:

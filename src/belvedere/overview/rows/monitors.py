@@ -9,8 +9,7 @@ from belvedere.base.clock import DAY, HOUR, Millis, iso, iso_or_none
 from belvedere.db import Tx
 from belvedere.monitors import store
 from belvedere.monitors.store import MonitorView
-from belvedere.overview.rows import beats, lines
-from belvedere.overview.rows import monitor_series as sparks
+from belvedere.overview.rows import beats, lines, monitor_series
 from belvedere.overview.rows.monitor_series import Spark
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 
@@ -91,10 +90,13 @@ def of(tx: Tx, views: list[MonitorView]) -> list[MonitorLine]:
     strips = {id_: beats.of_samples(rows) for id_, rows in checks.items()} | beats.of_rare(
         tx, views
     )
-    metrics = {view.id: sparks.metric(view, checks[view.id]) for view in views}
-    drawn = sparks.sparks(tx, views, {id_: name for id_, (name, _) in metrics.items()})
+    metrics = {view.id: monitor_series.metric(view, checks[view.id]) for view in views}
+    drawn = monitor_series.sparks(tx, views, {id_: name for id_, (name, _) in metrics.items()})
     ids = [view.id for view in views if beats.is_steady(view)]
-    day, month = sparks.uptimes(tx, ids, DAY, HOUR), sparks.uptimes(tx, ids, 30 * DAY, DAY)
+    day, month = (
+        monitor_series.uptimes(tx, ids, DAY, HOUR),
+        monitor_series.uptimes(tx, ids, 30 * DAY, DAY),
+    )
     return [
         _line(
             *(view, strips[view.id], metrics[view.id], drawn.get(view.id)),
@@ -137,7 +139,7 @@ def _line(
         beats_from=iso(checks[-1][0]) if checks else None,
         beats_to=iso(checks[0][0]) if checks else None,
         metric=name if known or value is not None else None,
-        unit=sparks.UNITS.get(name or "", ""),
+        unit=monitor_series.UNITS.get(name or "", ""),
         value=value if value is not None else (known[-1] if known else None),
         spark=spark.values if spark is not None and known else [],
         spark_from=iso(spark.since) if spark is not None and known else None,

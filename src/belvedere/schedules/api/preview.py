@@ -5,11 +5,10 @@ from itertools import islice
 import msgspec
 
 from belvedere.base.clock import Millis, iso
-from belvedere.schedules import bodies as given
+from belvedere.schedules import bodies
 from belvedere.schedules.bodies import PreviewBody
 from belvedere.schedules.model import ScheduleRow
-from belvedere.schedules.timing import recurrence as rhythm
-from belvedere.schedules.timing import time_zones as zones
+from belvedere.schedules.timing import recurrence, time_zones
 
 MOST = 100
 
@@ -30,14 +29,14 @@ class FireRecord(msgspec.Struct):
 
 
 def of(row: ScheduleRow, now: Millis, count: int) -> list[FireRecord]:
-    zone = zones.zone(row.timezone)
+    zone = time_zones.zone(row.timezone)
     begin = now if row.next_at is None or row.next_at > now else row.next_at - 1
     found = list(islice(row.rhythm.fires(begin), max(1, min(count, MOST)))) if row.enabled else []
-    changed = rhythm.changes_between(found, zone)
+    changed = recurrence.changes_between(found, zone)
     return [
         FireRecord(
             iso(fire.at),
-            zones.told(fire.at, zone),
+            time_zones.told(fire.at, zone),
             fire.change.value if fire.change else "changed" if is_behind else None,
             fire.meant,
             row.is_paused(fire.at),
@@ -48,6 +47,6 @@ def of(row: ScheduleRow, now: Millis, count: int) -> list[FireRecord]:
 
 def would_be(row: ScheduleRow, body: PreviewBody, now: Millis) -> list[FireRecord]:
     """For something that is not a schedule yet: `row` is an empty one."""
-    given.write_when(row, body, now)
+    bodies.write_when(row, body, now)
     row.next_at = now
     return of(row, now, body.count)

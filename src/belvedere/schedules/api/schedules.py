@@ -5,12 +5,10 @@ from typing import Any
 import msgspec
 
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination as lists
-from belvedere.rest import query as values
+from belvedere.rest import pagination, query
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.schedules import run_history as ledger
-from belvedere.schedules import service, store
+from belvedere.schedules import run_history, service, store
 from belvedere.schedules.api import preview
 from belvedere.schedules.api import records as record
 from belvedere.schedules.api.preview import FireRecord
@@ -37,7 +35,7 @@ async def list_schedules(ask: Ask) -> Reply:
             service.listed, ask.house.schedule_targets, ask.actor, listing
         )
         records = [_record(ask, one) for one in found]
-    return lists.answer(ask, listing, records, total)
+    return pagination.answer(ask, listing, records, total)
 
 
 async def show(ask: Ask) -> ScheduleRecord:
@@ -87,7 +85,7 @@ async def resume(ask: Ask) -> ScheduleRecord:
 
 
 async def show_preview(ask: Ask) -> list[FireRecord]:
-    count = values.whole("count", ask.first("count") or "10")
+    count = query.whole("count", ask.first("count") or "10")
     return preview.of((await _read(ask)).row, ask.house.clock(), count)
 
 
@@ -96,7 +94,7 @@ async def would_be(ask: Ask) -> list[FireRecord]:
 
 
 async def list_runs(ask: Ask) -> list[RunRecord]:
-    listing = filters.read(ask.query, ledger.RUNS)
+    listing = filters.read(ask.query, run_history.RUNS)
     found = await ask.house.db.read(service.runs, ask.actor, ask.path["id"], listing)
     return [record.run(one) for one in found]
 
@@ -153,7 +151,7 @@ ROUTES: tuple[Route, ...] = (
         list_schedules,
         "List the schedules of what you may see",
         answer=list[ScheduleRecord],
-        query=lists.QUERY,
+        query=pagination.QUERY,
     ),
     Route(
         "GET",
@@ -220,7 +218,7 @@ ROUTES: tuple[Route, ...] = (
         list_runs,
         "What became of a schedule's instants, newest first: a job, or why it was missed",
         answer=list[RunRecord],
-        query=lists.QUERY[:3],
+        query=pagination.QUERY[:3],
         known=False,
     ),
     *(

@@ -8,8 +8,7 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND, Millis
-from belvedere.schedules.timing import cron
-from belvedere.schedules.timing import time_zones as zones
+from belvedere.schedules.timing import cron, time_zones
 from belvedere.schedules.timing.cron import Cron
 from belvedere.schedules.timing.time_zones import Change
 
@@ -44,9 +43,9 @@ class ByClock:
     zone: ZoneInfo
 
     def after(self, at: Millis) -> Fire | None:
-        wall = self.cron.after(zones.label(at, self.zone))
+        wall = self.cron.after(time_zones.label(at, self.zone))
         while wall is not None:
-            found, change = zones.instant(wall, self.zone)
+            found, change = time_zones.instant(wall, self.zone)
             # In an hour that comes a second time, its times have all been.
             if found > at:
                 skipped = wall.isoformat() if change is Change.MOVED else None
@@ -111,5 +110,8 @@ def changes_between(fires: list[Fire], zone: ZoneInfo) -> list[bool]:
     """For each, whether the clocks changed since the one before it."""
     return [
         False,
-        *(zones.offset(a.at, zone) != zones.offset(b.at, zone) for a, b in pairwise(fires)),
+        *(
+            time_zones.offset(a.at, zone) != time_zones.offset(b.at, zone)
+            for a, b in pairwise(fires)
+        ),
     ][: len(fires)]

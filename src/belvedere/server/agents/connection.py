@@ -10,10 +10,9 @@ import msgspec
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict
 from belvedere.hosts import presence
-from belvedere.jobs.lifecycle import finish
-from belvedere.jobs.lifecycle import resync as reunion
+from belvedere.jobs.lifecycle import finish, resync
 from belvedere.jobs.lifecycle.verdict import is_returned
-from belvedere.jobs.output import artifacts as outfiles
+from belvedere.jobs.output import artifacts
 from belvedere.jobs.output import log_store as joblog
 from belvedere.protocol import (
     VERSION,
@@ -31,10 +30,10 @@ from belvedere.protocol import (
     WatchAgain,
     Welcome,
 )
-from belvedere.server.agents import queries as questions
+from belvedere.server.agents import queries
 from belvedere.server.agents.close_reasons import Goodbye, check_numbers
 from belvedere.server.agents.monitor_sync import Watcher
-from belvedere.server.agents.transfers import limits as bounds
+from belvedere.server.agents.transfers import limits
 from belvedere.server.agents.transfers.downloads import Transfers
 from belvedere.server.agents.transfers.uploads import CREDIT, Intake
 from belvedere.server.runtime import House
@@ -174,14 +173,14 @@ class Link:
         """Open the session: the journal settles what the last one left open."""
         if hello.protocol != VERSION:
             raise Goodbye(4400, f"This server speaks protocol {VERSION}; update the agent.")
-        bounds.check_hello(hello)
+        limits.check_hello(hello)
         self.disk = hello.disk
-        opened = await self.house.db.write(questions.greet, self.host_id, hello, self.address)
+        opened = await self.house.db.write(queries.greet, self.host_id, hello, self.address)
         if isinstance(opened, Conflict):
             raise opened
         self.session, told, ready, held = opened
         self.jobs.update(ready)
-        resume = await self.house.logs.read(questions.resume, list(held))
+        resume = await self.house.logs.read(queries.resume, list(held))
         self._intake.resume(resume)
         self.push(Welcome(self.session, self.host_id, BEAT_MS, CREDIT, resume, files=True))
         self.push(*[Stop(fence) for fence in told.stop])
@@ -222,7 +221,7 @@ class Link:
             case Want():
                 self._transfers.want(message.sha256)
             case Samples():
-                bounds.check_samples(message)
+                limits.check_samples(message)
                 self.watcher.take(message)
             case WatchAgain():
                 self.watcher.send_list()
@@ -241,12 +240,12 @@ class Link:
             self._started.add(started.fence)
             self.accepted = max(self.accepted, started.fence)
             begun = (self.host_id, started.fence, started.ago_ms)
-            self._watch(self.house.db.join(reunion.started, begun))
+            self._watch(self.house.db.join(resync.started, begun))
 
     def _receive_end(self, ended: Ended) -> None:
         report = ended.report
         check_numbers(ended.fence)
-        bounds.check_report(report)
+        limits.check_report(report)
         # An error is certain not to have run, and its journal may not have been writable.
         if ended.fence > self.accepted and ended.fence in self.jobs and report.ending != "error":
             self.accepted = ended.fence
@@ -302,9 +301,9 @@ class Link:
         await logs.write(joblog.close, closing)
         # Another server may have taken an end of it meanwhile.
         if report.files:
-            is_open = await self.house.db.read(questions.is_open, self.host_id, fence)
+            is_open = await self.house.db.read(queries.is_open, self.host_id, fence)
             if is_open:
-                await logs.write(outfiles.close, fence, job_id, report.files)
+                await logs.write(artifacts.close, fence, job_id, report.files)
         self._settle(ended)
 
     # What people want of running jobs
@@ -314,10 +313,10 @@ class Link:
         self.spawn(self._look_at_wishes())
 
     async def _look_at_wishes(self) -> None:
-        wishes = await self.house.db.read(questions.wishes, self.host_id)
+        wishes = await self.house.db.read(queries.wishes, self.host_id)
         self.cancel([fence for fence in wishes if wishes[fence]])
         stop = [fence for fence in self.jobs if fence not in wishes]
-        settled = await self.house.db.read(questions.settled_fences, stop) if stop else []
+        settled = await self.house.db.read(queries.settled_fences, stop) if stop else []
         for fence in settled:
             self.jobs.pop(fence, None)
         self.push(*[Stop(fence) for fence in settled])
@@ -350,4 +349,4 @@ class Link:
 
 def messages_in(frame: str | bytes) -> list[dict[str, Any]]:
     """The messages of a text frame; ValidationError for anything else."""
-    return bounds.check_messages(decode(frame))
+    return limits.check_messages(decode(frame))

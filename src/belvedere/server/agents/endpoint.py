@@ -13,11 +13,11 @@ import msgspec
 from belvedere import hosts
 from belvedere.access.actor import Actor, Level
 from belvedere.base.errors import Conflict, Refused, TooMany, Unavailable
-from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle import claim
 from belvedere.protocol import Hello, Refusal
 from belvedere.server.agents.close_reasons import Goodbye
 from belvedere.server.agents.connection import Link, messages_in
-from belvedere.server.http import authentication as auth
+from belvedere.server.http import authentication
 
 log = logging.getLogger("belvedere.agents")
 PATH = b"/-/agent"
@@ -114,7 +114,7 @@ async def _admitted(app: Any, scope: Any) -> Actor:
 
 
 async def _actor(app: Any, headers: dict[bytes, bytes]) -> Actor:
-    token = auth.bearer(headers)
+    token = authentication.bearer(headers)
     if token is None or b"origin" in headers:
         raise Goodbye(4401, "Agents send Authorization: Bearer <agent token>.")
     actor: Actor = await app.house.credentials.actor(token, app.house.clock())
@@ -154,7 +154,7 @@ async def _talk(
         wire.hand_to(take)
     # Behind the welcome, which the first task is about to send.
     link.watcher.rung()
-    house.db.join(queue.wake, link.host_id)
+    house.db.join(claim.wake, link.host_id)
     log.info("agent of host %s connected (session %s)", link.host_id, link.session)
     try:
         done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)

@@ -12,7 +12,7 @@ from pathlib import Path
 from belvedere import hosts
 from belvedere.access import Actor
 from belvedere.access.credentials import enrolment
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.agent import state_folder as folder
 from belvedere.agent.connection.server_link import Link
 from belvedere.agent.keeper_client import KeeperFailed
@@ -96,9 +96,9 @@ def _enrolment_text(tx: Tx, house: House, operator: Actor, hostname: str) -> str
 def _enrolled(tx: Tx, house: House, hostname: str, mark: str) -> Credential:
     """In the organization of the first start, else in the oldest one."""
     name = tx.value("select name from customers where enabled = 1 order by id limit 1")
-    found = customers.by_name(tx, name or "")
+    found = service.by_name(tx, name or "")
     if found is None:
         raise NotFound("There is no organization yet.", code="customer_not_found")
-    text = _enrolment_text(tx, house, customers.operator(found), hostname)
+    text = _enrolment_text(tx, house, service.operator(found), hostname)
     made = hosts.enrol(tx, house.keys, text, hostname, mark, HERE[0])
     return Credential(made.token, made.host_id, made.customer, made.hostname)

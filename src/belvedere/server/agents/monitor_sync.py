@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from belvedere.monitors import agent_config as watching
+from belvedere.monitors import agent_config
 from belvedere.monitors.agent_config import Position
 from belvedere.monitors.evaluation import samples
 from belvedere.protocol import Noted, Samples, Watch
@@ -70,7 +70,7 @@ class Watcher:
         house, host_id = self._link.house, self._link.host_id
         has_more = True
         while has_more:
-            news = await house.db.read(watching.next_message, host_id, self._at, house.keys)
+            news = await house.db.read(agent_config.next_message, host_id, self._at, house.keys)
             if news is None:
                 return
             watch, self._at = news
@@ -80,7 +80,7 @@ class Watcher:
 
     async def _send_whole(self) -> None:
         house = self._link.house
-        watch = await house.db.read(watching.of_host, self._link.host_id, house.keys)
+        watch = await house.db.read(agent_config.of_host, self._link.host_id, house.keys)
         if watch.number > self.number:
             self._at = Position(watch.number)
             await self._send_frame(watch)

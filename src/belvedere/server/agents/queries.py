@@ -6,10 +6,9 @@ from belvedere import files, hosts
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.jobs.attempts import Attempt, attempts_by_fence
-from belvedere.jobs.lifecycle import order
-from belvedere.jobs.lifecycle import resync as reunion
+from belvedere.jobs.lifecycle import order, resync
 from belvedere.jobs.output import log_store as joblog
-from belvedere.legacy_agents import registration as original
+from belvedere.legacy_agents import registration
 from belvedere.protocol import Hello
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -17,7 +16,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 def greet(
     tx: Tx, host_id: str, hello: Hello, address: str
-) -> tuple[int, reunion.Reunion, dict[int, str], dict[int, str]] | Conflict:
+) -> tuple[int, resync.Reunion, dict[int, str], dict[int, str]] | Conflict:
     """Open a session: its number, what to stop and cancel, the jobs of attempts that are open, and
     of all that the agent named and had. A refusal is returned, not raised, where it leaves a mark
     that must last."""
@@ -30,8 +29,8 @@ def greet(
         if not hello.renews:
             hosts.doubt_journal(tx, host_id, hello.journal_id)
         return refusal
-    original.forget(tx, host_id)
-    told = reunion.reunite(tx, host_id, hello.journal_id, hello.entries, doubtful_until)
+    registration.forget(tx, host_id)
+    told = resync.reunite(tx, host_id, hello.journal_id, hello.entries, doubtful_until)
     fences = [entry.fence for entry in hello.entries]
     held = attempts_by_fence(tx, fences)
     mine = {fence: one for fence, one in held.items() if one.host_id == host_id}

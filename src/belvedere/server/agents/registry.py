@@ -9,8 +9,7 @@ from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
-from belvedere.jobs.lifecycle import claim as queue
-from belvedere.jobs.lifecycle import create
+from belvedere.jobs.lifecycle import claim, create
 from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.jobs.lifecycle.create import Created, NewJob
 from belvedere.jobs.lifecycle.order import order_of
@@ -75,7 +74,7 @@ class Links:
                 self._claim(tx, link)
 
     def _claim(self, tx: Tx, link: "Link") -> None:
-        claimed = queue.claim(tx, link.host_id, link.session)
+        claimed = claim.claim(tx, link.host_id, link.session)
         if claimed:
             self._promise(tx, link, self._orders(link, claimed))
 
@@ -97,7 +96,7 @@ class Links:
         return taken
 
     def _take_for(self, link: "Link", given: Given, tx: Tx, ready: Sequence[Ready]) -> Taken:
-        claimed, taken = queue.claim_new(tx, link.host_id, link.session, ready)
+        claimed, taken = claim.claim_new(tx, link.host_id, link.session, ready)
         try:
             orders = self._orders(link, claimed)
         except Exception:

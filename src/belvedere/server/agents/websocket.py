@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from belvedere.base import websocket_frames as frames
+from belvedere.base import websocket_frames
 
 log = logging.getLogger("belvedere.agents")
 encode = msgspec.json.Encoder().encode
@@ -64,7 +64,7 @@ class Wire(asyncio.Protocol):
         self._scope: dict[str, Any] = {}
         self._accept = b""
         # Set once the handshake is answered.
-        self._reader: frames.Reader | None = None
+        self._reader: websocket_frames.Reader | None = None
         # What came, and the fault of whoever took a frame.
         self._inbox: deque[dict[str, Any] | Exception] = deque()
         self._take: Callable[[str | bytes], None] | None = None
@@ -73,7 +73,7 @@ class Wire(asyncio.Protocol):
         # Why nothing is read at the moment: handshake, inbox, turn.
         self._pauses: set[str] = set()
         # Frames that wait for the next turn of this connection.
-        self._next: list[frames.Found] = []
+        self._next: list[websocket_frames.Found] = []
         # Pending while the other side takes nothing, and the deadline for that.
         self._full: asyncio.Future[None] | None = None
         self._stalled: asyncio.TimerHandle | None = None
@@ -112,7 +112,7 @@ class Wire(asyncio.Protocol):
             self._stalled = None
         if self._ping is not None and not self._is_gone and self._closing is None:
             ping, self._ping = self._ping, None
-            self._transport.write(frames.pack(frames.PONG, ping, masked=False))
+            self._transport.write(websocket_frames.pack(websocket_frames.PONG, ping, masked=False))
 
     def data_received(self, data: bytes) -> None:
         if not self._scope:
@@ -120,12 +120,12 @@ class Wire(asyncio.Protocol):
         elif self._reader is not None:
             try:
                 found = self._reader.feed(data)
-            except frames.Broken as fault:
+            except websocket_frames.Broken as fault:
                 self._break_off(fault)
                 return
             self._hear_all(found if not self._next else self._next + found)
 
-    def _hear_all(self, found: list[frames.Found]) -> None:
+    def _hear_all(self, found: list[websocket_frames.Found]) -> None:
         self._next = []
         if len(found) > MAX_FRAMES_PER_TURN:
             found, self._next = found[:MAX_FRAMES_PER_TURN], found[MAX_FRAMES_PER_TURN:]
@@ -134,7 +134,7 @@ class Wire(asyncio.Protocol):
         try:
             for opcode, payload in found:
                 self._hear(opcode, payload)
-        except frames.Broken as fault:
+        except websocket_frames.Broken as fault:
             self._break_off(fault)
 
     def _take_turn(self) -> None:
@@ -145,29 +145,31 @@ class Wire(asyncio.Protocol):
         self._resume("turn")
         self._hear_all(self._next)
 
-    def _break_off(self, fault: frames.Broken) -> None:
+    def _break_off(self, fault: websocket_frames.Broken) -> None:
         self._hang_up(fault.code, fault.reason)
         self._shut()
 
     def _hear(self, opcode: int, payload: bytes) -> None:
-        if opcode == frames.CLOSE:
+        if opcode == websocket_frames.CLOSE:
             if self._closing is None:
-                code, _ = frames.unpack_close(payload)
-                self._hang_up(code or frames.NORMAL, "")
+                code, _ = websocket_frames.unpack_close(payload)
+                self._hang_up(code or websocket_frames.NORMAL, "")
             self._shut()
         elif self._closing is not None:
             return
-        elif opcode == frames.PING:
+        elif opcode == websocket_frames.PING:
             self._answer_ping(payload)
-        elif opcode == frames.TEXT:
-            self._pass_on("text", frames.decode(payload))
-        elif opcode == frames.BINARY:
+        elif opcode == websocket_frames.TEXT:
+            self._pass_on("text", websocket_frames.decode(payload))
+        elif opcode == websocket_frames.BINARY:
             self._pass_on("bytes", payload)
 
     def _answer_ping(self, payload: bytes) -> None:
         """While the send buffer is full only the last PING is kept: its PONG answers them all."""
         if self._full is None:
-            self._transport.write(frames.pack(frames.PONG, payload, masked=False))
+            self._transport.write(
+                websocket_frames.pack(websocket_frames.PONG, payload, masked=False)
+            )
         else:
             self._ping = payload
 
@@ -195,7 +197,7 @@ class Wire(asyncio.Protocol):
     def shutdown(self) -> None:
         """The server stops."""
         if self._reader is not None:
-            self._hang_up(frames.RESTART, "the server stops")
+            self._hang_up(websocket_frames.RESTART, "the server stops")
         self._shut()
 
     def _shut(self) -> None:
@@ -307,7 +309,7 @@ class Wire(asyncio.Protocol):
         if message["type"] == "websocket.send":
             self._say(message)
         else:
-            self._reader = frames.Reader(masked=True, longest=self._longest)
+            self._reader = websocket_frames.Reader(masked=True, longest=self._longest)
             self._transport.write(
                 b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n"
                 b"connection: Upgrade\r\nsec-websocket-accept: %s\r\n\r\n" % self._accept
@@ -326,17 +328,19 @@ class Wire(asyncio.Protocol):
     def _say(self, message: dict[str, Any]) -> None:
         text = message.get("text")
         opcode, data = (
-            (frames.BINARY, message["bytes"]) if text is None else (frames.TEXT, text.encode())
+            (websocket_frames.BINARY, message["bytes"])
+            if text is None
+            else (websocket_frames.TEXT, text.encode())
         )
         if self._closing is None:
-            self._transport.write(frames.pack(opcode, data, masked=False))
+            self._transport.write(websocket_frames.pack(opcode, data, masked=False))
 
     def _hang_up(self, code: int, reason: str) -> None:
         """Our close is said; what still comes is heard no more. The socket itself stays open for
         the other's close: shut at once, it could take our last words along."""
         if self._closing is None:
             if self._reader is not None:
-                self._transport.write(frames.pack_close(code, reason, masked=False))
+                self._transport.write(websocket_frames.pack_close(code, reason, masked=False))
             self._closing = self._loop.call_later(CLOSE_S, self._transport.abort)
             self._put(GONE)
 
@@ -346,7 +350,9 @@ class Wire(asyncio.Protocol):
         """A frame that leaves at once; False where something keeps it waiting."""
         if self._full is not None or self._closing is not None or self._transport.is_closing():
             return False
-        self._transport.write(frames.pack(frames.TEXT, encode(messages), masked=False))
+        self._transport.write(
+            websocket_frames.pack(websocket_frames.TEXT, encode(messages), masked=False)
+        )
         return True
 
     def hand_to(self, take: Callable[[str | bytes], None] | None) -> None:

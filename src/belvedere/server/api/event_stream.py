@@ -15,11 +15,11 @@ from belvedere.base.errors import Invalid, Unauthenticated
 from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.events.kinds import KINDS
-from belvedere.jobs import permissions as sight
+from belvedere.jobs import permissions
 from belvedere.jobs.model import APPROVAL
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.server.api.event_backlog import MAX_BACKLOG, Backlog
-from belvedere.server.http import authentication as auth
+from belvedere.server.http import authentication
 
 log = logging.getLogger("belvedere.events")
 
@@ -49,7 +49,7 @@ async def follow(ask: Ask) -> Reply:
     last = ask.request.headers.get("last-event-id") or ask.first("last_event_id")
     headers = dict(ask.request.scope["headers"])
     secure = ask.request.scope["scheme"] == "https"
-    token = auth.token_of(headers, ask.query, ask.route, secure=secure)
+    token = authentication.token_of(headers, ask.query, ask.route, secure=secure)
     cursor = _cursor(last)
     # Read before anything is answered: whoever has the answer misses nothing from then on.
     newest = await ask.house.db.glance(events.newest)
@@ -203,7 +203,7 @@ def _may_see(tx: Tx, actor: Actor, event: Event, seen: dict[tuple[str, str], boo
     if about not in seen:
         seen[about] = access.may_see(actor, access.acl_of(tx, actor.customer_id, *about))
     if not seen[about] and data.get("type") == APPROVAL:
-        return sight.sees(tx, actor, event.object_id)
+        return permissions.sees(tx, actor, event.object_id)
     return seen[about]
 
 

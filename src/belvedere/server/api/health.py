@@ -11,8 +11,7 @@ from belvedere.base.clock import iso
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.server.http import docs_page as reading_page
-from belvedere.server.http import openapi
+from belvedere.server.http import docs_page, openapi
 from belvedere.server.http.routing import Table
 
 
@@ -85,7 +84,7 @@ def _description(table: Table, base_url: str) -> msgspec.Raw:
 
 
 async def docs(ask: Ask) -> Reply:
-    page = reading_page.html(ask.house.table)
+    page = docs_page.html(ask.house.table)
     headers = {
         "content-security-policy": "default-src 'none'; style-src 'unsafe-inline';"
         " base-uri 'none'; frame-ancestors 'none'"

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
-from belvedere.definitions import rollout as step
+from belvedere.definitions import rollout
 from belvedere.events import Event, cursors
-from belvedere.jobs.lifecycle import timeouts as sweep
-from belvedere.monitors import agent_config as watching
-from belvedere.monitors import housekeeping as with_hosts
+from belvedere.jobs.lifecycle import timeouts
+from belvedere.monitors import agent_config, housekeeping
 from belvedere.schedules import service as schedules
 from belvedere.secrets import service as secrets
 from belvedere.server import notices as telling
-from belvedere.server.background import trigger_starts as triggered
+from belvedere.server.background import trigger_starts
 from belvedere.server.runtime import House
 from belvedere.server.setup.first_start import show_demo
 from belvedere.workflows.engine import advance
@@ -47,12 +46,12 @@ REACTIONS = (
     Reaction(
         "jobs of deleted hosts expire",
         frozenset({"host.deleted"}),
-        lambda tx, _, event: sweep.abandon(tx, "host_id", event.object_id),
+        lambda tx, _, event: timeouts.abandon(tx, "host_id", event.object_id),
     ),
     Reaction(
         "jobs of deleted tasks expire",
         frozenset({"task.deleted"}),
-        lambda tx, _, event: sweep.abandon(tx, "task_id", event.object_id),
+        lambda tx, _, event: timeouts.abandon(tx, "task_id", event.object_id),
     ),
     Reaction(
         "approvals of what has changed are void",
@@ -61,12 +60,12 @@ REACTIONS = (
             | {"workflow.changed", "workflow.deleted", "workflow.triggers_changed"}
             | {"file.changed", "file.deleted", "host.deleted"}
         ),
-        lambda tx, _, event: sweep.look_again(tx, event.object_id),
+        lambda tx, _, event: timeouts.look_again(tx, event.object_id),
     ),
     Reaction(
         "triggers start tasks and workflows",
         frozenset({"trigger.fired"}),
-        lambda tx, _, event: triggered.start(tx, event),
+        lambda tx, _, event: trigger_starts.start(tx, event),
     ),
     Reaction(
         "workflows go on",
@@ -76,27 +75,27 @@ REACTIONS = (
     Reaction(
         "a host has a monitor of its own",
         frozenset({"host.connected"}),
-        lambda tx, _, event: with_hosts.host_came(tx, event.customer_id, event.object_id),
+        lambda tx, _, event: housekeeping.host_came(tx, event.customer_id, event.object_id),
     ),
     Reaction(
         "monitors of deleted hosts go",
         frozenset({"host.deleted"}),
-        lambda tx, _, event: with_hosts.host_went(tx, event.object_id),
+        lambda tx, _, event: housekeeping.host_went(tx, event.object_id),
     ),
     Reaction(
         "agents hear whether they may look inside",
         frozenset({"customer.changed"}),
-        lambda tx, _, event: watching.customer_changed(tx, event.customer_id),
+        lambda tx, _, event: agent_config.customer_changed(tx, event.customer_id),
     ),
     Reaction(
         "agents get the scripts of their monitors anew",
         frozenset({"file.changed", "file.deleted"}),
-        lambda tx, _, event: watching.script_changed(tx, event.customer_id, event.object_id),
+        lambda tx, _, event: agent_config.script_changed(tx, event.customer_id, event.object_id),
     ),
     Reaction(
         "agents get the secrets of their web checks",
         frozenset({"secret.changed", "secret.deleted"}),
-        lambda tx, _, event: watching.secret_changed(tx, event.customer_id),
+        lambda tx, _, event: agent_config.secret_changed(tx, event.customer_id),
     ),
     Reaction(
         "secrets of deleted tasks go",
@@ -121,7 +120,7 @@ REACTIONS = (
             {"host.created", "host.changed", "host.deleted"}
             | {"definition.created", "definition.changed"}
         ),
-        lambda tx, house, event: step.follow(tx, house.keys, event.customer_id),
+        lambda tx, house, event: rollout.follow(tx, house.keys, event.customer_id),
     ),
     Reaction("the first host gets the demo", frozenset({"host.connected"}), show_demo),
 )

@@ -7,29 +7,26 @@ from dataclasses import dataclass
 from typing import Concatenate, ParamSpec, TypeVar
 
 from belvedere import access, hosts
-from belvedere.access.limits import failed_attempts as failures
+from belvedere.access.limits import failed_attempts
 from belvedere.db import Tx, clock_steps
 from belvedere.indicators import aging
 from belvedere.indicators.store import any_going_stale
 from belvedere.jobs.history import limits, retention
-from belvedere.jobs.lifecycle import claim as queue
-from belvedere.jobs.lifecycle import timeouts as sweep
+from belvedere.jobs.lifecycle import claim, timeouts
 from belvedere.jobs.model import UNREACHABLE_AFTER
 from belvedere.monitors import retention as monitor_retention
 from belvedere.monitors import watch_changes
 from belvedere.monitors.evaluation import rollups, watchdog
 from belvedere.notifications import inbox as notices
-from belvedere.notifications.delivery import dispatcher as post
-from belvedere.notifications.delivery import messages
-from belvedere.schedules import firing
-from belvedere.schedules import run_history as ledger
+from belvedere.notifications.delivery import dispatcher, messages
+from belvedere.schedules import firing, run_history
 from belvedere.schedules import store as schedules
 from belvedere.server import clock
 from belvedere.server.agents.connection import BEAT_MS
 from belvedere.server.background import consumers as reactions
 from belvedere.server.encryption import sealing
 from belvedere.server.runtime import House
-from belvedere.webhooks.deliveries import store as inbox
+from belvedere.webhooks.deliveries import store
 from belvedere.workflows.engine import advance
 
 log = logging.getLogger("belvedere.loops")
@@ -68,16 +65,16 @@ async def wake_waiting(house: House) -> None:
     """The backstop of the doorbell: work starts within a second or two without it."""
     if not len(house.links):
         return
-    for host_id in await house.db.read(queue.waiting_hosts):
+    for host_id in await house.db.read(claim.waiting_hosts):
         if house.links.of(host_id) is not None:
-            await house.db.join(queue.wake, host_id)
+            await house.db.join(claim.wake, host_id)
 
 
 async def tell_cancels(house: House) -> None:
     """The same for what shall be stopped."""
     if not len(house.links):
         return
-    for host_id, fence in await house.db.read(queue.to_cancel):
+    for host_id, fence in await house.db.read(claim.to_cancel):
         link = house.links.of(host_id)
         if link is not None:
             link.cancel([fence])
@@ -112,8 +109,8 @@ async def note_failures(house: House) -> None:
     """Failed sign-ins of the last minute, gathered, into the log and the audit."""
     found = house.limits.failures.take()
     if found:
-        failures.report(found)
-        await house.db.write(failures.write, found)
+        failed_attempts.report(found)
+        await house.db.write(failed_attempts.write, found)
 
 
 async def note_proxies(house: House) -> None:
@@ -129,32 +126,32 @@ async def mark_silent(house: House) -> None:
         await judge(house, hosts.gone_quiet, UNREACHABLE_AFTER, gone)
     cut_off, back = await house.db.read(_marks_due)
     if cut_off:
-        await house.db.write(sweep.mark_unreachable)
+        await house.db.write(timeouts.mark_unreachable)
     if back:
-        await house.db.write(sweep.mark_reachable)
+        await house.db.write(timeouts.mark_reachable)
 
 
 def _marks_due(tx: Tx) -> tuple[bool, bool]:
-    return sweep.any_unreachable(tx), sweep.any_reachable(tx)
+    return timeouts.any_unreachable(tx), timeouts.any_reachable(tx)
 
 
 async def lose_overdue(house: House) -> None:
-    late = {found.fence: found for found in await house.db.read(sweep.overdue)}
+    late = {found.fence: found for found in await house.db.read(timeouts.overdue)}
     seconds = house.overdue.look(late)
     lost = [fence for fence in late if seconds[fence] * 1_000 >= late[fence].patience]
     if lost:
-        await judge(house, sweep.lose, lost)
+        await judge(house, timeouts.lose, lost)
 
 
 async def expire(house: House) -> None:
-    while await house.db.read(sweep.any_expired):
-        if await judge(house, sweep.expire) is None:
+    while await house.db.read(timeouts.any_expired):
+        if await judge(house, timeouts.expire) is None:
             return
 
 
 async def forget_old(house: House) -> None:
     """Retention, in small batches with a breath between them."""
-    for verb in (sweep.forget_keys, retention.purge):
+    for verb in (timeouts.forget_keys, retention.purge):
         while await house.db.write(verb):
             await asyncio.sleep(0)
     consumers = [reaction.name for reaction in reactions.REACTIONS]
@@ -210,7 +207,7 @@ async def forget_samples(house: House) -> None:
 
 
 async def send_messages(house: House) -> None:
-    await post.send_due(house.db, house.keys, house.couriers)
+    await dispatcher.send_due(house.db, house.keys, house.couriers)
 
 
 async def forget_messages(house: House) -> None:
@@ -220,11 +217,11 @@ async def forget_messages(house: House) -> None:
 
 
 async def forget_deliveries(house: House) -> None:
-    while await house.db.write(inbox.forget_old):
+    while await house.db.write(store.forget_old):
         await asyncio.sleep(0)
     webhook_id: str | None = ""
     while webhook_id is not None:
-        webhook_id = await house.db.write(inbox.forget_many, webhook_id)
+        webhook_id = await house.db.write(store.forget_many, webhook_id)
 
 
 async def fire_schedules(house: House) -> None:
@@ -251,11 +248,11 @@ async def _fire(house: House, schedule_id: str) -> bool:
 
 
 async def forget_runs(house: House) -> None:
-    while await house.db.write(ledger.forget_old):
+    while await house.db.write(run_history.forget_old):
         await asyncio.sleep(0)
     schedule_id: str | None = ""
     while schedule_id is not None:
-        schedule_id = await house.db.write(ledger.forget_many, schedule_id)
+        schedule_id = await house.db.write(run_history.forget_many, schedule_id)
 
 
 async def give_up_lost(house: House) -> None:

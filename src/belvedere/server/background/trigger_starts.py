@@ -8,8 +8,8 @@ import msgspec
 from belvedere import events
 from belvedere.access import Actor
 from belvedere.access.actor import starter
-from belvedere.access.crypto import sealed_values as sealed
-from belvedere.access.customers import service as customers
+from belvedere.access.crypto import sealed_values
+from belvedere.access.customers import service
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
 from belvedere.events import Event
@@ -17,7 +17,7 @@ from belvedere.jobs import starters
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.lifecycle import create
 from belvedere.jobs.lifecycle.create import NewJob
-from belvedere.triggers import store as triggers
+from belvedere.triggers import store
 from belvedere.triggers.store import Trigger
 from belvedere.workflows import start as workflows
 from belvedere.workflows.engine import outcome
@@ -27,13 +27,13 @@ from belvedere.workflows.start import NewWorkflowJob
 def start(tx: Tx, event: Event) -> None:
     """Start what is attached now. One that cannot run harms no other, and is told."""
     data = msgspec.json.decode(event.data)
-    customer = customers.find(tx, event.customer_id)
+    customer = service.find(tx, event.customer_id)
     if not customer.enabled:
         return
     people = starters.of_source(tx, customer.id, data["job_id"]) if "job_id" in data else ()
     actor = starter(customer.id, customer.name, starters=people)
     given = _arguments(tx, customer.id, data)
-    for one in triggers.of_source(
+    for one in store.of_source(
         tx, customer.id, data["source"], event.object_id, data["event_name"]
     ):
         refusal = _unapproved(tx, customer.id, data, one)
@@ -53,7 +53,7 @@ def _arguments(tx: Tx, customer_id: str, data: dict[str, Any]) -> list[Any]:
         return outcome.output_of(tx, data["job_id"])
     output = tx.value("select output from jobs where id = ?", data["job_id"])
     found: list[Any] = msgspec.json.decode(output or "[]")
-    return sealed.open_values(tx.sealer, customer_id, found)
+    return sealed_values.open_values(tx.sealer, customer_id, found)
 
 
 def _unapproved(tx: Tx, customer_id: str, data: dict[str, Any], one: Trigger) -> Refused | None:

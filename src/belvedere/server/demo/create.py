@@ -12,7 +12,7 @@ from belvedere.monitors import service as monitors
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.schedules import service as schedules
 from belvedere.schedules.bodies import ScheduleBody
-from belvedere.server.demo import inventory as things
+from belvedere.server.demo import inventory
 from belvedere.server.demo import sample_tasks as samples
 from belvedere.server.demo.inventory import Thing
 from belvedere.server.runtime import House
@@ -59,7 +59,7 @@ def make(tx: Tx, house: House, actor: Actor, host_id: str) -> None:
         *_watched(tx, house, actor, host_id),
         *_started(tx, house, actor, tasks),
     ]
-    things.write_down(tx, actor.customer_id, found)
+    inventory.write_down(tx, actor.customer_id, found)
 
 
 def _tasks(tx: Tx, actor: Actor, tasks: dict[str, str]) -> Iterator[Thing]:

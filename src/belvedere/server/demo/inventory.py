@@ -20,7 +20,7 @@ from belvedere.schedules import store as schedule_rows
 from belvedere.server.runtime import House
 from belvedere.tasks import service as tasks
 from belvedere.tasks.store import Runnable, missing, runnable
-from belvedere.triggers import store as triggers
+from belvedere.triggers import store
 from belvedere.webhooks import service as webhooks
 from belvedere.webhooks import store as webhook_rows
 from belvedere.workflow_specs import store as workflow_rows
@@ -125,8 +125,8 @@ def _check_unused(tx: Tx, actor: Actor, one: Thing) -> None:
     customer_id, found = actor.customer_id, (one.object, one.id)
     is_used = (
         schedule_rows.of_target(tx, customer_id, one.id)
-        or triggers.of_source(tx, customer_id, *found)
-        or triggers.of_target(tx, customer_id, *found)
+        or store.of_source(tx, customer_id, *found)
+        or store.of_target(tx, customer_id, *found)
     )
     if is_used:
         raise Conflict("A schedule or a trigger uses it.", code="demo_in_use")

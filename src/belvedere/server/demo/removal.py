@@ -5,7 +5,7 @@ import msgspec
 from belvedere.access import Actor, Level, require
 from belvedere.base.errors import NotFound, Refused
 from belvedere.db import Tx
-from belvedere.server.demo import inventory as things
+from belvedere.server.demo import inventory
 from belvedere.server.demo.inventory import Thing
 from belvedere.server.runtime import House
 
@@ -37,7 +37,7 @@ async def remove(house: House, actor: Actor, *, even_changed: bool) -> Removal:
     found = Removal()
     for one in await house.db.read(_made, actor):
         try:
-            await house.db.write(things.delete, house, actor, one, even_changed)
+            await house.db.write(inventory.delete, house, actor, one, even_changed)
         except NotFound:
             # Somebody has deleted it already.
             continue
@@ -46,10 +46,10 @@ async def remove(house: House, actor: Actor, *, even_changed: bool) -> Removal:
         else:
             found.removed.append(Removed(one.object, one.id, one.name))
     if not found.kept:
-        await house.db.write(things.forget, actor.customer_id)
+        await house.db.write(inventory.forget, actor.customer_id)
     return found
 
 
 def _made(tx: Tx, actor: Actor) -> list[Thing]:
     require(actor, Level.ADMIN)
-    return things.made(tx, actor.customer_id)
+    return inventory.made(tx, actor.customer_id)

@@ -4,7 +4,7 @@ from typing import Any
 
 from belvedere.access import Actor, Level
 from belvedere.access.crypto.keyring import Keys
-from belvedere.access.people import memberships as roster
+from belvedere.access.people import memberships
 from belvedere.db import Tx
 from belvedere.tasks import service
 from belvedere.tasks.bodies import ScriptBody, TaskBody
@@ -68,7 +68,9 @@ echo "The root disk is $1% full, and $2 are free."
 def make_demo(tx: Tx, keys: Keys, actor: Actor, host_id: str) -> dict[str, str]:
     """Make the sample tasks on this host; their ids by name."""
     owners = [
-        member.email for member in roster.everybody(tx, actor) if Level(member.level) is Level.OWNER
+        member.email
+        for member in memberships.everybody(tx, actor)
+        if Level(member.level) is Level.OWNER
     ]
     made = [service.create(tx, keys, actor, body)[0] for body in _bodies(host_id, owners)]
     return {view.name: view.id for view in made}

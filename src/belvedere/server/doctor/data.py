@@ -7,7 +7,7 @@ from belvedere.base.clock import iso
 from belvedere.db import Tx
 from belvedere.db.migrate import migrations
 from belvedere.db.readonly import Peek
-from belvedere.jobs.history import consistency as fold
+from belvedere.jobs.history import consistency
 from belvedere.jobs.output import log_store as joblog
 from belvedere.protocol import CHUNK
 from belvedere.server.doctor.model import Finding, Patient, notice, ok, problem, problems
@@ -75,7 +75,7 @@ def _job_batch(tx: Tx, after: str) -> tuple[str, list[str]] | None:
         after,
         BATCH,
     )
-    return None if last is None else (last, fold.check(tx, after, BATCH))
+    return None if last is None else (last, consistency.check(tx, after, BATCH))
 
 
 def attempts(patient: Patient) -> Iterable[Finding]:
@@ -199,7 +199,7 @@ def find_strays(db: Peek, logs: Peek, sleep: Callable[[float], None]) -> list[st
 def _strays(db: Peek, logs: Peek) -> list[str]:
     found: list[str] = []
     after = ""
-    while job_ids := logs.look(fold.logged, after, BATCH):
-        found += db.look(fold.strays, job_ids)
+    while job_ids := logs.look(consistency.logged, after, BATCH):
+        found += db.look(consistency.strays, job_ids)
         after = job_ids[-1]
     return found

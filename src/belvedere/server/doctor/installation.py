@@ -6,13 +6,12 @@ import socket
 from collections.abc import Iterable
 from pathlib import Path
 
-from belvedere.access.crypto import key_file as keyfile
+from belvedere.access.crypto import key_file
 from belvedere.access.crypto.keyring import SECRET_FILE
 from belvedere.base.clock import MINUTE, SECOND, iso, parse_iso
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
-from belvedere.server import operator_socket as operator
-from belvedere.server import scripts_user
+from belvedere.server import operator_socket, scripts_user
 from belvedere.server.doctor.model import Finding, Patient, notice, ok, problem
 from belvedere.server.scripts_user import ADVICE
 from belvedere.server.transport import proxies
@@ -25,7 +24,7 @@ EPOCH_START = parse_iso("2025-01-01")
 
 
 def server(patient: Patient) -> Iterable[Finding]:
-    door = operator.socket_path(patient.settings)
+    door = operator_socket.socket_path(patient.settings)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
         runs = door.exists() and knock.connect_ex(str(door)) == 0
     folder = patient.settings.folder
@@ -46,7 +45,7 @@ def permissions(patient: Patient) -> Iterable[Finding]:
 
 
 def _files(folder: Path) -> list[Path]:
-    kept = (*folder.glob("*.db*"), folder / SECRET_FILE, folder / operator.SOCKET)
+    kept = (*folder.glob("*.db*"), folder / SECRET_FILE, folder / operator_socket.SOCKET)
     return sorted(path for path in kept if path.exists())
 
 
@@ -78,7 +77,7 @@ def key(patient: Patient) -> Iterable[Finding]:
         yield problem("key", f"There is no {SECRET_FILE} in {settings.folder}.", restore)
         return
     try:
-        mine = keyfile.load(settings.folder, settings.secret_key).keys.digest("key check")
+        mine = key_file.load(settings.folder, settings.secret_key).keys.digest("key check")
     except Refused as refusal:
         yield problem("key", refusal.message, restore)
         return

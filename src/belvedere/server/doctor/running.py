@@ -6,14 +6,14 @@ from urllib.parse import quote
 from belvedere.base.clock import iso
 from belvedere.client.errors import Problem, Unreachable
 from belvedere.client.http_client import Client
-from belvedere.server import operator_socket as operator
+from belvedere.server import operator_socket
 from belvedere.server.doctor.model import Finding, Patient, notice, ok
 from belvedere.server.loop_watchdog import SLOW_S
 
 
 def event_loop(patient: Patient) -> Iterable[Finding]:
     """Nothing when no server runs here, or one of an older version."""
-    path = operator.socket_path(patient.settings).absolute()
+    path = operator_socket.socket_path(patient.settings).absolute()
     try:
         with Client(f"unix:{quote(str(path))}") as client:
             state = client.post("/event-loop", {})

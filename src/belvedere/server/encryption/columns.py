@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access import audit
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.base.text import request_masking
 from belvedere.base.text.credentials import in_text, masked
 from belvedere.db import Tx
@@ -17,9 +17,9 @@ from belvedere.monitors import store as monitors
 from belvedere.monitors.config import secrecy
 from belvedere.schedules import store as schedules
 from belvedere.tasks import store as tasks
-from belvedere.webhooks.deliveries import store as inbox
+from belvedere.webhooks.deliveries import store
 from belvedere.workflow_specs import store as workflows
-from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine import step_store
 
 Row = tuple[Any, ...]
 
@@ -37,7 +37,7 @@ class Place:
     about: Callable[[Row], str]
     more: tuple[str, ...] = ()
     # How a text with a box is found in SQL.
-    sign: str = sealed.OBJECT
+    sign: str = sealed_values.OBJECT
     # A column that may hold the same text.
     copy: str = ""
 
@@ -49,7 +49,7 @@ def _job(tx: Tx, text: str, row: Row) -> str:
         return text
     places = _masked_places(tx, task_id, version)
     values = msgspec.json.decode(text)
-    kept = sealed.seal_values(tx, customer_id, values, places) if places else values
+    kept = sealed_values.seal_values(tx, customer_id, values, places) if places else values
     return text if kept == values else msgspec.json.encode(kept).decode()
 
 
@@ -72,7 +72,7 @@ def _plan(tx: Tx, text: str, row: Row) -> str:
 
 
 def _delivery(tx: Tx, text: str, row: Row) -> str:
-    return text if row[1] == "[]" else sealed.seal_text(tx, inbox.about(row[0]), text)
+    return text if row[1] == "[]" else sealed_values.seal_text(tx, store.about(row[0]), text)
 
 
 def _audited(tx: Tx, text: str, row: Row) -> str:
@@ -88,7 +88,7 @@ def _audited(tx: Tx, text: str, row: Row) -> str:
 
 
 def _given(tx: Tx, text: str, row: Row) -> str:
-    return sealed.seal_text(tx, sealed.about_values(row[3]), text)
+    return sealed_values.seal_text(tx, sealed_values.about_values(row[3]), text)
 
 
 def _output(tx: Tx, text: str, row: Row) -> str:
@@ -135,44 +135,44 @@ PLACES = (
         *("definitions", "body", ("id",)),
         lambda tx, text, row: definitions.sealed_body(tx, row[0], text),
         lambda row: definitions.about(row[0]),
-        sign=sealed.TEXT,
+        sign=sealed_values.TEXT,
     ),
     Place(
         *("schedules", "arguments", ("id",)),
         lambda tx, text, row: schedules.sealed_arguments(tx, row[0], text),
         lambda row: schedules.about(row[0]),
-        sign=sealed.TEXT,
+        sign=sealed_values.TEXT,
     ),
     Place(
         *("deliveries", "body", ("id",)),
         lambda tx, text, row: (
-            text if row[1] == "[]" else sealed.seal_text(tx, inbox.about(row[0]), text)
+            text if row[1] == "[]" else sealed_values.seal_text(tx, store.about(row[0]), text)
         ),
-        lambda row: inbox.about(row[0]),
+        lambda row: store.about(row[0]),
         more=("masked",),
-        sign=sealed.TEXT,
+        sign=sealed_values.TEXT,
     ),
     Place(
         *("workflow_jobs", "given", ("job_id",)),
-        lambda tx, text, row: steps.sealed_given(tx, row[0], text),
-        lambda row: steps.about(row[0]),
-        sign=sealed.TEXT,
+        lambda tx, text, row: step_store.sealed_given(tx, row[0], text),
+        lambda row: step_store.about(row[0]),
+        sign=sealed_values.TEXT,
     ),
     *(
         Place(
             *("workflow_steps", column, _STEP, seal),
-            lambda row: sealed.about_values(row[3]),
+            lambda row: sealed_values.about_values(row[3]),
             more=_OF_STEP,
-            sign=sealed.TEXT,
+            sign=sealed_values.TEXT,
         )
         for column, seal in (("given", _given), ("output", _output))
     ),
     Place(
         *("jobs", "arguments", ("id",)),
         _job,
-        lambda row: sealed.about_values(row[1]),
+        lambda row: sealed_values.about_values(row[1]),
         more=("customer_id", "task_id", "task_version"),
-        sign=f"%{sealed.OBJECT}",
+        sign=f"%{sealed_values.OBJECT}",
         copy="output",
     ),
 )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
-from belvedere.access.crypto import key_file as keyfile
+from belvedere.access.crypto import key_file
 from belvedere.access.crypto.key_file import KeyFile
 from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Unavailable
@@ -59,14 +59,14 @@ def add(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
     """A new key that nothing is sealed with yet; one that is there already is as good."""
     known = _file(house)
     if known.newest == house.keys.name:
-        known = keyfile.with_new(known)
+        known = key_file.with_new(known)
         if house.settings.secret_key:
             raise Conflict(
                 "The key comes from BELVEDERE_SECRET_KEY. Set it to this on every server, restart"
                 f" them, and rotate then: {' '.join(known.text().split())}",
                 code="key_in_setting",
             )
-        keyfile.write(house.settings.folder, known)
+        key_file.write(house.settings.folder, known)
     house.keys.know(known.seals)
     return {"key": known.newest, "in_use": house.keys.name}
 
@@ -109,7 +109,7 @@ def _forget(house: House, old: Set[str]) -> None:
     known = _file(house)
     kept = {name: key for name, key in known.seals.items() if name not in old}
     if not house.settings.secret_key:
-        keyfile.write(house.settings.folder, KeyFile(known.hash, kept))
+        key_file.write(house.settings.folder, KeyFile(known.hash, kept))
     house.keys.know(kept)
 
 
@@ -122,7 +122,7 @@ def show(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _file(house: House) -> KeyFile:
-    return keyfile.load(house.settings.folder, house.settings.secret_key)
+    return key_file.load(house.settings.folder, house.settings.secret_key)
 
 
 def left(tx: Tx, name: str) -> int:
@@ -134,8 +134,8 @@ def left(tx: Tx, name: str) -> int:
 
 
 def _count(tx: Tx, name: str) -> int:
-    mine = "{0} not like '%.%'" if name == keyfile.FIRST else "{0} like ?"
-    params = () if name == keyfile.FIRST else (f"{name}.%",)
+    mine = "{0} not like '%.%'" if name == key_file.FIRST else "{0} like ?"
+    params = () if name == key_file.FIRST else (f"{name}.%",)
     return sum(
         int(
             tx.value(

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
@@ -36,7 +36,7 @@ def seal_batch(tx: Tx, place: Place) -> int:
     """The next rows of a column; how many were looked at. None left: it is done."""
     rows = _next(tx, place)
     for *names, text in rows:
-        if text is not None and not text.startswith((sealed.OBJECT, sealed.TEXT)):
+        if text is not None and not text.startswith((sealed_values.OBJECT, sealed_values.TEXT)):
             _write(tx, place, names, text, place.seal(tx, text, tuple(names)))
     last = rows[-1][: len(place.names)] if len(rows) == BATCH else None
     _keep_mark(tx, place, DONE if last is None else msgspec.json.encode(last).decode())

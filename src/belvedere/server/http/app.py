@@ -13,10 +13,7 @@ from belvedere.access.signin import cookies
 from belvedere.base.errors import Invalid, Refused, Unauthenticated
 from belvedere.rest import off_loop
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.server.http import authentication as auth
-from belvedere.server.http import bodies as body
-from belvedere.server.http import errors
-from belvedere.server.http import responses as whole
+from belvedere.server.http import authentication, bodies, errors, responses
 from belvedere.server.http.outflow import stream_out
 from belvedere.server.http.routing import Match, Table
 from belvedere.server.runtime import House
@@ -95,43 +92,43 @@ class App:
         self, match: Match, scope: Any, receive: Any, headers: dict[bytes, bytes]
     ) -> Reply:
         route = match.route
-        query = body.query_of(scope["query_string"])
+        query = bodies.query_of(scope["query_string"])
         actor = await self._actor(route, scope, headers, query)
-        named = auth.one_name(match.customer, *query.get("customer", ()))
+        named = authentication.one_name(match.customer, *query.get("customer", ()))
         ask = Ask(scope, receive, route, actor, self.house, match.path, query)
         ask.customer = named
         if route.level != Level.ANONYMOUS:
-            auth.check_customer(actor, named)
+            authentication.check_customer(actor, named)
         if route.admit is not None:
             await route.admit(ask)
         if route.body is not None or route.raw_body:
-            ask.raw = await body.read(receive, headers, ask.max_body or route.max_body)
+            ask.raw = await bodies.read(receive, headers, ask.max_body or route.max_body)
         if route.body is not None and not route.raw_body:
             await self._check_body(ask, headers, named)
         return _reply(await route.handler(ask))
 
     async def _check_body(self, ask: Ask, headers: dict[bytes, bytes], named: str | None) -> None:
         ask.body, said = await off_loop.read(
-            len(ask.raw), body.checked, ask.route, ask.raw, headers
+            len(ask.raw), bodies.checked, ask.route, ask.raw, headers
         )
-        ask.customer = auth.one_name(named, said)
+        ask.customer = authentication.one_name(named, said)
         if ask.route.level != Level.ANONYMOUS:
-            auth.check_customer(ask.actor, ask.customer)
+            authentication.check_customer(ask.actor, ask.customer)
 
     async def _actor(
         self, route: Route, scope: Any, headers: dict[bytes, bytes], query: dict[str, list[str]]
     ) -> Actor:
         address = self.address(scope, headers)
         if route.level == Level.ANONYMOUS:
-            return msgspec.structs.replace(auth.ANYONE, address=address)
-        token = auth.shown(headers, query)
+            return msgspec.structs.replace(authentication.ANYONE, address=address)
+        token = authentication.shown(headers, query)
         if token is None:
-            token = auth.cookie(headers, secure=scope["scheme"] == "https")
+            token = authentication.cookie(headers, secure=scope["scheme"] == "https")
             if token is None:
                 raise Unauthenticated("Send an access token: Authorization: Bearer <token>.")
-            auth.check_origin(scope["method"], headers)
+            authentication.check_origin(scope["method"], headers)
         actor = await self.house.credentials.actor(token, self.house.clock())
-        auth.check_level(actor, route)
+        authentication.check_level(actor, route)
         return msgspec.structs.replace(actor, address=address)
 
     def address(self, scope: Any, headers: dict[bytes, bytes]) -> str:
@@ -174,9 +171,9 @@ class App:
         else:
             data = _bytes_of(reply)
             head[b"content-length"] = str(len(data)).encode()
-        cycle = whole.cycle_of(send)
+        cycle = responses.cycle_of(send)
         if cycle is not None:
-            await whole.answer(cycle, reply.status, head, data)
+            await responses.answer(cycle, reply.status, head, data)
             return
         await send(_start(reply.status, head))
         await send({"type": "http.response.body", "body": data})

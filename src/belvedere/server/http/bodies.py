@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from belvedere.base.errors import BadMediaType, Fault, Invalid, TooLarge
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.rest import fields
 from belvedere.rest.route import Route
 
@@ -55,7 +55,7 @@ def checked(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> tuple[Any,
         raise BadMediaType("Send the body as application/json.")
     value = {}
     if raw.strip():
-        value = text.parse(raw, exact=route.exact_numbers, most=route.max_values)
+        value = json_text.parse(raw, exact=route.exact_numbers, most=route.max_values)
     return converted(value, route.body, known=route.known), _customer(value)
 
 

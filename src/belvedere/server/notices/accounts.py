@@ -3,13 +3,12 @@ new passwords, second factors, tokens. It follows from events, so nobody's sign-
 
 from typing import Any, NamedTuple
 
-from belvedere.access.people import memberships as roster
+from belvedere.access.people import memberships
 from belvedere.base.clock import iso
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.events import Event
-from belvedere.notifications.delivery import dispatcher as post
-from belvedere.notifications.delivery import message_text as wording
+from belvedere.notifications.delivery import dispatcher, message_text
 from belvedere.notifications.delivery.dispatcher import Letter
 from belvedere.notifications.model import Severity, Told
 from belvedere.server.notices.batch import Turn, told
@@ -95,7 +94,7 @@ def write_mail(tx: Tx, house: House, event: Event, data: dict[str, Any]) -> None
     ]
     letter = Letter(f"{titles.en} / {titles.es}", "\n---\n\n".join(texts))
     whose_mail = (event.customer_id, account.email)
-    post.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
+    dispatcher.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
 
 
 def _account(tx: Tx, event: Event) -> Account | None:
@@ -103,10 +102,10 @@ def _account(tx: Tx, event: Event) -> Account | None:
     if event.object == "token":
         sql = "select created_by from tokens where id = ?"
         user_id = tx.value(sql, event.object_id) or ""
-        member = roster.of_user(tx, event.customer_id, user_id)
+        member = memberships.of_user(tx, event.customer_id, user_id)
     else:
         try:
-            member = roster.find(tx, event.customer_id, event.object_id)
+            member = memberships.find(tx, event.customer_id, event.object_id)
         except NotFound:
             return None
     if member is None or not member.enabled or not member.user_enabled:
@@ -123,5 +122,5 @@ def _details(tx: Tx, event: Event, data: dict[str, Any]) -> Words:
     sql = "select address, agent from sessions where id = ?"
     address, agent = tx.row(sql, str(data.get("session_id", ""))) or (UNKNOWN, UNKNOWN)
     # The caller chose this text.
-    program = wording.one_line(agent, MAX_AGENT) or UNKNOWN
+    program = message_text.one_line(agent, MAX_AGENT) or UNKNOWN
     return Words(*(text.format(address=address, agent=program) for text in _SIGN_IN))

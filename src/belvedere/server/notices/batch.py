@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor, acl_of
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.access.customers.service import Customer
-from belvedere.access.people import memberships as roster
+from belvedere.access.people import memberships
 from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.events.kinds import KINDS
-from belvedere.notifications.delivery import message_text as wording
+from belvedere.notifications.delivery import message_text
 from belvedere.notifications.model import MAX_TEXT, Notice, Rule, Severity, Told
 
 
@@ -33,7 +33,7 @@ class Turn:
 
     def customer(self, customer_id: str) -> Customer:
         if customer_id not in self._customers:
-            self._customers[customer_id] = customers.find(self.tx, customer_id)
+            self._customers[customer_id] = service.find(self.tx, customer_id)
         return self._customers[customer_id]
 
     def people(self, customer_id: str, are_told: Callable[[Actor], bool]) -> tuple[str, ...]:
@@ -45,8 +45,8 @@ class Turn:
         if customer_id not in self._members:
             customer = self.customer(customer_id)
             self._members[customer_id] = [
-                roster.acting(one, customer.name)
-                for one in roster.everybody(self.tx, customers.operator(customer))
+                memberships.acting(one, customer.name)
+                for one in memberships.everybody(self.tx, service.operator(customer))
                 if one.enabled and one.user_enabled and one.invited_at is None
             ]
         return self._members[customer_id]
@@ -87,11 +87,11 @@ def told(
         event.kind,
         event.object,
         event.object_id,
-        wording.one_line(said),
+        message_text.one_line(said),
         event.at,
         Severity(severity),
         str(data.get("state", "")),
-        wording.one_line(text, MAX_TEXT),
+        message_text.one_line(text, MAX_TEXT),
         turn.link(event, place),
     )
     return Told(

@@ -8,11 +8,9 @@ import msgspec
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
 from belvedere.events import Event
-from belvedere.notifications import routing as telling
-from belvedere.notifications import store
+from belvedere.notifications import routing, store
 from belvedere.notifications.model import TOLD, Told
-from belvedere.server.notices import jobs, mails
-from belvedere.server.notices import objects as things
+from belvedere.server.notices import jobs, mails, objects
 from belvedere.server.notices.batch import Turn
 from belvedere.server.runtime import House
 
@@ -21,11 +19,11 @@ KINDS = TOLD | {"message.dead"}
 
 TELLERS: dict[str, Callable[[Turn, Event, dict[str, Any]], Told | None]] = {
     "job": jobs.tell,
-    "monitor": things.tell_watched,
-    "indicator": things.tell_watched,
-    "member": things.tell_member,
-    "token": things.tell_token,
-    "message": things.tell_message,
+    "monitor": objects.tell_watched,
+    "indicator": objects.tell_watched,
+    "member": objects.tell_member,
+    "token": objects.tell_token,
+    "message": objects.tell_message,
 }
 
 
@@ -35,10 +33,10 @@ def tell(tx: Tx, house: House, found: Sequence[Event]) -> None:
     rules = store.live_rules(tx, {event.customer_id for event in found})
     turn = Turn(tx, house.settings.base_url, rules)
     said = (_told(turn, event) for event in found)
-    telling.tell(tx, [one for one in said if one is not None], rules)
+    routing.tell(tx, [one for one in said if one is not None], rules)
     mails.write(tx, house, found)
 
 
 def _told(turn: Turn, event: Event) -> Told | None:
-    teller = TELLERS.get(event.object, things.tell_plain)
+    teller = TELLERS.get(event.object, objects.tell_plain)
     return teller(turn, event, msgspec.json.decode(event.data))

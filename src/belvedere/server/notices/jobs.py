@@ -5,11 +5,10 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor, Level
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.db import Tx, columns
 from belvedere.events import Event
-from belvedere.jobs import permissions as sight
-from belvedere.jobs import specs
+from belvedere.jobs import permissions, specs
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.model import APPROVAL, JobRow
 from belvedere.notifications.model import Severity, Told
@@ -86,7 +85,7 @@ def _people(turn: Turn, job: JobRow, *, is_asked: bool) -> tuple[str, ...]:
     """The approvers; else who started it; else, as nobody did, the admins and those whom its ACL
     names."""
     if is_asked and job.type == APPROVAL:
-        return turn.people(job.customer_id, lambda one: sight.may_decide(turn.tx, one, job))
+        return turn.people(job.customer_id, lambda one: permissions.may_decide(turn.tx, one, job))
     starter = turn.people(job.customer_id, lambda one: one.user_id == job.user_id)
     if starter:
         return starter
@@ -118,7 +117,7 @@ def note_of(tx: Tx, job: JobRow) -> tuple[str, str, frozenset[str]]:
     """Subject, body and recipients: from the arguments, where they are empty from the task."""
     spec = specs.of_job(tx, job)
     kept = tx.value("select arguments from jobs where id = ?", job.id)
-    values = sealed.shown_values(msgspec.json.decode(kept or "[]"))
+    values = sealed_values.shown_values(msgspec.json.decode(kept or "[]"))
     given = [str(one or "") for one in values]
     subject, body, to = (*given, "", "", "")[:3]
     return subject or spec.subject, body or spec.body, _addresses(to) or _lower(spec.recipients)

@@ -6,26 +6,22 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from belvedere.access.credentials import one_time_links as links
-from belvedere.access.customers import service as customers
-from belvedere.access.people import memberships as roster
+from belvedere.access.credentials import one_time_links
+from belvedere.access.customers import service
+from belvedere.access.people import memberships
 from belvedere.access.signin import sessions
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.events import Event
-from belvedere.jobs import permissions as sight
-from belvedere.jobs import specs
+from belvedere.jobs import permissions, specs
 from belvedere.jobs.approvals import links as vote_links
-from belvedere.jobs.approvals import page as vote_page
-from belvedere.jobs.approvals import plan
+from belvedere.jobs.approvals import page, plan
 from belvedere.jobs.approvals.plan import Plan
 from belvedere.jobs.model import APPROVAL, JobRow, Lifecycle
-from belvedere.notifications.delivery import dispatcher as post
-from belvedere.notifications.delivery import message_text as wording
+from belvedere.notifications.delivery import dispatcher, message_text
 from belvedere.notifications.delivery.dispatcher import Letter
 from belvedere.notifications.model import MAX_TEXT
-from belvedere.server.notices import accounts as account
-from belvedere.server.notices import jobs
+from belvedere.server.notices import accounts, jobs
 from belvedere.server.notices.batch import Turn
 from belvedere.server.runtime import House
 
@@ -61,13 +57,13 @@ def _invitation(tx: Tx, house: House, event: Event) -> None:
     member = _member(tx, event)
     if member is None or member.invited_at is None:
         return
-    whose = (links.INVITATION, member.user_id, event.customer_id, "operator")
-    _, token = links.make(tx, house.keys, *whose, proof=links.MAIL, beside=True)
-    name = customers.find(tx, event.customer_id).name
+    whose = (one_time_links.INVITATION, member.user_id, event.customer_id, "operator")
+    _, token = one_time_links.make(tx, house.keys, *whose, proof=one_time_links.MAIL, beside=True)
+    name = service.find(tx, event.customer_id).name
     body = _INVITATION.format(customer=name, link=_link(house, token))
     letter = Letter(f"Invitation to {name}", body)
     whose_mail = (event.customer_id, member.email)
-    post.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
+    dispatcher.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
 
 
 def _recovery(tx: Tx, house: House, event: Event) -> None:
@@ -76,17 +72,17 @@ def _recovery(tx: Tx, house: House, event: Event) -> None:
     member = _member(tx, event)
     if member is None or sessions.memberships(tx, member.user_id)[0].member_id != member.id:
         return
-    whose = (links.RESET, member.user_id, event.customer_id, "operator")
-    _, token = links.make(tx, house.keys, *whose, proof=links.MAIL)
-    by = customers.operator(customers.find(tx, event.customer_id))
-    roster.tell(tx, by, "link", "link_made", member.id, None, {"kind": links.RESET})
+    whose = (one_time_links.RESET, member.user_id, event.customer_id, "operator")
+    _, token = one_time_links.make(tx, house.keys, *whose, proof=one_time_links.MAIL)
+    by = service.operator(service.find(tx, event.customer_id))
+    memberships.tell(tx, by, "link", "link_made", member.id, None, {"kind": one_time_links.RESET})
     letter = Letter("A new password for Belvedere", _RESET.format(link=_link(house, token)))
     whose_mail = (event.customer_id, member.email)
-    post.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
+    dispatcher.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
 
 
 def _account(tx: Tx, house: House, event: Event) -> None:
-    account.write_mail(tx, house, event, msgspec.json.decode(event.data))
+    accounts.write_mail(tx, house, event, msgspec.json.decode(event.data))
 
 
 def _of_job(tx: Tx, house: House, event: Event) -> None:
@@ -104,12 +100,14 @@ def _request(tx: Tx, house: House, event: Event) -> None:
         return
     turn = Turn(tx, house.settings.base_url, ())
     runs = _runs(plan.of_job(tx, job.id))
-    title = wording.one_line(f"{job.name} waits for your approval")
+    title = message_text.one_line(f"{job.name} waits for your approval")
     for member in turn.members(event.customer_id):
-        if sight.may_decide(tx, member, job):
+        if permissions.may_decide(tx, member, job):
             ways = _ways(tx, house, job, member.user_id)
-            body = _ASKED.format(name=wording.one_line(job.name), runs=runs, ways=ways)
-            post.write_mail(tx, house.keys, event.customer_id, member.email, Letter(title, body))
+            body = _ASKED.format(name=message_text.one_line(job.name), runs=runs, ways=ways)
+            dispatcher.write_mail(
+                tx, house.keys, event.customer_id, member.email, Letter(title, body)
+            )
 
 
 def _ways(tx: Tx, house: House, job: JobRow, user_id: str) -> str:
@@ -124,14 +122,14 @@ def _runs(found: Plan) -> str:
     if not found:
         return "Nothing else runs when you approve."
     said = [
-        "\n  ".join([f"- {wording.one_line(one.name)}", *map(_line, vote_page.lines(one))])
+        "\n  ".join([f"- {message_text.one_line(one.name)}", *map(_line, page.lines(one))])
         for one in found
     ]
     return "When you approve, this runs:\n" + "\n".join(said)
 
 
 def _line(said: tuple[str, str]) -> str:
-    return wording.one_line(" ".join(said), MAX_TEXT)
+    return message_text.one_line(" ".join(said), MAX_TEXT)
 
 
 def _note(tx: Tx, house: House, event: Event) -> None:
@@ -144,14 +142,14 @@ def _note(tx: Tx, house: House, event: Event) -> None:
     turn = Turn(tx, house.settings.base_url, ())
     for member in turn.members(event.customer_id):
         if jobs.is_recipient(member, to):
-            letter = Letter(wording.one_line(subject), body)
-            post.write_mail(tx, house.keys, event.customer_id, member.email, letter)
+            letter = Letter(message_text.one_line(subject), body)
+            dispatcher.write_mail(tx, house.keys, event.customer_id, member.email, letter)
 
 
-def _member(tx: Tx, event: Event) -> roster.Member | None:
+def _member(tx: Tx, event: Event) -> memberships.Member | None:
     """Whom it is about, unless the person has left again meanwhile."""
     try:
-        found = roster.find(tx, event.customer_id, event.object_id)
+        found = memberships.find(tx, event.customer_id, event.object_id)
     except NotFound:
         return None
     return found if found.enabled and found.user_enabled else None
@@ -166,5 +164,5 @@ _WRITERS: dict[str, Callable[[Tx, House, Event], None]] = {
     "member.invited": _invitation,
     "member.recovery_asked": _recovery,
     "job.created": _of_job,
-    **dict.fromkeys(account.TITLES, _account),
+    **dict.fromkeys(accounts.TITLES, _account),
 }

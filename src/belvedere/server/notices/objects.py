@@ -7,7 +7,7 @@ from typing import Any
 from belvedere.access import Level, may_see
 from belvedere.events import Event
 from belvedere.notifications.model import Severity, Told
-from belvedere.server.notices import accounts as account
+from belvedere.server.notices import accounts
 from belvedere.server.notices.batch import Turn, tags_of, told
 
 
@@ -79,8 +79,8 @@ def tell_watched(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
 
 def tell_member(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
     """Whoever forgot a password needs somebody who makes a link; the rest is for the member."""
-    if event.kind in account.TITLES:
-        return account.tell(turn, event, data)
+    if event.kind in accounts.TITLES:
+        return accounts.tell(turn, event, data)
     if event.kind != "member.recovery_asked":
         return tell_plain(turn, event, data)
     return told(
@@ -94,8 +94,8 @@ def tell_member(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
 
 def tell_token(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
     """Who made it learns of it, in case it was somebody else."""
-    is_own = event.kind in account.TITLES
-    return account.tell(turn, event, data) if is_own else tell_plain(turn, event, data)
+    is_own = event.kind in accounts.TITLES
+    return accounts.tell(turn, event, data) if is_own else tell_plain(turn, event, data)
 
 
 def tell_message(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:

@@ -7,8 +7,7 @@ from belvedere.access.api.sessions import LoginAnswer, agent_of, answered
 from belvedere.access.limits.rate_limits import Kind
 from belvedere.base.errors import Forbidden
 from belvedere.rest.route import Ask, Reply, Route
-from belvedere.server.setup import first_start
-from belvedere.server.setup import setup_code as setting_up
+from belvedere.server.setup import first_start, setup_code
 from belvedere.server.setup.setup_code import SetUpBody
 
 
@@ -27,13 +26,13 @@ async def set_up(ask: Ask) -> Reply:
     limits = house.turnstile.limits
     limits.check(address, Kind.SETUP)
     try:
-        await house.db.read(setting_up.check, house.keys, body.code)
+        await house.db.read(setup_code.check, house.keys, body.code)
     except Forbidden:
         limits.wrong(address, kind=Kind.SETUP)
         raise
     about = (body.email, body.organization)
     kept = await house.turnstile.digest(body.password, about)
-    entered = await house.db.write(setting_up.set_up, house, body, kept, address, agent_of(ask))
+    entered = await house.db.write(setup_code.set_up, house, body, kept, address, agent_of(ask))
     done = answered(ask, entered)
     done.status = 201
     return done

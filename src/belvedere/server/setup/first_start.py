@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from belvedere.access.credentials import tokens
 from belvedere.access.crypto import password_hash as passwords
-from belvedere.access.customers import service as customers
+from belvedere.access.customers import service
 from belvedere.access.customers.service import Founded
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
@@ -50,13 +50,13 @@ def set_up(house: House) -> Welcome | None:
 def found(tx: Tx, house: House, name: str, email: str, password_hash: str) -> Founded:
     """The first organization and its owner, with whatever the settings want there."""
     settings = house.settings
-    made = customers.create_organization(
+    made = service.create_organization(
         tx, house.keys, name, email, reserved=house.table.reserved, password_hash=password_hash
     )
     if settings.demo:
         tx.run("insert into meta (name, value) values ('demo', ?)", made.customer.id)
     if settings.access_token:
-        actor = customers.operator(made.customer)
+        actor = service.operator(made.customer)
         tokens.adopt_token(tx, house.keys, actor, "set-up", settings.access_token)
     return made
 
@@ -66,5 +66,5 @@ def show_demo(tx: Tx, house: House, event: Event) -> None:
     wanted = tx.value("select value from meta where name = 'demo'")
     if wanted is None or wanted != event.customer_id:
         return
-    demo.make(tx, house, customers.operator(customers.find(tx, wanted)), event.object_id)
+    demo.make(tx, house, service.operator(service.find(tx, wanted)), event.object_id)
     tx.run("delete from meta where name = 'demo'")

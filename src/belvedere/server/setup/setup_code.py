@@ -5,7 +5,7 @@ import secrets
 import msgspec
 
 from belvedere.access.crypto.keyring import Keys
-from belvedere.access.signin import login as entrance
+from belvedere.access.signin import login
 from belvedere.access.signin.login import Entered
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
@@ -69,4 +69,4 @@ def set_up(
         raise Conflict("This server is set up already; sign in.", code="already_set_up")
     made = first_start.found(tx, house, body.organization, body.email, password_hash)
     tx.run(f"delete from meta where name like '{_NAME}%'")
-    return entrance.enter(tx, house.keys, made.owner.user_id, made.customer.name, address, agent)
+    return login.enter(tx, house.keys, made.owner.user_id, made.customer.name, address, agent)

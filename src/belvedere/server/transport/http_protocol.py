@@ -17,8 +17,7 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from belvedere.base.errors import AddressTooLong, HeadersTooLarge, Invalid, Refused, TooMany
-from belvedere.server.http import errors
-from belvedere.server.http import responses as whole
+from belvedere.server.http import errors, responses
 from belvedere.server.transport.connections import Connections
 
 log = logging.getLogger("belvedere.connections")
@@ -311,4 +310,4 @@ def _answer(refusal: Refused) -> bytes:
     head = {b"content-type": b"application/json", b"cache-control": b"no-store"}
     head |= {name.encode(): value.encode() for name, value in errors.headers_of(refusal).items()}
     head[b"content-length"] = str(len(body)).encode()
-    return whole.head_of(errors.status_of(refusal), head, closes=True) + body
+    return responses.head_of(errors.status_of(refusal), head, closes=True) + body

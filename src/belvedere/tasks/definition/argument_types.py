@@ -13,9 +13,9 @@ from urllib.parse import unquote
 import msgspec
 
 from belvedere.base.errors import Invalid
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.rest.multipart import clean_name
-from belvedere.rest.patterns import matcher as patterns
+from belvedere.rest.patterns import matcher
 from belvedere.tasks.model import Argument, ArgumentKind
 
 MAX_FILE = 32 << 20
@@ -50,7 +50,7 @@ def text_of(given: Any) -> str:
     if isinstance(given, str):
         return str(given)
     try:
-        return text.compact(given)
+        return json_text.compact(given)
     except RecursionError:
         raise Unfit("is nested too deeply") from None
     except (TypeError, ValueError):
@@ -78,7 +78,7 @@ def _boolean(definition: Argument, as_text: str, given: Any) -> str:
 
 def _json(definition: Argument, as_text: str, given: Any) -> str:
     try:
-        text.parse(as_text)
+        json_text.parse(as_text)
     except Invalid as fault:
         raise Unfit(f"is not JSON ({fault.message})") from None
     return as_text
@@ -90,12 +90,12 @@ def _select(definition: Argument, as_text: str, given: Any) -> str:
     strange = [value for value in chosen if value not in allowed]
     if strange:
         raise Unfit(f"is not one of {', '.join(sorted(allowed)[:20])}")
-    return text.compact(chosen) if definition.multiple else as_text
+    return json_text.compact(chosen) if definition.multiple else as_text
 
 
 def _remote_options(definition: Argument, as_text: str, given: Any) -> str:
     """Only the form knows what the remote side offered; the server calls nobody."""
-    return text.compact(_several(as_text, given)) if definition.multiple else as_text
+    return json_text.compact(_several(as_text, given)) if definition.multiple else as_text
 
 
 def _several(as_text: str, given: Any) -> Sequence[str]:
@@ -126,10 +126,10 @@ def _email(definition: Argument, as_text: str, given: Any) -> str:
 
 
 def _regexp(definition: Argument, as_text: str, given: Any) -> str:
-    if len(as_text) > patterns.MAX_TEXT:
-        raise Unfit(f"has more than {patterns.MAX_TEXT} characters")
+    if len(as_text) > matcher.MAX_TEXT:
+        raise Unfit(f"has more than {matcher.MAX_TEXT} characters")
     try:
-        is_fit = patterns.compiled(definition.pattern).matches(as_text)
+        is_fit = matcher.compiled(definition.pattern).matches(as_text)
     except Invalid as refusal:
         # Stored by an earlier version, which had other limits.
         raise Unfit(f"cannot be checked; change its pattern. {refusal.message[:-1]}") from None

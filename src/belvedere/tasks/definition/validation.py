@@ -12,9 +12,9 @@ import msgspec
 from belvedere.base.clock import DAY
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.text.regex_syntax import parsed
-from belvedere.rest import text_fields as words
-from belvedere.rest.patterns import matcher as patterns
-from belvedere.tasks.definition import argument_types as kinds
+from belvedere.rest import text_fields
+from belvedere.rest.patterns import matcher
+from belvedere.tasks.definition import argument_types
 from belvedere.tasks.definition.argument_values import MAX_EACH
 from belvedere.tasks.model import Argument, ArgumentKind, Option, Retry, TaskSpec, Type
 
@@ -48,8 +48,8 @@ def checked(spec: TaskSpec) -> TaskSpec:
         raise refusal(faults)
     return msgspec.structs.replace(
         spec,
-        name=words.line("name", spec.name),
-        tags=words.tags("tags", spec.tags),
+        name=text_fields.line("name", spec.name),
+        tags=text_fields.tags("tags", spec.tags),
         task_arguments=in_order(spec.task_arguments),
     )
 
@@ -70,20 +70,20 @@ def in_order(arguments: Sequence[Argument]) -> list[Argument]:
 
 
 def _texts(spec: TaskSpec) -> Faults:
-    yield from _try("name", words.line, "name", spec.name, least=1)
-    yield from _try("tags", words.tags, "tags", spec.tags)
+    yield from _try("name", text_fields.line, "name", spec.name, least=1)
+    yield from _try("tags", text_fields.tags, "tags", spec.tags)
     for name in ("short_description", "icon_color", "icon_image", "subject"):
-        yield from _try(name, words.line, name, getattr(spec, name))
+        yield from _try(name, text_fields.line, name, getattr(spec, name))
     for name in ("success_label", "failure_label", "cancel_label", "ignore_label"):
-        yield from _try(name, words.line, name, getattr(spec, name))
+        yield from _try(name, text_fields.line, name, getattr(spec, name))
     for name in ("description", "body"):
-        yield from _try(name, words.prose, name, getattr(spec, name))
+        yield from _try(name, text_fields.prose, name, getattr(spec, name))
     for name in ("assigned_users", "user_inputs_members", "recipients"):
         if len(getattr(spec, name)) > MAX_PEOPLE:
             yield Fault(name, f"Give at most {MAX_PEOPLE}.")
             continue
         for n, entry in enumerate(getattr(spec, name)):
-            yield from _try(f"{name}[{n}]", words.line, name, entry, least=1)
+            yield from _try(f"{name}[{n}]", text_fields.line, name, entry, least=1)
     yield from _json("output_parameters", spec.output_parameters)
 
 
@@ -109,7 +109,7 @@ def retry_faults(retry: Retry) -> Faults:
 
 def _script(spec: TaskSpec) -> Faults:
     yield from _choice("default_state_evaluation", spec.default_state_evaluation, STATES)
-    yield from _try("script_runas", words.line, "", spec.script_runas, most=1_024)
+    yield from _try("script_runas", text_fields.line, "", spec.script_runas, most=1_024)
     try:
         shlex.split(spec.script_runas)
     except ValueError:
@@ -129,7 +129,7 @@ def env_faults(field: str, env: dict[str, str]) -> Faults:
     for name, value in env.items():
         if not _ENV_NAME.fullmatch(name):
             yield Fault(f"{field}.{name[:64]!r}", NO_NAME)
-        yield from _try(f"{field}.{name[:64]}", words.prose, "", value)
+        yield from _try(f"{field}.{name[:64]}", text_fields.prose, "", value)
 
 
 def _scraper(spec: TaskSpec) -> Faults:
@@ -205,7 +205,7 @@ def _argument_faults(arguments: Sequence[Argument]) -> Faults:
         for fault in _argument(argument):
             found = True
             yield Fault(f"task_arguments[{n}].{fault.field}", fault.message)
-    if not found and sum(map(patterns.size, pattern_texts(arguments))) > MAX_PATTERN_SIZE:
+    if not found and sum(map(matcher.size, pattern_texts(arguments))) > MAX_PATTERN_SIZE:
         yield Fault(
             "task_arguments",
             "The patterns are too large together; use fewer, or smaller numbers in {…}.",
@@ -214,13 +214,13 @@ def _argument_faults(arguments: Sequence[Argument]) -> Faults:
 
 def _argument(argument: Argument) -> Faults:
     for name in ("label", "endpoint_url", "id_attribute", "text_attribute"):
-        most = 2_048 if name == "endpoint_url" else words.MAX_LINE
-        yield from _try(name, words.line, name, getattr(argument, name), most=most)
-    yield from _try("help", words.prose, "help", argument.help)
+        most = 2_048 if name == "endpoint_url" else text_fields.MAX_LINE
+        yield from _try(name, text_fields.line, name, getattr(argument, name), most=most)
+    yield from _try("help", text_fields.prose, "help", argument.help)
     yield from _json("value", argument.value)
     yield from _lengths(argument)
     if argument.type is ArgumentKind.REGEXP or argument.pattern:
-        yield from _try("pattern", patterns.size, argument.pattern)
+        yield from _try("pattern", matcher.size, argument.pattern)
     if argument.type is ArgumentKind.REGEXP and not argument.pattern:
         yield Fault("pattern", "Give the pattern that a value must fit.")
     if argument.type is ArgumentKind.SELECT:
@@ -240,18 +240,18 @@ def _options(options: Sequence[Option]) -> Faults:
     if not 1 <= len(options) <= MAX_OPTIONS:
         yield Fault("options", f"Give 1 to {MAX_OPTIONS} options.")
         return
-    ids = [kinds.text_of(option.id) for option in options]
+    ids = [argument_types.text_of(option.id) for option in options]
     if len(set(ids)) != len(ids):
         yield Fault("options", "Two options have the same id.")
     for text in (*ids, *(option.label for option in options)):
-        yield from _try("options", words.prose, "options", text, most=1_024)
+        yield from _try("options", text_fields.prose, "options", text, most=1_024)
 
 
 def _json(field: str, value: Any) -> Faults:
     """Anything, but of a size and of texts that both databases can keep."""
     try:
-        text = kinds.text_of(value)
-    except kinds.Unfit as fault:
+        text = argument_types.text_of(value)
+    except argument_types.Unfit as fault:
         yield Fault(field, f"The value {fault}.")
         return
     if len(text) > MAX_JSON:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from belvedere.base.errors import BadMediaType, Invalid, Refused
-from belvedere.base.text import json_text as text
-from belvedere.rest import run_arguments as arguments
+from belvedere.base.text import json_text
+from belvedere.rest import run_arguments
 from belvedere.rest.run_arguments import FORM, JSON
 
 
@@ -20,9 +20,9 @@ def elements(content_type: str, raw: bytes) -> list[Any]:
     """Element n is argument n. Whatever is no array counts as an array of one."""
     if not raw.strip():
         return []
-    kind = arguments.media_type(content_type)
-    if arguments.is_json(kind):
-        return _listed(text.parse(raw))
+    kind = run_arguments.media_type(content_type)
+    if run_arguments.is_json(kind):
+        return _listed(json_text.parse(raw))
     if kind == FORM:
         return _from_form(raw)
     if kind == "text/plain":
@@ -35,10 +35,10 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _from_form(raw: bytes) -> list[Any]:
-    fields = arguments.form(raw)
+    fields = run_arguments.form(raw)
     if set(fields) == {"payload"} and len(fields["payload"]) == 1:
         # GitHub's form: one field with the whole JSON.
-        return _listed(text.parse(fields["payload"][0]))
+        return _listed(json_text.parse(fields["payload"][0]))
     return [{name: values[0] if len(values) == 1 else values for name, values in fields.items()}]
 
 

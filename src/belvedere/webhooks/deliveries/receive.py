@@ -22,8 +22,7 @@ from belvedere.triggers import store as triggers
 from belvedere.triggers.sources import SOURCES
 from belvedere.triggers.store import Trigger
 from belvedere.webhooks import store
-from belvedere.webhooks.deliveries import senders
-from belvedere.webhooks.deliveries import signatures as signing
+from belvedere.webhooks.deliveries import senders, signatures
 from belvedere.webhooks.deliveries import store as inbox
 from belvedere.webhooks.model import (
     ACCEPTED,
@@ -160,7 +159,7 @@ def authorize(tx: Tx, call: Call) -> None:
 def admit_signed(tx: Tx, customer_id: str, webhook_id: str, headers: dict[str, str]) -> None:
     """What can be checked of a signed call before its body is read."""
     hook = store.look_up(tx, customer_id, webhook_id)
-    if hook is None or not signing.is_claimed(hook.signature, headers):
+    if hook is None or not signatures.is_claimed(hook.signature, headers):
         raise _wrong_signature()
 
 
@@ -179,14 +178,14 @@ def _checked(tx: Tx, call: Call, hook: WebhookRow) -> list[Any]:
 
 def _check_signature(tx: Tx, call: Call, hook: WebhookRow) -> None:
     live = secret_keys.live(tx, call.keys, hook.customer_id, "webhook", hook.id)
-    fit = signing.judge(hook.signature, call.headers, call.raw, live, tx.now)
-    if fit is signing.Fit.TOO_OLD:
+    fit = signatures.judge(hook.signature, call.headers, call.raw, live, tx.now)
+    if fit is signatures.Fit.TOO_OLD:
         # Only who holds the secret learns this: a clock is wrong, or somebody repeats a call.
         raise Forbidden(
             "The signature fits, but its moment is over five minutes from this server's clock.",
             code="signature_too_old",
         )
-    if fit is signing.Fit.WRONG:
+    if fit is signatures.Fit.WRONG:
         raise _wrong_signature()
 
 

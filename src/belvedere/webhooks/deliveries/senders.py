@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from belvedere.base.text.json_text import Number
-from belvedere.webhooks.deliveries import signatures as signing
+from belvedere.webhooks.deliveries import signatures
 from belvedere.webhooks.model import Signature
 
 MAX_ID, MAX_CHALLENGE = 255, 1_024
 # Where the signed body holds the sender's own id of the event, and what is signed anew each time.
 _ID_FIELDS = {Signature.STRIPE: "id", Signature.SLACK: "event_id"}
-_SIGNED = {Signature.STRIPE: signing.STRIPE, Signature.SLACK: signing.SLACK}
+_SIGNED = {Signature.STRIPE: signatures.STRIPE, Signature.SLACK: signatures.SLACK}
 
 
 def delivery_id(kind: str, headers: Mapping[str, str], payload: list[Any]) -> str | None:

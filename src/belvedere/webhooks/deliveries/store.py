@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import DAY, Millis
 from belvedere.base.errors import NotFound
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.base.text.credentials import MASK, is_credential
 from belvedere.db import Tx, columns
 from belvedere.rest.listing import Field, Kind, Listable, Listing
@@ -45,7 +45,7 @@ def redacted(headers: Iterable[tuple[str, str]]) -> str:
 
 def text_of(raw: bytes) -> str:
     """A body as it can be kept; what is no text could not be read anyway."""
-    return text.clean(raw.decode("utf-8", "replace"))
+    return json_text.clean(raw.decode("utf-8", "replace"))
 
 
 def about(delivery_id: str) -> str:
@@ -54,9 +54,9 @@ def about(delivery_id: str) -> str:
 
 def sealed_body(tx: Tx, one: Delivery, body: str) -> str:
     """A body as the database keeps it: in its box where a part of it is masked."""
-    if one.masked == "[]" and not body.startswith(sealed.TEXT):
+    if one.masked == "[]" and not body.startswith(sealed_values.TEXT):
         return body
-    return sealed.seal_text(tx, about(one.id), body)
+    return sealed_values.seal_text(tx, about(one.id), body)
 
 
 def insert(tx: Tx, found: Sequence[tuple[Delivery, str]]) -> None:
@@ -79,7 +79,7 @@ def find(tx: Tx, customer_id: str, webhook_id: str, delivery_id: str) -> tuple[D
         raise NotFound("There is no such delivery.", code="delivery_not_found")
     *fields, body = row
     found = Delivery(*fields)
-    return found, sealed.open_text(tx, about(found.id), body, "")
+    return found, sealed_values.open_text(tx, about(found.id), body, "")
 
 
 def page(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> list[Delivery]:

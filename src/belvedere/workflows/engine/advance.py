@@ -8,14 +8,13 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import DAY, Millis
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.events import Event
-from belvedere.jobs import events as changes
-from belvedere.jobs import specs
+from belvedere.jobs import events, specs
 from belvedere.jobs import store as jobs
 from belvedere.jobs.lifecycle.create import Tasks
 from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State, check_move
@@ -30,10 +29,7 @@ from belvedere.workflow_specs.model import (
     WorkflowJobRow,
     WorkflowSpec,
 )
-from belvedere.workflows.engine import admission as turns
-from belvedere.workflows.engine import outcome, rule
-from belvedere.workflows.engine import step_jobs as children
-from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine import admission, outcome, rule, step_jobs, step_store
 from belvedere.workflows.engine.requests import Wanted
 from belvedere.workflows.engine.visits import visits
 
@@ -50,12 +46,12 @@ def react(tx: Tx, event: Event) -> None:
 
 def advance(tx: Tx, workflow_job_id: str) -> None:
     """As far as the ends of its jobs allow."""
-    job = steps.lock(tx, workflow_job_id)
+    job = step_store.lock(tx, workflow_job_id)
     if job is None or job.lifecycle not in (Lifecycle.READY, Lifecycle.STARTED):
         return
-    mine = steps.workflow_job(tx, job.id)
+    mine = step_store.workflow_job(tx, job.id)
     spec = store.version_of(tx, mine.workflow_id, mine.version)
-    taken = steps.of_job(tx, job.id)
+    taken = step_store.of_job(tx, job.id)
     _take_ends(tx, job, spec, taken)
     if job.cancel_requested_at is None:
         _go_on(tx, job, mine, spec.graph, taken)
@@ -67,25 +63,25 @@ def advance(tx: Tx, workflow_job_id: str) -> None:
 
 def give_up(tx: Tx, limit: int = 100) -> int:
     """Lost jobs that have been waited for long enough count as bad ends."""
-    found = steps.overdue(tx, limit)
+    found = step_store.overdue(tx, limit)
     for job_id in found:
-        steps.lock(tx, job_id)
-        for step in steps.of_job(tx, job_id):
+        step_store.lock(tx, job_id)
+        for step in step_store.of_job(tx, job_id):
             if step.state == StepState.LOST:
                 step.state, step.trigger_name = StepState.ENDED.value, "lost"
-                steps.save(tx, step)
+                step_store.save(tx, step)
         advance(tx, job_id)
     return len(found)
 
 
 def any_overdue(tx: Tx) -> bool:
-    return bool(steps.overdue(tx, 1))
+    return bool(step_store.overdue(tx, 1))
 
 
 def _take_ends(tx: Tx, job: JobRow, spec: WorkflowSpec, taken: list[Step]) -> None:
     """Bring the steps up to date with their jobs."""
     pending = [step for step in taken if step.state != StepState.ENDED]
-    found = steps.jobs_of(tx, pending)
+    found = step_store.jobs_of(tx, pending)
     has_begun = any(one.assigned_at or one.started_at or one.is_over for one in found.values())
     if has_begun and job.lifecycle == Lifecycle.READY:
         _begin(tx, job)
@@ -99,14 +95,14 @@ def _take_end(tx: Tx, job: JobRow, spec: WorkflowSpec, step: Step, child: JobRow
     if child.is_lost:
         if step.state == StepState.OPEN:
             step.state = StepState.LOST.value
-            steps.save(tx, step)
+            step_store.save(tx, step)
             _wait_until(tx, job, tx.now + spec.expires)
         return
     step.state = StepState.ENDED.value
     step.trigger_name = child.trigger_name or "failure"
     step.is_good = int(child.state in GOOD)
     step.output = _output(tx, step, child)
-    steps.save(tx, step)
+    step_store.save(tx, step)
 
 
 def _output(tx: Tx, step: Step, child: JobRow) -> str | None:
@@ -122,11 +118,13 @@ def _output(tx: Tx, step: Step, child: JobRow) -> str | None:
 
 
 def _sealed(tx: Tx, child: JobRow, values: list[Any]) -> str:
-    return sealed.seal_text(tx, sealed.about_values(child.customer_id), text.compact(values))
+    return sealed_values.seal_text(
+        tx, sealed_values.about_values(child.customer_id), json_text.compact(values)
+    )
 
 
 def _hands_on(tx: Tx, child: JobRow) -> bool:
-    return child.type in children.HANDS_ON and not specs.of_job(tx, child).task_arguments
+    return child.type in step_jobs.HANDS_ON and not specs.of_job(tx, child).task_arguments
 
 
 def _wait_until(tx: Tx, job: JobRow, until: Millis) -> None:
@@ -141,10 +139,10 @@ def _try_again(tx: Tx, job: JobRow, node: Node, step: Step, child: JobRow) -> bo
         return False
     if not _was_accident(retry, child):
         return False
-    again = children.prepare_anyhow(tx, _once_more(tx, job, node, step, child), {})
-    children.make(tx, [again])
+    again = step_jobs.prepare_anyhow(tx, _once_more(tx, job, node, step, child), {})
+    step_jobs.make(tx, [again])
     step.job_id, step.tries, step.state = again.job.id, step.tries + 1, StepState.OPEN.value
-    steps.save(tx, step)
+    step_store.save(tx, step)
     return True
 
 
@@ -158,7 +156,7 @@ def _was_accident(retry: Retry, child: JobRow) -> bool:
 
 def _once_more(tx: Tx, job: JobRow, node: Node, step: Step, child: JobRow) -> Wanted:
     assert node.retry is not None
-    again = children.as_before(tx, job, node, child)
+    again = step_jobs.as_before(tx, job, node, child)
     again.delay = _delay(node.retry, step.tries)
     return again
 
@@ -180,9 +178,9 @@ def _go_on(tx: Tx, job: JobRow, mine: WorkflowJobRow, graph: Graph, taken: list[
         ]
         wanted = Wanted(job, graph.node(begin.node_id), given)
         wanted.visit, wanted.causes = begin.visit, begin.causes
-        made.append(children.prepare_anyhow(tx, wanted, tasks))
+        made.append(step_jobs.prepare_anyhow(tx, wanted, tasks))
     if made:
-        children.write(tx, made)
+        step_jobs.write(tx, made)
     if todo.is_over:
         job.reason = _bounds(todo.spent)
         state, name = (State.FAILURE, "failure") if todo.has_failed else (State.NORMAL, "success")
@@ -205,7 +203,7 @@ def _begin(tx: Tx, job: JobRow) -> None:
     job.started_at = tx.now
     job.ran = "yes"
     jobs.save(tx, [job])
-    changes.tell(tx, "started", [job])
+    events.tell(tx, "started", [job])
 
 
 def _end(tx: Tx, job: JobRow, lifecycle: Lifecycle, state: State, trigger_name: str) -> None:
@@ -215,6 +213,6 @@ def _end(tx: Tx, job: JobRow, lifecycle: Lifecycle, state: State, trigger_name: 
     jobs.step(job, lifecycle, state, tx.now)
     job.trigger_name, job.ended_at = trigger_name, tx.now
     jobs.save(tx, [job])
-    changes.tell(tx, "finished", [job])
+    events.tell(tx, "finished", [job])
     assert job.workflow_id is not None
-    turns.one_ended(tx, job.customer_id, job.workflow_id)
+    admission.one_ended(tx, job.customer_id, job.workflow_id)

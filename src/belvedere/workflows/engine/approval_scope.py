@@ -11,17 +11,19 @@ from belvedere.tasks.store import Runnable, runnable
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.graph_cycles import on_circles
 from belvedere.workflow_specs.model import ALWAYS, Graph, Node
-from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine import step_store
 
 
 def of_approval(tx: Tx, node: Node, given: list[Any], made: Created) -> Plan:
     """Each with its values where they are known already: those that the approval hands on."""
     job, spec = made.job, made.task.spec
     assert job.workflow_job_id is not None
-    mine = steps.workflow_job(tx, job.workflow_job_id)
+    mine = step_store.workflow_job(tx, job.workflow_job_id)
     graph = store.version_of(tx, mine.workflow_id, mine.version).graph
     # What lies on a circle may begin again.
-    begun = {step.node_id for step in steps.of_job(tx, job.workflow_job_id)} - on_circles(graph)
+    begun = {step.node_id for step in step_store.of_job(tx, job.workflow_job_id)} - on_circles(
+        graph
+    )
     values = plan.clear_values(tx, job, made.arguments) if spec.task_arguments else given
     found: Plan = []
     for target, task, is_next in _reached(tx, job.customer_id, graph, node.id, begun):

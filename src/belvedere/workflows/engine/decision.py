@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from belvedere.workflow_specs import graph_cycles as circles
+from belvedere.workflow_specs import graph_cycles
 from belvedere.workflow_specs.model import Graph, Join, Node
 from belvedere.workflows.engine.visits import Key, Past, Visit
 
@@ -64,8 +64,8 @@ class Arriving:
         """Nodes that come only after this one, and all that can come after it."""
         if not self.graph.has_circles:
             return set(), set()
-        ways = circles.ways(self.graph)
-        return circles.behind(ways, self.first, node.id), circles.ahead_of(ways, node.id)
+        ways = graph_cycles.ways(self.graph)
+        return graph_cycles.behind(ways, self.first, node.id), graph_cycles.ahead_of(ways, node.id)
 
     def _fresh(self, node: Node, before: Visit | None) -> dict[str, Visit]:
         """What may let a node begin, by source: anything at first, then only what has come about

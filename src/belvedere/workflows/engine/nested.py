@@ -2,8 +2,7 @@
 
 from belvedere import access
 from belvedere.access.actor import Actor, Level, starter
-from belvedere.access.people import memberships as roster
-from belvedere.access.people import users
+from belvedere.access.people import memberships, users
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
@@ -51,9 +50,9 @@ def _person(tx: Tx, of: Of | JobRow) -> Actor:
     if not of.user_id:
         return starter(of.customer_id, "")
     user_id = users.current_account(tx, of.customer_id, of.user_id)
-    member = roster.of_user(tx, of.customer_id, user_id)
+    member = memberships.of_user(tx, of.customer_id, user_id)
     if member is not None and member.enabled and member.user_enabled:
-        return roster.acting(member, "")
+        return memberships.acting(member, "")
     is_token = tx.row(
         "select 1 from tokens where id = ? and customer_id = ? and revoked_at is null",
         of.user_id,

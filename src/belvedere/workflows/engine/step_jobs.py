@@ -3,13 +3,12 @@
 import msgspec
 
 from belvedere.access.actor import Actor, Level
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.base.errors import Invalid, Refused
 from belvedere.base.ids import new_id
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.db import Tx
-from belvedere.jobs import events as changes
-from belvedere.jobs import starters
+from belvedere.jobs import events, starters
 from belvedere.jobs import store as jobs
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.lifecycle import create
@@ -17,9 +16,7 @@ from belvedere.jobs.lifecycle.create import Created, NewJob, Tasks
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle, State
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Node, Step, WorkflowJobRow, WorkflowRow, decode
-from belvedere.workflows.engine import approval_scope as ahead
-from belvedere.workflows.engine import nested as runs
-from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.engine import approval_scope, nested, step_store
 from belvedere.workflows.engine.requests import Child, Of, Run, Wanted
 
 # They end without an agent; without arguments of their own they hand on what they were given.
@@ -30,11 +27,11 @@ def prepare(tx: Tx, wanted: Wanted, tasks: Tasks) -> Child:
     """A job that could be made; everything that can be refused is refused here."""
     if not wanted.node.workflow_id:
         return Child(wanted, task=_task(tx, _request(wanted), tasks))
-    row, of = runs.to_start(tx, wanted)
+    row, of = nested.to_start(tx, wanted)
     run = whole(tx, row, of, wanted, tasks)
     run.job.workflow_job_id = wanted.of.id
     run.job.restarted_from = wanted.restarted_from
-    run.mine.given = text.compact(wanted.given)
+    run.mine.given = json_text.compact(wanted.given)
     return Child(wanted, run=run)
 
 
@@ -49,7 +46,7 @@ def whole(
         Wanted(of, node, wanted.given, wanted.origin, wanted.by_index, delay=wanted.delay),
         tasks,
     )
-    job = runs.job_of(of, row, wanted.origin, tx.now, spec.expires)
+    job = nested.job_of(of, row, wanted.origin, tx.now, spec.expires)
     job.notify = first.job.notify
     mine = WorkflowJobRow(job.id, row.id, row.version, node.id, None, int(wanted.by_index))
     return Run(job, row, mine, first)
@@ -58,8 +55,8 @@ def whole(
 def as_before(tx: Tx, of: JobRow, node: Node, child: JobRow) -> Wanted:
     """The request for another job like one that this node had, with the same values."""
     if child.type == WORKFLOW:
-        mine = steps.workflow_job(tx, child.id)
-        given = text.parse(mine.given or "[]")
+        mine = step_store.workflow_job(tx, child.id)
+        given = json_text.parse(mine.given or "[]")
         by_index = bool(mine.by_index)
         return Wanted(of, node, given, by_index=by_index, restarted_from=child.id)
     kept = jobs.heavy(tx, child.id).arguments
@@ -142,11 +139,11 @@ def _failed(tx: Tx, wanted: Wanted, refusal: Refused) -> Run:
     row = store.look_up(tx, of.customer_id, workflow_id, also_deleted=True)
     assert row is not None, "a workflow's row outlives its deletion"
     mine = Of(new_id(), row.id, of.customer_id, of.user_id, of.username, of.email)
-    job = runs.job_of(mine, row, wanted.origin, tx.now, 0)
+    job = nested.job_of(mine, row, wanted.origin, tx.now, 0)
     job.workflow_job_id, job.restarted_from = of.id, wanted.restarted_from
     job.lifecycle, job.state = Lifecycle.FINISHED.value, State.ERROR.value
     job.trigger_name, job.reason, job.ended_at = "failure", refusal.message, tx.now
-    given = text.compact(wanted.given)
+    given = json_text.compact(wanted.given)
     start = decode(row.spec).start
     return Run(job, row, WorkflowJobRow(job.id, row.id, row.version, start, given, 1))
 
@@ -154,7 +151,7 @@ def _failed(tx: Tx, wanted: Wanted, refusal: Refused) -> Run:
 def write(tx: Tx, children: list[Child]) -> None:
     """Make them durable, each with the step that it is."""
     make(tx, children)
-    steps.insert(tx, [_step(tx, child) for child in children])
+    step_store.insert(tx, [_step(tx, child) for child in children])
 
 
 def make(tx: Tx, children: list[Child]) -> None:
@@ -163,7 +160,7 @@ def make(tx: Tx, children: list[Child]) -> None:
     for child, (item, task) in made:
         if task.job.type == APPROVAL:
             wanted = child.wanted
-            item.follows = ahead.of_approval(tx, wanted.node, wanted.given, task)
+            item.follows = approval_scope.of_approval(tx, wanted.node, wanted.given, task)
     create.write(tx, [task for _, task in made])
     for child in children:
         if child.run is not None:
@@ -172,15 +169,15 @@ def make(tx: Tx, children: list[Child]) -> None:
 
 def begin(tx: Tx, run: Run, people: tuple[str, ...] = ()) -> None:
     """A workflow job with its first step; where only one may run at a time, it waits."""
-    waits = run.first is not None and steps.is_taken(tx, run.row)
+    waits = run.first is not None and step_store.is_taken(tx, run.row)
     if waits and run.first is not None:
         run.job.lifecycle = Lifecycle.ONHOLD.value
-        run.mine.given = text.compact(run.first.wanted.given)
+        run.mine.given = json_text.compact(run.first.wanted.given)
     jobs.insert(tx, [(run.job, "[]", None)])
     if people:
         starters.remember(tx, run.job.id, people)
-    changes.tell(tx, "created", [run.job])
-    steps.insert_job(tx, run.mine)
+    events.tell(tx, "created", [run.job])
+    step_store.insert_job(tx, run.mine)
     if run.first is not None and not waits:
         write(tx, [run.first])
 
@@ -204,5 +201,5 @@ def _step(tx: Tx, child: Child) -> Step:
 
 def _kept(tx: Tx, wanted: Wanted) -> str:
     """Values that are handed on; they may come from masked arguments."""
-    about = sealed.about_values(wanted.of.customer_id)
-    return sealed.seal_text(tx, about, msgspec.json.encode(wanted.given).decode())
+    about = sealed_values.about_values(wanted.of.customer_id)
+    return sealed_values.seal_text(tx, about, msgspec.json.encode(wanted.given).decode())

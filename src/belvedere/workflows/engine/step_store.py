@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.access.crypto import sealed_values as sealed
+from belvedere.access.crypto import sealed_values
 from belvedere.db import Tx, columns
 from belvedere.jobs import store as jobs
 from belvedere.jobs.model import WORKFLOW, JobRow
@@ -28,14 +28,14 @@ def about(job_id: str) -> str:
 
 def sealed_given(tx: Tx, job_id: str, text: str) -> str:
     """Values as the database keeps them: any of them may be masked."""
-    return text if text == "[]" else sealed.seal_text(tx, about(job_id), text)
+    return text if text == "[]" else sealed_values.seal_text(tx, about(job_id), text)
 
 
 def workflow_job(tx: Tx, job_id: str) -> WorkflowJobRow:
     found = tx.one(WorkflowJobRow, f"select {_MINE} from workflow_jobs where job_id = ?", job_id)
     assert found is not None, "a job of a workflow is never without this row"
     if found.given is not None:
-        found.given = sealed.open_text(tx, about(job_id), found.given, "[]")
+        found.given = sealed_values.open_text(tx, about(job_id), found.given, "[]")
     return found
 
 

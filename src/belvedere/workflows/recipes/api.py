@@ -5,15 +5,14 @@ from typing import Any
 import msgspec
 
 from belvedere.base.errors import Invalid
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.rest import off_loop
-from belvedere.rest.patterns import matcher as patterns
+from belvedere.rest.patterns import matcher
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Route
 from belvedere.tasks.records import TaskRecord
 from belvedere.tasks.records import record as task_record
-from belvedere.workflows.recipes import export
-from belvedere.workflows.recipes import importer as importing
+from belvedere.workflows.recipes import export, importer
 from belvedere.workflows.recipes.format import Recipe
 from belvedere.workflows.recipes.importer import Made
 from belvedere.workflows.records import WorkflowRecord, record
@@ -65,18 +64,18 @@ async def import_recipe(ask: Ask) -> msgspec.Struct:
 
 async def _made(ask: Ask) -> Made:
     recipe, named = await off_loop.read(len(ask.raw), _read, ask.raw)
-    await patterns.prepare(importing.patterns_of(recipe))
+    await matcher.prepare(importer.patterns_of(recipe))
     hostname = ask.first("hostname") or named
     made: Made = await ask.house.db.write(
-        importing.make, ask.house.keys, ask.actor, recipe, hostname
+        importer.make, ask.house.keys, ask.actor, recipe, hostname
     )
     return made
 
 
 def _read(raw: bytes) -> tuple[Recipe, str | None]:
-    said: Any = text.parse(raw or b"{}", exact=False)
+    said: Any = json_text.parse(raw or b"{}", exact=False)
     named = said.get("hostname") if isinstance(said, dict) else None
-    return importing.read(said), named if isinstance(named, str) else None
+    return importer.read(said), named if isinstance(named, str) else None
 
 
 async def serialize_task(ask: Ask) -> dict[str, Any]:

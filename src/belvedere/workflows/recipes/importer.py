@@ -15,7 +15,7 @@ from belvedere.tasks.store import TaskView
 from belvedere.workflow_specs.model import Graph
 from belvedere.workflows import service
 from belvedere.workflows.bodies import WorkflowBody
-from belvedere.workflows.recipes import format as recipes
+from belvedere.workflows.recipes import format
 from belvedere.workflows.recipes.format import Fields, Recipe, bad
 from belvedere.workflows.records import Shown
 
@@ -33,7 +33,7 @@ class Made(msgspec.Struct):
 
 def read(said: Any) -> Recipe:
     """The recipe in a file. Pure, for a thread: a file may be large."""
-    recipe = recipes.read(said)
+    recipe = format.read(said)
     count = sum(len(one.tasks) for one in (recipe, *recipe.inner.values()))
     if not 1 <= count <= MAX_TASKS:
         raise bad(f"The recipe has {count} tasks; 1 to {MAX_TASKS} can be imported.")
@@ -75,7 +75,7 @@ def _make(
     made.notes += recipe.notes
     if recipe.workflow is None:
         return ""
-    graph = recipes.graph_of(recipe, ids, flows)
+    graph = format.graph_of(recipe, ids, flows)
     made.workflow = _workflow(tx, keys, actor, recipe, graph)
     return made.workflow.row.id
 

@@ -6,7 +6,7 @@ import msgspec
 
 from belvedere import files
 from belvedere.protocol import CHUNK, Missing, pack_blob
-from belvedere.server.agents import queries as questions
+from belvedere.server.agents import queries
 from belvedere.server.agents.close_reasons import Goodbye
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Transfers:
 
     async def _send_one(self, sha256: str) -> None:
         db = self._link.house.db
-        found = await db.read(questions.content_for, self._link.host_id, sha256)
+        found = await db.read(queries.content_for, self._link.host_id, sha256)
         if found is None:
             text = encode([Missing(sha256)]).decode()
             await self._send({"type": "websocket.send", "text": text})

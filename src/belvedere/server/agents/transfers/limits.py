@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from belvedere.base.text import json_text as text
+from belvedere.base.text import json_text
 from belvedere.jobs.output.artifacts import MOST_FILES
 from belvedere.protocol import Hello, Report, Samples
 from belvedere.server.agents.close_reasons import WIDEST, Goodbye, check_numbers
@@ -44,7 +44,7 @@ def check_samples(batch: Samples) -> None:
 def check_report(report: Report) -> None:
     """Numbers must fit; words that are too long are cut, for the end itself must not be lost."""
     check_numbers(report.bytes_total, report.lines_total, report.elapsed_ns, abs(report.code))
-    report.reason = text.clean(report.reason[:MAX_WORD])
+    report.reason = json_text.clean(report.reason[:MAX_WORD])
     if report.log is not None and len(report.log) > MAX_LOG:
         report.log = report.log[:MAX_LOG]
     if len(report.lastline) > MAX_LASTLINE:
@@ -56,9 +56,9 @@ def check_report(report: Report) -> None:
 
 
 def _cut(report: Report) -> None:
-    report.message = text.clean(report.message[:MAX_MESSAGE])
+    report.message = json_text.clean(report.message[:MAX_MESSAGE])
     if report.signal is not None:
-        report.signal = text.clean(report.signal[:MAX_WORD])
+        report.signal = json_text.clean(report.signal[:MAX_WORD])
     survivors = [number for number in report.survivors[:MAX_SURVIVORS] if 0 <= number < WIDEST]
     report.survivors = survivors
     report.files = report.files[:MOST_FILES]

@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from belvedere.jobs.output import artifacts as outfiles
+from belvedere.jobs.output import artifacts
 from belvedere.jobs.output import log_store as joblog
 from belvedere.protocol import (
     CHUNK,
@@ -116,19 +116,19 @@ class Intake:
         self._link.house.hub.ring((f"log:{piece.job_id}",))
 
     def _keep_file(self, fence: int, number: int, at_byte: int, data: bytes) -> None:
-        if number >= outfiles.MOST_FILES or at_byte + len(data) > outfiles.MOST_BYTES:
+        if number >= artifacts.MOST_FILES or at_byte + len(data) > artifacts.MOST_BYTES:
             raise Goodbye(4400, "More files than one job may leave.")
         link = self._link
         if not link.house.storage.take(link.customer_id, len(data)):
             # The end shows that the file is not complete.
             self._grant(len(data))
             return
-        piece = outfiles.Piece(fence, link.jobs[fence], number, at_byte, data, link.customer_id)
-        future = link.house.logs.join(outfiles.append, piece)
+        piece = artifacts.Piece(fence, link.jobs[fence], number, at_byte, data, link.customer_id)
+        future = link.house.logs.join(artifacts.append, piece)
         self._writing[fence] = future
         future.add_done_callback(lambda done: self._filed(piece, done))
 
-    def _filed(self, piece: outfiles.Piece, done: "asyncio.Future[int]") -> None:
+    def _filed(self, piece: artifacts.Piece, done: "asyncio.Future[int]") -> None:
         if not self._has_failed(piece.fence, done):
             self._grant(len(piece.data))
 
