@@ -1,0 +1,26 @@
+"""A folder fits on a screen and a file is read in one go."""
+
+from collections import Counter
+from pathlib import PurePosixPath
+
+from architecture.source import check, modules
+
+MAX_FILES = 12
+MAX_LINES = 400
+MIN_LINES = 40
+ENTRY_POINTS = ("__init__.py", "__main__.py")
+
+
+def test_folders_are_small() -> None:
+    paths = [PurePosixPath(module.path) for module in modules()]
+    count = Counter(str(path.parent) for path in paths if path.name not in ENTRY_POINTS)
+    check("large folders", {folder: n for folder, n in count.items() if n > MAX_FILES})
+
+
+def test_files_are_not_large() -> None:
+    check("large files", {m.path: m.lines for m in modules() if m.lines > MAX_LINES})
+
+
+def test_files_are_not_tiny() -> None:
+    names = [m.path for m in modules() if m.lines < MIN_LINES and not m.path.endswith(ENTRY_POINTS)]
+    check("small files", dict.fromkeys(names, 1))
