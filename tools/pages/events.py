@@ -9,7 +9,7 @@ ABOUT = """
 Every change writes its event in the same transaction. `GET /-/events` streams them as server-sent
 events: `event` is the kind, `data` is JSON with the object's id and what changed, `id` is the
 cursor. A client that comes back with `Last-Event-ID` misses nothing; when that is too old, or when
-its own rights changed, it gets `resync` and reads anew. A client for which 10,000 events wait is
+its own rights changed, it gets `resync` and reads again. A client for which 10,000 events wait is
 disconnected, with `resync` as its last event. Members see the events of what they may
 see. `topics=job,monitor` narrows the stream to events of these objects.
 

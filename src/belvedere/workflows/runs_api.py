@@ -11,6 +11,7 @@ from belvedere.access.customers import service as customers
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.jobs.api import list_pages, request_size, run_requests
+from belvedere.jobs.api.create import RUN_CODES
 from belvedere.jobs.api.results import is_said
 from belvedere.jobs.history import retention
 from belvedere.jobs.model import WORKFLOW, JobRow
@@ -176,15 +177,7 @@ async def delete_jobs(ask: Ask) -> dict[str, int]:
     return {"deletedCount": count}
 
 
-_RUN_CODES = (
-    "workflow_disabled",
-    "task_disabled",
-    "host_gone",
-    "no_approver",
-    "idempotency_key_reused",
-    "replayed_job_gone",
-    "storage_quota",
-)
+_RUN_CODES = ("workflow_disabled", *RUN_CODES)
 
 
 def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:

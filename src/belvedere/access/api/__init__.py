@@ -1,4 +1,4 @@
-"""Every door of this room; each file of handlers has its rows at its end."""
+"""Every endpoint of access; each file of handlers has its rows at its end."""
 
 from belvedere.access.api import api_preferences, api_ticket
 from belvedere.access.api import audit as api_audit
