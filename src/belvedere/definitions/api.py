@@ -11,39 +11,50 @@ from belvedere.rest.route import Ask, Reply, Route
 from belvedere.tasks.bodies import given_patterns
 
 
-def _record(ask: Ask, shown: Shown) -> DefinitionRecord:
-    return record(shown, ask.actor.customer_name)
+def _record(request: Ask, shown: Shown) -> DefinitionRecord:
+    return record(shown, request.actor.customer_name)
 
 
-async def list_definitions(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, store.DEFINITIONS)
-    listing = await ask.house.db.read(store.fitted, ask.actor.customer_id, listing)
-    async with heavy_read(ask, listing.size):
-        found, total = await ask.house.db.read(service.listed, ask.actor, listing)
-        records = [_record(ask, one) for one in found]
-    return pagination.answer(ask, listing, records, total)
+async def list_definitions(request: Ask) -> Reply:
+    listing = filters.read(request.query, store.DEFINITIONS)
+    listing = await request.house.db.read(store.fitted, request.actor.customer_id, listing)
+    async with heavy_read(request, listing.size):
+        found, total = await request.house.db.read(service.listed, request.actor, listing)
+        records = [_record(request, one) for one in found]
+    return pagination.answer(request, listing, records, total)
 
 
-async def show(ask: Ask) -> DefinitionRecord:
-    return _record(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
-
-
-async def create(ask: Ask) -> Reply:
-    await matcher.prepare(given_patterns(ask.body.definition))
-    made = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body)
-    return Reply(_record(ask, made), status=201)
-
-
-async def change(ask: Ask) -> DefinitionRecord:
-    await matcher.prepare(given_patterns(ask.body.definition))
-    changed = await ask.house.db.write(
-        service.change, ask.house.keys, ask.actor, ask.path["id"], ask.body, ask.if_match
+async def show(request: Ask) -> DefinitionRecord:
+    return _record(
+        request, await request.house.db.read(service.show, request.actor, request.path["id"])
     )
-    return _record(ask, changed)
 
 
-async def delete(ask: Ask) -> DefinitionRecord:
-    return _record(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+async def create(request: Ask) -> Reply:
+    await matcher.prepare(given_patterns(request.body.definition))
+    made = await request.house.db.write(
+        service.create, request.house.keys, request.actor, request.body
+    )
+    return Reply(_record(request, made), status=201)
+
+
+async def change(request: Ask) -> DefinitionRecord:
+    await matcher.prepare(given_patterns(request.body.definition))
+    changed = await request.house.db.write(
+        service.change,
+        request.house.keys,
+        request.actor,
+        request.path["id"],
+        request.body,
+        request.if_match,
+    )
+    return _record(request, changed)
+
+
+async def delete(request: Ask) -> DefinitionRecord:
+    return _record(
+        request, await request.house.db.write(service.delete, request.actor, request.path["id"])
+    )
 
 
 ROUTES: tuple[Route, ...] = (

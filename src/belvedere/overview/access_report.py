@@ -42,12 +42,12 @@ class Explained(msgspec.Struct):
     members: list[MemberAccess]
 
 
-async def explain(ask: Ask) -> Explained:
-    kind = ask.first("object") or ""
+async def explain(request: Ask) -> Explained:
+    kind = request.first("object") or ""
     if kind not in OBJECTS:
         raise query.bad("object", f"object takes {', '.join(OBJECTS)}.")
-    found: Explained = await ask.house.db.read(
-        explained, ask.actor, kind, ask.first("id") or "", ask.first("user")
+    found: Explained = await request.house.db.read(
+        explained, request.actor, kind, request.first("id") or "", request.first("user")
     )
     return found
 

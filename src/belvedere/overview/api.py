@@ -10,35 +10,37 @@ from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Route
 
 
-def _limit(ask: Ask, usual: int, most: int) -> int:
-    limit = query.whole("limit", ask.first("limit") or str(usual))
+def _limit(request: Ask, usual: int, most: int) -> int:
+    limit = query.whole("limit", request.first("limit") or str(usual))
     if not 1 <= limit <= most:
         raise query.bad("limit", f"limit takes 1 to {most}.")
     return limit
 
 
-async def search(ask: Ask) -> list[Found]:
-    asked = ask.first("kind")
+async def search(request: Ask) -> list[Found]:
+    asked = request.first("kind")
     kinds = tuple(asked.split(",")) if asked else searching.KINDS
     for kind in kinds:
         if kind not in searching.KINDS:
             raise query.bad("kind", f"kind takes {', '.join(searching.KINDS)}.")
-    most = _limit(ask, searching.USUAL, searching.MOST)
-    found: list[Found] = await ask.house.db.read(
-        searching.search, ask.actor, ask.first("q") or "", kinds, most
+    most = _limit(request, searching.USUAL, searching.MOST)
+    found: list[Found] = await request.house.db.read(
+        searching.search, request.actor, request.first("q") or "", kinds, most
     )
     return found
 
 
-async def count(ask: Ask) -> Counts:
-    found: Counts = await ask.house.db.read(counts.counts, ask.actor)
+async def count(request: Ask) -> Counts:
+    found: Counts = await request.house.db.read(counts.counts, request.actor)
     return found
 
 
-async def list_needs(ask: Ask) -> list[Need]:
-    limit = _limit(ask, pending_decisions.MOST, pending_decisions.MOST)
-    async with heavy_read(ask):
-        found: list[Need] = await ask.house.db.read(pending_decisions.needs, ask.actor, limit)
+async def list_needs(request: Ask) -> list[Need]:
+    limit = _limit(request, pending_decisions.MOST, pending_decisions.MOST)
+    async with heavy_read(request):
+        found: list[Need] = await request.house.db.read(
+            pending_decisions.needs, request.actor, limit
+        )
     return found
 
 

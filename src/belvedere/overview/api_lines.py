@@ -15,10 +15,10 @@ from belvedere.rest.route import Ask, Handler, Reply, Route
 
 
 def _listing(listable: Callable[[str], Listable], verb: Callable[..., Any]) -> Handler:
-    async def listing(ask: Ask) -> Reply:
-        asked = filters.read(ask.query, listable(ask.house.db.sql.engine))
-        found, total = await ask.house.db.read(verb, ask.actor, asked)
-        return pagination.answer(ask, asked, found, total)
+    async def listing(request: Ask) -> Reply:
+        asked = filters.read(request.query, listable(request.house.db.sql.engine))
+        found, total = await request.house.db.read(verb, request.actor, asked)
+        return pagination.answer(request, asked, found, total)
 
     return listing
 

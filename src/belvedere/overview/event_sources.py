@@ -76,8 +76,8 @@ EMITTERS = {
 }
 
 
-async def list_events(ask: Ask) -> list[EventRecord]:
-    found: list[EventRecord] = await ask.house.db.read(listed, ask.actor)
+async def list_events(request: Ask) -> list[EventRecord]:
+    found: list[EventRecord] = await request.house.db.read(listed, request.actor)
     return found
 
 

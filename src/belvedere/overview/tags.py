@@ -41,8 +41,8 @@ _CARRIERS = (
 _tags = msgspec.json.Decoder(list[str]).decode
 
 
-async def list_tags(ask: Ask) -> list[TagRecord]:
-    found = await ask.house.db.read(tags, ask.actor)
+async def list_tags(request: Ask) -> list[TagRecord]:
+    found = await request.house.db.read(tags, request.actor)
     return [TagRecord(name, name, name) for name in found]
 
 

@@ -44,8 +44,8 @@ class TriggerGraph(msgspec.Struct):
 _OPTIONS = {"directed": True, "multigraph": False, "compound": False}
 
 
-async def show(ask: Ask) -> TriggerGraph:
-    found: TriggerGraph = await ask.house.db.read(graph, ask.actor, ask.first("node"))
+async def show(request: Ask) -> TriggerGraph:
+    found: TriggerGraph = await request.house.db.read(graph, request.actor, request.first("node"))
     return found
 
 

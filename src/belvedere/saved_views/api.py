@@ -7,25 +7,27 @@ from belvedere.saved_views import service
 from belvedere.saved_views.model import ViewBody, ViewRecord
 
 
-async def listing(ask: Ask) -> list[ViewRecord]:
-    found: list[ViewRecord] = await ask.house.db.read(service.listed, ask.actor)
+async def listing(request: Ask) -> list[ViewRecord]:
+    found: list[ViewRecord] = await request.house.db.read(service.listed, request.actor)
     return found
 
 
-async def create(ask: Ask) -> Reply:
-    made = await ask.house.db.write(service.create, ask.actor, ask.body)
+async def create(request: Ask) -> Reply:
+    made = await request.house.db.write(service.create, request.actor, request.body)
     return Reply(made, status=201)
 
 
-async def change(ask: Ask) -> ViewRecord:
-    found: ViewRecord = await ask.house.db.write(
-        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match
+async def change(request: Ask) -> ViewRecord:
+    found: ViewRecord = await request.house.db.write(
+        service.change, request.actor, request.path["id"], request.body, request.if_match
     )
     return found
 
 
-async def delete(ask: Ask) -> ViewRecord:
-    found: ViewRecord = await ask.house.db.write(service.delete, ask.actor, ask.path["id"])
+async def delete(request: Ask) -> ViewRecord:
+    found: ViewRecord = await request.house.db.write(
+        service.delete, request.actor, request.path["id"]
+    )
     return found
 
 

@@ -13,42 +13,50 @@ COLOURS = {"normal": badge_svg.NORMAL, "failure": badge_svg.HIGH, "unknown": bad
 WORDS = {"normal": "operational", "failure": "disrupted", "unknown": "unknown"}
 
 
-def _record(ask: Ask, row: StatusPageRow) -> StatusPageRecord:
-    return model.record(row, ask.house.settings.base_url)
+def _record(request: Ask, row: StatusPageRow) -> StatusPageRecord:
+    return model.record(row, request.house.settings.base_url)
 
 
-async def listing(ask: Ask) -> list[StatusPageRecord]:
-    return [_record(ask, row) for row in await ask.house.db.read(service.listed, ask.actor)]
+async def listing(request: Ask) -> list[StatusPageRecord]:
+    return [
+        _record(request, row) for row in await request.house.db.read(service.listed, request.actor)
+    ]
 
 
-async def show(ask: Ask) -> StatusPageRecord:
-    return _record(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
-
-
-async def create(ask: Ask) -> Reply:
-    made = await ask.house.db.write(service.create, ask.actor, ask.body)
-    return Reply(_record(ask, made), status=201)
-
-
-async def change(ask: Ask) -> StatusPageRecord:
-    changed = await ask.house.db.write(
-        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match
+async def show(request: Ask) -> StatusPageRecord:
+    return _record(
+        request, await request.house.db.read(service.show, request.actor, request.path["id"])
     )
-    return _record(ask, changed)
 
 
-async def delete(ask: Ask) -> StatusPageRecord:
-    return _record(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+async def create(request: Ask) -> Reply:
+    made = await request.house.db.write(service.create, request.actor, request.body)
+    return Reply(_record(request, made), status=201)
 
 
-async def public(ask: Ask) -> Status:
-    slug = ask.path["slug"]
-    found: Status = await ask.house.status_pages.get(slug, lambda: ask.house.db.read(status, slug))
+async def change(request: Ask) -> StatusPageRecord:
+    changed = await request.house.db.write(
+        service.change, request.actor, request.path["id"], request.body, request.if_match
+    )
+    return _record(request, changed)
+
+
+async def delete(request: Ask) -> StatusPageRecord:
+    return _record(
+        request, await request.house.db.write(service.delete, request.actor, request.path["id"])
+    )
+
+
+async def public(request: Ask) -> Status:
+    slug = request.path["slug"]
+    found: Status = await request.house.status_pages.get(
+        slug, lambda: request.house.db.read(status, slug)
+    )
     return found
 
 
-async def public_badge(ask: Ask) -> Reply:
-    found = await public(ask)
+async def public_badge(request: Ask) -> Reply:
+    found = await public(request)
     picture = badge_svg.drawn(found.title, WORDS[found.state], COLOURS[found.state])
     return Reply(picture, media_type=SVG)
 

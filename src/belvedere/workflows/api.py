@@ -16,46 +16,55 @@ from belvedere.workflows.records import WorkflowRecord, record
 PATH = "/workflows/{id}"
 
 
-async def list_workflows(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, store.WORKFLOWS)
-    listing = await ask.house.db.read(store.fitted, ask.actor, listing)
-    async with heavy_read(ask, listing.size):
-        found, total = await ask.house.db.read(service.listed, ask.actor, listing)
-        records = [record(one, ask.actor) for one in found]
-    return pagination.answer(ask, listing, records, total)
+async def list_workflows(request: Ask) -> Reply:
+    listing = filters.read(request.query, store.WORKFLOWS)
+    listing = await request.house.db.read(store.fitted, request.actor, listing)
+    async with heavy_read(request, listing.size):
+        found, total = await request.house.db.read(service.listed, request.actor, listing)
+        records = [record(one, request.actor) for one in found]
+    return pagination.answer(request, listing, records, total)
 
 
-async def show(ask: Ask) -> WorkflowRecord:
-    return record(await ask.house.db.read(service.show, ask.actor, ask.path["id"]), ask.actor)
-
-
-async def graph(ask: Ask) -> Graph:
-    return (await show(ask)).graph
-
-
-async def create(ask: Ask) -> WorkflowRecord:
-    made = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body)
-    return record(made, ask.actor)
-
-
-async def replace(ask: Ask) -> WorkflowRecord:
-    return await _change(ask, whole=True)
-
-
-async def change(ask: Ask) -> WorkflowRecord:
-    return await _change(ask, whole=False)
-
-
-async def _change(ask: Ask, *, whole: bool) -> WorkflowRecord:
-    changed = await ask.house.db.write(
-        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match, whole=whole
+async def show(request: Ask) -> WorkflowRecord:
+    return record(
+        await request.house.db.read(service.show, request.actor, request.path["id"]), request.actor
     )
-    return record(changed, ask.actor)
 
 
-async def delete(ask: Ask) -> WorkflowRecord:
-    gone = await ask.house.db.write(service.delete, ask.actor, ask.path["id"])
-    return record(gone, ask.actor)
+async def graph(request: Ask) -> Graph:
+    return (await show(request)).graph
+
+
+async def create(request: Ask) -> WorkflowRecord:
+    made = await request.house.db.write(
+        service.create, request.house.keys, request.actor, request.body
+    )
+    return record(made, request.actor)
+
+
+async def replace(request: Ask) -> WorkflowRecord:
+    return await _change(request, whole=True)
+
+
+async def change(request: Ask) -> WorkflowRecord:
+    return await _change(request, whole=False)
+
+
+async def _change(request: Ask, *, whole: bool) -> WorkflowRecord:
+    changed = await request.house.db.write(
+        service.change,
+        request.actor,
+        request.path["id"],
+        request.body,
+        request.if_match,
+        whole=whole,
+    )
+    return record(changed, request.actor)
+
+
+async def delete(request: Ask) -> WorkflowRecord:
+    gone = await request.house.db.write(service.delete, request.actor, request.path["id"])
+    return record(gone, request.actor)
 
 
 def _write(method: str, path: str, handler: Handler, summary: str, *codes: str) -> Route:

@@ -43,12 +43,14 @@ class RunWorkflow(msgspec.Struct):
     wait_result: bool | None = None
 
 
-async def run(ask: Ask) -> Reply:
-    return await _run(ask, ask.actor, await run_requests.given(ask))
+async def run(request: Ask) -> Reply:
+    return await _run(request, request.actor, await run_requests.given(request))
 
 
-async def admit_size(ask: Ask) -> None:
-    await request_size.admit(ask, ask.path["id"], partial(_takes_file, ask.actor.customer_id))
+async def admit_size(request: Ask) -> None:
+    await request_size.admit(
+        request, request.path["id"], partial(_takes_file, request.actor.customer_id)
+    )
 
 
 def _takes_file(customer_id: str, tx: Tx, workflow_id: str) -> bool:
@@ -56,17 +58,17 @@ def _takes_file(customer_id: str, tx: Tx, workflow_id: str) -> bool:
     return workflow is not None and store.takes_file(tx, workflow_id)
 
 
-async def admit_secret(ask: Ask) -> None:
-    await run_requests.admit(ask, "workflow", ask.path["id"], store.takes_file)
+async def admit_secret(request: Ask) -> None:
+    await run_requests.admit(request, "workflow", request.path["id"], store.takes_file)
 
 
-async def run_by_secret(ask: Ask) -> Reply:
-    given = await run_requests.given(ask)
-    if ask.customer is None:
+async def run_by_secret(request: Ask) -> Reply:
+    given = await run_requests.given(request)
+    if request.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
-    secret = ask.path["secret"]
+    secret = request.path["secret"]
     return await run_requests.by_secret(
-        ask, _customer, lambda actor: _run(ask, actor, given, secret=secret)
+        request, _customer, lambda actor: _run(request, actor, given, secret=secret)
     )
 
 
@@ -75,23 +77,23 @@ def _customer(tx: Tx, name: str | None) -> tuple[str, str] | None:
     return (found.id, found.name) if found is not None and found.enabled else None
 
 
-async def _run(ask: Ask, actor: Actor, given: Given, secret: str | None = None) -> Reply:
-    within_s = run_requests.patience(ask, given)
+async def _run(request: Ask, actor: Actor, given: Given, secret: str | None = None) -> Reply:
+    within_s = run_requests.patience(request, given)
     wanted = NewWorkflowJob(
         actor=actor,
-        workflow_id=ask.path["id"],
+        workflow_id=request.path["id"],
         given=given.arguments,
         origin="user" if secret is None else "secret",
         secret=secret,
-        keys=ask.house.keys if secret is not None else None,
-        once=await run_requests.once(ask),
+        keys=request.house.keys if secret is not None else None,
+        once=await run_requests.once(request),
         # A secret opens the workflow as it is, not its middle.
         start=given.task or None if secret is None else None,
     )
-    made: Prepared = await ask.house.db.join(start.run, wanted)
+    made: Prepared = await request.house.db.join(start.run, wanted)
     headers = run_requests.replayed(made.is_replayed)
     if within_s is not None:
-        return await run_requests.wait(ask, actor, made.job.id, within_s, headers)
+        return await run_requests.wait(request, actor, made.job.id, within_s, headers)
     return Reply(_created(made.job, actor), headers=headers)
 
 
@@ -101,79 +103,79 @@ def _created(job: JobRow, actor: Actor) -> JobRecord:
     return found
 
 
-async def list_jobs(ask: Ask) -> Reply:
+async def list_jobs(request: Ask) -> Reply:
     """Those of the whole and of its steps, mixed."""
-    await ask.house.db.read(service.show, ask.actor, ask.path["id"])
-    return await _page(ask, Condition("workflow_id", "$eq", (ask.path["id"],)))
+    await request.house.db.read(service.show, request.actor, request.path["id"])
+    return await _page(request, Condition("workflow_id", "$eq", (request.path["id"],)))
 
 
-async def list_steps(ask: Ask) -> Reply:
-    job_id = ask.path["workflow_job_id"]
-    await ask.house.db.read(control.whole, ask.actor, ask.path["id"], job_id)
-    return await _page(ask, Condition("workflow_job_id", "$eq", (job_id,)))
+async def list_steps(request: Ask) -> Reply:
+    job_id = request.path["workflow_job_id"]
+    await request.house.db.read(control.whole, request.actor, request.path["id"], job_id)
+    return await _page(request, Condition("workflow_job_id", "$eq", (job_id,)))
 
 
-async def list_inputs(ask: Ask) -> Reply:
-    workflow_id = ask.path["id"]
-    await ask.house.db.read(service.show, ask.actor, workflow_id)
-    asked = filters.read(ask.query, pages.listable(ask.house.db.sql.engine))
+async def list_inputs(request: Ask) -> Reply:
+    workflow_id = request.path["id"]
+    await request.house.db.read(service.show, request.actor, workflow_id)
+    asked = filters.read(request.query, pages.listable(request.house.db.sql.engine))
     only = (
         Condition("workflow_id", "$eq", (workflow_id,)),
         Condition("_type", "$eq", (WORKFLOW,)),
     )
     listing = replace(asked, conditions=(*asked.conditions, *only))
-    async with heavy_read(ask):
-        found, is_cut = await ask.house.db.read(run_inputs.of_jobs, ask.actor, listing)
-    if not is_said(ask, "include_definitions"):
+    async with heavy_read(request):
+        found, is_cut = await request.house.db.read(run_inputs.of_jobs, request.actor, listing)
+    if not is_said(request, "include_definitions"):
         for one in found:
             one.task = msgspec.UNSET
-    next_page = pagination.next_page(ask, found[-1].workflow_job_id) if is_cut else None
+    next_page = pagination.next_page(request, found[-1].workflow_job_id) if is_cut else None
     return Reply(found, headers={"Link": next_page} if next_page else {})
 
 
-async def list_nodes(ask: Ask) -> list[StepRecord]:
-    found = await ask.house.db.read(
-        control.taken, ask.actor, ask.path["id"], ask.path["workflow_job_id"]
+async def list_nodes(request: Ask) -> list[StepRecord]:
+    found = await request.house.db.read(
+        control.taken, request.actor, request.path["id"], request.path["workflow_job_id"]
     )
     return [step(one) for one in found]
 
 
-async def _page(ask: Ask, only: Condition) -> Reply:
-    asked = filters.read(ask.query, pages.listable(ask.house.db.sql.engine))
+async def _page(request: Ask, only: Condition) -> Reply:
+    asked = filters.read(request.query, pages.listable(request.house.db.sql.engine))
     listing = replace(asked, conditions=(*asked.conditions, only))
-    page = await list_pages.read(ask, listing)
-    return pagination.answer(ask, listing, page.records, page.total, page.until)
+    page = await list_pages.read(request, listing)
+    return pagination.answer(request, listing, page.records, page.total, page.until)
 
 
-async def show(ask: Ask) -> JobRecord:
-    job_id = ask.path["workflow_job_id"]
-    await ask.house.db.glance(control.to_see, ask.actor, ask.path["id"], job_id)
-    return await _shown(ask, job_id)
+async def show(request: Ask) -> JobRecord:
+    job_id = request.path["workflow_job_id"]
+    await request.house.db.glance(control.to_see, request.actor, request.path["id"], job_id)
+    return await _shown(request, job_id)
 
 
-async def _shown(ask: Ask, job_id: str) -> JobRecord:
-    found: JobRecord = await ask.house.db.glance(details.show, ask.actor, job_id)
-    await run_requests.with_log(ask, found, job_id)
+async def _shown(request: Ask, job_id: str) -> JobRecord:
+    found: JobRecord = await request.house.db.glance(details.show, request.actor, job_id)
+    await run_requests.with_log(request, found, job_id)
     return found
 
 
-async def cancel(ask: Ask) -> JobRecord:
-    job_id = ask.path["workflow_job_id"]
-    await ask.house.db.write(control.cancel, ask.actor, ask.path["id"], job_id)
-    return await _shown(ask, job_id)
+async def cancel(request: Ask) -> JobRecord:
+    job_id = request.path["workflow_job_id"]
+    await request.house.db.write(control.cancel, request.actor, request.path["id"], job_id)
+    return await _shown(request, job_id)
 
 
-async def restart(ask: Ask) -> JobRecord:
-    job_id = await ask.house.db.write(
-        control.restart, ask.actor, ask.path["id"], ask.path["workflow_job_id"]
+async def restart(request: Ask) -> JobRecord:
+    job_id = await request.house.db.write(
+        control.restart, request.actor, request.path["id"], request.path["workflow_job_id"]
     )
-    return await _shown(ask, job_id)
+    return await _shown(request, job_id)
 
 
-async def delete_jobs(ask: Ask) -> dict[str, int]:
-    workflow_id = ask.path["id"]
-    await ask.house.db.read(service.show, ask.actor, workflow_id)
-    count = await retention.delete_history(ask.house.db, ask.actor, "Workflow", workflow_id)
+async def delete_jobs(request: Ask) -> dict[str, int]:
+    workflow_id = request.path["id"]
+    await request.house.db.read(service.show, request.actor, workflow_id)
+    count = await retention.delete_history(request.house.db, request.actor, "Workflow", workflow_id)
     return {"deletedCount": count}
 
 

@@ -6,13 +6,15 @@ from belvedere.indicators.linked_file import FileView
 from belvedere.rest.route import Ask, Reply, Route
 
 
-async def view(ask: Ask) -> FileView:
-    found: FileView = await ask.house.db.read(linked_file.view, ask.actor, ask.path["id"])
+async def view(request: Ask) -> FileView:
+    found: FileView = await request.house.db.read(
+        linked_file.view, request.actor, request.path["id"]
+    )
     return found
 
 
-async def download(ask: Ask) -> Reply:
-    found = await ask.house.db.read(linked_file.content, ask.actor, ask.path["id"])
+async def download(request: Ask) -> Reply:
+    found = await request.house.db.read(linked_file.content, request.actor, request.path["id"])
     return attached(found.filename, found.sha256, found.data)
 
 

@@ -19,30 +19,30 @@ class PublicLink(msgspec.Struct):
     url: str
 
 
-async def show_badge(ask: Ask) -> Reply:
-    return _badge(await ask.house.db.read(queries.show, ask.actor, ask.path["id"]))
+async def show_badge(request: Ask) -> Reply:
+    return _badge(await request.house.db.read(queries.show, request.actor, request.path["id"]))
 
 
-async def show_public_badge(ask: Ask) -> Reply:
-    token = ask.path["token"].removesuffix(".svg")
-    return _badge(await ask.house.db.read(public_links.behind, ask.house.keys, token))
+async def show_public_badge(request: Ask) -> Reply:
+    token = request.path["token"].removesuffix(".svg")
+    return _badge(await request.house.db.read(public_links.behind, request.house.keys, token))
 
 
 def _badge(shown: Shown) -> Reply:
     return Reply(badge_svg.svg(shown.row, shown.now), media_type=SVG)
 
 
-async def publish(ask: Ask) -> Reply:
-    shown, token = await ask.house.db.write(
-        public_links.publish, ask.house.keys, ask.actor, ask.path["id"]
+async def publish(request: Ask) -> Reply:
+    shown, token = await request.house.db.write(
+        public_links.publish, request.house.keys, request.actor, request.path["id"]
     )
-    url = f"{ask.house.settings.base_url}/-/badge/{token}.svg"
+    url = f"{request.house.settings.base_url}/-/badge/{token}.svg"
     return Reply(PublicLink(shown.row.id, token, url), status=201)
 
 
-async def unpublish(ask: Ask) -> IndicatorRecord:
-    shown = await ask.house.db.write(public_links.unpublish, ask.actor, ask.path["id"])
-    return record(shown, ask.actor)
+async def unpublish(request: Ask) -> IndicatorRecord:
+    shown = await request.house.db.write(public_links.unpublish, request.actor, request.path["id"])
+    return record(shown, request.actor)
 
 
 ROUTES: tuple[Route, ...] = (

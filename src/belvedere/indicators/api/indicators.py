@@ -16,83 +16,95 @@ from belvedere.rest.route import Ask, Handler, Reply, Route
 POINTS = 100
 
 
-def _record(ask: Ask, shown: Shown) -> IndicatorRecord:
-    return record(shown, ask.actor)
+def _record(request: Ask, shown: Shown) -> IndicatorRecord:
+    return record(shown, request.actor)
 
 
-def _named(ask: Ask) -> tuple[str, str]:
+def _named(request: Ask) -> tuple[str, str]:
     """The id or the title that the path holds, and which of them it is."""
-    by = "title" if "title" in ask.path else "id"
-    return ask.path[by], by
+    by = "title" if "title" in request.path else "id"
+    return request.path[by], by
 
 
-async def list_indicators(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, store.INDICATORS)
-    listing = await ask.house.db.read(store.fitted, ask.actor, listing)
-    async with heavy_read(ask, listing.size):
-        found, total = await ask.house.db.read(queries.listed, ask.actor, listing)
-        shown = records(found, ask.actor)
-    return pagination.answer(ask, listing, shown, total)
+async def list_indicators(request: Ask) -> Reply:
+    listing = filters.read(request.query, store.INDICATORS)
+    listing = await request.house.db.read(store.fitted, request.actor, listing)
+    async with heavy_read(request, listing.size):
+        found, total = await request.house.db.read(queries.listed, request.actor, listing)
+        shown = records(found, request.actor)
+    return pagination.answer(request, listing, shown, total)
 
 
-async def show(ask: Ask) -> IndicatorRecord:
-    name, by = _named(ask)
-    return _record(ask, await ask.house.db.glance(queries.show, ask.actor, name, by=by))
+async def show(request: Ask) -> IndicatorRecord:
+    name, by = _named(request)
+    return _record(request, await request.house.db.glance(queries.show, request.actor, name, by=by))
 
 
-async def create(ask: Ask) -> IndicatorRecord:
-    return _record(ask, await ask.house.db.write(service.create, ask.actor, ask.body))
-
-
-async def replace(ask: Ask) -> IndicatorRecord:
-    verb = service.put if "title" in ask.path else service.replace
-    name, _ = _named(ask)
-    return _record(ask, await ask.house.db.write(verb, ask.actor, name, ask.body, ask.if_match))
-
-
-async def change(ask: Ask) -> IndicatorRecord:
-    name, by = _named(ask)
+async def create(request: Ask) -> IndicatorRecord:
     return _record(
-        ask,
-        await ask.house.db.write(service.change, ask.actor, name, ask.body, ask.if_match, by=by),
+        request, await request.house.db.write(service.create, request.actor, request.body)
     )
 
 
-async def push(ask: Ask) -> IndicatorRecord:
-    given: StateBody = ask.body
+async def replace(request: Ask) -> IndicatorRecord:
+    verb = service.put if "title" in request.path else service.replace
+    name, _ = _named(request)
+    return _record(
+        request,
+        await request.house.db.write(verb, request.actor, name, request.body, request.if_match),
+    )
+
+
+async def change(request: Ask) -> IndicatorRecord:
+    name, by = _named(request)
+    return _record(
+        request,
+        await request.house.db.write(
+            service.change, request.actor, name, request.body, request.if_match, by=by
+        ),
+    )
+
+
+async def push(request: Ask) -> IndicatorRecord:
+    given: StateBody = request.body
     if given.state is None and given.value is None:
         raise Invalid("Give a state, a value, or both.", code="nothing_given")
     # The original's scripts say success where an indicator says normal.
     state = "normal" if given.state == "success" else given.state
     body = IndicatorBody(state=state, value=given.value)
-    changed = await ask.house.db.write(
-        service.change, ask.actor, ask.path["id"], body, ask.if_match
+    changed = await request.house.db.write(
+        service.change, request.actor, request.path["id"], body, request.if_match
     )
-    return _record(ask, changed)
+    return _record(request, changed)
 
 
 def _counts(action: Action) -> Handler:
-    async def count(ask: Ask) -> IndicatorRecord:
-        name, by = _named(ask)
+    async def count(request: Ask) -> IndicatorRecord:
+        name, by = _named(request)
         return _record(
-            ask, await ask.house.db.join(counting.step, Step(ask.actor, by, name, action))
+            request,
+            await request.house.db.join(counting.step, Step(request.actor, by, name, action)),
         )
 
     return count
 
 
-async def delete(ask: Ask) -> IndicatorRecord:
-    name, by = _named(ask)
-    return _record(ask, await ask.house.db.write(service.delete, ask.actor, name, by=by))
+async def delete(request: Ask) -> IndicatorRecord:
+    name, by = _named(request)
+    return _record(
+        request, await request.house.db.write(service.delete, request.actor, name, by=by)
+    )
 
 
-async def past(ask: Ask) -> list[PointRecord]:
-    since = query.time("since", ask.first("since") or "1970-01-01")
-    until = query.time("until", ask.first("until") or "2100-01-01")
-    most = query.whole("points", ask.first("points") or str(POINTS))
+async def past(request: Ask) -> list[PointRecord]:
+    since = query.time("since", request.first("since") or "1970-01-01")
+    until = query.time("until", request.first("until") or "2100-01-01")
+    most = query.whole("points", request.first("points") or str(POINTS))
     if not 1 <= most <= history.MOST_POINTS:
         raise query.bad("points", f"points takes 1 to {history.MOST_POINTS}.")
-    found = await ask.house.db.read(queries.past, ask.actor, ask.path["id"], since, until, most)
+    found = await request.house.db.read(
+        queries.past, request.actor, request.path["id"], since, until, most
+    )
     return [point(one) for one in found]
 
 

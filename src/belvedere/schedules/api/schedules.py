@@ -23,101 +23,107 @@ class StartBody(msgspec.Struct):
     runDate: str | int | None = None
 
 
-def _record(ask: Ask, shown: Shown) -> ScheduleRecord:
-    return record.schedule(shown, ask.actor, ask.house.clock())
+def _record(request: Ask, shown: Shown) -> ScheduleRecord:
+    return record.schedule(shown, request.actor, request.house.clock())
 
 
-async def list_schedules(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, store.SCHEDULES)
-    listing = await ask.house.db.read(store.fitted, ask.actor, listing)
-    async with heavy_read(ask, listing.size):
-        found, total = await ask.house.db.read(
-            service.listed, ask.house.schedule_targets, ask.actor, listing
+async def list_schedules(request: Ask) -> Reply:
+    listing = filters.read(request.query, store.SCHEDULES)
+    listing = await request.house.db.read(store.fitted, request.actor, listing)
+    async with heavy_read(request, listing.size):
+        found, total = await request.house.db.read(
+            service.listed, request.house.schedule_targets, request.actor, listing
         )
-        records = [_record(ask, one) for one in found]
-    return pagination.answer(ask, listing, records, total)
+        records = [_record(request, one) for one in found]
+    return pagination.answer(request, listing, records, total)
 
 
-async def show(ask: Ask) -> ScheduleRecord:
-    return _record(ask, await _read(ask))
+async def show(request: Ask) -> ScheduleRecord:
+    return _record(request, await _read(request))
 
 
-async def _read(ask: Ask) -> Shown:
-    found: Shown = await ask.house.db.read(
-        service.show, ask.house.schedule_targets, ask.actor, ask.path["id"]
+async def _read(request: Ask) -> Shown:
+    found: Shown = await request.house.db.read(
+        service.show, request.house.schedule_targets, request.actor, request.path["id"]
     )
     return found
 
 
-async def _write(ask: Ask, verb: Any, *more: Any) -> Shown:
-    changed: Shown = await ask.house.db.write(
-        verb, ask.house.schedule_targets, ask.actor, ask.path["id"], *more
+async def _write(request: Ask, verb: Any, *more: Any) -> Shown:
+    changed: Shown = await request.house.db.write(
+        verb, request.house.schedule_targets, request.actor, request.path["id"], *more
     )
     return changed
 
 
-async def change(ask: Ask) -> ScheduleRecord:
-    return _record(ask, await _write(ask, service.change, ask.body, ask.if_match))
+async def change(request: Ask) -> ScheduleRecord:
+    return _record(request, await _write(request, service.change, request.body, request.if_match))
 
 
-async def delete(ask: Ask) -> RemovedRecord:
-    gone = await _write(ask, service.delete)
-    return record.removed(gone, ask.actor, ask.house.clock())
+async def delete(request: Ask) -> RemovedRecord:
+    gone = await _write(request, service.delete)
+    return record.removed(gone, request.actor, request.house.clock())
 
 
-async def stop(ask: Ask) -> str:
-    await _write(ask, service.switch, False)
+async def stop(request: Ask) -> str:
+    await _write(request, service.switch, False)
     return "ok"
 
 
-async def start(ask: Ask) -> str:
-    await _write(ask, service.switch, True, ask.body.runDate if ask.body else None)
+async def start(request: Ask) -> str:
+    await _write(request, service.switch, True, request.body.runDate if request.body else None)
     return "ok"
 
 
-async def pause(ask: Ask) -> ScheduleRecord:
-    body = ask.body or PauseBody()
-    return _record(ask, await _write(ask, service.pause, body.until, body.note))
+async def pause(request: Ask) -> ScheduleRecord:
+    body = request.body or PauseBody()
+    return _record(request, await _write(request, service.pause, body.until, body.note))
 
 
-async def resume(ask: Ask) -> ScheduleRecord:
-    return _record(ask, await _write(ask, service.resume))
+async def resume(request: Ask) -> ScheduleRecord:
+    return _record(request, await _write(request, service.resume))
 
 
-async def show_preview(ask: Ask) -> list[FireRecord]:
-    count = query.whole("count", ask.first("count") or "10")
-    return preview.of((await _read(ask)).row, ask.house.clock(), count)
+async def show_preview(request: Ask) -> list[FireRecord]:
+    count = query.whole("count", request.first("count") or "10")
+    return preview.of((await _read(request)).row, request.house.clock(), count)
 
 
-async def would_be(ask: Ask) -> list[FireRecord]:
-    return preview.would_be(service.empty_row(ask.house.clock()), ask.body, ask.house.clock())
+async def would_be(request: Ask) -> list[FireRecord]:
+    return preview.would_be(
+        service.empty_row(request.house.clock()), request.body, request.house.clock()
+    )
 
 
-async def list_runs(ask: Ask) -> list[RunRecord]:
-    listing = filters.read(ask.query, run_history.RUNS)
-    found = await ask.house.db.read(service.runs, ask.actor, ask.path["id"], listing)
+async def list_runs(request: Ask) -> list[RunRecord]:
+    listing = filters.read(request.query, run_history.RUNS)
+    found = await request.house.db.read(service.runs, request.actor, request.path["id"], listing)
     return [record.run(one) for one in found]
 
 
 def schedule_routes(kind: str, path: str) -> tuple[Route, ...]:
     """The schedules of one task or workflow; whoever owns the path adds them to its doors."""
 
-    async def create(ask: Ask) -> ScheduleRecord:
-        made = await ask.house.db.write(
+    async def create(request: Ask) -> ScheduleRecord:
+        made = await request.house.db.write(
             service.create,
-            ask.house.schedule_targets,
-            ask.actor,
+            request.house.schedule_targets,
+            request.actor,
             kind,
-            ask.path["id"],
-            ask.body or ScheduleBody(),
+            request.path["id"],
+            request.body or ScheduleBody(),
         )
-        return _record(ask, made)
+        return _record(request, made)
 
-    async def list_of(ask: Ask) -> list[ScheduleRecord]:
-        found = await ask.house.db.read(
-            service.of_target, ask.house.schedule_targets, ask.actor, kind, ask.path["id"]
+    async def list_of(request: Ask) -> list[ScheduleRecord]:
+        found = await request.house.db.read(
+            service.of_target,
+            request.house.schedule_targets,
+            request.actor,
+            kind,
+            request.path["id"],
         )
-        return [_record(ask, one) for one in found]
+        return [_record(request, one) for one in found]
 
     return (
         Route(

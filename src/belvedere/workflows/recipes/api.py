@@ -44,30 +44,30 @@ Imported: Any = msgspec.defstruct(
 )
 
 
-async def import_task(ask: Ask) -> msgspec.Struct:
-    made = await _made(ask)
+async def import_task(request: Ask) -> msgspec.Struct:
+    made = await _made(request)
     if made.workflow is not None:
         raise Invalid("This is the recipe of a workflow; POST /workflows/import takes it.")
     view, acl = made.tasks[0]
-    return task_record(view, ask.actor, acl)
+    return task_record(view, request.actor, acl)
 
 
-async def import_recipe(ask: Ask) -> msgspec.Struct:
-    made = await _made(ask)
+async def import_recipe(request: Ask) -> msgspec.Struct:
+    made = await _made(request)
     found: msgspec.Struct = Imported(
-        None if made.workflow is None else record(made.workflow, ask.actor),
-        [task_record(view, ask.actor, acl) for view, acl in made.tasks],
+        None if made.workflow is None else record(made.workflow, request.actor),
+        [task_record(view, request.actor, acl) for view, acl in made.tasks],
         made.notes,
     )
     return found
 
 
-async def _made(ask: Ask) -> Made:
-    recipe, named = await off_loop.read(len(ask.raw), _read, ask.raw)
+async def _made(request: Ask) -> Made:
+    recipe, named = await off_loop.read(len(request.raw), _read, request.raw)
     await matcher.prepare(importer.patterns_of(recipe))
-    hostname = ask.first("hostname") or named
-    made: Made = await ask.house.db.write(
-        importer.make, ask.house.keys, ask.actor, recipe, hostname
+    hostname = request.first("hostname") or named
+    made: Made = await request.house.db.write(
+        importer.make, request.house.keys, request.actor, recipe, hostname
     )
     return made
 
@@ -78,18 +78,20 @@ def _read(raw: bytes) -> tuple[Recipe, str | None]:
     return importer.read(said), named if isinstance(named, str) else None
 
 
-async def serialize_task(ask: Ask) -> dict[str, Any]:
-    return await _exported(ask, export.of_task)
+async def serialize_task(request: Ask) -> dict[str, Any]:
+    return await _exported(request, export.of_task)
 
 
-async def serialize_workflow(ask: Ask) -> dict[str, Any]:
-    return await _exported(ask, export.of_workflow)
+async def serialize_workflow(request: Ask) -> dict[str, Any]:
+    return await _exported(request, export.of_workflow)
 
 
-async def _exported(ask: Ask, of: Any) -> dict[str, Any]:
-    mode = ask.first("mode") or "deep"
-    async with heavy_read(ask):
-        recipe: dict[str, Any] = await ask.house.db.read(of, ask.actor, ask.path["id"], mode)
+async def _exported(request: Ask, of: Any) -> dict[str, Any]:
+    mode = request.first("mode") or "deep"
+    async with heavy_read(request):
+        recipe: dict[str, Any] = await request.house.db.read(
+            of, request.actor, request.path["id"], mode
+        )
     return recipe
 
 
