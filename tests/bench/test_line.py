@@ -7,7 +7,7 @@ import pytest
 
 import fakeserver
 from belvedere.bench.measure.http_connection import Line, request
-from belvedere.client.errors import Unreachable
+from belvedere.client.errors import ServerUnreachable
 from belvedere.client.http_client import Client
 from fakeserver import FakeServer, Say
 
@@ -33,7 +33,7 @@ def test_it_works(server: FakeServer) -> None:
 def test_a_server_that_hangs_up_is_told(server: FakeServer) -> None:
     server.on("POST", "/job", Say(silent=True))
     line = Line(server.url)
-    with pytest.raises(Unreachable, match="hung up"):
+    with pytest.raises(ServerUnreachable, match="hung up"):
         line.ask(request(Client(server.url), "POST", "/job", {}))
     line.close()
 
@@ -41,7 +41,7 @@ def test_a_server_that_hangs_up_is_told(server: FakeServer) -> None:
 def test_an_answer_without_its_length_is_refused(server: FakeServer) -> None:
     server.on("POST", "/job", Say(raw=[b"{}"]))
     line = Line(server.url)
-    with pytest.raises(Unreachable, match="length"):
+    with pytest.raises(ServerUnreachable, match="length"):
         line.ask(request(Client(server.url), "POST", "/job", {}))
     line.close()
 
@@ -50,5 +50,5 @@ def test_a_server_that_is_not_there_is_told() -> None:
     with socket.socket() as taken:
         # Bound, so that nobody else can listen there either.
         taken.bind(("127.0.0.1", 0))
-        with pytest.raises(Unreachable, match="Cannot reach"):
+        with pytest.raises(ServerUnreachable, match="Cannot reach"):
             Line(f"http://127.0.0.1:{taken.getsockname()[1]}")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import clicast
-from belvedere.client import event_stream as client_stream
+from belvedere.client import event_stream
 from cli.conftest import Belvedere
 from fakeserver import FakeServer, stream
 
@@ -16,7 +16,7 @@ END = ("end", "{}", "99")
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_stream, "FIRST_WAIT_S", 0)
+    monkeypatch.setattr(event_stream, "FIRST_RETRY_WAIT_S", 0)
 
 
 def jobs(server: FakeServer, *ends: tuple[str, str, int, list[str]]) -> None:

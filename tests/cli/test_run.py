@@ -7,7 +7,7 @@ import pytest
 
 import clicast
 from belvedere.cli.jobs import follow as following
-from belvedere.client import event_stream as client_stream
+from belvedere.client import event_stream
 from cli.conftest import Belvedere
 from fakeserver import FakeServer, Say, stream
 
@@ -24,7 +24,7 @@ END = ("end", "{}", "99")
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Coming back after a cut does not wait."""
-    monkeypatch.setattr(client_stream, "FIRST_WAIT_S", 0)
+    monkeypatch.setattr(event_stream, "FIRST_RETRY_WAIT_S", 0)
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from belvedere.base.errors import Fault
-from belvedere.client.errors import Problem, Unreachable
+from belvedere.client.errors import Problem, ServerUnreachable
 from belvedere.client.http_client import Client
 from fakeserver import FakeServer, Say
 
@@ -32,7 +32,7 @@ def test_it_keeps_its_connection(server: FakeServer, client: Client) -> None:
     server.on("GET", "/task", [])
     for _ in range(3):
         client.get("/task")
-    assert {one.connection for one in server.asked} == {1}
+    assert {request.connection for request in server.asked} == {1}
 
 
 def test_it_gives_text_where_the_answer_is_text(server: FakeServer, client: Client) -> None:
@@ -47,13 +47,13 @@ def test_it_carries_a_path_before_the_routes(server: FakeServer) -> None:
 
 
 def test_it_raises_the_refusal_with_its_fields(server: FakeServer, client: Client) -> None:
-    told = {
+    problem_body = {
         "statusCode": 400,
         "code": "missing_arguments",
         "message": "An argument is missing.",
         "errors": [{"field": "task_arguments[1]", "message": "is required"}],
     }
-    server.on("POST", "/job", Say(told, 400))
+    server.on("POST", "/job", Say(problem_body, 400))
     with pytest.raises(Problem) as caught:
         client.post("/job", {})
     problem = caught.value
@@ -77,7 +77,7 @@ def test_it_opens_a_new_connection_when_the_idle_one_was_closed(
     # The close arrives: from here on the idle connection can be read, and reads as ended.
     client._idle.sock.recv(1, socket.MSG_PEEK)
     assert client.post("/job", {}) == {"id": "1"}
-    assert [one.connection for one in server.asked] == [1, 2]
+    assert [request.connection for request in server.asked] == [1, 2]
 
 
 def test_it_asks_again_once_when_a_kept_connection_breaks_under_a_read(
@@ -92,9 +92,11 @@ def test_it_asks_again_with_an_idempotency_key(server: FakeServer, client: Clien
     server.on("GET", "/task", [])
     server.on("POST", "/job", Say(silent=True), {"id": "1"})
     client.get("/task")
-    answer = client.ask("POST", "/job", {}, headers={"Idempotency-Key": "k"})
-    assert answer.body == {"id": "1"}
-    keys = [one.headers["Idempotency-Key"] for one in server.asked if one.path == "/job"]
+    response = client.request("POST", "/job", {}, headers={"Idempotency-Key": "k"})
+    assert response.body == {"id": "1"}
+    keys = [
+        request.headers["Idempotency-Key"] for request in server.asked if request.path == "/job"
+    ]
     assert keys == ["k", "k"]
 
 
@@ -103,16 +105,16 @@ def test_it_never_sends_a_change_twice(server: FakeServer, client: Client, metho
     server.on("GET", "/task", [])
     server.on(method, "/job/1/restart", Say(silent=True), {"id": "2"})
     client.get("/task")
-    with pytest.raises(Unreachable):
-        client.ask(method, "/job/1/restart")
-    assert len([one for one in server.asked if one.method == method]) == 1
+    with pytest.raises(ServerUnreachable):
+        client.request(method, "/job/1/restart")
+    assert len([request for request in server.asked if request.method == method]) == 1
 
 
 def test_it_says_that_nobody_answers() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}"
-        with pytest.raises(Unreachable, match="Connection refused") as caught:
+        with pytest.raises(ServerUnreachable, match="Connection refused") as caught:
             Client(address).get("/task")
     assert address in caught.value.message
     assert caught.value.status == 0
@@ -121,24 +123,24 @@ def test_it_says_that_nobody_answers() -> None:
 def test_it_says_that_the_answer_takes_too_long() -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:
         address = f"http://127.0.0.1:{mute.getsockname()[1]}"
-        with pytest.raises(Unreachable, match="did not answer in time"):
+        with pytest.raises(ServerUnreachable, match="did not respond in time"):
             Client(address, timeout_s=0.05).get("/task")
 
 
 @pytest.mark.parametrize("address", ["localhost:8430", "ftp://x", ""])
 def test_it_refuses_an_address_that_is_none(address: str) -> None:
-    with pytest.raises(Unreachable, match="no server address"):
+    with pytest.raises(ServerUnreachable, match="not a server address"):
         Client(address)
 
 
 def test_it_says_which_ca_file_cannot_be_used(tmp_path: Path) -> None:
-    with pytest.raises(Unreachable, match="missing.pem"):
+    with pytest.raises(ServerUnreachable, match="missing.pem"):
         Client("https://localhost", ca_file=str(tmp_path / "missing.pem"))
 
 
 def test_it_names_the_way_out_of_an_untrusted_certificate() -> None:
-    from belvedere.client import connections as wire
+    from belvedere.client import connections
 
     fault = ssl.SSLCertVerificationError()
     fault.verify_message = "self-signed certificate"
-    assert "--ca-file" in wire.unreachable("https://x", fault).message
+    assert "--ca-file" in connections.unreachable("https://x", fault).message

@@ -5,13 +5,13 @@ from itertools import islice
 
 import pytest
 
-from belvedere.client.errors import Problem, Unreachable
-from belvedere.client.event_stream import Event, follow, parse
+from belvedere.client.errors import Problem, ServerUnreachable
+from belvedere.client.event_stream import StreamEvent, follow, parse
 from belvedere.client.http_client import Client
 from fakeserver import FakeServer, Say, stream
 
 
-def until_end(client: Client, slept: list[float] | None = None) -> Iterator[Event]:
+def until_end(client: Client, slept: list[float] | None = None) -> Iterator[StreamEvent]:
     waits: list[float] = [] if slept is None else slept
     for event in follow(client, "/job/1/log", {"follow": "true"}, sleep=waits.append):
         if event.kind == "end":
@@ -21,7 +21,7 @@ def until_end(client: Client, slept: list[float] | None = None) -> Iterator[Even
 
 def test_it_works(server: FakeServer, client: Client) -> None:
     server.on("GET", "/job/1/log", stream(("output", "one\ntwo", "8"), ("end", "{}", "8")))
-    assert list(until_end(client)) == [Event("output", "one\ntwo", "8")]
+    assert list(until_end(client)) == [StreamEvent("output", "one\ntwo", "8")]
     assert server.asked[0].headers["Accept"] == "text/event-stream"
     assert "Last-Event-ID" not in server.asked[0].headers
 
@@ -29,9 +29,9 @@ def test_it_works(server: FakeServer, client: Client) -> None:
 def test_it_reads_the_form_of_events() -> None:
     lines = b": beat\nid: 1\ndata: a\n\nevent: x\r\ndata:b\r\n\r\nretry: 5\n\ndata:  c\n\n"
     assert list(parse(lines.splitlines(keepends=True))) == [
-        Event("message", "a", "1"),
-        Event("x", "b", "1"),
-        Event("message", " c", "1"),
+        StreamEvent("message", "a", "1"),
+        StreamEvent("x", "b", "1"),
+        StreamEvent("message", " c", "1"),
     ]
 
 
@@ -51,7 +51,7 @@ def test_it_comes_back_after_each_cut_and_misses_nothing(
     )
     seen = [event.data for event in until_end(client)]
     assert seen == [f"line {n}\n" for n in range(1, 7)]
-    resumed = [one.headers.get("Last-Event-ID") for one in server.asked]
+    resumed = [request.headers.get("Last-Event-ID") for request in server.asked]
     assert resumed == [None, "2", "3", "3", "3"]
 
 
@@ -61,7 +61,7 @@ def test_an_id_alone_moves_the_place_to_resume_from(server: FakeServer, client: 
     server.on("GET", "/-/events", stream(seen, end=only_id), stream(("job.ended", "{}", "1.8")))
     events = follow(client, "/-/events", sleep=lambda _: None)
     assert [event.kind for event in islice(events, 2)] == ["job.created", "job.ended"]
-    assert [one.headers.get("Last-Event-ID") for one in server.asked] == [None, "1.7"]
+    assert [request.headers.get("Last-Event-ID") for request in server.asked] == [None, "1.7"]
 
 
 def test_it_waits_longer_each_time_and_starts_anew_after_an_event(
@@ -84,13 +84,13 @@ def test_it_raises_a_refusal_at_once(server: FakeServer, client: Client) -> None
 
 
 def test_it_does_not_wait_for_a_server_that_was_never_there() -> None:
-    with pytest.raises(Unreachable):
+    with pytest.raises(ServerUnreachable):
         list(islice(follow(Client("http://127.0.0.1:1"), "/-/events"), 1))
 
 
 def test_it_gives_up_on_a_server_that_stays_away(server: FakeServer, client: Client) -> None:
     server.on("GET", "/-/events", stream(("job.created", "{}", "1")), Say(silent=True))
-    events = follow(client, "/-/events", patience_s=0, sleep=lambda _: None)
+    events = follow(client, "/-/events", give_up_after_s=0, sleep=lambda _: None)
     assert next(events).kind == "job.created"
-    with pytest.raises(Unreachable):
+    with pytest.raises(ServerUnreachable):
         next(events)

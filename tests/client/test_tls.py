@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 import fakeserver
-from belvedere.client.errors import Unreachable
+from belvedere.client.errors import ServerUnreachable
 from belvedere.client.http_client import Client
 
 
@@ -67,6 +67,6 @@ def test_it_works(secured: fakeserver.FakeServer, pem: Path) -> None:
 
 
 def test_it_refuses_a_server_that_nobody_vouches_for(secured: fakeserver.FakeServer) -> None:
-    with Client(secured.url) as client, pytest.raises(Unreachable, match="--ca-file"):
+    with Client(secured.url) as client, pytest.raises(ServerUnreachable, match="--ca-file"):
         client.get("/task")
     assert secured.asked == []

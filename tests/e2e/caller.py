@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from belvedere.client.errors import Problem
-from belvedere.client.http_client import Answer, Client
+from belvedere.client.http_client import ApiResponse, Client
 from e2e.world import FINAL
 
 PAUSE_S = 0.03
@@ -108,11 +108,11 @@ class Caller(threading.Thread):
 
     def _until_answered(
         self, method: str, path: str, body: object, fine: tuple[int, ...] = (), key: str = ""
-    ) -> Answer | None:
+    ) -> ApiResponse | None:
         headers = {"Idempotency-Key": key} if key else {}
         while True:
             try:
-                return self._client.ask(method, path, body, headers=headers)
+                return self._client.request(method, path, body, headers=headers)
             except Problem as refusal:
                 if refusal.status in fine:
                     return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from belvedere.client.errors import Problem
-from belvedere.client.http_client import Answer, Client
+from belvedere.client.http_client import ApiResponse, Client
 from e2e.programs import EMAIL, Agent
 from e2e.world import World
 
@@ -165,14 +165,14 @@ class Person(threading.Thread):
 
     def _until_answered(
         self, method: str, path: str, body: object, fine: tuple[int, ...] = (), key: str = ""
-    ) -> Answer:
+    ) -> ApiResponse:
         headers = {"Idempotency-Key": key} if key else {}
         while True:
             try:
-                return self._client.ask(method, path, body, headers=headers)
+                return self._client.request(method, path, body, headers=headers)
             except Problem as refusal:
                 if refusal.status in fine:
-                    return Answer(refusal.status, {}, None)
+                    return ApiResponse(refusal.status, {}, None)
                 if 0 < refusal.status < 500:
                     raise
             threading.Event().wait(AWAY_S)

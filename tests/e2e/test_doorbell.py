@@ -116,7 +116,7 @@ def _a_revoked_token_is_refused(quiet: Pair) -> None:
 
 def _status(bearer: Client) -> int:
     try:
-        return bearer.ask("GET", "/host").status
+        return bearer.request("GET", "/host").status
     except Problem as refusal:
         return refusal.status
 

@@ -76,7 +76,7 @@ def status(world: World) -> int:
     """What the server answers to somebody who asks whether it is ready."""
     with world.client(timeout_s=ANSWER_S + BUSY_S) as client:
         try:
-            return client.ask("GET", "/-/ready").status
+            return client.request("GET", "/-/ready").status
         except Problem as refusal:
             return refusal.status
 

@@ -66,7 +66,7 @@ def killed(world: World, ledger: Path, edges: list[str]) -> tuple[dict[str, Any]
     world.server.stop()
     assert world.start(BELVEDERE_FAILPOINT=POINTS[0])
     headers = {"Idempotency-Key": new_id()}
-    started = world.api.ask("POST", f"/workflows/{flow}/job", ["v1"], headers=headers)
+    started = world.api.request("POST", f"/workflows/{flow}/job", ["v1"], headers=headers)
     job_id = started.body["id"]
     points = iter(POINTS[1:])
     deaths = 0

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 from belvedere.client.errors import Problem
-from belvedere.client.event_stream import Event, follow
+from belvedere.client.event_stream import StreamEvent, follow
 from belvedere.client.http_client import Client
 
 PATIENCE_S = 120.0
@@ -32,7 +32,9 @@ class Watcher(threading.Thread):
 
     def run(self) -> None:
         try:
-            stream = follow(self._client, "/-/events", patience_s=PATIENCE_S, on_cut=self._note_cut)
+            stream = follow(
+                self._client, "/-/events", give_up_after_s=PATIENCE_S, on_cut=self._note_cut
+            )
             for event in stream:
                 self._note(event)
         except _Enough:
@@ -45,7 +47,7 @@ class Watcher(threading.Thread):
         if self._is_over:
             raise _Enough
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: StreamEvent) -> None:
         if event.kind == "resync":
             self.resyncs += 1
             return

@@ -14,7 +14,7 @@ from socket import gethostname
 from types import TracebackType
 from typing import Any, Self
 
-from belvedere.client.errors import Problem, Unreachable
+from belvedere.client.errors import Problem, ServerUnreachable
 from belvedere.client.http_client import Client
 from e2e import leftovers
 from e2e.patience import until
@@ -149,7 +149,7 @@ class World:
         """A server that is away for a moment is part of many tests."""
         try:
             return self.job(job_id)
-        except Unreachable:
+        except ServerUnreachable:
             return {}
         except Problem as refusal:
             if refusal.status < 500:

@@ -140,7 +140,7 @@ def _request(client: Client, task_id: str, *, wait: bool) -> bytes:
 
 @contextmanager
 def _lines(plan: Plan, client: Client, count: int) -> Iterator[list[Line]]:
-    tls = connections.trust(plan.ca_file) if client.server.startswith("https:") else None
+    tls = connections.tls_context(plan.ca_file) if client.server.startswith("https:") else None
     with ExitStack() as stack:
         lines = [Line(client.server, tls) for _ in range(count)]
         for line in lines:

@@ -8,14 +8,14 @@ import ssl
 from urllib.parse import SplitResult, unquote
 
 from belvedere.base.unix_sockets import short_path
-from belvedere.client.errors import Unreachable
+from belvedere.client.errors import ServerUnreachable
 
-# What a connection that died under us raises, on the way out or on the way back.
-BROKEN = (OSError, http.client.HTTPException)
+# What a connection that breaks raises, while sending or receiving.
+CONNECTION_ERRORS = (OSError, http.client.HTTPException)
 
 
 class UnixConnection(http.client.HTTPConnection):
-    """HTTP over a unix socket: programs on the server's own machine talk to it this way."""
+    """HTTP over a Unix socket, for programs on the server's machine."""
 
     def __init__(self, path: str, timeout_s: float) -> None:
         super().__init__("localhost", timeout=timeout_s)
@@ -32,7 +32,7 @@ class UnixConnection(http.client.HTTPConnection):
                 os.close(fd)
 
 
-def connection(
+def open_connection(
     address: SplitResult, timeout_s: float, tls: ssl.SSLContext | None
 ) -> http.client.HTTPConnection:
     if address.scheme == "unix":
@@ -43,34 +43,34 @@ def connection(
     return http.client.HTTPConnection(host, port, timeout=timeout_s)
 
 
-def trust(ca_file: str | None) -> ssl.SSLContext:
-    """The authorities that may vouch for the server: the machine's own, or those in the file."""
+def tls_context(ca_file: str | None) -> ssl.SSLContext:
+    """Trust the system's certificate authorities, or those in the file."""
     try:
         return ssl.create_default_context(cafile=ca_file or None)
     except OSError as fault:
-        raise Unreachable(f"The CA file {ca_file} cannot be used ({fault}).") from None
+        raise ServerUnreachable(f"The CA file {ca_file} cannot be used ({fault}).") from None
 
 
-def is_dead(wire: http.client.HTTPConnection) -> bool:
-    """An idle connection on which something can be read has been closed by the other side."""
-    if wire.sock is None:
+def is_dead(connection: http.client.HTTPConnection) -> bool:
+    """An idle connection that is readable has been closed by the other side."""
+    if connection.sock is None:
         return True
     poll = select.poll()
-    poll.register(wire.sock, select.POLLIN)
+    poll.register(connection.sock, select.POLLIN)
     return bool(poll.poll(0))
 
 
-def unreachable(server: str, fault: Exception) -> Unreachable:
-    """The sentence for a connection that failed."""
+def unreachable(server: str, fault: Exception) -> ServerUnreachable:
+    """The error for a connection that failed."""
     if isinstance(fault, ssl.SSLCertVerificationError):
-        return Unreachable(
+        return ServerUnreachable(
             f"The certificate of {server} is not trusted ({fault.verify_message}). "
-            "Name its authority with --ca-file or BELVEDERE_CA_FILE."
+            "Pass its certificate authority with --ca-file or BELVEDERE_CA_FILE."
         )
     if isinstance(fault, TimeoutError):
-        return Unreachable(f"{server} did not answer in time.")
+        return ServerUnreachable(f"{server} did not respond in time.")
     reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
-    return Unreachable(
+    return ServerUnreachable(
         f"Cannot reach {server} ({reason or type(fault).__name__}). "
-        "Is the server running, and is the address right?"
+        "Check that the server is running and that the address is correct."
     )

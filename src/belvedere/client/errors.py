@@ -1,19 +1,18 @@
-"""What a call raises, as branches of the one tree of errors.
+"""The errors that a request raises, as part of the common error hierarchy.
 
 Refused
-  Problem            the server refused, with its status
-    Unreachable      no answer came: wrong address, server down, network cut
+  Problem                  the server responded with an error status
+    ServerUnreachable      no response: wrong address, server down, network failure
 """
 
 import json
 from http import HTTPStatus
-from typing import Any
 
 from belvedere.base.errors import Fault, Refused
 
 
 class Problem(Refused):
-    """A refusal of the server: its status, its stable code word, its sentence, fields at fault."""
+    """An error response of the server: status, stable code, message, invalid fields."""
 
     code = "problem"
 
@@ -27,36 +26,36 @@ class Problem(Refused):
     ) -> None:
         super().__init__(message, code=code, faults=faults)
         self.status = status
-        # Under this the server's own log tells more.
+        # The server's log has the details under this id.
         self.request_id = request_id
 
 
-class Unreachable(Problem):
-    """No answer: the request may or may not have arrived."""
+class ServerUnreachable(Problem):
+    """No response: the request may or may not have arrived."""
 
     def __init__(self, message: str) -> None:
         super().__init__(0, "unreachable", message)
 
 
-def problem_of(status: int, body: bytes) -> Problem:
-    """The refusal in an error answer; a proxy's page gives its status and nothing else."""
+def problem_from_response(status: int, body: bytes) -> Problem:
+    """The problem in an error response; of a proxy's own page only the status is used."""
     try:
         record = json.loads(body)
     except ValueError:
         record = None
     if not isinstance(record, dict) or not isinstance(record.get("message"), str):
-        phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else "with an error"
-        return Problem(status, f"http_{status}", f"The server answered {status} {phrase}.")
+        phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else "(unknown status)"
+        return Problem(status, f"http_{status}", f"The server responded with {status} {phrase}.")
     return Problem(
         status,
         str(record.get("code", f"http_{status}")),
         record["message"],
-        tuple(_fault(each) for each in record.get("errors") or ()),
+        tuple(_fault(entry) for entry in record.get("errors") or ()),
         str(record.get("request_id", "")),
     )
 
 
-def _fault(told: Any) -> Fault:
-    if not isinstance(told, dict):
-        return Fault("", str(told))
-    return Fault(str(told.get("field", "")), str(told.get("message", "")))
+def _fault(entry: object) -> Fault:
+    if not isinstance(entry, dict):
+        return Fault("", str(entry))
+    return Fault(str(entry.get("field", "")), str(entry.get("message", "")))

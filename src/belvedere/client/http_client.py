@@ -1,4 +1,4 @@
-"""Calls to the server: JSON in, JSON out, one connection kept open between them."""
+"""Requests to the server: JSON in, JSON out, one connection that stays open between them."""
 
 import http.client
 import json
@@ -10,22 +10,23 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from belvedere import __version__
 from belvedere.client import connections
-from belvedere.client.errors import Problem, Unreachable, problem_of
+from belvedere.client.errors import Problem, ServerUnreachable, problem_from_response
 
-Query = Mapping[str, Any]
+Query = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A 2xx answer; `body` is the decoded JSON, or text when it is not JSON."""
+class ApiResponse:
+    """A 2xx response; `body` is the decoded JSON, or text if it is not JSON."""
 
     status: int
     headers: Mapping[str, str]
+    # JSON of any shape: the caller knows what it asked for.
     body: Any
 
 
 class Client:
-    """A server's address with a credential and an organization. Not for several threads at once."""
+    """A server's address with a credential and an organization. Not safe for several threads."""
 
     def __init__(
         self,
@@ -42,8 +43,8 @@ class Client:
         self.timeout_s = timeout_s
         self._address = urlsplit(self.server)
         if self._address.scheme not in ("http", "https", "unix"):
-            raise Unreachable(f"{server!r} is no server address; write http://HOST:PORT.")
-        self._tls = connections.trust(ca_file) if self._address.scheme == "https" else None
+            raise ServerUnreachable(f"{server!r} is not a server address; use http://HOST:PORT.")
+        self._tls = connections.tls_context(ca_file) if self._address.scheme == "https" else None
         self._idle: http.client.HTTPConnection | None = None
 
     def __enter__(self) -> Self:
@@ -53,63 +54,63 @@ class Client:
         self.close()
 
     def get(self, path: str, query: Query | None = None) -> Any:
-        return self.ask("GET", path, query=query).body
+        return self.request("GET", path, query=query).body
 
-    def post(self, path: str, body: Any = None, query: Query | None = None) -> Any:
-        return self.ask("POST", path, body, query=query).body
+    def post(self, path: str, body: object = None, query: Query | None = None) -> Any:
+        return self.request("POST", path, body, query=query).body
 
-    def put(self, path: str, body: Any = None, query: Query | None = None) -> Any:
-        return self.ask("PUT", path, body, query=query).body
+    def put(self, path: str, body: object = None, query: Query | None = None) -> Any:
+        return self.request("PUT", path, body, query=query).body
 
-    def patch(self, path: str, body: Any = None, query: Query | None = None) -> Any:
-        return self.ask("PATCH", path, body, query=query).body
+    def patch(self, path: str, body: object = None, query: Query | None = None) -> Any:
+        return self.request("PATCH", path, body, query=query).body
 
     def delete(self, path: str, query: Query | None = None) -> Any:
-        return self.ask("DELETE", path, query=query).body
+        return self.request("DELETE", path, query=query).body
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
-        body: Any = None,
+        body: object = None,
         *,
         query: Query | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
-        """One call. Raises Problem when the server refuses, Unreachable when it does not answer."""
+    ) -> ApiResponse:
+        """Send a request. Raises Problem for an error response, ServerUnreachable without one."""
         payload = None if body is None else json.dumps(body).encode()
-        target, sent = self._target(path, query), self._headers(payload, headers or {})
-        # A kept connection may be closed by the server in the moment we use it. Only what may
-        # safely arrive twice is sent again; for anything else the caller must know.
-        again = self._idle is not None and (method == "GET" or "Idempotency-Key" in sent)
+        target, all_headers = self._target(path, query), self._headers(payload, headers or {})
+        # The server may close an idle connection in the moment it is used. Only a request that may
+        # safely arrive twice is sent again; for any other the caller has to decide.
+        may_retry = self._idle is not None and (method == "GET" or "Idempotency-Key" in all_headers)
         while True:
             try:
-                return self._exchange(method, target, payload, sent)
-            except connections.BROKEN as fault:
-                if not again or isinstance(fault, TimeoutError):
+                return self._exchange(method, target, payload, all_headers)
+            except connections.CONNECTION_ERRORS as fault:
+                if not may_retry or isinstance(fault, TimeoutError):
                     raise connections.unreachable(self.server, fault) from fault
-                again = False
+                may_retry = False
 
     @contextmanager
     def open(
         self, path: str, query: Query | None = None, headers: Mapping[str, str] | None = None
     ) -> Iterator[http.client.HTTPResponse]:
-        """A GET on a connection of its own, whose body is read while it comes."""
-        target, sent = self._target(path, query), self._headers(None, headers or {})
-        line = connections.connection(self._address, self.timeout_s, self._tls)
+        """A GET on a connection of its own, for a body that is read while it arrives."""
+        target, all_headers = self._target(path, query), self._headers(None, headers or {})
+        connection = self._open_connection()
         try:
             try:
-                line.request("GET", target, None, sent)
-                response = line.getresponse()
-                refusal = response.read() if response.status >= 300 else b""
-            except connections.BROKEN as fault:
+                connection.request("GET", target, None, all_headers)
+                response = connection.getresponse()
+                error_body = response.read() if response.status >= 300 else b""
+            except connections.CONNECTION_ERRORS as fault:
                 raise connections.unreachable(self.server, fault) from fault
             with response:
                 if response.status >= 300:
-                    raise problem_of(response.status, refusal)
+                    raise problem_from_response(response.status, error_body)
                 yield response
         finally:
-            line.close()
+            connection.close()
 
     def close(self) -> None:
         if self._idle is not None:
@@ -118,35 +119,38 @@ class Client:
 
     def _exchange(
         self, method: str, target: str, payload: bytes | None, headers: dict[str, str]
-    ) -> Answer:
-        line = self._idle or connections.connection(self._address, self.timeout_s, self._tls)
+    ) -> ApiResponse:
+        connection = self._idle or self._open_connection()
         self._idle = None
-        if connections.is_dead(line):
-            # Closed, it connects anew by itself.
-            line.close()
+        if connections.is_dead(connection):
+            # http.client connects again by itself after a close.
+            connection.close()
         try:
-            line.request(method, target, payload, headers)
-            response = line.getresponse()
+            connection.request(method, target, payload, headers)
+            response = connection.getresponse()
             content = response.read()
         except BaseException:
-            line.close()
+            connection.close()
             raise
         if response.will_close:
-            line.close()
+            connection.close()
         else:
-            self._idle = line
+            self._idle = connection
         if response.status >= 300:
-            raise problem_of(response.status, content)
-        return Answer(response.status, dict(response.headers), _decoded(response, content))
+            raise problem_from_response(response.status, content)
+        return ApiResponse(response.status, dict(response.headers), _decode(response, content))
+
+    def _open_connection(self) -> http.client.HTTPConnection:
+        return connections.open_connection(self._address, self.timeout_s, self._tls)
 
     def _target(self, path: str, query: Query | None) -> str:
         prefix = "" if self._address.scheme == "unix" else self._address.path
-        asked = dict(query or {})
+        parameters = dict(query or {})
         if self.customer:
-            asked.setdefault("customer", self.customer)
-        # Callers quote what is not theirs; this only keeps a stray character off the wire.
+            parameters.setdefault("customer", self.customer)
+        # Callers quote values; this only keeps a stray character out of the request line.
         target = quote(prefix + path, safe="/%:@!$&'()*+,;=~-._")
-        return f"{target}?{urlencode(asked, doseq=True)}" if asked else target
+        return f"{target}?{urlencode(parameters, doseq=True)}" if parameters else target
 
     def _headers(self, payload: bytes | None, extra: Mapping[str, str]) -> dict[str, str]:
         headers = {"Accept": "application/json", "User-Agent": f"belvedere/{__version__}", **extra}
@@ -157,10 +161,10 @@ class Client:
         return headers
 
 
-def _decoded(response: http.client.HTTPResponse, content: bytes) -> Any:
+def _decode(response: http.client.HTTPResponse, content: bytes) -> Any:
     if "json" not in response.headers.get("Content-Type", ""):
         return content.decode(errors="replace")
     try:
         return json.loads(content) if content else None
     except ValueError:
-        raise Problem(response.status, "malformed_answer", "The answer is not JSON.") from None
+        raise Problem(response.status, "malformed_answer", "The response is not JSON.") from None

@@ -61,7 +61,7 @@ class Site:
 
     def count(self, task_id: str, **only: Any) -> int:
         query = {"where[task_id]": task_id, "limit": 1, "count": "true", **_where(only)}
-        headers = self.client.ask("GET", "/job", query=query).headers
+        headers = self.client.request("GET", "/job", query=query).headers
         return int({name.lower(): value for name, value in headers.items()}["x-total-count"])
 
     def count_open(self, task_id: str) -> int:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
-from belvedere.client.errors import Unreachable
+from belvedere.client.errors import ServerUnreachable
 from belvedere.client.http_client import Client
 
 PIECE = 256 * 1024
@@ -28,7 +28,7 @@ class Line:
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.socket = plain if tls is None else tls.wrap_socket(plain, server_hostname=host)
         except OSError as fault:
-            raise Unreachable(f"Cannot reach {url} ({fault}).") from None
+            raise ServerUnreachable(f"Cannot reach {url} ({fault}).") from None
         self._kept = b""
 
     def fileno(self) -> int:
@@ -56,9 +56,9 @@ class Line:
         try:
             data = self.socket.recv(PIECE)
         except OSError as fault:
-            raise Unreachable(f"The server does not answer any more ({fault}).") from None
+            raise ServerUnreachable(f"The server does not answer any more ({fault}).") from None
         if not data:
-            raise Unreachable("The server hung up.")
+            raise ServerUnreachable("The server hung up.")
         return data
 
     def close(self) -> None:
@@ -69,7 +69,7 @@ def _length(head: bytes) -> int:
     for line in head.lower().split(b"\r\n"):
         if line.startswith(b"content-length:"):
             return int(line[15:])
-    raise Unreachable("The server, or a proxy before it, sends answers without their length.")
+    raise ServerUnreachable("The server, or a proxy before it, sends answers without their length.")
 
 
 def request(client: Client, method: str, path: str, body: Any = None, **query: str) -> bytes:

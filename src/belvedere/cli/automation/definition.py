@@ -45,7 +45,7 @@ def replace(args: Args) -> Any:
         "definition": task_options.in_file(args.source),
     }
     headers = {"If-Match": str(found["version"])}
-    return client.ask("PUT", f"/definition/{found['id']}", body, headers=headers).body
+    return client.request("PUT", f"/definition/{found['id']}", body, headers=headers).body
 
 
 def delete(args: Args) -> Any:

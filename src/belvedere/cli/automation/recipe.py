@@ -12,7 +12,7 @@ from belvedere.cli.framework.profile import connect
 def recipe(args: Args) -> Any:
     said = _read(args.file)
     query = {"hostname": args.host} if args.host else {}
-    return connect(args).ask("POST", "/workflows/import", said, query=query).body
+    return connect(args).request("POST", "/workflows/import", said, query=query).body
 
 
 def _read(path: str) -> Any:

@@ -60,7 +60,7 @@ def edit(args: Args) -> Any:
     if not body:
         raise Stop("Nothing to change; say what, for example with --repeat.", 2)
     headers = {"If-Match": str(found["version"])}
-    return client.ask("PATCH", f"/schedule/{found['id']}", body, headers=headers).body
+    return client.request("PATCH", f"/schedule/{found['id']}", body, headers=headers).body
 
 
 def _said(args: Args) -> dict[str, Any]:

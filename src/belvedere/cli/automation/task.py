@@ -53,7 +53,7 @@ def edit(args: Args) -> Any:
     client = connect(args)
     task = lookup.task(client, args.task, args.host)
     headers = {"If-Match": str(task["version"])}
-    return client.ask("PATCH", f"/task/{task['id']}", body, headers=headers).body
+    return client.request("PATCH", f"/task/{task['id']}", body, headers=headers).body
 
 
 def delete(args: Args) -> Any:

@@ -50,7 +50,7 @@ def edit(args: Args) -> Any:
     if not body:
         raise Stop("Nothing to change; say what, for example with --attach TASK.", 2)
     headers = {"If-Match": str(hook["version"])}
-    return client.ask("PATCH", f"/webhook/{hook['id']}", body, headers=headers).body
+    return client.request("PATCH", f"/webhook/{hook['id']}", body, headers=headers).body
 
 
 def delete(args: Args) -> Any:

@@ -41,7 +41,7 @@ def edit(args: Args) -> Any:
     if not body:
         raise Stop("Nothing to change; say what, for example with --from FILE.", 2)
     headers = {"If-Match": str(flow["version"])}
-    return client.ask("PATCH", f"/workflows/{flow['id']}", body, headers=headers).body
+    return client.request("PATCH", f"/workflows/{flow['id']}", body, headers=headers).body
 
 
 def delete(args: Args) -> Any:
@@ -56,7 +56,7 @@ def run(args: Args) -> Any:
         body["task"] = args.start
     # The key makes it safe to send this again when the connection breaks under it.
     headers = {"Idempotency-Key": new_id()}
-    job = client.ask("POST", f"{_path(client, args)}/job", body, headers=headers).body
+    job = client.request("POST", f"{_path(client, args)}/job", body, headers=headers).body
     return follow.to_the_end(client, job, is_live=False, is_json=args.json) if args.wait else job
 
 

@@ -59,7 +59,7 @@ def execute(args: Args) -> Any:
         body["timeout"] = time_words.duration_ms(args.timeout)
     # The key makes it safe to send this again when the connection breaks under it.
     key = {"Idempotency-Key": new_id()}
-    jobs: list[Job] = client.ask("POST", "/exec", body, headers=key).body["jobs"]
+    jobs: list[Job] = client.request("POST", "/exec", body, headers=key).body["jobs"]
     return {"jobs": jobs if args.detach else _to_the_end(args, jobs)}
 
 

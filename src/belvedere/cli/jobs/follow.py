@@ -10,7 +10,7 @@ from belvedere.cli.framework import rendering, terminal_text
 from belvedere.cli.framework.command import Stop
 from belvedere.cli.jobs import outcome
 from belvedere.client.errors import Problem
-from belvedere.client.event_stream import PASSING, follow
+from belvedere.client.event_stream import TRANSIENT_STATUSES, follow
 from belvedere.client.http_client import Client
 
 Job = dict[str, Any]
@@ -81,7 +81,7 @@ def ended(client: Client, job_id: str) -> Job:
             job: Job = client.get(f"/job/{job_id}")
             return job
         except Problem as problem:
-            if problem.status not in PASSING:
+            if problem.status not in TRANSIENT_STATUSES:
                 raise
             time.sleep(wait_s)
     last: Job = client.get(f"/job/{job_id}")

@@ -49,7 +49,7 @@ def _looked_for(client: Client, query: dict[str, Any]) -> list[Any]:
     most = query["limit"] or MOST
     while True:
         step = {**query, "limit": most - len(jobs), "look": LOOK}
-        answer = client.ask("GET", "/job", query=step)
+        answer = client.request("GET", "/job", query=step)
         jobs += answer.body
         until = {name.lower(): value for name, value in answer.headers.items()}.get(UNTIL)
         if until is None or len(jobs) >= most:
@@ -96,7 +96,7 @@ def restart(args: Args) -> Any:
     client = connect(args)
     body = {"task_arguments": args.arguments} if args.arguments else {}
     headers = {"Idempotency-Key": new_id()}
-    return client.ask("PUT", f"/job/{args.job}/restart", body, headers=headers).body
+    return client.request("PUT", f"/job/{args.job}/restart", body, headers=headers).body
 
 
 def resolve(args: Args) -> Any:

@@ -15,7 +15,7 @@ def run(args: Args) -> Any:
     values = arguments.sent(task["task_arguments"], args.arguments)
     body = {"task": task["id"], "task_arguments": values}
     # The key makes it safe to send this again when the connection breaks under it.
-    job = client.ask("POST", "/job", body, headers={"Idempotency-Key": new_id()}).body
+    job = client.request("POST", "/job", body, headers={"Idempotency-Key": new_id()}).body
     if not args.follow and not args.wait:
         if outcome.is_over(job):
             rendering.note(outcome.told(job))

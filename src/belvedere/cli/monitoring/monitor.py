@@ -64,7 +64,7 @@ def edit(args: Args) -> Any:
     client = connect(args)
     found = _find(client, args.monitor)
     headers = {"If-Match": str(found["version"])}
-    return client.ask("PATCH", f"/monitor/{found['id']}", body, headers=headers).body
+    return client.request("PATCH", f"/monitor/{found['id']}", body, headers=headers).body
 
 
 def _fields(args: Args) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def _patch(client: Client, found: Any, what: str, given: dict[str, Any]) -> Any:
     if not body:
         raise Stop("Nothing to change; say what.", 2)
     headers = {"If-Match": str(found["version"])}
-    return client.ask("PATCH", f"/notify/{what}/{found['id']}", body, headers=headers).body
+    return client.request("PATCH", f"/notify/{what}/{found['id']}", body, headers=headers).body
 
 
 def _channel(client: Client, text: str) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from belvedere.cli.framework.command import Args, option
-from belvedere.client.errors import Unreachable
+from belvedere.client.errors import ServerUnreachable
 from belvedere.client.http_client import Client
 
 OPTIONS = (
@@ -23,7 +23,7 @@ def ask_operator(args: Args, path: str, payload: dict[str, Any]) -> Any:
     try:
         with Client(f"unix:{quote(str(door))}") as client:
             return client.post(path, payload)
-    except Unreachable as fault:
+    except ServerUnreachable as fault:
         # A server that was killed leaves its socket behind; only one that is gone for certain
         # may be passed by.
         if not isinstance(fault.__cause__, FileNotFoundError | ConnectionRefusedError):

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from urllib.parse import quote
 
 from belvedere.base.clock import iso
-from belvedere.client.errors import Problem, Unreachable
+from belvedere.client.errors import Problem, ServerUnreachable
 from belvedere.client.http_client import Client
 from belvedere.server import operator_socket
 from belvedere.server.doctor.model import Finding, Patient, notice, ok
@@ -17,7 +17,7 @@ def event_loop(patient: Patient) -> Iterable[Finding]:
     try:
         with Client(f"unix:{quote(str(path))}") as client:
             state = client.post("/event-loop", {})
-    except (Unreachable, Problem):
+    except (ServerUnreachable, Problem):
         return
     limit_ms = round(SLOW_S * 1_000)
     if not state["slow"]:
