@@ -3,10 +3,10 @@
 import pytest
 
 from belvedere.bench import results
-from belvedere.bench.results import Bare, Grown, History, Idle, Result
+from belvedere.bench.results import BareCost, HistoryResult, Idle, OperationCost, Result
 
 MS = 1e-3
-BARE = Bare(runs=1, p50_us=500.0, mean_us=500.0, rounds_us=[500.0])
+BARE = BareCost(runs=1, p50_us=500.0, mean_us=500.0, rounds_us=[500.0])
 
 
 def result(latency_ms: float, seconds: float, engine: str = "sqlite") -> Result:
@@ -22,16 +22,16 @@ def result(latency_ms: float, seconds: float, engine: str = "sqlite") -> Result:
     )
 
 
-def met(found: Result) -> dict[str, bool]:
-    return {goal.name: goal.is_met for goal in results.goals(found)}
+def met(measured: Result) -> dict[str, bool]:
+    return {goal.name: goal.is_met for goal in results.goals(measured)}
 
 
 def test_it_works() -> None:
-    found = result(latency_ms=1.5, seconds=0.5)
-    assert found.latency.ratio == pytest.approx(3.0)
-    assert found.throughput.per_second == pytest.approx(2_000)
-    assert found.throughput.ratio == pytest.approx(1.0)
-    assert met(found) == {"latency": True, "throughput": True}
+    measured = result(latency_ms=1.5, seconds=0.5)
+    assert measured.latency.ratio == pytest.approx(3.0)
+    assert measured.throughput.per_second == pytest.approx(2_000)
+    assert measured.throughput.ratio == pytest.approx(1.0)
+    assert met(measured) == {"latency": True, "throughput": True}
 
 
 def test_a_percentile_is_a_value_that_was_measured() -> None:
@@ -42,12 +42,12 @@ def test_a_percentile_is_a_value_that_was_measured() -> None:
 
 
 def test_the_bare_cost_is_the_median_of_its_rounds() -> None:
-    found = results.bare([[1 * MS, 1 * MS], [2 * MS, 2 * MS, 2 * MS], [9 * MS]])
-    assert found.p50_us == pytest.approx(2_000)
-    assert found.runs == 6
+    measured = results.bare([[1 * MS, 1 * MS], [2 * MS, 2 * MS, 2 * MS], [9 * MS]])
+    assert measured.p50_us == pytest.approx(2_000)
+    assert measured.runs == 6
 
 
-def test_a_slow_answer_misses_its_goal() -> None:
+def test_a_slow_response_misses_its_goal() -> None:
     assert met(result(latency_ms=2.6, seconds=0.5)) == {"latency": False, "throughput": True}
 
 
@@ -57,12 +57,14 @@ def test_postgres_may_take_longer(engine: str, is_met: bool) -> None:
 
 
 def test_idle_and_history_have_goals_where_they_were_measured() -> None:
-    found = result(1.0, 0.5)
-    found.idle = Idle(10, [], rss_bytes=149_000_000, pss_bytes=1, cpu_percent=0.6)
-    found.history = History(9, 1.0, [Grown("create", 100, 151, 1.51), Grown("claim", 9, 9, 1.0)])
-    found.history.idle = Idle(10, [], rss_bytes=1, pss_bytes=1, cpu_percent=0.4)
-    more = {name: is_met for name, is_met in met(found).items() if " " in name}
-    assert more == {
+    measured = result(1.0, 0.5)
+    measured.idle = Idle(10, [], rss_bytes=149_000_000, pss_bytes=1, cpu_percent=0.6)
+    measured.history = HistoryResult(
+        9, 1.0, [OperationCost("create", 100, 151, 1.51), OperationCost("claim", 9, 9, 1.0)]
+    )
+    measured.history.idle = Idle(10, [], rss_bytes=1, pss_bytes=1, cpu_percent=0.4)
+    further = {name: is_met for name, is_met in met(measured).items() if " " in name}
+    assert further == {
         "idle memory": True,
         "idle cpu": False,
         "history: create": False,

@@ -1,7 +1,6 @@
-"""History made in bulk looks like history that happened."""
+"""HistoryResult made in bulk looks like history that happened."""
 
-from belvedere.bench.measure import fixture
-from belvedere.bench.measure import history_data as filling
+from belvedere.bench.measure import fixture, history_data
 from belvedere.db import Database, Tx
 from belvedere.events import cursors
 from belvedere.jobs.history import consistency
@@ -11,9 +10,9 @@ from belvedere.server.background.consumers import REACTIONS
 
 
 def test_it_works(db: Database) -> None:
-    place = db.write_now(fixture.lay)
-    db.write_now(filling.fill, place, 0, 30, 50)
-    db.write_now(filling.fill, place, 30, 20, 50)
+    target = db.write_now(fixture.create_fixture)
+    db.write_now(history_data.fill, target, 0, 30, 50)
+    db.write_now(history_data.fill, target, 30, 20, 50)
     counts = [db.write_now(_count, table) for table in ("jobs", "attempts")]
     # The one that ran, and its copies.
     assert counts == [51, 51]
@@ -24,26 +23,26 @@ def _count(tx: Tx, table: str) -> int:
 
 
 def test_events_attempts_and_rows_agree(db: Database) -> None:
-    place = db.write_now(fixture.lay)
-    db.write_now(filling.fill, place, 0, 20, 20)
+    target = db.write_now(fixture.create_fixture)
+    db.write_now(history_data.fill, target, 0, 20, 20)
     assert db.write_now(consistency.check, "", 100) == []
 
 
 def test_the_copies_are_older_than_what_comes(db: Database) -> None:
-    place = db.write_now(fixture.lay)
-    db.write_now(filling.fill, place, 0, 20, 20)
-    newest = db.write_now(fixture.create, place)
+    target = db.write_now(fixture.create_fixture)
+    db.write_now(history_data.fill, target, 0, 20, 20)
+    newest = db.write_now(fixture.create, target)
     listing = Listing(pages.listable(db.sql.engine), limit=100)
-    records, _ = db.write_now(pages.page, place.actor, listing)
+    records, _ = db.write_now(pages.page, target.actor, listing)
     assert len(records) == 22
     assert records[0].id == newest
 
 
 def test_nothing_is_left_to_react_to(db: Database) -> None:
-    place = db.write_now(fixture.lay)
-    db.write_now(filling.fill, place, 0, 20, 20)
-    waiting = [db.write_now(cursors.take, one.name, one.kinds) for one in REACTIONS]
+    target = db.write_now(fixture.create_fixture)
+    db.write_now(history_data.fill, target, 0, 20, 20)
+    waiting = [db.write_now(cursors.take, consumer.name, consumer.kinds) for consumer in REACTIONS]
     assert any(waiting)
-    db.write_now(filling.digest)
-    waiting = [db.write_now(cursors.take, one.name, one.kinds) for one in REACTIONS]
+    db.write_now(history_data.skip_events)
+    waiting = [db.write_now(cursors.take, consumer.name, consumer.kinds) for consumer in REACTIONS]
     assert not any(waiting)

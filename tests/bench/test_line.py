@@ -1,4 +1,4 @@
-"""The lean caller reads what a server says."""
+"""The minimal HTTP connection sends requests and reads responses."""
 
 import socket
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 import fakeserver
-from belvedere.bench.measure.http_connection import Line, request
+from belvedere.bench.measure.http_connection import HttpConnection, encode_request
 from belvedere.client.errors import ServerUnreachable
 from belvedere.client.http_client import Client
 from fakeserver import FakeServer, Say
@@ -19,36 +19,36 @@ def server() -> Iterator[FakeServer]:
 
 def test_it_works(server: FakeServer) -> None:
     server.on("POST", "/job", Say({"n": 1}), Say({"n": 2}, status=409))
-    line = Line(server.url)
-    asked_for = request(Client(server.url, "bvt_x", "acme"), "POST", "/job", {"task": "t"})
-    assert line.ask(asked_for) == (200, b'{"n": 1}')
-    assert line.ask(asked_for) == (409, b'{"n": 2}')
-    line.close()
-    [asked, again] = server.asked
-    assert (asked.query, asked.body) == ({"customer": "acme"}, {"task": "t"})
-    assert asked.headers["authorization"] == "Bearer bvt_x"
-    assert asked.connection == again.connection
+    connection = HttpConnection(server.url)
+    request = encode_request(Client(server.url, "bvt_x", "acme"), "POST", "/job", {"task": "t"})
+    assert connection.exchange(request) == (200, b'{"n": 1}')
+    assert connection.exchange(request) == (409, b'{"n": 2}')
+    connection.close()
+    [first, second] = server.asked
+    assert (first.query, first.body) == ({"customer": "acme"}, {"task": "t"})
+    assert first.headers["authorization"] == "Bearer bvt_x"
+    assert first.connection == second.connection
 
 
-def test_a_server_that_hangs_up_is_told(server: FakeServer) -> None:
+def test_a_closed_connection_is_reported(server: FakeServer) -> None:
     server.on("POST", "/job", Say(silent=True))
-    line = Line(server.url)
-    with pytest.raises(ServerUnreachable, match="hung up"):
-        line.ask(request(Client(server.url), "POST", "/job", {}))
-    line.close()
+    connection = HttpConnection(server.url)
+    with pytest.raises(ServerUnreachable, match="closed the connection"):
+        connection.exchange(encode_request(Client(server.url), "POST", "/job", {}))
+    connection.close()
 
 
-def test_an_answer_without_its_length_is_refused(server: FakeServer) -> None:
+def test_a_response_without_its_length_is_refused(server: FakeServer) -> None:
     server.on("POST", "/job", Say(raw=[b"{}"]))
-    line = Line(server.url)
-    with pytest.raises(ServerUnreachable, match="length"):
-        line.ask(request(Client(server.url), "POST", "/job", {}))
-    line.close()
+    connection = HttpConnection(server.url)
+    with pytest.raises(ServerUnreachable, match="Content-Length"):
+        connection.exchange(encode_request(Client(server.url), "POST", "/job", {}))
+    connection.close()
 
 
-def test_a_server_that_is_not_there_is_told() -> None:
+def test_an_unreachable_server_is_reported() -> None:
     with socket.socket() as taken:
         # Bound, so that nobody else can listen there either.
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(ServerUnreachable, match="Cannot reach"):
-            Line(f"http://127.0.0.1:{taken.getsockname()[1]}")
+            HttpConnection(f"http://127.0.0.1:{taken.getsockname()[1]}")

@@ -9,9 +9,8 @@ import pytest
 
 from belvedere.bench import run
 from belvedere.bench.environment import private_server, processes
-from belvedere.bench.measure import features as rooms
-from belvedere.bench.measure import history
-from belvedere.bench.results import ROOM_GOALS
+from belvedere.bench.measure import features, history
+from belvedere.bench.results import FEATURE_GOALS
 from belvedere.cli.server import bench
 from belvedere.client.http_client import Client
 from cli.conftest import Belvedere
@@ -38,8 +37,8 @@ def haste(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "SETTLE_S", 0.0)
     monkeypatch.setattr(history, "ROUNDS", 4)
     monkeypatch.setattr(history, "SETTLE_S", 0.0)
-    for name, less in {"CALLS": 30, "INCREMENTS": 100, "WATCH_S": 4.0}.items():
-        monkeypatch.setattr(rooms, name, less)
+    for name, value in {"WEBHOOK_CALLS": 30, "INCREMENTS": 100, "WATCH_S": 4.0}.items():
+        monkeypatch.setattr(features, name, value)
 
 
 @pytest.fixture
@@ -70,7 +69,7 @@ def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
     assert result["throughput"]["jobs"] == 20
     assert {one["name"] for one in result["idle"]["processes"]} == {"server", "keeper"}
     rooms = {room["name"]: room["ratio"] for room in result["rooms"]}
-    assert rooms.keys() == ROOM_GOALS.keys()
+    assert rooms.keys() == FEATURE_GOALS.keys()
     assert all(ratio > 0 for ratio in rooms.values())
     assert {"create", "claim", "first page of 50"} <= {
         verb["name"] for verb in result["history"]["verbs"]

@@ -8,7 +8,7 @@ import pytest
 from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import DAY
 from belvedere.bench.measure import fixture
-from belvedere.bench.measure.fixture import Ground
+from belvedere.bench.measure.fixture import Fixture
 from belvedere.db import Database, Tx
 from belvedere.db.migrate import migrate, open_database
 from belvedere.db.readonly import peek
@@ -34,11 +34,11 @@ def settings(
 
 
 @pytest.fixture
-def place(db: Database) -> Ground:
-    return db.write_now(fixture.lay)
+def place(db: Database) -> Fixture:
+    return db.write_now(fixture.create_fixture)
 
 
-def run_one(tx: Tx, place: Ground) -> str:
+def run_one(tx: Tx, place: Fixture) -> str:
     job_id = fixture.create(tx, place)
     [claimed] = fixture.claim(tx, place)
     fixture.finish(tx, place, claimed.job.fence)
@@ -53,7 +53,7 @@ def problems_of(check: str, settings: Settings) -> list[str]:
     return [one.found for one in found_by(check, settings) if one.verdict == "problem"]
 
 
-def test_it_works(settings: Settings, db: Database, place: Ground) -> None:
+def test_it_works(settings: Settings, db: Database, place: Fixture) -> None:
     for _ in range(3):
         db.write_now(run_one, place)
     db.write_now(fixture.create, place)
@@ -70,7 +70,7 @@ def test_every_problem_says_what_to_do(settings: Settings, db: Database) -> None
 
 
 def test_a_job_that_its_events_do_not_tell_is_a_problem(
-    settings: Settings, db: Database, place: Ground
+    settings: Settings, db: Database, place: Fixture
 ) -> None:
     job_id = db.write_now(run_one, place)
     db.write_now(lambda tx: tx.run("update jobs set version = 9 where id = ?", job_id))
@@ -79,7 +79,7 @@ def test_a_job_that_its_events_do_not_tell_is_a_problem(
 
 
 def test_it_looks_at_every_job_of_several_batches(
-    settings: Settings, db: Database, place: Ground, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, db: Database, place: Fixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(data, "BATCH", 2)
     job_ids = [db.write_now(run_one, place) for _ in range(5)]
@@ -88,7 +88,7 @@ def test_it_looks_at_every_job_of_several_batches(
     assert [job_id for job_id in job_ids if not any(job_id in line for line in told)] == []
 
 
-def test_it_counts_what_nobody_would_read(settings: Settings, db: Database, place: Ground) -> None:
+def test_it_counts_what_nobody_would_read(settings: Settings, db: Database, place: Fixture) -> None:
     for _ in range(12):
         db.write_now(run_one, place)
     db.write_now(lambda tx: tx.run("update jobs set version = 9"))
@@ -98,7 +98,7 @@ def test_it_counts_what_nobody_would_read(settings: Settings, db: Database, plac
 
 
 def test_an_attempt_without_its_job_is_a_problem(
-    settings: Settings, db: Database, place: Ground
+    settings: Settings, db: Database, place: Fixture
 ) -> None:
     job_id = db.write_now(run_one, place)
     db.write_now(lambda tx: tx.run("delete from jobs"))
@@ -136,7 +136,7 @@ def test_output_without_a_log_is_a_problem(settings: Settings, logs: Database) -
 
 
 def test_a_log_is_no_stray_while_its_job_is_there(
-    settings: Settings, db: Database, logs: Database, place: Ground
+    settings: Settings, db: Database, logs: Database, place: Fixture
 ) -> None:
     job_id = db.write_now(run_one, place)
     logs.write_now(joblog.append, [joblog.Output(7, job_id, 0, 0, b"one\n")])
@@ -163,7 +163,7 @@ def test_an_event_that_was_set_aside_is_a_problem(settings: Settings, db: Databa
     assert "event 5" in problem and "ValueError()" in problem
 
 
-def test_a_silent_host_is_a_notice(settings: Settings, db: Database, place: Ground) -> None:
+def test_a_silent_host_is_a_notice(settings: Settings, db: Database, place: Fixture) -> None:
     assert [one.verdict for one in found_by("hosts", settings)] == ["ok"]
     db.write_now(lambda tx: tx.run("update hosts set connected_at = null"))
     [finding] = found_by("hosts", settings)
@@ -171,7 +171,9 @@ def test_a_silent_host_is_a_notice(settings: Settings, db: Database, place: Grou
     assert "bench" in finding.found
 
 
-def test_an_event_of_tomorrow_is_a_problem(settings: Settings, db: Database, place: Ground) -> None:
+def test_an_event_of_tomorrow_is_a_problem(
+    settings: Settings, db: Database, place: Fixture
+) -> None:
     db.write_now(lambda tx: tx.run("update events set at = ?", tx.now + DAY))
     [problem] = problems_of("clock", settings)
     assert "yet to come" in problem
@@ -218,7 +220,7 @@ def test_a_damaged_page_is_a_problem(tmp_path: Path) -> None:
         db = open_database(str(tmp_path / name))
         migrate(db, folder)
         if folder == "migrations":
-            place = db.write_now(fixture.lay)
+            place = db.write_now(fixture.create_fixture)
             for _ in range(50):
                 db.write_now(run_one, place)
         asyncio.run(db.close())
@@ -241,7 +243,7 @@ def _damage(path: Path, table: str) -> None:
         file.write(b"\xff" * size)
 
 
-def test_it_changes_nothing(settings: Settings, db: Database, place: Ground) -> None:
+def test_it_changes_nothing(settings: Settings, db: Database, place: Fixture) -> None:
     db.write_now(run_one, place)
     before = db.write_now(_everything)
     examine(settings)

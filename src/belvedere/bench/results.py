@@ -1,4 +1,4 @@
-"""What was measured, what it is compared with, and whether it meets its goal. Pure."""
+"""Measured figures, what they are compared with, and whether they meet their goals. No I/O."""
 
 from collections.abc import Sequence
 from statistics import mean, median
@@ -8,11 +8,11 @@ import msgspec
 MICRO, MILLI, MEGA = 1e-6, 1e-3, 1e6
 
 
-class Bare(msgspec.Struct):
-    """Starting the script from Python and waiting for it: the floor that others are held against.
+class BareCost(msgspec.Struct):
+    """Starting the script from Python and waiting for it: the baseline of the other figures.
 
-    Rounds before, between and after the other measurements; their median counts, because a
-    machine is seldom equally busy for a whole minute.
+    It is measured in rounds before, between and after the other measurements, and the median of
+    the rounds counts, because a machine is seldom equally busy for a minute.
     """
 
     runs: int
@@ -22,7 +22,7 @@ class Bare(msgspec.Struct):
 
 
 class Latency(msgspec.Struct):
-    """From POST to the answer that says finished, one job at a time."""
+    """From POST to the response that says finished, one job at a time."""
 
     runs: int
     p50_ms: float
@@ -32,7 +32,7 @@ class Latency(msgspec.Struct):
 
 
 class Throughput(msgspec.Struct):
-    """From the first job's creation to the last one's end, as the server's own times tell."""
+    """From the first job's creation to the last job's end, by the server's timestamps."""
 
     jobs: int
     callers: int
@@ -42,10 +42,10 @@ class Throughput(msgspec.Struct):
     ratio: float
 
 
-class Process(msgspec.Struct):
+class ProcessUsage(msgspec.Struct):
     name: str
     rss_bytes: int
-    # What is shared with the others counts for each with its part only.
+    # Memory that processes share counts for each of them in part (proportional set size).
     pss_bytes: int
     cpu_percent: float
 
@@ -54,14 +54,14 @@ class Idle(msgspec.Struct):
     """Server, agent and keeper with nothing to do, after the load."""
 
     seconds: float
-    processes: list[Process]
+    processes: list[ProcessUsage]
     rss_bytes: int
     pss_bytes: int
     cpu_percent: float
 
 
-class Grown(msgspec.Struct):
-    """The cost of one verb in an empty database and in one full of history."""
+class OperationCost(msgspec.Struct):
+    """The cost of an operation in an empty database and in one full of history."""
 
     name: str
     empty_us: float
@@ -69,16 +69,16 @@ class Grown(msgspec.Struct):
     ratio: float
 
 
-class History(msgspec.Struct):
+class HistoryResult(msgspec.Struct):
     jobs: int
     fill_s: float
-    verbs: list[Grown]
-    # A server that has it all and nothing to do.
+    verbs: list[OperationCost]
+    # An idle server with that history.
     idle: Idle | None = None
 
 
-class Room(msgspec.Struct):
-    """What something costs, in something plain that was measured beside it."""
+class FeatureCost(msgspec.Struct):
+    """The cost of a feature, in units of something simple that was measured at the same time."""
 
     name: str
     unit: str
@@ -87,7 +87,7 @@ class Room(msgspec.Struct):
 
 
 class Goal(msgspec.Struct):
-    """A figure that must not be missed."""
+    """A figure and the limit that it has to meet."""
 
     name: str
     value: float
@@ -104,25 +104,25 @@ class Result(msgspec.Struct):
     system: str
     cores: int
     python: str
-    bare: Bare
+    bare: BareCost
     latency: Latency
     throughput: Throughput
     idle: Idle | None = None
-    history: History | None = None
-    rooms: list[Room] = []
+    history: HistoryResult | None = None
+    rooms: list[FeatureCost] = []
     goals: list[Goal] = []
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value that this share of all does not exceed."""
+    """The value that this share of the values does not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def bare(rounds: Sequence[Sequence[float]]) -> Bare:
+def bare(rounds: Sequence[Sequence[float]]) -> BareCost:
     medians = [median(times) for times in rounds]
     everything = [time for times in rounds for time in times]
-    return Bare(
+    return BareCost(
         runs=len(everything),
         p50_us=median(medians) / MICRO,
         mean_us=median(mean(times) for times in rounds) / MICRO,
@@ -130,7 +130,7 @@ def bare(rounds: Sequence[Sequence[float]]) -> Bare:
     )
 
 
-def latency(times: Sequence[float], floor: Bare) -> Latency:
+def latency(times: Sequence[float], floor: BareCost) -> Latency:
     p50 = percentile(times, 0.50)
     return Latency(
         runs=len(times),
@@ -141,22 +141,22 @@ def latency(times: Sequence[float], floor: Bare) -> Latency:
     )
 
 
-def throughput(jobs: int, callers: int, seconds: float, floor: Bare) -> Throughput:
+def throughput(jobs: int, callers: int, seconds: float, floor: BareCost) -> Throughput:
     rate = jobs / seconds
     return Throughput(jobs, callers, seconds, rate, rate * floor.p50_us * MICRO)
 
 
-def grown(name: str, empty: Sequence[float], full: Sequence[float]) -> Grown:
+def operation_cost(name: str, empty: Sequence[float], full: Sequence[float]) -> OperationCost:
     before, after = median(empty), median(full)
-    return Grown(name, before / MICRO, after / MICRO, after / before)
+    return OperationCost(name, before / MICRO, after / MICRO, after / before)
 
 
-def room(name: str, unit: str, value: float, plain: float) -> Room:
-    return Room(name, unit, value, value / plain)
+def feature_cost(name: str, unit: str, value: float, plain: float) -> FeatureCost:
+    return FeatureCost(name, unit, value, value / plain)
 
 
 THROUGHPUT_GOAL = {"sqlite": 0.6, "postgres": 0.4}
-ROOM_GOALS = {
+FEATURE_GOALS = {
     "webhook trigger": 1.3,
     "counter rate": 0.5,
     "monitor list": 50.0,
@@ -167,28 +167,30 @@ ROOM_GOALS = {
 
 
 def goals(result: Result) -> list[Goal]:
-    """The promises of the product; a server somewhere else is held to none of its machine's."""
-    found = [_most("latency", result.latency.ratio, 5.0)]
+    """The promises of the product; memory and idle load only where they were measured."""
+    targets = [_at_most("latency", result.latency.ratio, 5.0)]
     least = THROUGHPUT_GOAL.get(result.engine, 0.4)
     ratio = result.throughput.ratio
-    found.append(Goal("throughput", ratio, least, False, ratio >= least))
+    targets.append(Goal("throughput", ratio, least, False, ratio >= least))
     if result.idle is not None:
-        found.append(_most("idle memory", result.idle.rss_bytes / MEGA, 150.0))
-        found.append(_most("idle cpu", result.idle.cpu_percent, 0.5))
-    for room in result.rooms:
-        limit = ROOM_GOALS[room.name]
-        least = room.name == "counter rate"
-        # PostgreSQL commits each increment on its own: exact is all that is promised there.
+        targets.append(_at_most("idle memory", result.idle.rss_bytes / MEGA, 150.0))
+        targets.append(_at_most("idle cpu", result.idle.cpu_percent, 0.5))
+    for cost in result.rooms:
+        limit = FEATURE_GOALS[cost.name]
+        least = cost.name == "counter rate"
+        # PostgreSQL commits each increment on its own; no rate is promised there.
         if least and result.engine == "postgres":
             continue
-        is_met = room.ratio >= limit if least else room.ratio <= limit
-        found.append(Goal(room.name, room.ratio, limit, not least, is_met))
+        is_met = cost.ratio >= limit if least else cost.ratio <= limit
+        targets.append(Goal(cost.name, cost.ratio, limit, not least, is_met))
     if result.history is not None:
-        found += [_most(f"history: {verb.name}", verb.ratio, 1.5) for verb in result.history.verbs]
+        targets += [
+            _at_most(f"history: {verb.name}", verb.ratio, 1.5) for verb in result.history.verbs
+        ]
         if result.history.idle is not None:
-            found.append(_most("history: idle cpu", result.history.idle.cpu_percent, 0.5))
-    return found
+            targets.append(_at_most("history: idle cpu", result.history.idle.cpu_percent, 0.5))
+    return targets
 
 
-def _most(name: str, value: float, limit: float) -> Goal:
+def _at_most(name: str, value: float, limit: float) -> Goal:
     return Goal(name, value, limit, True, value <= limit)

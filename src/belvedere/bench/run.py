@@ -1,4 +1,4 @@
-"""One run of the bench, from the first bare script to the last figure."""
+"""A run of the bench, from the first bare script to the last figure."""
 
 import os
 import platform
@@ -13,108 +13,115 @@ import msgspec
 from belvedere import __version__
 from belvedere.bench import results
 from belvedere.bench.environment import installation, postgres, private_server, processes
-from belvedere.bench.environment.databases import fresh
-from belvedere.bench.environment.installation import Site
-from belvedere.bench.measure import bare, features, history, load
-from belvedere.bench.measure.http_connection import Line, request
+from belvedere.bench.environment.databases import temporary_database
+from belvedere.bench.environment.installation import BenchTarget
+from belvedere.bench.measure import features, history, load
+from belvedere.bench.measure.http_connection import HttpConnection, encode_request
 from belvedere.bench.results import Result
-from belvedere.client import connections
+from belvedere.client.connections import tls_context
 from belvedere.client.http_client import Client
 
-Tell = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]
 BARE_RUNS, SLICES, WARM_UP = 100, 9, 100
-# After a load the server tidies up; only then is it idle.
+# After a load the server cleans up; only then is it idle.
 SETTLE_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What is measured, and how much of it."""
+class BenchPlan:
+    """What to measure, and how much of it."""
 
     runs: int = 1_000
     jobs: int = 3_000
     callers: int = 16
     history: int = 1_000_000
-    # Monitors and indicators in the lists that are measured; 0: leave the other rooms out.
+    # Monitors and indicators in the measured lists; 0: do not measure other features.
     records: int = 2_000
-    # Seconds to watch it with nothing to do; 0: leave it out.
+    # Seconds to measure the idle server; 0: do not measure it.
     idle_s: float = 10.0
     # The folder whose disk is measured.
     place: str = "."
     # A PostgreSQL server; empty: SQLite.
     database: str = ""
-    # Start a PostgreSQL of our own.
+    # Start a temporary PostgreSQL.
     throwaway: bool = False
-    # An existing server instead of a private one.
+    # An existing server instead of a temporary one.
     client: Client | None = None
     ca_file: str | None = None
     hostname: str | None = None
 
 
-def run(plan: Plan, tell: Tell) -> Result:
+def run(plan: BenchPlan, report: Progress) -> Result:
     with ExitStack() as stack:
         folder = stack.enter_context(private_server.folder_in(plan.place))
         database = plan.database
         if plan.throwaway:
-            tell("starting PostgreSQL", 0, 0)
+            report("starting PostgreSQL", 0, 0)
             database = stack.enter_context(postgres.throwaway())
         if plan.client is not None:
-            result = _measure(plan, _existing(plan.client, plan), folder, tell, engine="remote")
+            result = _measure(plan, _existing(plan.client, plan), folder, report, engine="remote")
         else:
-            result = _measure_private(plan, database, folder, tell)
+            result = _measure_private(plan, database, folder, report)
             if plan.history:
-                result.history = history.measure(database, folder, plan.history, plan.idle_s, tell)
+                result.history = history.measure(
+                    database, folder, plan.history, plan.idle_s, report
+                )
     result.goals = results.goals(result)
     return result
 
 
-def _existing(client: Client, plan: Plan) -> Site:
-    return Site(client, installation.choose_host(client, plan.hostname))
+def _existing(client: Client, plan: BenchPlan) -> BenchTarget:
+    return BenchTarget(client, installation.choose_host(client, plan.hostname))
 
 
-def _measure_private(plan: Plan, database: str, folder: Path, tell: Tell) -> Result:
+def _measure_private(plan: BenchPlan, database: str, folder: Path, report: Progress) -> Result:
     engine = "postgres" if database else "sqlite"
-    tell("starting a server", 0, 0)
+    report("starting a server", 0, 0)
     with (
-        fresh(database, folder, "server") as url,
+        temporary_database(database, folder, "server") as url,
         private_server.running(folder, url if database else "") as server,
         Client(server.url, server.token, private_server.CUSTOMER) as client,
     ):
-        found = Site(client, installation.await_host(client))
-        result = _measure(plan, found, folder, tell, engine)
+        target = BenchTarget(client, installation.await_host(client))
+        result = _measure(plan, target, folder, report, engine)
         if plan.idle_s:
-            tell("idle", 0, 0)
+            report("idle", 0, 0)
             time.sleep(SETTLE_S)
             result.idle = processes.idle(folder, plan.idle_s)
         if plan.records:
-            with _lines(plan, client, plan.callers) as lines:
-                result.rooms = features.measure(found, lines, server, plan.records, tell)
+            with _connections(plan, client, plan.callers) as connections:
+                result.rooms = features.measure(target, connections, server, plan.records, report)
         return result
 
 
-def _measure(plan: Plan, target: Site, folder: Path, tell: Tell, engine: str) -> Result:
-    script = bare.script(folder)
+def _measure(
+    plan: BenchPlan, target: BenchTarget, folder: Path, report: Progress, engine: str
+) -> Result:
+    script = load.write_script(folder)
     rounds: list[list[float]] = []
     times: list[float] = []
-    with target.task("one at a time") as task_id, _lines(plan, target.client, 1) as [line]:
-        request = _request(target.client, task_id, wait=True)
-        load.one_by_one(line, request, WARM_UP)
+    with (
+        target.task("one at a time") as task_id,
+        _connections(plan, target.client, 1) as [connection],
+    ):
+        job_request = _request(target.client, task_id, wait=True)
+        load.run_one_by_one(connection, job_request, WARM_UP)
         for runs in _slices(plan.runs):
-            rounds.append(bare.measure(script, BARE_RUNS))
-            tell("one at a time", len(times), plan.runs)
-            times += load.one_by_one(line, request, runs)
-    seconds = _pour(plan, target, tell)
-    rounds.append(bare.measure(script, BARE_RUNS))
-    floor = results.bare(rounds)
+            rounds.append(load.run_bare(script, BARE_RUNS))
+            report("one at a time", len(times), plan.runs)
+            times += load.run_one_by_one(connection, job_request, runs)
+    seconds = _measure_throughput(plan, target, report)
+    rounds.append(load.run_bare(script, BARE_RUNS))
+    baseline = results.bare(rounds)
     return Result(
         version=__version__,
         engine=engine,
         system=f"{platform.system()} {platform.release()} {platform.machine()}",
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0,
         python=platform.python_version(),
-        bare=floor,
-        latency=results.latency(times, floor),
-        throughput=results.throughput(plan.jobs, plan.callers, seconds, floor),
+        bare=baseline,
+        latency=results.latency(times, baseline),
+        throughput=results.throughput(plan.jobs, plan.callers, seconds, baseline),
     )
 
 
@@ -122,32 +129,37 @@ def _slices(runs: int) -> list[int]:
     return [runs // SLICES + (n < runs % SLICES) for n in range(SLICES)]
 
 
-def _pour(plan: Plan, target: Site, tell: Tell) -> float:
-    """Seconds from the first job's creation to the last one's end."""
-    what = f"{plan.callers} callers"
-    with target.task("many at once") as task_id, _lines(plan, target.client, plan.callers) as lines:
-        request = _request(target.client, task_id, wait=False)
-        tell(what, 0, plan.jobs)
-        load.at_once(lines, request, plan.jobs)
-        load.until_over(target, task_id, plan.jobs, lambda done: tell(what, done, plan.jobs))
+def _measure_throughput(plan: BenchPlan, target: BenchTarget, report: Progress) -> float:
+    """Seconds from the first job's creation to the last job's end."""
+    step = f"{plan.callers} callers"
+    with (
+        target.task("many at once") as task_id,
+        _connections(plan, target.client, plan.callers) as connections,
+    ):
+        job_request = _request(target.client, task_id, wait=False)
+        report(step, 0, plan.jobs)
+        load.run_concurrently(connections, job_request, plan.jobs)
+        load.wait_until_finished(
+            target, task_id, plan.jobs, lambda done: report(step, done, plan.jobs)
+        )
         return target.span_s(task_id)
 
 
 def _request(client: Client, task_id: str, *, wait: bool) -> bytes:
     query = {"wait_result": "true"} if wait else {}
-    return request(client, "POST", "/job", {"task": task_id, "task_arguments": []}, **query)
+    return encode_request(client, "POST", "/job", {"task": task_id, "task_arguments": []}, **query)
 
 
 @contextmanager
-def _lines(plan: Plan, client: Client, count: int) -> Iterator[list[Line]]:
-    tls = connections.tls_context(plan.ca_file) if client.server.startswith("https:") else None
+def _connections(plan: BenchPlan, client: Client, count: int) -> Iterator[list[HttpConnection]]:
+    tls = tls_context(plan.ca_file) if client.server.startswith("https:") else None
     with ExitStack() as stack:
-        lines = [Line(client.server, tls) for _ in range(count)]
-        for line in lines:
-            stack.callback(line.close)
-        yield lines
+        connections = [HttpConnection(client.server, tls) for _ in range(count)]
+        for connection in connections:
+            stack.callback(connection.close)
+        yield connections
 
 
 def as_json(result: Result) -> dict[str, object]:
-    found: dict[str, object] = msgspec.to_builtins(result)
-    return found
+    fields: dict[str, object] = msgspec.to_builtins(result)
+    return fields

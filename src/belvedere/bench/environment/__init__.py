@@ -1,1 +1,1 @@
-"""Servers, databases, agents and processes that are measured."""
+"""What is measured: temporary servers, databases and agents, and the memory and CPU they use."""

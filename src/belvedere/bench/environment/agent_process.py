@@ -1,5 +1,5 @@
-"""An agent in a process of its own beside the server that is measured: so what a check costs it can
-be told from what it costs the server."""
+"""An agent in a process of its own beside the measured server, so that the cost of a check in the
+agent can be separated from its cost in the server."""
 
 import subprocess
 import sys
@@ -7,23 +7,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from belvedere.bench.environment import installation, private_server
-from belvedere.bench.environment.installation import Site
-from belvedere.bench.environment.private_server import Private
+from belvedere.bench.environment.installation import BenchTarget
+from belvedere.bench.environment.private_server import PrivateServer
 from belvedere.client.http_client import Client
 
 NAME = "apart"
 
 
 @contextmanager
-def agent(server: Private, client: Client) -> Iterator[Site]:
-    """Its host, once it is there. The agent ends here, its keeper with the server."""
+def running_agent(server: PrivateServer, client: Client) -> Iterator[BenchTarget]:
+    """Its host, once it is online. The agent stops here, its keeper with the server."""
     with (server.folder / f"{NAME}.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "belvedere.cli.main", "agent", "--server", server.url]
             + ["--state", str(server.folder / NAME), "--hostname", NAME],
             env={
                 **private_server.clean_environment(),
-                "BELVEDERE_ENROLMENT_TOKEN": _permission(server),
+                "BELVEDERE_ENROLMENT_TOKEN": _enrolment_token(server),
             },
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -31,19 +31,19 @@ def agent(server: Private, client: Client) -> Iterator[Site]:
             start_new_session=True,
         )
     try:
-        yield Site(client, installation.await_host(client, NAME))
+        yield BenchTarget(client, installation.await_host(client, NAME))
     finally:
         process.terminate()
         try:
-            process.wait(private_server.STOP_S)
+            process.wait(private_server.STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
 
 
-def _permission(server: Private) -> str:
-    """Only people may let hosts in."""
+def _enrolment_token(server: PrivateServer) -> str:
+    """Issued by the owner: an integration token cannot enrol hosts."""
     with Client(server.url, customer=private_server.CUSTOMER) as owner:
-        told = {"email": private_server.EMAIL, "password": server.password}
-        owner.token = owner.post("/api/auth/login", told)["access_token"]
+        credentials = {"email": private_server.EMAIL, "password": server.password}
+        owner.token = owner.post("/api/auth/login", credentials)["access_token"]
         return str(owner.post("/api/enrolment", {"name": NAME})["token"])

@@ -1,4 +1,4 @@
-"""New, empty databases for the bench: files in its folder, or databases on a PostgreSQL server."""
+"""Empty databases for the bench: files in its folder, or databases on a PostgreSQL server."""
 
 import asyncio
 import secrets
@@ -12,18 +12,18 @@ from belvedere.db.migrate import migrate, open_database
 
 
 @contextmanager
-def fresh(server: str, folder: Path, name: str) -> Iterator[str]:
-    """Where an empty database is, gone afterwards. `server` is empty for SQLite; on PostgreSQL
-    the role must be allowed to create databases, and none that was there is touched."""
+def temporary_database(server: str, folder: Path, name: str) -> Iterator[str]:
+    """The URL of an empty database, which is dropped afterwards. `server` is empty for SQLite. On
+    PostgreSQL the role needs permission to create databases; existing ones are not touched."""
     if not server:
         yield str(folder / f"{name}.db")
         return
-    made = f"belvedere_bench_{name}_{secrets.token_hex(4)}"
-    _administer(server, f"create database {made}")
+    database = f"belvedere_bench_{name}_{secrets.token_hex(4)}"
+    _administer(server, f"create database {database}")
     try:
-        yield urlunsplit(urlsplit(server)._replace(path=f"/{made}"))
+        yield urlunsplit(urlsplit(server)._replace(path=f"/{database}"))
     finally:
-        _administer(server, f"drop database {made} with (force)")
+        _administer(server, f"drop database {database} with (force)")
 
 
 def _administer(server: str, statement: str) -> None:
@@ -34,8 +34,8 @@ def _administer(server: str, statement: str) -> None:
 
 
 @contextmanager
-def opened(url: str) -> Iterator[Database]:
-    """The database with today's schema."""
+def open_migrated(url: str) -> Iterator[Database]:
+    """The database with the current schema."""
     db = open_database(url)
     try:
         migrate(db)

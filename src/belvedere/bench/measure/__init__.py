@@ -1,1 +1,2 @@
-"""The measurements."""
+"""The measurements: `load` (scripts and jobs), `features` (webhooks, counters, lists, checks) and
+`history` (operations on a database with a million jobs)."""

@@ -1,5 +1,5 @@
-"""What the other rooms cost, each against something plain of the same server in the same minute:
-webhooks, counters, long lists, checks."""
+"""The cost of other features (webhooks, counters, long lists, checks), each compared with something
+simple on the same server in the same minute."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -9,61 +9,67 @@ from statistics import median
 from belvedere.base.errors import Refused
 from belvedere.bench import results
 from belvedere.bench.environment import agent_process, processes
-from belvedere.bench.environment.installation import Site
-from belvedere.bench.environment.private_server import Private
+from belvedere.bench.environment.installation import BenchTarget
+from belvedere.bench.environment.private_server import PrivateServer
 from belvedere.bench.measure import load
-from belvedere.bench.measure.http_connection import Line, request
-from belvedere.bench.results import Room
+from belvedere.bench.measure.http_connection import HttpConnection, encode_request
+from belvedere.bench.results import FeatureCost
 from belvedere.client.http_client import Client
 
-Tell = Callable[[str, int, int], None]
-CALLS, INCREMENTS, LOOKS = 300, 1_000, 15
-CHECKS, WATCH_S, BEGIN_S = 50, 8.0, 30.0
+Progress = Callable[[str, int, int], None]
+WEBHOOK_CALLS, INCREMENTS, LIST_READS = 300, 1_000, 15
+CHECKS, WATCH_S, FIRST_CHECK_TIMEOUT_S = 50, 8.0, 30.0
 
 
 def measure(
-    target: Site, lines: Sequence[Line], server: Private, records: int, tell: Tell
-) -> list[Room]:
-    tell("webhook, counter", 0, 0)
-    found = [_webhook(target, lines[0]), _counter(target, lines)]
-    found += [_list(target.client, lines[0], noun, records, tell) for noun in MAKE]
-    with agent_process.agent(server, target.client) as host:
+    target: BenchTarget,
+    connections: Sequence[HttpConnection],
+    server: PrivateServer,
+    records: int,
+    report: Progress,
+) -> list[FeatureCost]:
+    report("webhook, counter", 0, 0)
+    costs = [_webhook(target, connections[0]), _counter(target, connections)]
+    costs += [_list(target.client, connections[0], noun, records, report) for noun in MAKE]
+    with agent_process.running_agent(server, target.client) as host:
         for kind in CHECK:
-            tell(f"{CHECKS} checks: {kind}", 0, 0)
-            found.append(_checks(host, server.folder, kind))
-    return found
+            report(f"{CHECKS} checks: {kind}", 0, 0)
+            costs.append(_checks(host, server.folder, kind))
+    return costs
 
 
-def _webhook(target: Site, line: Line) -> Room:
-    """A trigger of one task against plain creation, in turns; nothing is run meanwhile."""
+def _webhook(target: BenchTarget, connection: HttpConnection) -> FeatureCost:
+    """A trigger of one task against plain creation, in turns; the host runs nothing meanwhile."""
     client = target.client
-    with target.task("webhook") as task_id, target.resting():
+    with target.task("webhook") as task_id, target.host_disabled():
         hook = client.post("/webhook", {"name": "belvedere bench", "tasks": [task_id]})
-        plain = request(client, "POST", "/job", {"task": task_id, "task_arguments": []})
-        trigger = request(client, "POST", f"/webhook/{hook['id']}/trigger", {})
+        plain = encode_request(client, "POST", "/job", {"task": task_id, "task_arguments": []})
+        trigger = encode_request(client, "POST", f"/webhook/{hook['id']}/trigger", {})
         times: tuple[list[float], list[float]] = ([], [])
-        for _ in range(CALLS):
-            times[0].append(_seconds(line, plain))
-            times[1].append(_seconds(line, trigger))
+        for _ in range(WEBHOOK_CALLS):
+            times[0].append(_seconds(connection, plain))
+            times[1].append(_seconds(connection, trigger))
         client.delete(f"/webhook/{hook['id']}")
         target.cancel_all(task_id)
-    return results.room("webhook trigger", "job creations", median(times[1]), median(times[0]))
+    return results.feature_cost(
+        "webhook trigger", "job creations", median(times[1]), median(times[0])
+    )
 
 
-def _counter(target: Site, lines: Sequence[Line]) -> Room:
-    """Increments of one counter from all callers, against reads of it."""
+def _counter(target: BenchTarget, connections: Sequence[HttpConnection]) -> FeatureCost:
+    """Increments of a counter from all callers, against reads of it."""
     client = target.client
-    made = client.post(
+    counter = client.post(
         "/indicator", {"title": "belvedere bench", "type": "counter", "state": "normal", "value": 0}
     )
-    path = f"/indicator/{made['id']}"
-    reading = _poured(lines, request(client, "GET", path))
-    counting = _poured(lines, request(client, "PATCH", f"{path}/increase"))
+    path = f"/indicator/{counter['id']}"
+    reading = _send_all(connections, encode_request(client, "GET", path))
+    counting = _send_all(connections, encode_request(client, "PATCH", f"{path}/increase"))
     value = client.get(path)["value"]
     client.delete(path)
     if value != INCREMENTS:
-        raise Refused(f"{INCREMENTS} increments made the counter {value}.")
-    return results.room("counter rate", "of the rate of reads", 1 / counting, 1 / reading)
+        raise Refused(f"The counter is {value} after {INCREMENTS} increments.")
+    return results.feature_cost("counter rate", "of the rate of reads", 1 / counting, 1 / reading)
 
 
 MAKE: dict[str, Callable[[int], dict[str, str]]] = {
@@ -72,20 +78,29 @@ MAKE: dict[str, Callable[[int], dict[str, str]]] = {
 }
 
 
-def _list(client: Client, line: Line, noun: str, records: int, tell: Tell) -> Room:
-    """All of them at once, against one."""
+def _list(
+    client: Client,
+    connection: HttpConnection,
+    kind: str,
+    records: int,
+    report: Progress,
+) -> FeatureCost:
+    """The list of all records, against a single record."""
     ids: list[str] = []
     for n in range(records):
-        ids.append(client.post(f"/{noun}", MAKE[noun](n))["id"])
+        ids.append(client.post(f"/{kind}", MAKE[kind](n))["id"])
         if n % 100 == 0:
-            tell(f"making {noun}s", n, records)
-    one = request(client, "GET", f"/{noun}/{ids[0]}")
-    everything = request(client, "GET", f"/{noun}")
-    times = [(_seconds(line, everything), _seconds(line, one)) for _ in range(LOOKS)]
-    whole, single = (median(column) for column in zip(*times, strict=True))
-    for made in ids:
-        client.delete(f"/{noun}/{made}")
-    return results.room(f"{noun} list", f"times one of {records}", whole, single)
+            report(f"making {kind}s", n, records)
+    single_request = encode_request(client, "GET", f"/{kind}/{ids[0]}")
+    list_request = encode_request(client, "GET", f"/{kind}")
+    times = [
+        (_seconds(connection, list_request), _seconds(connection, single_request))
+        for _ in range(LIST_READS)
+    ]
+    list_s, single_s = (median(column) for column in zip(*times, strict=True))
+    for record_id in ids:
+        client.delete(f"/{kind}/{record_id}")
+    return results.feature_cost(f"{kind} list", f"times one of {records}", list_s, single_s)
 
 
 CHECK: dict[str, Callable[[str], dict[str, str]]] = {
@@ -94,8 +109,8 @@ CHECK: dict[str, Callable[[str], dict[str, str]]] = {
 }
 
 
-def _checks(target: Site, folder: Path, kind: str) -> Room:
-    """Processor time that one check takes of the agent, against a millisecond."""
+def _checks(target: BenchTarget, folder: Path, kind: str) -> FeatureCost:
+    """The agent's CPU time per check, against a millisecond."""
     client = target.client
     fields = {"type": kind, "host_id": target.host_id, "looptime": 1_000}
     ids = [
@@ -106,36 +121,38 @@ def _checks(target: Site, folder: Path, kind: str) -> Room:
         for n in range(CHECKS)
     ]
     _until_checked(client, ids)
-    found = processes.idle(folder, WATCH_S)
-    for made in ids:
-        client.delete(f"/monitor/{made}")
-    if found is None:
-        raise Refused("This system does not tell what processes cost.")
-    agent = next(one for one in found.processes if one.name == "agent")
-    spent_s = agent.cpu_percent / 100 * found.seconds
-    return results.room(f"{kind} check", "ms of the agent", spent_s / (CHECKS * WATCH_S), 1e-3)
+    usage = processes.idle(folder, WATCH_S)
+    for monitor_id in ids:
+        client.delete(f"/monitor/{monitor_id}")
+    if usage is None:
+        raise Refused("The CPU time of processes cannot be read on this system.")
+    agent = next(process for process in usage.processes if process.name == "agent")
+    spent_s = agent.cpu_percent / 100 * usage.seconds
+    return results.feature_cost(
+        f"{kind} check", "ms of the agent", spent_s / (CHECKS * WATCH_S), 1e-3
+    )
 
 
 def _until_checked(client: Client, ids: list[str]) -> None:
-    give_up_at = time.monotonic() + BEGIN_S
+    give_up_at = time.monotonic() + FIRST_CHECK_TIMEOUT_S
     while time.monotonic() < give_up_at:
-        states = {one["id"]: one["state"] for one in client.get("/monitor")}
-        if all(states[made] not in ("unknown", "updates_stopped") for made in ids):
+        states = {monitor["id"]: monitor["state"] for monitor in client.get("/monitor")}
+        if all(states[monitor_id] not in ("unknown", "updates_stopped") for monitor_id in ids):
             return
         time.sleep(0.2)
-    raise Refused("The checks did not begin; is the agent alive?")
+    raise Refused("The checks did not start. Check that the agent is running.")
 
 
-def _seconds(line: Line, asked: bytes) -> float:
-    began = time.perf_counter()
-    status, body = line.ask(asked)
-    took = time.perf_counter() - began
+def _seconds(connection: HttpConnection, request: bytes) -> float:
+    started_at = time.perf_counter()
+    status, body = connection.exchange(request)
+    elapsed_s = time.perf_counter() - started_at
     if status != 200:
-        raise Refused(f"The bench was refused (status {status}): {body[:300]!r}")
-    return took
+        raise Refused(f"The server rejected a request (status {status}): {body[:300]!r}")
+    return elapsed_s
 
 
-def _poured(lines: Sequence[Line], asked: bytes) -> float:
-    began = time.perf_counter()
-    load.at_once(lines, asked, INCREMENTS)
-    return time.perf_counter() - began
+def _send_all(connections: Sequence[HttpConnection], request: bytes) -> float:
+    started_at = time.perf_counter()
+    load.run_concurrently(connections, request, INCREMENTS)
+    return time.perf_counter() - started_at

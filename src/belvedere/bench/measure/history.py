@@ -1,107 +1,110 @@
-"""Whether a million finished jobs make anything slower: the real verbs on two databases.
+"""Whether a million finished jobs make an operation slower, measured on two databases.
 
-Both are measured in turns, so that a machine that is busy for a while is busy for both.
+Both are measured in turns, so that other load on the machine affects both.
 """
 
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from belvedere.bench import results
 from belvedere.bench.environment import private_server, processes
-from belvedere.bench.environment.databases import fresh, opened
+from belvedere.bench.environment.databases import open_migrated, temporary_database
 from belvedere.bench.measure import fixture
-from belvedere.bench.measure.fixture import Ground
-from belvedere.bench.measure.history_data import digest, fill
-from belvedere.bench.results import History, Idle
+from belvedere.bench.measure.fixture import Fixture
+from belvedere.bench.measure.history_data import fill, skip_events
+from belvedere.bench.results import HistoryResult, Idle
 from belvedere.db import Database, Tx
 from belvedere.jobs.queries import pages
 from belvedere.rest.listing import Listing
 
-# The small database holds one whole page of history, so that both lists show as many jobs.
-PAGE = 1_000
+# The small database holds one page of history, so that both lists return the same number of jobs.
+PAGE_SIZE = 1_000
 ROUNDS, CYCLES, PAGES = 20, 25, 3
-SLICE = 25_000
-# What was left over is tidied up first.
+FILL_BATCH_SIZE = 25_000
+# Time for the server's clean-up after the start, before it is idle.
 SETTLE_S = 15.0
-Tell = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]
 Times = dict[str, list[float]]
 R = TypeVar("R")
 
 
-def measure(server: str, folder: Path, jobs: int, idle_s: float, tell: Tell) -> History:
-    # A data folder of its own: a server is to run on it.
-    laden = folder / "laden"
-    laden.mkdir()
-    with fresh(server, folder, "small") as small, fresh(server, laden, "belvedere") as full:
-        _prepare(small, PAGE, lambda done: None)
-        began = time.monotonic()
-        _prepare(full, jobs, lambda done: tell("filling the history", done, jobs))
-        took = time.monotonic() - began
-        with opened(small) as few, opened(full) as many:
-            before, after = _in_turns(few, many, tell)
-        idle = _idle(laden, full if server else "", idle_s, tell) if idle_s else None
-    verbs = [results.grown(name, before[name], after[name]) for name in before]
-    return History(jobs, took, verbs, idle)
+def measure(server: str, folder: Path, jobs: int, idle_s: float, report: Progress) -> HistoryResult:
+    # A data folder of its own, because a server is started on it.
+    full_folder = folder / "full"
+    full_folder.mkdir()
+    with (
+        temporary_database(server, folder, "small") as small,
+        temporary_database(server, full_folder, "belvedere") as full,
+    ):
+        _prepare(small, PAGE_SIZE, lambda done: None)
+        started_at = time.monotonic()
+        _prepare(full, jobs, lambda done: report("filling the history", done, jobs))
+        fill_s = time.monotonic() - started_at
+        with open_migrated(small) as small_db, open_migrated(full) as full_db:
+            before, after = _in_turns(small_db, full_db, report)
+        idle = _idle(full_folder, full if server else "", idle_s, report) if idle_s else None
+    costs = [results.operation_cost(name, before[name], after[name]) for name in before]
+    return HistoryResult(jobs, fill_s, costs, idle)
 
 
-def _idle(folder: Path, database: str, seconds: float, tell: Tell) -> Idle | None:
-    """What a server takes that has nothing to do but to keep all this."""
-    tell("idle with history", 0, 0)
+def _idle(folder: Path, database: str, seconds: float, report: Progress) -> Idle | None:
+    """The load of an idle server with the full history."""
+    report("idle with history", 0, 0)
     with private_server.running(folder, database):
         time.sleep(SETTLE_S)
         return processes.idle(folder, seconds)
 
 
 def _prepare(url: str, jobs: int, step: Callable[[int], None]) -> None:
-    """Closed afterwards: what a server finds in the morning, not what is still in memory."""
-    with opened(url) as db:
-        made = db.write_now(fixture.lay)
-        for start in range(0, jobs, SLICE):
-            db.write_now(fill, made, start, min(SLICE, jobs - start), jobs)
+    """Fill a database and close it, so that nothing of it is in the process's memory."""
+    with open_migrated(url) as db:
+        target = db.write_now(fixture.create_fixture)
+        for start in range(0, jobs, FILL_BATCH_SIZE):
+            db.write_now(fill, target, start, min(FILL_BATCH_SIZE, jobs - start), jobs)
             step(start)
-        db.write_now(digest)
+        db.write_now(skip_events)
         if db.sql.engine == "postgres":
             # Autovacuum would do so within a minute.
             db.write_now(lambda tx: tx.run("analyze"))
 
 
-def _in_turns(few: Database, many: Database, tell: Tell) -> tuple[Times, Times]:
-    grounds = [(db, db.write_now(fixture.find)) for db in (few, many)]
+def _in_turns(small_db: Database, full_db: Database, report: Progress) -> tuple[Times, Times]:
+    targets = [(db, db.write_now(fixture.find)) for db in (small_db, full_db)]
     times: tuple[Times, Times] = ({}, {})
     for turn in range(ROUNDS + 1):
-        for (db, place), found in zip(grounds, times, strict=True):
-            for name, seconds in _once(db, place):
+        for (db, target), samples in zip(targets, times, strict=True):
+            for name, seconds in _once(db, target):
                 # The first turn warms the caches.
                 if turn:
-                    found.setdefault(name, []).append(seconds)
-        tell("measuring with history", turn, ROUNDS)
+                    samples.setdefault(name, []).append(seconds)
+        report("measuring with history", turn, ROUNDS)
     return times
 
 
-def _once(db: Database, place: Ground) -> Iterable[tuple[str, float]]:
+def _once(db: Database, target: Fixture) -> Iterable[tuple[str, float]]:
     for _ in range(CYCLES):
-        made, seconds = _timed(db, fixture.create, place)
+        job_id, seconds = _timed(db, fixture.create, target)
         yield "create", seconds
-        claimed, seconds = _timed(db, fixture.claim, place)
+        claimed, seconds = _timed(db, fixture.claim, target)
         yield "claim", seconds
-        assert [one.job.id for one in claimed] == [made]
-        yield "finish", _timed(db, fixture.finish, place, claimed[0].job.fence)[1]
-    for limit in (50, PAGE):
+        assert [item.job.id for item in claimed] == [job_id]
+        yield "finish", _timed(db, fixture.finish, target, claimed[0].job.fence)[1]
+    for limit in (50, PAGE_SIZE):
         listing = Listing(pages.listable(db.sql.engine), limit=limit)
         for _ in range(PAGES):
-            (records, _), seconds = _timed(db, pages.page, place.actor, listing)
+            (records, _), seconds = _timed(db, pages.page, target.actor, listing)
             assert len(records) == limit
             yield f"first page of {limit}", seconds
 
 
-def _timed(db: Database, verb: Callable[..., R], *args: Any) -> tuple[R, float]:
-    """The verb inside its transaction; the commit would hide a slower verb behind the disk."""
+def _timed(db: Database, operation: Callable[..., R], *args: object) -> tuple[R, float]:
+    """Time of the operation inside its transaction, without the commit: the disk would hide it."""
 
-    def watched(tx: Tx) -> tuple[R, float]:
-        began = time.perf_counter()
-        result = verb(tx, *args)
-        return result, time.perf_counter() - began
+    def run_timed(tx: Tx) -> tuple[R, float]:
+        started_at = time.perf_counter()
+        result = operation(tx, *args)
+        return result, time.perf_counter() - started_at
 
-    return db.write_now(watched)
+    return db.write_now(run_timed)

@@ -1,14 +1,15 @@
-"""History in bulk: one job is run with the real verbs, then copied by a statement per table."""
+"""History in bulk: one job is run by the product's operations, then copied with one statement per
+table."""
 
 from belvedere import events
 from belvedere.bench.measure import fixture
-from belvedere.bench.measure.fixture import Ground
+from belvedere.bench.measure.fixture import Fixture
 from belvedere.db import Tx, columns
 from belvedere.jobs.attempts import Attempt, reserve_fences
 from belvedere.jobs.model import JobRow
 from belvedere.server.background.consumers import REACTIONS
 
-# What jobs have beside JobRow: large, and read for one job only.
+# Columns of jobs that JobRow does not have: large, and read for a single job only.
 HEAVY = "arguments, result, output, log"
 # Twelve hex digits of a number.
 _HEX = {"sqlite": "printf('%012x', {0})", "postgres": "lpad(to_hex({0}), 12, '0')"}
@@ -18,22 +19,22 @@ _NUMBERS = (
 )
 
 
-def fill(tx: Tx, place: Ground, start: int, count: int, total: int) -> None:
+def fill(tx: Tx, target: Fixture, start: int, count: int, total: int) -> None:
     """Copies `start` to `start + count` of `total`: finished jobs with attempts and events."""
-    job_id, fence, ended_at = _pattern(tx, place)
+    job_id, fence, ended_at = _template_job(tx, target)
     fences = reserve_fences(tx, count)
-    # The oldest copy lies `total` milliseconds before its pattern, so that ids follow time.
+    # The oldest copy is `total` milliseconds older than the template, so that ids follow time.
     at = f"cast({ended_at - total - 1} as bigint) + i"
-    hexed = _HEX[tx.sql.engine]
-    new_id = f"{hexed.format(f'({at})')} || {hexed.format('i')}"
+    hex_digits = _HEX[tx.sql.engine]
+    new_id = f"{hex_digits.format(f'({at})')} || {hex_digits.format('i')}"
     new_fence = f"cast({fences[0] - start} as bigint) + i"
-    span = (start, start + count - 1)
+    copies = (start, start + count - 1)
     _copy(
         tx,
         "jobs",
         f"{columns(JobRow)}, {HEAVY}",
         {"id": new_id, "fence": new_fence, "created_at": at, "ended_at": at},
-        (*span, job_id),
+        (*copies, job_id),
         "id = ?",
     )
     _copy(
@@ -41,22 +42,22 @@ def fill(tx: Tx, place: Ground, start: int, count: int, total: int) -> None:
         "attempts",
         columns(Attempt),
         {"job_id": new_id, "fence": new_fence, "ended_at": at},
-        (*span, fence),
+        (*copies, fence),
         "fence = ?",
     )
-    told = f"""replace(data, '"fence":{fence}', '"fence":' || cast({new_fence} as text))"""
+    data = f"""replace(data, '"fence":{fence}', '"fence":' || cast({new_fence} as text))"""
     _copy(
         tx,
         "events",
         "xid, at, customer_id, kind, object, object_id, data",
-        {"xid": tx.sql.current_xid, "at": at, "object_id": new_id, "data": told},
-        (*span, job_id),
+        {"xid": tx.sql.current_xid, "at": at, "object_id": new_id, "data": data},
+        (*copies, job_id),
         "object_id = ?",
     )
 
 
-def digest(tx: Tx) -> None:
-    """As if a server had lived through all of it: nothing is left to react to."""
+def skip_events(tx: Tx) -> None:
+    """Move every consumer's cursor to the end of the log, as if a server had processed it."""
     xid, event_id = events.newest(tx)
     tx.many(
         "insert into cursors (name, xid, id) values (?, ?, ?)"
@@ -65,15 +66,15 @@ def digest(tx: Tx) -> None:
     )
 
 
-def _pattern(tx: Tx, place: Ground) -> tuple[str, int, int]:
-    """The first job ever, run now if there is none yet."""
-    found = tx.row("select id, fence, ended_at from jobs order by created_at desc limit 1")
-    if found is None:
-        fixture.create(tx, place)
-        [claimed] = fixture.claim(tx, place)
-        fixture.finish(tx, place, claimed.job.fence)
-        return _pattern(tx, place)
-    return found[0], found[1], found[2]
+def _template_job(tx: Tx, target: Fixture) -> tuple[str, int, int]:
+    """The job to copy; it is run now if there is none yet."""
+    row = tx.row("select id, fence, ended_at from jobs order by created_at desc limit 1")
+    if row is None:
+        fixture.create(tx, target)
+        [claimed] = fixture.claim(tx, target)
+        fixture.finish(tx, target, claimed.job.fence)
+        return _template_job(tx, target)
+    return row[0], row[1], row[2]
 
 
 def _copy(

@@ -1,11 +1,10 @@
-"""A lean HTTP caller: one kept connection, requests made beforehand, nothing but a socket.
+"""A minimal HTTP connection: one socket, and requests that were encoded beforehand.
 
 An HTTP library would cost more processor time per request than the server that is measured.
 """
 
 import socket
 import ssl
-from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
@@ -13,11 +12,11 @@ import msgspec
 from belvedere.client.errors import ServerUnreachable
 from belvedere.client.http_client import Client
 
-PIECE = 256 * 1024
+READ_SIZE = 256 * 1024
 
 
-class Line:
-    """One connection; answers come in the order of the requests."""
+class HttpConnection:
+    """A connection; responses arrive in the order of the requests."""
 
     def __init__(self, url: str, tls: ssl.SSLContext | None = None) -> None:
         address = urlsplit(url)
@@ -29,7 +28,7 @@ class Line:
             self.socket = plain if tls is None else tls.wrap_socket(plain, server_hostname=host)
         except OSError as fault:
             raise ServerUnreachable(f"Cannot reach {url} ({fault}).") from None
-        self._kept = b""
+        self._buffer = b""
 
     def fileno(self) -> int:
         return self.socket.fileno()
@@ -38,27 +37,27 @@ class Line:
         self.socket.sendall(request)
 
     def receive(self) -> tuple[int, bytes]:
-        """The status and body of the next answer."""
-        data = self._kept
+        """The status and body of the next response."""
+        data = self._buffer
         while (end := data.find(b"\r\n\r\n")) < 0:
-            data += self._more()
-        whole = end + 4 + _length(data[:end])
-        while len(data) < whole:
-            data += self._more()
-        self._kept = data[whole:]
-        return int(data[9:12]), data[end + 4 : whole]
+            data += self._read()
+        total = end + 4 + _length(data[:end])
+        while len(data) < total:
+            data += self._read()
+        self._buffer = data[total:]
+        return int(data[9:12]), data[end + 4 : total]
 
-    def ask(self, request: bytes) -> tuple[int, bytes]:
+    def exchange(self, request: bytes) -> tuple[int, bytes]:
         self.send(request)
         return self.receive()
 
-    def _more(self) -> bytes:
+    def _read(self) -> bytes:
         try:
-            data = self.socket.recv(PIECE)
+            data = self.socket.recv(READ_SIZE)
         except OSError as fault:
-            raise ServerUnreachable(f"The server does not answer any more ({fault}).") from None
+            raise ServerUnreachable(f"The server stopped responding ({fault}).") from None
         if not data:
-            raise ServerUnreachable("The server hung up.")
+            raise ServerUnreachable("The server closed the connection.")
         return data
 
     def close(self) -> None:
@@ -69,11 +68,15 @@ def _length(head: bytes) -> int:
     for line in head.lower().split(b"\r\n"):
         if line.startswith(b"content-length:"):
             return int(line[15:])
-    raise ServerUnreachable("The server, or a proxy before it, sends answers without their length.")
+    raise ServerUnreachable(
+        "The server, or a proxy in front of it, sends responses without Content-Length."
+    )
 
 
-def request(client: Client, method: str, path: str, body: Any = None, **query: str) -> bytes:
-    """A whole request, ready to be sent as often as one likes."""
+def encode_request(
+    client: Client, method: str, path: str, body: object = None, **query: str
+) -> bytes:
+    """A complete request that can be sent any number of times."""
     address = urlsplit(client.server)
     data = b"" if body is None else msgspec.json.encode(body)
     if client.customer:

@@ -9,7 +9,7 @@ from belvedere.cli.framework.profile import connect
 from belvedere.cli.framework.progress import progress
 
 if TYPE_CHECKING:
-    from belvedere.bench.run import Plan
+    from belvedere.bench.run import BenchPlan
 
 
 def bench(args: Args) -> Any:
@@ -20,18 +20,18 @@ def bench(args: Args) -> Any:
         return run.as_json(run.run(plan, tell))
 
 
-def _plan(args: Args) -> "Plan":
-    from belvedere.bench.measure.history import PAGE
-    from belvedere.bench.run import Plan
+def _plan(args: Args) -> "BenchPlan":
+    from belvedere.bench.measure.history import PAGE_SIZE
+    from belvedere.bench.run import BenchPlan
 
     if args.server and (args.database or args.postgres):
         raise Stop("--server measures a server as it is; leave --database and --postgres out", 2)
     for name in ("runs", "jobs", "callers"):
         if getattr(args, name) < 1:
             raise Stop(f"--{name} must be at least 1", 2)
-    if 0 < args.history < PAGE:
-        raise Stop(f"--history is 0 or at least {PAGE}, which is one page of the list", 2)
-    return Plan(
+    if 0 < args.history < PAGE_SIZE:
+        raise Stop(f"--history is 0 or at least {PAGE_SIZE}, which is one page of the list", 2)
+    return BenchPlan(
         runs=args.runs,
         jobs=args.jobs,
         callers=args.callers,
