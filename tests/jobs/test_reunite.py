@@ -71,6 +71,15 @@ def test_a_journal_in_doubt_does_not_prove_that_a_lost_job_never_ran(shop: Works
     assert shop.job(job.id).ran == "maybe"
 
 
+def test_after_a_failover_what_the_agent_may_have_reported_is_unknown(shop: Workshop) -> None:
+    """The agent forgets an attempt once its report was taken; the database has lost the report."""
+    task_id = shop.task()
+    reported, never = shop.assigned(task_id), shop.assigned(task_id)
+    shop.db.write_now(resync.reunite, shop.host_id, JOURNAL, [], 0, reported.fence)
+    assert [shop.job(job.id).state for job in (reported, never)] == ["lost", "in_progress"]
+    assert shop.job(never.id).lifecycle == "ready"
+
+
 def _lose_all(shop: Workshop) -> None:
     shop.clock.move(DAY)
     assert sweeping.lose_overdue(shop.db) > 0

@@ -47,6 +47,9 @@ class Fragments:
     next_fences: str
     # The next one, as a column; null where numbers are reserved when it is known how many.
     next_fence: str
+    # The highest fence that was given out, and a statement that sets it.
+    newest_fence: str
+    set_fence: str
     # The writer's transaction number, stored with each event.
     current_xid: str
     # Events at or above this number may still change their neighbours; cursors stay below.

@@ -53,9 +53,13 @@ class _PostgresPeek:
     engine = "postgres"
 
     def __init__(self, url: str) -> None:
+        from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
         from belvedere.db.postgres.database import Postgres
 
-        self.db = Postgres(url)
+        # A standby is good enough to look at.
+        chosen = conninfo_to_dict(url).get("target_session_attrs")
+        self.db = Postgres(make_conninfo(url, target_session_attrs=chosen or "any"))
 
     def look(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         def only_look(tx: Tx) -> R:

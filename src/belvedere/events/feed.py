@@ -24,6 +24,8 @@ class Feed:
         self._listeners: set[Listener] = set()
         self._cursor: tuple[int, int] | None = None
         self._task: asyncio.Task[None] | None = None
+        # How often the log began again, with other events under the same numbers.
+        self.restarts = 0
 
     async def listen(self, listener: Listener) -> Callable[[], None]:
         """From now on, every event; returns undo."""
@@ -33,6 +35,13 @@ class Feed:
         if self._task is None:
             self._task = asyncio.create_task(self._follow())
         return lambda: self._listeners.discard(listener)
+
+    def start_over(self) -> None:
+        """The database went back: cursors may be beyond its end. Listeners hear an empty list."""
+        self.restarts += 1
+        self._cursor = None
+        for listener in tuple(self._listeners):
+            listener([])
 
     async def _follow(self) -> None:
         rang = asyncio.Event()
@@ -50,13 +59,19 @@ class Feed:
             self._task = None
 
     async def _catch_up(self) -> None:
-        while self._cursor is not None:
+        while True:
+            cursor, restarts = self._cursor, self.restarts
             try:
-                found = await self._db.glance(events.after, *self._cursor)
+                if cursor is None:
+                    cursor = await self._db.read(events.newest)
+                found = await self._db.glance(events.after, *cursor)
             except Exception:
                 # The database is away; the next turn tries again from the same cursor.
                 log.exception("the event log could not be read")
                 return
+            if restarts != self.restarts:
+                continue
+            self._cursor = cursor
             if not found:
                 return
             self._cursor = (found[-1].xid, found[-1].id)

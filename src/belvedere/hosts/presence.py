@@ -76,7 +76,7 @@ def _evidence(tx: Tx, host_id: str, hello: Hello) -> tuple[int, int]:
     """The number of the last durable hello, and the highest fence that is certainly in the journal:
     what a hello says that is not durable may be forgotten in the next reboot."""
     if hello.is_saved:
-        return hello.greeting, _highest(hello)
+        return hello.greeting, highest_fence(hello)
     row = tx.row(
         "select saved_greeting, accepted_fence from hosts where id = ? and journal_id = ?",
         host_id,
@@ -107,7 +107,7 @@ def doubtful_until(tx: Tx, host_id: str, hello: Hello) -> Millis:
     row = tx.row("select journal_id, accepted_fence, doubted_at from hosts where id = ?", host_id)
     if row is None or row[0] != _word(hello.journal_id):
         return 0
-    return tx.now if _highest(hello) < row[1] else row[2] or 0
+    return tx.now if highest_fence(hello) < row[1] else row[2] or 0
 
 
 def doubt_journal(tx: Tx, host_id: str, journal_id: str) -> None:
@@ -129,7 +129,7 @@ def note_accepted(tx: Tx, fences: Sequence[tuple[str, int, int]]) -> None:
     )
 
 
-def _highest(hello: Hello) -> int:
+def highest_fence(hello: Hello) -> int:
     """Agents of earlier versions say it among other information."""
     known = hello.highest or hello.info.get("highest_fence", 0)
     return known if isinstance(known, int) and 0 <= known < 2**62 else 0

@@ -15,6 +15,7 @@ from belvedere.db.signals import Hub
 from belvedere.egress.pool import Couriers
 from belvedere.events.feed import Feed
 from belvedere.files.quota import GIB
+from belvedere.hosts import restored
 from belvedere.jobs import scraper
 from belvedere.jobs.lifecycle import claim, commands
 from belvedere.legacy_agents.api import poll
@@ -45,6 +46,7 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
         migrate(db)
         if db.sql.engine == "postgres":
             migrate(db, "logs")
+            _follow_timeline(db)
             return db, db
         logs = open_database(str(folder / "logs.db"))
         db.clock = logs.clock = Shared(wall)
@@ -52,6 +54,13 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
         return db, logs
     finally:
         os.umask(old)
+
+
+def _follow_timeline(db: Database) -> None:
+    from belvedere.db.postgres.database import Postgres
+
+    assert isinstance(db, Postgres)
+    db.follow_timeline(restored.record_timeline)
 
 
 def build(settings: Settings) -> House:
@@ -113,8 +122,26 @@ def connect_doorbell(house: House) -> "Doorbell | None":
         house.hub.ring(topics)
 
     house.db.on_rung = rung
+
+    def failed_over() -> None:
+        loop.call_soon_threadsafe(_failed_over, house)
+
+    house.db.on_failover = failed_over
     bell.start()
     return bell
+
+
+def _failed_over(house: House) -> None:
+    """The database went back by a moment: agents compare their journals with it, streams begin
+    again, and nothing that was read before is believed."""
+    from belvedere.db.postgres.database import Postgres
+
+    assert isinstance(house.db, Postgres)
+    for link in house.links.all():
+        link.close(4503, "Another database server took over; connect again.")
+    house.credentials.forget()
+    house.feed.start_over()
+    house.db.resume()
 
 
 def _heard(house: House, topics: set[str]) -> None:

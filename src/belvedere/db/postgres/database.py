@@ -18,6 +18,7 @@ from belvedere.db.commit_hooks import follow
 from belvedere.db.interface import Row, Sealer, Tx
 from belvedere.db.postgres.connection import Wire
 from belvedere.db.postgres.deadlines import Deadline
+from belvedere.db.postgres.timeline import Record, Timeline
 from belvedere.db.postgres.transaction import FRAGMENTS, PostgresTx
 
 P = ParamSpec("P")
@@ -42,12 +43,14 @@ ANSWER_S = 8.0
 # After a failure nobody tries to connect for so long: many callers must not queue behind time-outs.
 PAUSE_S = 1.0
 # What a connection needs to notice that its server is gone; whatever the URL says comes first.
-LIVENESS = {
+LIVENESS: dict[str, str | int] = {
     "connect_timeout": 3,
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": int(ANSWER_S * 1_000),
+    # A standby answers, but takes no writes.
+    "target_session_attrs": "read-write",
 }
 
 SILENT = "The database does not answer; try again shortly."
@@ -104,6 +107,10 @@ class Postgres:
         self.url = url
         self.deadline = Deadline(answer_s, self._pause)
         self._retry_at = 0.0
+        # Called in some thread when another PostgreSQL took over; nothing is done until `resume`.
+        self.on_failover: Callable[[], None] | None = None
+        self._timeline: Timeline | None = None
+        self._is_held = False
         # Whether a host is silent must not depend on which server's clock is wrong.
         self.clock = clock or Shared()
         self.closing: Callable[[Tx], None] | None = None
@@ -140,13 +147,41 @@ class Postgres:
             return self._idle.pop()
         except IndexError:
             pass
-        if time.monotonic() < self._retry_at:
+        if self._is_held or time.monotonic() < self._retry_at:
             raise Unavailable(SILENT)
         try:
-            return Wire(self.connect(autocommit=True), self.deadline)
+            wire = Wire(self.connect(autocommit=True), self.deadline)
+            self._check_timeline(wire)
+            return wire
         except psycopg.OperationalError as fault:
             self._pause()
             raise Unavailable(SILENT) from fault
+
+    def follow_timeline(self, record: Record) -> None:
+        """From now on, notice when another PostgreSQL takes over, also since the last start."""
+        wire = self._take()
+        try:
+            self._agree(wire)
+            self._timeline = Timeline(record, self.clock)
+            self._timeline.follow(wire)
+        finally:
+            self._leave(wire)
+
+    def _check_timeline(self, wire: Wire) -> None:
+        # It may be another server, which gives out the same versions for other content.
+        self._memo.clear()
+        if self._timeline is None or not self._timeline.follow(wire):
+            return
+        if self.on_failover is not None:
+            self._is_held = True
+            self.on_failover()
+            wire.connection.close()
+            raise psycopg.OperationalError("another PostgreSQL took over")
+
+    def resume(self) -> None:
+        """Nothing that was known of the database before the failover is relied on any more."""
+        self._is_held = False
+        self._retry_at = 0.0
 
     def _pause(self) -> None:
         self._retry_at = time.monotonic() + PAUSE_S

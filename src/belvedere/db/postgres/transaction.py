@@ -22,6 +22,8 @@ FRAGMENTS = Fragments(
     among="= any(array({}))",
     next_fences="select nextval('fence') from generate_series(1, ?)",
     next_fence="nextval('fence')",
+    newest_fence="select last_value from fence",
+    set_fence="select setval('fence', ?::bigint)",
     current_xid="pg_current_xact_id()::text::bigint",
     xid_horizon="pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
     beyond_cursor="(xid, id) > (?, ?)",

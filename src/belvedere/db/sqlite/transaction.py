@@ -11,6 +11,8 @@ from belvedere.db.interface import AfterCommit, Asked, Fragments, Row, Sealer
 
 S = TypeVar("S", bound=msgspec.Struct)
 
+_NEWEST_FENCE = "max(value, coalesce((select max(fence) from attempts), 0))"
+
 FRAGMENTS = Fragments(
     engine="sqlite",
     lock_rows="",
@@ -20,9 +22,10 @@ FRAGMENTS = Fragments(
     numbers="(select value from json_each(?))",
     among="in ({})",
     # Deleting the newest attempt raises the counter, and so does whoever restores a backup.
-    next_fences="select max(value, coalesce((select max(fence) from attempts), 0)) + ?"
-    " from counters where name = 'fence'",
+    next_fences=f"select {_NEWEST_FENCE} + ? from counters where name = 'fence'",
     next_fence="null",
+    newest_fence=f"select {_NEWEST_FENCE} from counters where name = 'fence'",
+    set_fence="update counters set value = ? where name = 'fence' returning value",
     current_xid="0",
     xid_horizon="9223372036854775807",
     # One writer: the transaction's number is always 0.

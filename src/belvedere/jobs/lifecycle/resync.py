@@ -36,9 +36,11 @@ def reunite(
     journal_id: str,
     entries: Sequence[Entry],
     doubtful_until: Millis = 0,
+    forgotten_up_to: int = 0,
 ) -> Reunion:
     """Compare the journal with the live attempts of the host; each ends up certain or lost.
-    `doubtful_until`: attempts claimed up to then are not proved by what the journal lacks."""
+    `doubtful_until`: attempts claimed up to then are not proved by what the journal lacks;
+    `forgotten_up_to`: nor are those up to this fence, whose end may have been lost here."""
     held = {entry.fence: entry.state for entry in entries}
     attempts = live_attempts(tx, host_id)
     jobs = store.lock_many(tx, [attempt.job_id for attempt in attempts])
@@ -53,12 +55,14 @@ def reunite(
             told.live.append(attempt.fence)
             if job.cancel_requested_at is not None:
                 told.cancel.append(attempt.fence)
-        elif _is_proof(attempt, job, journal_id, doubtful_until):
+        elif attempt.fence > forgotten_up_to and _is_proof(
+            attempt, job, journal_id, doubtful_until
+        ):
             _never_accepted(tx, job, attempt)
         else:
             _without_trace(tx, attempt)
     told.stop = _superseded(tx, held, {attempt.fence for attempt in attempts})
-    if not doubtful_until:
+    if not doubtful_until and not forgotten_up_to:
         _never_ran(tx, host_id, journal_id, held)
     return told
 

@@ -5,6 +5,7 @@ import re
 from belvedere import files, hosts
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
+from belvedere.hosts import restored
 from belvedere.jobs.attempts import Attempt, attempts_by_fence
 from belvedere.jobs.lifecycle import order, resync
 from belvedere.jobs.output import log_store as joblog
@@ -21,6 +22,7 @@ def greet(
     of all that the agent named and had. A refusal is returned, not raised, where it leaves a mark
     that must last."""
     doubtful_until = hosts.doubtful_until(tx, host_id, hello)
+    forgotten = restored.forgotten_up_to(tx, host_id, hello)
     try:
         session = hosts.connect(tx, host_id, hello, address)
     except Conflict as refusal:
@@ -30,7 +32,7 @@ def greet(
             hosts.doubt_journal(tx, host_id, hello.journal_id)
         return refusal
     registration.forget(tx, host_id)
-    told = resync.reunite(tx, host_id, hello.journal_id, hello.entries, doubtful_until)
+    told = resync.reunite(tx, host_id, hello.journal_id, hello.entries, doubtful_until, forgotten)
     fences = [entry.fence for entry in hello.entries]
     held = attempts_by_fence(tx, fences)
     mine = {fence: one for fence, one in held.items() if one.host_id == host_id}

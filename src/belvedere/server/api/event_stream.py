@@ -26,6 +26,8 @@ log = logging.getLogger("belvedere.events")
 Cursor = tuple[int, int]
 
 RESYNC = b"event: resync\ndata: {}\n\n"
+# A cursor that no log holds: who comes back with it begins again.
+FORGET = b"id: 0.0\n"
 PULSE_S = 15.0
 # Objects whose events every member may see, and those for managers and above.
 OPEN = frozenset({"host", "webhook", "notification"})
@@ -86,17 +88,23 @@ def _holds(tx: Tx, cursor: Cursor, newest: Cursor) -> bool:
 
 async def _live(reader: _Reader, start: Cursor, *, is_new: bool) -> AsyncIterator[bytes]:
     backlog = Backlog()
-    stop = await reader.house.feed.listen(partial(_put, reader, backlog))
+    feed = reader.house.feed
+    restarts = feed.restarts
+    stop = await feed.listen(partial(_put, reader, backlog))
     try:
         # With an id, so that a reader who is cut off before the first event knows where to go on.
-        yield RESYNC if is_new else f": welcome\nid: {start[0]}.{start[1]}\n\n".encode()
-        async for found in _news(reader, start, backlog):
+        mark = f"id: {start[0]}.{start[1]}\n"
+        yield mark.encode() + RESYNC if is_new else f": welcome\n{mark}\n".encode()
+        async for batch in _news(reader, start, backlog):
+            if feed.restarts != restarts:
+                yield FORGET + RESYNC
+                return
             if backlog.is_over or not await _is_in(reader):
                 # What this reader may see has changed, or it is too slow: it must look anew. The
                 # connection ends, so that the next one is let in with today's rights.
                 yield RESYNC
                 return
-            yield await _shown(reader, found) if found else b": still here\n\n"
+            yield await _shown(reader, batch) if batch else b": still here\n\n"
     finally:
         stop()
 

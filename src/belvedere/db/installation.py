@@ -1,0 +1,45 @@
+"""What there is once per installation: named values, and the counter of fences.
+
+A fence is (epoch << 40) | sequence. The epoch is raised when numbers may have been given out that
+the database does not know.
+"""
+
+from belvedere.db.interface import Tx
+
+EPOCH_BITS = 40
+
+
+def read(tx: Tx, name: str) -> str | None:
+    value: str | None = tx.value("select value from meta where name = ?", name)
+    return value
+
+
+def lock(tx: Tx, name: str) -> str | None:
+    """The value, which nobody else changes until this transaction ends."""
+    value: str | None = tx.value(f"select value from meta where name = ?{tx.sql.lock_rows}", name)
+    return value
+
+
+def write(tx: Tx, name: str, value: str) -> None:
+    tx.run(
+        "insert into meta (name, value) values (?, ?)"
+        " on conflict (name) do update set value = excluded.value",
+        name,
+        value,
+    )
+
+
+def epoch_of(fence: int) -> int:
+    return fence >> EPOCH_BITS
+
+
+def newest_fence(tx: Tx) -> int:
+    """The highest number that was given out."""
+    return int(tx.value(tx.sql.newest_fence))
+
+
+def raise_epoch(tx: Tx, above: int = 0) -> int:
+    """The first number of an epoch above the present one and above this fence."""
+    fence = (max(epoch_of(newest_fence(tx)), epoch_of(above)) + 1) << EPOCH_BITS
+    tx.value(tx.sql.set_fence, fence)
+    return fence

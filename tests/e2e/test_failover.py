@@ -1,0 +1,152 @@
+"""The primary PostgreSQL is lost with commits that its asynchronous standby never got. They are
+lost by definition, as in a restored backup; but nothing may run twice without a word, no fence may
+be used twice, and the server goes on by itself with the standby."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import engines
+import pgpair
+from belvedere.client.errors import Problem
+from e2e import ledger
+from e2e.patience import until
+from e2e.programs import Agent
+from e2e.watcher import Watcher
+from e2e.world import FINAL, World
+from pgpair import Pair
+
+pytestmark = [pytest.mark.alone, pytest.mark.limit(120)]
+# PostgreSQL logs a sequence 32 numbers ahead: so many it may hand out again after a failover.
+LOGGED_AHEAD = 32
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    with pgpair.pair() as made:
+        engines.migrated(made.primary.url(), "belvedere")
+        made.start_standby()
+        yield made
+
+
+@pytest.fixture
+def world(pair: Pair, tmp_path: Path) -> Iterator[World]:
+    with World(tmp_path, pair.url("belvedere")) as made:
+        made.start()
+        yield made
+
+
+class Site:
+    """An agent with a task whose script writes each run down."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.agent: Agent = world.agent("web")
+        self.path = world.folder / "ledger"
+        self.path.touch()
+        self.task = world.task(ledger.SCRIPT, self.agent, *ledger.ARGUMENTS)
+
+    def start(self) -> str:
+        return self.world.run(self.task, str(self.path), "0", "0", "1")
+
+    def run(self) -> str:
+        job_id = self.start()
+        assert self.world.ended(job_id)["state"] == "normal"
+        return job_id
+
+    def fences(self) -> list[int]:
+        return [run.fence for runs in ledger.read(self.path).values() for run in runs]
+
+
+def fall_behind(pair: Pair) -> None:
+    until(pair.is_in_step)
+    pair.fall_behind()
+
+
+def fail_over(pair: Pair, world: World) -> None:
+    pair.fail_over()
+    until(lambda: is_ready(world), 30)
+
+
+def is_ready(world: World) -> bool:
+    try:
+        return bool(world.api.request("GET", "/-/ready").status == 200)
+    except Problem:
+        return False
+
+
+def test_no_fence_is_used_twice_after_a_failover(pair: Pair, world: World) -> None:
+    """More fences than a sequence is logged ahead are lost; none of them is used a second time,
+    and work goes on without a restart."""
+    site = Site(world)
+    before = site.run()
+    fall_behind(pair)
+    lost = [site.start() for _ in range(LOGGED_AHEAD + 8)]
+    for job_id in lost:
+        world.ended(job_id)
+    fail_over(pair, world)
+    until(lambda: world.connected(site.agent))
+    again = [site.run() for _ in range(LOGGED_AHEAD + 8)]
+    assert world.job(before)["state"] == "normal"
+    runs = ledger.read(site.path)
+    assert set(runs) == {before, *lost, *again}
+    assert len(site.fences()) == len(set(site.fences())) == 1 + 2 * len(lost)
+    world.doctor()
+
+
+def test_an_end_that_was_lost_is_an_unknown_outcome(pair: Pair, world: World) -> None:
+    """The standby knows that the job was given to the agent, which has reported its end, and has
+    forgotten it since."""
+    site = Site(world)
+    word = world.folder / "go on"
+    source = '#!/bin/sh\nuntil test -e "$1"; do sleep 0.02; done\n'
+    task = world.task(source, site.agent, "word")
+    job_id = world.run(task, str(word))
+    world.running(job_id)
+    fall_behind(pair)
+    word.touch()
+    assert world.ended(job_id)["state"] == "normal"
+    fail_over(pair, world)
+    job = world.ended(job_id)
+    assert (job["lifecycle"], job["state"], job["ran"]) == ("terminated", "lost", "maybe")
+    assert len(job["attempts"]) == 1
+
+
+def test_streams_and_consumers_go_on(pair: Pair, world: World) -> None:
+    """Numbers of transactions and events begin again where the standby was: who remembers later
+    ones must not wait until they are reached."""
+    site = Site(world)
+    watcher = Watcher(world.client())
+    watcher.start()
+    until(lambda: site.run() and watcher.jobs)
+    fall_behind(pair)
+    lost = [site.start() for _ in range(40)]
+    until(lambda: watcher.jobs.keys() >= set(lost))
+    for job_id in lost:
+        world.ended(job_id)
+    fail_over(pair, world)
+    until(lambda: world.connected(site.agent))
+    # Once on the old connection, and once when it has come back: from then on it misses nothing.
+    until(lambda: watcher.resyncs >= 2, 30, lambda: world.server.said()[-3_000:])
+    job = world.job(site.run())
+    until(lambda: watcher.has_heard(job), 30)
+    watcher.leave()
+    watcher.check(job)
+    assert {each["lifecycle"] for each in world.api.get("/job")} <= set(FINAL)
+
+
+def test_a_task_that_was_changed_in_vain_runs_as_the_standby_knows_it(
+    pair: Pair, world: World
+) -> None:
+    """Versions of the lost change are given again, to another change."""
+    agent = world.agent("web")
+    task = world.task('#!/bin/sh\necho "$WORD"\n', agent)
+    fall_behind(pair)
+    world.api.patch(f"/task/{task}", {"env": {"WORD": "lost"}})
+    assert world.ended(world.run(task))["state"] == "normal"
+    fail_over(pair, world)
+    until(lambda: world.connected(agent))
+    world.api.patch(f"/task/{task}", {"env": {"WORD": "new"}})
+    job = world.ended(world.run(task))
+    assert world.log(job["id"]) == b"new\n"
