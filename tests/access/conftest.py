@@ -8,6 +8,7 @@ from access.knocking import Doors
 from belvedere.access import Actor, Keys, Level, Limits, Turnstile
 from belvedere.base.fair_queue import Lane
 from belvedere.db import Database
+from belvedere.db.search_lane import SearchLane
 from belvedere.rest.response_budget import HeavyReads
 from belvedere.settings import Settings
 from handclock import HandClock
@@ -31,4 +32,5 @@ def doors(db: Database, keys: Keys, clock: HandClock) -> Doors:
     made.house = SimpleNamespace(db=db, keys=keys, turnstile=turnstile, reserved=RESERVED)
     made.house.settings = Settings(url="https://belvedere.test")
     made.house.heavy_reads = Lane(HeavyReads())
+    made.house.searches = SearchLane()
     return made

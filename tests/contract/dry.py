@@ -43,6 +43,9 @@ class Dry:
     async def read(self, verb: Any, *a: Any, **k: Any) -> Any:
         return self.write_now(verb, *a, **k)
 
+    async def search(self, verb: Any, *a: Any, **k: Any) -> Any:
+        return self.write_now(verb, *a, **k)
+
     async def glance(self, verb: Any, *a: Any, **k: Any) -> Any:
         return self.write_now(verb, *a, **k)
 

@@ -97,8 +97,8 @@ class Stale(Refused):
 class TooMany(Refused):
     code = "too_many_requests"
 
-    def __init__(self, message: str, retry_after_s: int) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, retry_after_s: int, code: str | None = None) -> None:
+        super().__init__(message, code=code)
         self.retry_after_s = retry_after_s
 
 

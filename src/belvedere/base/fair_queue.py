@@ -36,20 +36,26 @@ class Lane:
         # In the order in which organizations get their turns.
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
+    @property
+    def waiting(self) -> int:
+        """Calls of all organizations that wait for a place."""
+        return sum(map(len, self._waiting.values()))
+
     @asynccontextmanager
-    async def place(self, customer_id: str) -> AsyncIterator[None]:
-        await self._enter(customer_id)
+    async def place(self, customer_id: str, *, is_admitted: bool = False) -> AsyncIterator[None]:
+        """`is_admitted`: the next step of a call that had a place; it waits, and is not refused."""
+        await self._enter(customer_id, is_admitted)
         try:
             yield
         finally:
             self._leave(customer_id)
 
-    async def _enter(self, customer_id: str) -> None:
+    async def _enter(self, customer_id: str, is_admitted: bool) -> None:
         if self._has_room(customer_id) and customer_id not in self._waiting:
             self.running[customer_id] += 1
             return
         queue = self._waiting.setdefault(customer_id, deque())
-        if len(queue) >= self.limits.queue:
+        if len(queue) >= self.limits.queue and not is_admitted:
             raise LaneFull
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         queue.append(turn)

@@ -139,6 +139,11 @@ class Database(Protocol):
 
     async def read(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R: ...
 
+    async def search(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+        """A read whose cost the caller chooses: on threads that no other read uses. Requests come
+        here through a `SearchLane`, which limits how many wait."""
+        ...
+
     async def glance(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         """A read of a row or a few, so short that it may run on the loop itself."""
         ...

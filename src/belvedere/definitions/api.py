@@ -8,6 +8,7 @@ from belvedere.rest import pagination
 from belvedere.rest.patterns import matcher
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.searches import run_search
 from belvedere.tasks.bodies import given_patterns
 
 
@@ -17,9 +18,9 @@ def _record(request: Ask, shown: Shown) -> DefinitionRecord:
 
 async def list_definitions(request: Ask) -> Reply:
     listing = filters.read(request.query, store.DEFINITIONS)
-    listing = await request.house.db.read(store.fitted, request.actor.customer_id, listing)
+    listing = await run_search(request, store.fitted, request.actor.customer_id, listing)
     async with heavy_read(request, listing.size):
-        found, total = await request.house.db.read(service.listed, request.actor, listing)
+        found, total = await run_search(request, service.listed, request.actor, listing)
         records = [_record(request, one) for one in found]
     return pagination.answer(request, listing, records, total)
 

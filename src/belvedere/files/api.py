@@ -11,6 +11,7 @@ from belvedere.files.service import FileChange
 from belvedere.rest import listing as filters
 from belvedere.rest import off_loop, pagination, query, text_fields
 from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.searches import run_search
 
 # The content, with room for the form around it.
 MAX_BODY = service.MAX_CONTENT + (1 << 20)
@@ -44,7 +45,7 @@ async def list_scripts(ask: Ask) -> Reply:
 
 async def _list(ask: Ask, kind: Kind | None) -> Reply:
     listing = filters.read(ask.query, store.FILES)
-    rows, total = await ask.house.db.read(service.listed, ask.actor, listing, kind)
+    rows, total = await run_search(ask, service.listed, ask.actor, listing, kind)
     return pagination.answer(ask, listing, [_shown(ask, row) for row in rows], total)
 
 

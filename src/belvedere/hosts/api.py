@@ -13,6 +13,7 @@ from belvedere.hosts.service import Enrolment, HostChange
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.searches import run_search
 
 
 class EnrolBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -68,7 +69,7 @@ async def create_enrolment(ask: Ask) -> Reply:
 
 async def list_hosts(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.listable(ask.house.db.sql.engine))
-    rows, total = await ask.house.db.read(service.listed, ask.actor, listing)
+    rows, total = await run_search(ask, service.listed, ask.actor, listing)
     return pagination.answer(ask, listing, [_shown(ask, row) for row in rows], total)
 
 

@@ -13,6 +13,7 @@ from belvedere.db import Tx
 from belvedere.overview.event_sources import EMITTERS
 from belvedere.rest import query
 from belvedere.rest.route import Ask, Route
+from belvedere.rest.searches import run_search
 from belvedere.triggers.sources import SOURCES
 
 # What has an ACL.
@@ -46,8 +47,8 @@ async def explain(request: Ask) -> Explained:
     kind = request.first("object") or ""
     if kind not in OBJECTS:
         raise query.bad("object", f"object takes {', '.join(OBJECTS)}.")
-    found: Explained = await request.house.db.read(
-        explained, request.actor, kind, request.first("id") or "", request.first("user")
+    found: Explained = await run_search(
+        request, explained, request.actor, kind, request.first("id") or "", request.first("user")
     )
     return found
 

@@ -8,6 +8,7 @@ from belvedere.overview.search import Found
 from belvedere.rest import query
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Route
+from belvedere.rest.searches import run_search
 
 
 def _limit(request: Ask, usual: int, most: int) -> int:
@@ -24,8 +25,8 @@ async def search(request: Ask) -> list[Found]:
         if kind not in searching.KINDS:
             raise query.bad("kind", f"kind takes {', '.join(searching.KINDS)}.")
     most = _limit(request, searching.USUAL, searching.MOST)
-    found: list[Found] = await request.house.db.read(
-        searching.search, request.actor, request.first("q") or "", kinds, most
+    found: list[Found] = await run_search(
+        request, searching.search, request.actor, request.first("q") or "", kinds, most
     )
     return found
 
@@ -38,9 +39,7 @@ async def count(request: Ask) -> Counts:
 async def list_needs(request: Ask) -> list[Need]:
     limit = _limit(request, pending_decisions.MOST, pending_decisions.MOST)
     async with heavy_read(request):
-        found: list[Need] = await request.house.db.read(
-            pending_decisions.needs, request.actor, limit
-        )
+        found: list[Need] = await run_search(request, pending_decisions.needs, request.actor, limit)
     return found
 
 

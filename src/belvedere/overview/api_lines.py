@@ -12,12 +12,13 @@ from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.listing import Listable
 from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.rest.searches import run_search
 
 
 def _listing(listable: Callable[[str], Listable], verb: Callable[..., Any]) -> Handler:
     async def listing(request: Ask) -> Reply:
         asked = filters.read(request.query, listable(request.house.db.sql.engine))
-        found, total = await request.house.db.read(verb, request.actor, asked)
+        found, total = await run_search(request, verb, request.actor, asked)
         return pagination.answer(request, asked, found, total)
 
     return listing

@@ -11,6 +11,7 @@ from belvedere.indicators.model import KIND_NAMES as INDICATOR_KINDS
 from belvedere.monitors.model import KIND_NAMES as MONITOR_KINDS
 from belvedere.monitors.model import Type as MonitorType
 from belvedere.rest.route import Ask, Route
+from belvedere.rest.searches import run_search
 from belvedere.tasks.model import KIND_NAMES as TASK_KINDS
 from belvedere.tasks.model import Type as TaskType
 from belvedere.triggers.sources import SOURCES, Cause
@@ -77,7 +78,7 @@ EMITTERS = {
 
 
 async def list_events(request: Ask) -> list[EventRecord]:
-    found: list[EventRecord] = await request.house.db.read(listed, request.actor)
+    found: list[EventRecord] = await run_search(request, listed, request.actor)
     return found
 
 

@@ -7,6 +7,7 @@ import msgspec
 from belvedere.access import Actor, Level, require, visible
 from belvedere.db import Tx
 from belvedere.rest.route import Ask, Route
+from belvedere.rest.searches import run_search
 
 
 class TagRecord(msgspec.Struct):
@@ -42,7 +43,7 @@ _tags = msgspec.json.Decoder(list[str]).decode
 
 
 async def list_tags(request: Ask) -> list[TagRecord]:
-    found = await request.house.db.read(tags, request.actor)
+    found = await run_search(request, tags, request.actor)
     return [TagRecord(name, name, name) for name in found]
 
 

@@ -10,6 +10,7 @@ from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.overview.event_sources import EMITTERS
 from belvedere.rest.route import Ask, Route
+from belvedere.rest.searches import run_search
 from belvedere.triggers.sources import SOURCES
 from belvedere.triggers.store import Trigger
 
@@ -45,7 +46,7 @@ _OPTIONS = {"directed": True, "multigraph": False, "compound": False}
 
 
 async def show(request: Ask) -> TriggerGraph:
-    found: TriggerGraph = await request.house.db.read(graph, request.actor, request.first("node"))
+    found: TriggerGraph = await run_search(request, graph, request.actor, request.first("node"))
     return found
 
 

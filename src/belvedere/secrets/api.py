@@ -7,6 +7,7 @@ from belvedere.base.clock import iso
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.searches import run_search
 from belvedere.secrets import service, store
 from belvedere.secrets.service import SecretBody, Shown
 
@@ -53,7 +54,7 @@ def _record(ask: Ask, shown: Shown) -> SecretRecord:
 
 async def list_secrets(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.SECRETS)
-    found = await ask.house.db.read(service.listed, ask.house.keys, ask.actor, listing)
+    found = await run_search(ask, service.listed, ask.house.keys, ask.actor, listing)
     return pagination.answer(ask, listing, [_record(ask, one) for one in found])
 
 

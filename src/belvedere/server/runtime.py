@@ -11,6 +11,7 @@ from belvedere.base.clock import Clock, Millis, wall
 from belvedere.base.fair_queue import Lane
 from belvedere.base.steady import Observed
 from belvedere.db import Database
+from belvedere.db.search_lane import SearchLane
 from belvedere.db.signals import Hub
 from belvedere.egress.pool import Couriers
 from belvedere.legacy_agents.job_reports import EndsInProgress
@@ -54,6 +55,8 @@ class House:
     checks: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     # Lists with large values that are read now.
     heavy_reads: Lane = field(default_factory=lambda: Lane(HeavyReads()))
+    # Lists and searches that run now, and those that wait.
+    searches: SearchLane = field(default_factory=SearchLane)
     # Agents that connect.
     handshakes: Handshakes = field(default_factory=Handshakes)
     # Bytes of ends that agents are sending over plain HTTP, by host.

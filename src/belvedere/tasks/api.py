@@ -11,6 +11,7 @@ from belvedere.rest import pagination
 from belvedere.rest.patterns import matcher
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.searches import run_search
 from belvedere.tasks import service, store
 from belvedere.tasks.bodies import TaskBody
 from belvedere.tasks.definition.validation import pattern_texts
@@ -37,9 +38,9 @@ async def list_tasks(ask: Ask) -> Reply:
     if "host" in query:
         query["where[host_id]"] = query["host"]
     listing = filters.read(query, store.TASKS)
-    listing = await ask.house.db.read(store.fitted, ask.actor, listing)
+    listing = await run_search(ask, store.fitted, ask.actor, listing)
     async with heavy_read(ask, listing.size):
-        found, total = await ask.house.db.read(service.listed, ask.actor, listing)
+        found, total = await run_search(ask, service.listed, ask.actor, listing)
         records = [_record(ask, one) for one in found]
     return pagination.answer(ask, listing, records, total)
 

@@ -4,6 +4,7 @@ from belvedere.access.api.api_secret import RotateBody, credential_routes
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.searches import run_search
 from belvedere.webhooks import service, store
 from belvedere.webhooks.records import WebhookRecord, webhook
 from belvedere.webhooks.service import Shown, WebhookBody
@@ -21,7 +22,7 @@ def _record(ask: Ask, shown: Shown) -> WebhookRecord:
 
 async def list_webhooks(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.WEBHOOKS)
-    found, total = await ask.house.db.read(service.listed, ask.actor, listing)
+    found, total = await run_search(ask, service.listed, ask.actor, listing)
     return pagination.answer(ask, listing, [_record(ask, one) for one in found], total)
 
 

@@ -14,6 +14,7 @@ from belvedere.jobs.idempotency import Once
 from belvedere.rest import listing as filters
 from belvedere.rest import off_loop, pagination
 from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.rest.searches import run_search
 from belvedere.webhooks import records
 from belvedere.webhooks.deliveries import payload, receive, replay, store
 from belvedere.webhooks.deliveries.receive import Answered, Call
@@ -144,7 +145,7 @@ async def _answer(ask: Ask, call: Call, status: int = 200) -> Reply:
 
 async def list_deliveries(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.DELIVERIES)
-    found, total = await ask.house.db.read(replay.listed, ask.actor, ask.path["id"], listing)
+    found, total = await run_search(ask, replay.listed, ask.actor, ask.path["id"], listing)
     return pagination.answer(ask, listing, [records.delivery(one) for one in found], total)
 
 

@@ -6,6 +6,7 @@ from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.rest.searches import run_search
 from belvedere.schedules.api.schedules import schedule_routes
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Graph
@@ -18,9 +19,9 @@ PATH = "/workflows/{id}"
 
 async def list_workflows(request: Ask) -> Reply:
     listing = filters.read(request.query, store.WORKFLOWS)
-    listing = await request.house.db.read(store.fitted, request.actor, listing)
+    listing = await run_search(request, store.fitted, request.actor, listing)
     async with heavy_read(request, listing.size):
-        found, total = await request.house.db.read(service.listed, request.actor, listing)
+        found, total = await run_search(request, service.listed, request.actor, listing)
         records = [record(one, request.actor) for one in found]
     return pagination.answer(request, listing, records, total)
 

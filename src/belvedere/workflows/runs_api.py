@@ -23,6 +23,7 @@ from belvedere.rest.listing import Condition
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Reply, Route
 from belvedere.rest.run_arguments import Given
+from belvedere.rest.searches import run_search
 from belvedere.workflow_specs import store
 from belvedere.workflows import control, run_inputs, service, start
 from belvedere.workflows.records import StepRecord, step
@@ -125,7 +126,7 @@ async def list_inputs(request: Ask) -> Reply:
     )
     listing = replace(asked, conditions=(*asked.conditions, *only))
     async with heavy_read(request):
-        found, is_cut = await request.house.db.read(run_inputs.of_jobs, request.actor, listing)
+        found, is_cut = await run_search(request, run_inputs.of_jobs, request.actor, listing)
     if not is_said(request, "include_definitions"):
         for one in found:
             one.task = msgspec.UNSET

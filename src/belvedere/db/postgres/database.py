@@ -20,6 +20,7 @@ from belvedere.db.postgres.connection import Wire
 from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.timeline import Record, Timeline
 from belvedere.db.postgres.transaction import FRAGMENTS, PostgresTx
+from belvedere.db.search_lane import SEARCH_THREADS
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -117,6 +118,7 @@ class Postgres:
         self.on_rung: Callable[[set[str]], None] | None = None
         self.sealer: Sealer | None = None
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgres")
+        self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
         # Idle connections. The one used last is taken first: its server process is still warm.
         self._idle: list[Wire] = []
         self._opened: list[psycopg.Connection[Row]] = []
@@ -269,6 +271,11 @@ class Postgres:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, lambda: self._look(verb, a, k))
 
+    async def search(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+        self.deadline.start()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._searchers, lambda: self._look(verb, a, k))
+
     def _look(self, verb: Any, args: Any, kwargs: Any) -> Any:
         """Without a transaction: at this level of isolation it would add nothing but its ends."""
         try:
@@ -359,5 +366,6 @@ class Postgres:
     async def close(self) -> None:
         self.deadline.stop()
         self._threads.shutdown()
+        self._searchers.shutdown()
         for connection in self._opened:
             connection.close()

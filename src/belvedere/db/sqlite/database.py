@@ -25,6 +25,7 @@ from belvedere.base.clock import Clock, wall
 from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import follow
 from belvedere.db.interface import Sealer, Tx
+from belvedere.db.search_lane import SEARCH_THREADS
 from belvedere.db.sqlite.group_commit import Waiting, gathered
 from belvedere.db.sqlite.transaction import FRAGMENTS, SqliteTx
 
@@ -82,6 +83,7 @@ class Sqlite:
         self._idle: asyncio.Event | None = None
         self._committer = ThreadPoolExecutor(1, thread_name_prefix="commit")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="read")
+        self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
         self._local = threading.local()
         self._opened: list[apsw.Connection] = []
 
@@ -297,6 +299,10 @@ class Sqlite:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, lambda: self._read(verb, a, k))
 
+    async def search(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._searchers, lambda: self._read(verb, a, k))
+
     async def glance(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         # A look at a few rows takes less time than waking a thread for it. Between two writes the
         # writer looks itself: what it has just written it has in memory, others must read it.
@@ -329,6 +335,7 @@ class Sqlite:
             await self._idle.wait()
         self._committer.shutdown()
         self._readers.shutdown()
+        self._searchers.shutdown()
         for connection in self._opened:
             connection.close()
         self._writer.close()

@@ -12,6 +12,7 @@ from belvedere.rest import listing as filters
 from belvedere.rest import pagination, query
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.rest.searches import run_search
 
 POINTS = 100
 
@@ -28,9 +29,9 @@ def _named(request: Ask) -> tuple[str, str]:
 
 async def list_indicators(request: Ask) -> Reply:
     listing = filters.read(request.query, store.INDICATORS)
-    listing = await request.house.db.read(store.fitted, request.actor, listing)
+    listing = await run_search(request, store.fitted, request.actor, listing)
     async with heavy_read(request, listing.size):
-        found, total = await request.house.db.read(queries.listed, request.actor, listing)
+        found, total = await run_search(request, queries.listed, request.actor, listing)
         shown = records(found, request.actor)
     return pagination.answer(request, listing, shown, total)
 
@@ -102,8 +103,8 @@ async def past(request: Ask) -> list[PointRecord]:
     most = query.whole("points", request.first("points") or str(POINTS))
     if not 1 <= most <= history.MOST_POINTS:
         raise query.bad("points", f"points takes 1 to {history.MOST_POINTS}.")
-    found = await request.house.db.read(
-        queries.past, request.actor, request.path["id"], since, until, most
+    found = await run_search(
+        request, queries.past, request.actor, request.path["id"], since, until, most
     )
     return [point(one) for one in found]
 

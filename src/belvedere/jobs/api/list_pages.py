@@ -6,6 +6,7 @@ from belvedere.jobs.queries.pages import Page
 from belvedere.rest.listing import Listing
 from belvedere.rest.response_budget import Budget, check_order, heavy_read
 from belvedere.rest.route import Ask
+from belvedere.rest.searches import run_search
 
 
 async def read(
@@ -21,7 +22,7 @@ async def read(
 
 
 async def _read(ask: Ask, listing: Listing, most: int | None, look: int | None) -> Page:
-    page: Page = await ask.house.db.read(pages.looked, ask.actor, listing, most, look)
+    page: Page = await run_search(ask, pages.looked, ask.actor, listing, most, look)
     return page
 
 

@@ -87,7 +87,8 @@ async def search(ask: Ask) -> Hits:
         raise Invalid(f"q takes at most {MAX_SOUGHT} characters.", code="invalid_query")
     most = _within(ask, "limit", log_lines.MOST_FOUND, log_lines.MOST_FOUND)
     since = _number("from", ask.first("from") or "0")
-    return await log_lines.search(ask.house, await _source(ask, _attempt(ask)), wanted, most, since)
+    source = await _source(ask, _attempt(ask))
+    return await log_lines.search(ask.house, ask.actor.customer_id, source, wanted, most, since)
 
 
 async def lines(ask: Ask) -> Lines:

@@ -15,6 +15,7 @@ from belvedere.rest import pagination
 from belvedere.rest import query as values
 from belvedere.rest.listing import Condition, Listing
 from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.rest.searches import run_search
 
 
 async def list_running(ask: Ask) -> Reply:
@@ -24,7 +25,7 @@ async def list_running(ask: Ask) -> Reply:
 
 
 async def count_running(ask: Ask) -> list[Running]:
-    found: list[Running] = await ask.house.db.read(pages.running, ask.actor, _open_ones(ask))
+    found: list[Running] = await run_search(ask, pages.running, ask.actor, _open_ones(ask))
     return found
 
 

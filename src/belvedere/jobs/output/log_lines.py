@@ -126,15 +126,18 @@ def _text(line: bytes) -> str:
     return line.decode("utf-8", "replace")
 
 
-async def search(house: Any, found: Source, wanted: str, most: int, since: int = 0) -> Hits:
+async def search(
+    house: Any, customer_id: str, found: Source, wanted: str, most: int, since: int = 0
+) -> Hits:
     """Every line that holds the text is counted, from this byte on; the first are given."""
     looking = Search(wanted, most, since)
     if found.small is not None:
         looking.feed(_whole(found.small))
     else:
-        await house.logs.read(_begin, found.fence, looking, since)
+        lane = (house.logs, customer_id)
+        await house.searches.run(*lane, _begin, found.fence, looking, since)
         # A stretch at a time, each in the database's thread: nobody waits for a long log.
-        while await house.logs.read(_search_on, found.fence, looking):
+        while await house.searches.run_on(*lane, _search_on, found.fence, looking):
             pass
     looking.end_line()
     looking.found.complete = looking.walk.is_whole and not await _is_cut_short(

@@ -20,6 +20,7 @@ from belvedere.rest import listing as filters
 from belvedere.rest import pagination, query
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.searches import run_search
 
 
 class AlertsBody(msgspec.Struct):
@@ -59,9 +60,9 @@ def _record(ask: Ask, shown: service.Shown) -> MonitorRecord:
 
 async def list_monitors(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.MONITORS)
-    listing = await ask.house.db.read(store.fitted, ask.actor, listing)
+    listing = await run_search(ask, store.fitted, ask.actor, listing)
     async with heavy_read(ask, listing.size):
-        found, total = await ask.house.db.read(service.listed, ask.actor, listing)
+        found, total = await run_search(ask, service.listed, ask.actor, listing)
         records = [_record(ask, one) for one in found]
     return pagination.answer(ask, listing, records, total)
 
@@ -133,7 +134,8 @@ async def _mute(ask: Ask, *, alerts: bool, until: Millis | None) -> MonitorRecor
 
 async def show_history(ask: Ask) -> History:
     since, until, step = (ask.first(name) for name in ("from", "to", "step"))
-    return await ask.house.db.read(  # type: ignore[no-any-return]
+    return await run_search(
+        ask,
         history.history,
         ask.actor,
         ask.path["id"],
@@ -145,7 +147,8 @@ async def show_history(ask: Ask) -> History:
 
 async def show_turns(ask: Ask) -> Turns:
     since = ask.first("from")
-    return await ask.house.db.read(  # type: ignore[no-any-return]
+    return await run_search(
+        ask,
         turns.turns,
         ask.actor,
         ask.path["id"],

@@ -16,13 +16,14 @@ from belvedere.rest import listing as filters
 from belvedere.rest import pagination, text_fields
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.searches import run_search
 
 # Channels
 
 
 async def list_channels(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.CHANNELS)
-    rows, total = await ask.house.db.read(service.listed, ChannelRow, ask.actor, listing)
+    rows, total = await run_search(ask, service.listed, ChannelRow, ask.actor, listing)
     return pagination.answer(ask, listing, [record.channel(row, ask.actor) for row in rows], total)
 
 
@@ -90,7 +91,7 @@ async def rotate(ask: Ask) -> Reply:
 
 async def list_rules(ask: Ask) -> Reply:
     listing = filters.read(ask.query, store.RULES)
-    rows, total = await ask.house.db.read(service.listed, RuleRow, ask.actor, listing)
+    rows, total = await run_search(ask, service.listed, RuleRow, ask.actor, listing)
     return pagination.answer(ask, listing, [record.rule(row, ask.actor) for row in rows], total)
 
 
@@ -121,9 +122,9 @@ async def delete_rule(ask: Ask) -> RuleRecord:
 
 async def list_messages(ask: Ask) -> Reply:
     listing = filters.read(ask.query, messages.MESSAGES)
-    listing = await ask.house.db.read(messages.fitted, ask.actor.customer_id, listing)
+    listing = await run_search(ask, messages.fitted, ask.actor.customer_id, listing)
     async with heavy_read(ask, listing.size):
-        found, total = await ask.house.db.read(service.list_messages, ask.actor, listing)
+        found, total = await run_search(ask, service.list_messages, ask.actor, listing)
         records = [record.message(one) for one in found]
     return pagination.answer(ask, listing, records, total)
 

@@ -9,11 +9,12 @@ from belvedere.notifications.wishes import Wishes
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.searches import run_search
 
 
 async def listing(ask: Ask) -> Reply:
     asked = filters.read(ask.query, inbox.NOTIFICATIONS)
-    found, total = await ask.house.db.read(inbox.listed, ask.actor, asked)
+    found, total = await run_search(ask, inbox.listed, ask.actor, asked)
     return pagination.answer(ask, asked, [records.notification(one) for one in found], total)
 
 

@@ -8,6 +8,7 @@ from belvedere.rest import listing as filters
 from belvedere.rest import pagination, query
 from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.searches import run_search
 from belvedere.schedules import run_history, service, store
 from belvedere.schedules.api import preview
 from belvedere.schedules.api import records as record
@@ -29,10 +30,10 @@ def _record(request: Ask, shown: Shown) -> ScheduleRecord:
 
 async def list_schedules(request: Ask) -> Reply:
     listing = filters.read(request.query, store.SCHEDULES)
-    listing = await request.house.db.read(store.fitted, request.actor, listing)
+    listing = await run_search(request, store.fitted, request.actor, listing)
     async with heavy_read(request, listing.size):
-        found, total = await request.house.db.read(
-            service.listed, request.house.schedule_targets, request.actor, listing
+        found, total = await run_search(
+            request, service.listed, request.house.schedule_targets, request.actor, listing
         )
         records = [_record(request, one) for one in found]
     return pagination.answer(request, listing, records, total)
@@ -97,7 +98,7 @@ async def would_be(request: Ask) -> list[FireRecord]:
 
 async def list_runs(request: Ask) -> list[RunRecord]:
     listing = filters.read(request.query, run_history.RUNS)
-    found = await request.house.db.read(service.runs, request.actor, request.path["id"], listing)
+    found = await run_search(request, service.runs, request.actor, request.path["id"], listing)
     return [record.run(one) for one in found]
 
 

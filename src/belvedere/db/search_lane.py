@@ -1,0 +1,90 @@
+"""The lane of lists and searches: how many of them run at once, and how many may wait.
+
+What people search for decides how many rows are read. So searches have threads and connections of
+their own (`Database.search`), and no other read waits for one. Organizations take turns.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Concatenate, ParamSpec, TypeVar
+
+from belvedere.base.errors import TooMany, Unavailable
+from belvedere.base.fair_queue import Lane, LaneFull
+from belvedere.db.interface import Database, Tx
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Threads for searches, of each open database.
+SEARCH_THREADS = 3
+# Searches of all organizations that may wait.
+MAX_WAITING = 300
+RETRY_S = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLimits:
+    """Searches at once, of one organization, and of one organization that may wait."""
+
+    places: int = SEARCH_THREADS
+    share: int = 2
+    queue: int = 50
+
+
+class SearchLane:
+    """Admits searches to the threads that are reserved for them."""
+
+    def __init__(self, limits: SearchLimits | None = None) -> None:
+        self._lane = Lane(limits or SearchLimits())
+
+    @property
+    def waiting(self) -> int:
+        return self._lane.waiting
+
+    async def run(
+        self,
+        db: Database,
+        customer_id: str,
+        verb: Callable[Concatenate[Tx, P], R],
+        *a: P.args,
+        **k: P.kwargs,
+    ) -> R:
+        """The first step of a search, or all of it."""
+        if self.waiting >= MAX_WAITING:
+            raise Unavailable(
+                f"{MAX_WAITING} lists and searches wait on this server; repeat the request later.",
+                code="searches_busy",
+            )
+        try:
+            async with self._lane.place(customer_id):
+                return await _to_its_end(db.search(verb, *a, **k))
+        except LaneFull:
+            raise TooMany(
+                f"{self._lane.limits.queue} lists and searches of your organization wait already;"
+                " wait for their answers, then repeat the request.",
+                RETRY_S,
+                code="too_many_searches",
+            ) from None
+
+    async def run_on(
+        self,
+        db: Database,
+        customer_id: str,
+        verb: Callable[Concatenate[Tx, P], R],
+        *a: P.args,
+        **k: P.kwargs,
+    ) -> R:
+        """A further step of a search that was admitted: it waits for its turn like the first."""
+        async with self._lane.place(customer_id, is_admitted=True):
+            return await _to_its_end(db.search(verb, *a, **k))
+
+
+async def _to_its_end(search: Awaitable[R]) -> R:
+    """Whoever stops waiting leaves the thread busy: its place is free when the thread is."""
+    work = asyncio.ensure_future(search)
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.gather(work, return_exceptions=True)
+        raise

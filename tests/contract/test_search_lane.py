@@ -1,0 +1,107 @@
+"""Lists and searches of people never hold up what the server and its agents need."""
+
+import asyncio
+import hashlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from belvedere.db import Tx
+from belvedere.db.search_lane import SEARCH_THREADS, SearchLane, SearchLimits
+from belvedere.jobs.queries import pages
+from belvedere.rest import pagination
+from contract.client import Client
+from contract.running import create, run
+from contract.world import SOURCE, World
+
+PATIENCE_S = 30.0
+# Of each organization: together more than either engine has threads for other reads.
+MANY = 8
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> Iterator["HeldSearches"]:
+    held = HeldSearches()
+    monkeypatch.setattr(pages, "looked", held)
+    yield held
+    held.released.set()
+
+
+class HeldSearches:
+    """Lists of jobs that stay on their thread until the test lets them go."""
+
+    def __init__(self) -> None:
+        self._looked = pages.looked
+        self._entered = threading.Semaphore(0)
+        self.released = threading.Event()
+
+    def __call__(self, tx: Tx, *args: Any) -> Any:
+        self._entered.release()
+        assert self.released.wait(PATIENCE_S)
+        return self._looked(tx, *args)
+
+    async def entered(self, count: int) -> None:
+        for _ in range(count):
+            assert await asyncio.to_thread(self._entered.acquire, timeout=PATIENCE_S)
+
+
+async def test_it_works(
+    world: World, uma: Client, eve: Client, vic: Client, searches: HeldSearches
+) -> None:
+    """Agents get their scripts, people their records, and jobs run to their end."""
+    task = await world.task()
+    job = await create(uma, task)
+    async with world.agent() as agent:
+        await agent.end(await agent.order())
+        lists = [(vic, "/acme/job?q=nothing"), (eve, "/globex/job?where[name]=nothing")] * MANY
+        waiting = [asyncio.create_task(client.get(path)) for client, path in lists]
+        await searches.entered(SEARCH_THREADS)
+        async with asyncio.timeout(PATIENCE_S):
+            script = await agent.fetch(hashlib.sha256(SOURCE.encode()).hexdigest())
+            assert script == SOURCE.encode()
+            assert (await vic.get(f"/acme/job/{job['id']}")).status == 200
+            assert (await vic.get(f"/acme/task/{task}")).status == 200
+            assert (await run(uma, agent, task))["state"] == "normal"
+        assert not any(one.done() for one in waiting)
+        searches.released.set()
+        assert {one.status for one in await asyncio.gather(*waiting)} == {200}
+
+
+async def test_a_full_lane_is_refused_with_what_to_do(
+    world: World, vic: Client, searches: HeldSearches
+) -> None:
+    world.house.searches = SearchLane(SearchLimits(places=1, share=1, queue=1))
+    waiting = [asyncio.create_task(vic.get("/acme/job")) for _ in range(2)]
+    await searches.entered(1)
+    while not world.house.searches.waiting:
+        await asyncio.sleep(0)
+    refused = await vic.get("/acme/job")
+    assert (refused.status, refused.code) == (429, "too_many_searches")
+    assert refused.headers["retry-after"] == "2" and "repeat" in refused.json["message"]
+    searches.released.set()
+    assert [one.status for one in await asyncio.gather(*waiting)] == [200, 200]
+
+
+async def test_every_list_with_filters_runs_in_the_lane(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists = [
+        route.path
+        for route in world.house.table.routes
+        if set(pagination.QUERY) <= set(route.query) and "{" not in route.path
+    ]
+    assert len(lists) > 15
+    paths = [*lists, "/-/search?q=x", "/-/needs", "/api/audit", "/api/audit.csv", "/event"]
+    steps: list[str] = []
+    search = world.house.db.search
+
+    async def counted(*args: Any) -> Any:
+        steps.append(path)
+        return await search(*args)
+
+    monkeypatch.setattr(world.house.db, "search", counted, raising=False)
+    for path in paths:
+        assert (await ada.get(path)).status == 200, path
+    assert [path for path in paths if path not in steps] == []

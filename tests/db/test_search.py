@@ -1,0 +1,125 @@
+"""Searches: threads of their own, turns, and how many may wait."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from belvedere.base.errors import TooMany, Unavailable
+from belvedere.db import Database, Tx, search_lane
+from belvedere.db.search_lane import SEARCH_THREADS, SearchLane, SearchLimits
+
+PATIENCE_S = 30.0
+# More than either engine has threads for other reads.
+MANY = 12
+
+
+class Held:
+    """Reads that stay on their thread until the test lets them go."""
+
+    def __init__(self) -> None:
+        self._entered = threading.Semaphore(0)
+        self._released = threading.Event()
+
+    def read(self, tx: Tx) -> int:
+        self._entered.release()
+        assert self._released.wait(PATIENCE_S)
+        return int(tx.value("select 1"))
+
+    async def entered(self, count: int) -> None:
+        """So many are on their thread."""
+        for _ in range(count):
+            assert await asyncio.to_thread(self._entered.acquire, timeout=PATIENCE_S)
+
+    def none_entered(self) -> bool:
+        return not self._entered.acquire(blocking=False)
+
+    def release(self) -> None:
+        self._released.set()
+
+
+@pytest.fixture
+def held() -> Iterator[Held]:
+    made = Held()
+    yield made
+    made.release()
+
+
+def one(tx: Tx) -> int:
+    return int(tx.value("select 1"))
+
+
+async def test_it_works(db: Database) -> None:
+    assert await SearchLane().run(db, "acme", one) == 1
+
+
+async def test_other_reads_and_writes_do_not_wait_for_searches(db: Database, held: Held) -> None:
+    searches = [asyncio.create_task(db.search(held.read)) for _ in range(MANY)]
+    try:
+        await held.entered(SEARCH_THREADS)
+        async with asyncio.timeout(PATIENCE_S):
+            reads = await asyncio.gather(*(db.read(one) for _ in range(MANY)))
+            assert reads == [1] * MANY
+            assert await db.glance(one) == await db.write(one) == 1
+        assert not any(search.done() for search in searches)
+    finally:
+        held.release()
+    assert await asyncio.gather(*searches) == [1] * MANY
+
+
+async def test_one_organization_leaves_a_thread_for_others(db: Database, held: Held) -> None:
+    lane, limits = SearchLane(), SearchLimits()
+    searches = [asyncio.create_task(lane.run(db, "acme", held.read)) for _ in range(10)]
+    await held.entered(limits.share)
+    async with asyncio.timeout(PATIENCE_S):
+        assert await lane.run(db, "globex", one) == 1
+    assert held.none_entered()
+    held.release()
+    assert await asyncio.gather(*searches) == [1] * 10
+
+
+async def test_too_many_waiting_searches_of_one_organization_are_refused(
+    db: Database, held: Held
+) -> None:
+    lane = SearchLane(SearchLimits(places=2, share=1, queue=2))
+    searches = [asyncio.create_task(lane.run(db, "acme", held.read)) for _ in range(3)]
+    await held.entered(1)
+    with pytest.raises(TooMany) as refusal:
+        await lane.run(db, "acme", one)
+    assert refusal.value.code == "too_many_searches" and refusal.value.retry_after_s > 0
+    assert await lane.run(db, "globex", one) == 1
+    further = asyncio.create_task(lane.run_on(db, "acme", one))
+    held.release()
+    assert await asyncio.gather(*searches, further) == [1] * 4
+
+
+async def test_too_many_waiting_searches_of_all_organizations_are_refused(
+    db: Database, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_lane, "MAX_WAITING", 3)
+    lane = SearchLane(SearchLimits(places=1, share=1, queue=2))
+    searches = [asyncio.create_task(lane.run(db, f"c{n}", held.read)) for n in range(4)]
+    await held.entered(1)
+    with pytest.raises(Unavailable) as refusal:
+        await lane.run(db, "acme", one)
+    assert refusal.value.code == "searches_busy"
+    held.release()
+    assert await asyncio.gather(*searches) == [1] * 4
+
+
+async def test_a_cancelled_search_keeps_its_place_until_its_thread_is_free(
+    db: Database, held: Held
+) -> None:
+    lane = SearchLane(SearchLimits(places=1, share=1))
+    first = asyncio.create_task(lane.run(db, "acme", held.read))
+    await held.entered(1)
+    second = asyncio.create_task(lane.run(db, "acme", one))
+    first.cancel()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert not first.done() and lane.waiting == 1
+    held.release()
+    assert await second == 1
+    with pytest.raises(asyncio.CancelledError):
+        await first
