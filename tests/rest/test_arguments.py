@@ -1,7 +1,7 @@
 """The three encodings of a run request."""
 
 import json
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, unquote_plus, urlencode
 
 import hypothesis
 import hypothesis.strategies as st
@@ -9,6 +9,7 @@ import pytest
 
 from belvedere.base.errors import BadMediaType, Invalid
 from belvedere.base.text.json_text import Number
+from belvedere.rest import fields
 from belvedere.rest.run_arguments import Given, read
 
 JSON = "application/json"
@@ -172,3 +173,13 @@ def test_any_bytes_are_read_or_refused(content_type: str, raw: bytes) -> None:
     except Invalid:
         return
     assert given.arguments is None or isinstance(given.arguments, list)
+
+
+@pytest.mark.parametrize("text", ["%41", "a%C3%A9", "é%c3%a9+", "%%41", "%4", "a+%2B%zz"])
+def test_a_long_field_means_the_same_as_a_short_one(text: str) -> None:
+    """It is decoded in pieces, whose ends must not be inside of an escape."""
+    for start in range(4):
+        value = "x" * start + text * (3 * fields.MAX_PIECE // len(text))
+        assert fields.read(f"a={value}") == {"a": [unquote_plus(value)]}
+    with pytest.raises(ValueError, match="utf-8"):
+        fields.read(f"a={'%ff' * fields.MAX_PIECE}")

@@ -46,9 +46,21 @@ async def test_headers_at_the_limits_are_read() -> None:
 
 async def test_an_address_over_the_limit_is_refused() -> None:
     async with serving(fine) as site:
-        assert (await site.answer(request("GET", "/" + "a" * (protocol.MAX_URL - 1)))).status == 200
-        refused = await site.answer(request("GET", "/" + "a" * protocol.MAX_URL))
+        longest = request("GET", "/?" + "a" * (protocol.MAX_URL - 2))
+        assert (await site.answer(longest)).status == 200
+        refused = await site.answer(request("GET", "/?" + "a" * protocol.MAX_URL))
     assert (refused.status, refused.code) == (414, "address_too_long")
+
+
+async def test_a_path_over_the_limit_is_refused() -> None:
+    """Each of its escapes is decoded, by the HTTP library and by the table of routes."""
+    longest = "/" + "a" * (protocol.MAX_PATH - 1)
+    async with serving(fine) as site:
+        for to in (longest, f"{longest}?{'a' * protocol.MAX_PATH}"):
+            assert (await site.answer(request("GET", to))).status == 200
+        refused = await site.answer(request("GET", f"{longest}a?b"))
+    assert (refused.status, refused.code) == (414, "address_too_long")
+    assert b"8192 bytes" in refused.body
 
 
 ENDLESS = {

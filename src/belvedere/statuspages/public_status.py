@@ -58,10 +58,7 @@ def status(tx: Tx, slug: str) -> Status:
     if row is None:
         raise NotFound("There is no such status page.", code="statuspage_not_found")
     watched = _monitors(tx, row)
-    parts = [
-        _indicator(tx, row.customer_id, part) if part.indicator_id else _part(tx, part, ones)
-        for part, ones in watched
-    ]
+    parts = _parts(tx, row.customer_id, watched)
     names = {one.id: part.name for part, ones in watched for one in ones}
     return Status(
         row.title,
@@ -98,13 +95,38 @@ def _monitors(tx: Tx, row: StatusPageRow) -> Watched:
         f" and deleted_at is null{narrowed} order by id",
         *(row.customer_id, *params),
     )
-    return [(part, [one for one in rows if _is_of(part, one)][:MOST_MONITORS]) for part in parts]
+    by_key = _by_key(rows, has_tags=has_tags)
+    return [(part, by_key.get(_key(part), [])[:MOST_MONITORS]) for part in parts]
 
 
-def _is_of(part: Part, row: MonitorRow) -> bool:
-    if part.tag:
-        return part.tag in msgspec.json.decode(row.tags, type=list[str])
-    return row.id == part.monitor_id
+def _key(part: Part) -> tuple[str, str]:
+    return ("tag", part.tag) if part.tag else ("id", part.monitor_id)
+
+
+def _by_key(
+    rows: Sequence[MonitorRow], *, has_tags: bool
+) -> dict[tuple[str, str], list[MonitorRow]]:
+    """Monitors by id and by tag. The tags of each are read once, however many parts there are."""
+    by_key: dict[tuple[str, str], list[MonitorRow]] = {("id", row.id): [row] for row in rows}
+    for row in rows if has_tags else ():
+        for tag in msgspec.json.decode(row.tags, type=list[str]):
+            by_key.setdefault(("tag", tag), []).append(row)
+    return by_key
+
+
+def _parts(tx: Tx, customer_id: str, watched: Watched) -> list[PartStatus]:
+    """Parts of the same monitors are computed once."""
+    known: dict[tuple[str, str], PartStatus] = {}
+    parts: list[PartStatus] = []
+    for part, rows in watched:
+        if part.indicator_id:
+            parts.append(_indicator(tx, customer_id, part))
+            continue
+        if _key(part) not in known:
+            known[_key(part)] = _part(tx, part, rows)
+        same = msgspec.structs.replace(known[_key(part)], name=part.name, group=part.group)
+        parts.append(same)
+    return parts
 
 
 def worst(states: Sequence[str]) -> str:

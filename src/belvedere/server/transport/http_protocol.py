@@ -25,6 +25,8 @@ encode = msgspec.json.Encoder().encode
 
 # httptools cannot read an address of 64 KiB or more.
 MAX_URL = 65_000
+# Of the address, what is before the query: names and ids only, each escape of which is decoded.
+MAX_PATH = 8 * 1024
 MAX_HEADER = 16 * 1024
 MAX_HEADERS_SIZE = 64 * 1024
 MAX_HEADERS = 100
@@ -165,6 +167,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.in_head = False
         self.unread = self.body_bytes = self.chunks = 0
         self.since = self.loop.time()
+        self._check_path()
         super().on_headers_complete()
         if len(self.pipeline) > MAX_PIPELINED:
             self._stop(
@@ -174,6 +177,10 @@ class HttpProtocol(HttpToolsProtocol):
                     code="too_many_pipelined",
                 )
             )
+
+    def _check_path(self) -> None:
+        if len(self.url) > MAX_PATH and len(self.url.partition(b"?")[0]) > MAX_PATH:
+            self._stop(AddressTooLong(f"The path has more than {MAX_PATH} bytes; shorten it."))
 
     def on_body(self, body: bytes) -> None:
         self.unread = 0
