@@ -12,7 +12,7 @@ LOG = 10
 JOBS = 10
 EVERYTHING = 1_500
 
-JOB = "src/pages/jobs/JobPage.tsx"
+JOB = "src/pages/jobs/detail/JobPage.tsx"
 
 
 def test_it_works() -> None:
@@ -35,7 +35,7 @@ def test_the_first_styles_are_small() -> None:
 
 
 def test_the_graph_adds_little_to_the_page_of_a_job() -> None:
-    sizes = budget.added(budget.manifest(), "src/pages/jobs/GraphTab.tsx", JOB)
+    sizes = budget.added(budget.manifest(), "src/pages/jobs/detail/tabs/JobGraphTab.tsx", JOB)
     assert 50 * budget.KB < sum(sizes.values()) <= GRAPH * budget.KB, sizes
 
 
@@ -57,7 +57,7 @@ def test_the_log_adds_little_to_the_page_of_a_job() -> None:
 
 def test_the_list_of_jobs_is_small() -> None:
     """The page itself; what it is made of is there for every other list too."""
-    size = budget.packed(budget.manifest()["src/pages/jobs/JobsPage.tsx"]["file"])
+    size = budget.packed(budget.manifest()["src/pages/jobs/list/JobsPage.tsx"]["file"])
     assert 0 < size <= JOBS * budget.KB, size
 
 

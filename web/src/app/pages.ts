@@ -17,7 +17,7 @@ import {
   Webhook,
   Workflow,
 } from 'lucide-react'
-import type { Level } from './can'
+import type { Level } from './permissions'
 
 export interface Page {
   /** Its word in the catalogue, and the badge's name in the counts. */

@@ -7,9 +7,9 @@ import {
 } from '@tanstack/react-router'
 import { actFor } from '../api/client'
 import { ApiError } from '../api/errors'
-import { Shell } from './Shell'
+import { Broken, Missing } from './ErrorPage'
 import { profileQuery } from './session'
-import { Broken, Missing } from './Trouble'
+import { Shell } from './shell/Shell'
 
 export const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({
   notFoundComponent: Missing,

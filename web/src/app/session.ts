@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api, ok, type Shape } from '../api/client'
-import { type Act, can, type Level, reaches } from './can'
+import { type Act, can, type Level, reaches } from './permissions'
 
 export type Profile = Shape<'Profile'>
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LEVELS } from '../../src/app/can'
+import { LEVELS } from '../../src/app/permissions'
 import { until, World } from './world'
 
 let world: World

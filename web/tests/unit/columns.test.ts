@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Chart } from '../../src/api/queries/indicator'
+import type { Chart } from '../../src/api/queries/monitoring/indicator'
 import { columnsOf, placeName } from '../../src/ui/chart/columns'
 
 function chart(more: Partial<Chart>): Chart {

@@ -12,7 +12,7 @@ import {
   withEdge,
   withNode,
   withoutNode,
-} from '../../src/ui/graph/draft'
+} from '../../src/ui/graph/graphDraft'
 
 const empty: Draft = { start: '', nodes: [], edges: [] }
 const task = (name: string) => ({ id: `task of ${name}`, name })

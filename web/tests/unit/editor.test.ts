@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { diffLines, folded } from '../../src/ui/editor/diff'
 import { languageOf } from '../../src/ui/editor/languages'
-import { lastLines } from '../../src/ui/run/tail'
+import { lastLines } from '../../src/ui/run/lastLines'
 
 const shown = (before: string, after: string) =>
   diffLines(before, after).map((line) => line.kind + line.text)

@@ -1,13 +1,13 @@
 // @vitest-environment happy-dom
 import { describe, expect, it, vi } from 'vitest'
-import { carried, marked, plain, spans } from '../../src/ui/log/ansi'
-import { settled } from '../../src/ui/log/back'
-import { nextIn } from '../../src/ui/log/find'
-import { linesOf } from '../../src/ui/log/hash'
-import { lastPage, MOST, type Page, pageAfter, pageBefore } from '../../src/ui/log/pages'
-import { unfinished } from '../../src/ui/log/poll'
-import { BLOCK, LogStore, MOST_BLOCKS } from '../../src/ui/log/store'
-import { breaks, Wrapped } from '../../src/ui/log/wrapped'
+import { settled } from '../../src/ui/log/data/loadEarlier'
+import { BLOCK, LogStore, MOST_BLOCKS } from '../../src/ui/log/data/logStore'
+import { unfinished } from '../../src/ui/log/data/pollLog'
+import { carried, marked, plain, spans } from '../../src/ui/log/lines/ansi'
+import { linesOf } from '../../src/ui/log/lines/lineHash'
+import { lastPage, MOST, type Page, pageAfter, pageBefore } from '../../src/ui/log/search/hitPages'
+import { nextIn } from '../../src/ui/log/search/useLogSearch'
+import { breaks, Wrapped } from '../../src/ui/log/window/wrappedRows'
 
 const nothing = async () => ({ first: 1, lines: [] })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mini } from '../../src/pages/workflows/mini'
+import { mini } from '../../src/pages/workflows/list/miniLayout'
 
 type Edges = Parameters<typeof mini>[0]['edges']
 

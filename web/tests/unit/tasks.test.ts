@@ -1,16 +1,21 @@
 // @vitest-environment happy-dom
 import { expect, it } from 'vitest'
-import type { Task } from '../../src/api/queries/task'
-import { bodyOf, draftOf, firstDraft, whenOf } from '../../src/pages/schedules/form'
-import { clockIn, isCron, wallText } from '../../src/pages/schedules/words'
-import { changedFields } from '../../src/pages/tasks/draft'
-import { moved, numbered, optionsIn, optionsText } from '../../src/pages/tasks/order'
-import { pairsIn, pairsText } from '../../src/pages/tasks/pairs'
-import { argument, blank } from '../../src/pages/tasks/templates'
-import { elementsIn, mapped } from '../../src/pages/webhooks/mapping'
-import { seers } from '../../src/ui/acl/sight'
-import { merged } from '../../src/ui/meanwhile/held'
-import { curlCall, htmlForm } from '../../src/ui/run/calls'
+import type { Task } from '../../src/api/queries/automation/task'
+import { clockIn, isCron, wallText } from '../../src/pages/schedules/form/cronText'
+import { bodyOf, draftOf, firstDraft, whenOf } from '../../src/pages/schedules/form/scheduleDraft'
+import { changedFields } from '../../src/pages/tasks/draft/taskDraft'
+import { argument, blank } from '../../src/pages/tasks/draft/templates'
+import {
+  moved,
+  numbered,
+  optionsIn,
+  optionsText,
+} from '../../src/pages/tasks/form/arguments/argumentOrder'
+import { pairsIn, pairsText } from '../../src/pages/tasks/form/pairs'
+import { elementsIn, mapped } from '../../src/pages/webhooks/detail/payloadMapping'
+import { seers } from '../../src/ui/acl/visibility'
+import { merged } from '../../src/ui/editConflict/heldVersion'
+import { curlCall, htmlForm } from '../../src/ui/run/calls/apiCalls'
 
 it('an edit that leads back to what was there is none', () => {
   const base = { ...blank('script'), name: 'a' } as Task

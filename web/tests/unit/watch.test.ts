@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { Shape } from '../../src/api/client'
-import type { IndicatorLine } from '../../src/api/queries/indicator'
-import { wordsOf } from '../../src/pages/hosts/words'
-import { FRESH, bodyOf as indicatorBody, ofKind } from '../../src/pages/indicators/form'
-import { headersOf, headerText } from '../../src/pages/monitors/HeadersInput'
-import { bodyOf, freshValues, KINDS, valuesOf } from '../../src/pages/monitors/kinds'
-import { spansOf } from '../../src/pages/monitors/turns'
+import type { IndicatorLine } from '../../src/api/queries/monitoring/indicator'
+import { wordsOf } from '../../src/pages/hosts/detail/splitCommand'
+import {
+  FRESH,
+  bodyOf as indicatorBody,
+  ofKind,
+} from '../../src/pages/indicators/form/indicatorDraft'
+import { spansOf } from '../../src/pages/monitors/detail/stateLog'
+import { headersOf, headerText } from '../../src/pages/monitors/form/HeadersInput'
+import { bodyOf, freshValues, KINDS, valuesOf } from '../../src/pages/monitors/form/kinds'
 import { cellsOf, metricsOf, seriesOf } from '../../src/ui/chart/series'
-import { beatLooks, byNeed, shownValue, uptime } from '../../src/ui/watch/show'
+import { beatLooks, byNeed, shownValue, uptime } from '../../src/ui/monitoring/display'
 
 type Point = Shape<'Point'>
 const MINUTE = 60_000

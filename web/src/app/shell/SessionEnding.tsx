@@ -2,11 +2,11 @@ import { Anchor, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { actingFor, UI } from '../api/client'
-import { dateTime } from '../lib/format'
-import { catalogue } from '../lib/i18n'
-import { useWords } from '../ui/text'
-import { profileQuery, useProfile } from './session'
+import { actingFor, UI } from '../../api/client'
+import { dateTime } from '../../lib/format'
+import { catalogue } from '../../lib/i18n'
+import { useWords } from '../../ui/text'
+import { profileQuery, useProfile } from '../session'
 
 const useText = catalogue(
   {

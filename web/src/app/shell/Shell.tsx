@@ -2,20 +2,20 @@ import { AppShell, Burger, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
-import { useGo } from '../ui/Go'
-import { useKeys } from './keys'
+import { useGo } from '../../ui/AppLink'
+import { useKeys } from '../keys'
+import { PAGES } from '../pages'
+import { useEndsSoon } from '../session'
+import { useStream } from '../stream'
+import { useText } from '../text'
+import { useTitle } from '../title'
 import { Nav } from './Nav'
-import { PAGES } from './pages'
-import { openPalette, useAsked } from './palette'
-import { useEndsSoon } from './session'
-import { useStream } from './stream'
+import { openPalette, useAsked } from './openPalette'
 import { TopBar } from './TopBar'
-import { useText } from './text'
-import { useTitle } from './title'
 
 const Palette = lazy(() => import('./Palette').then((found) => ({ default: found.Palette })))
-const Ending = lazy(() => import('./Ending').then((found) => ({ default: found.Ending })))
-const KeySheet = lazy(() => import('./KeySheet').then((found) => ({ default: found.KeySheet })))
+const Ending = lazy(() => import('./SessionEnding').then((found) => ({ default: found.Ending })))
+const KeySheet = lazy(() => import('./ShortcutHelp').then((found) => ({ default: found.KeySheet })))
 
 /** The frame around every page of an organization. */
 export function Shell() {

@@ -1,8 +1,8 @@
 import { Group, Kbd, Modal, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { usePrefs } from '../lib/prefs'
-import { useWords } from '../ui/text'
-import { PAGES } from './pages'
-import { useText } from './text'
+import { usePrefs } from '../../lib/prefs'
+import { useWords } from '../../ui/text'
+import { PAGES } from '../pages'
+import { useText } from '../text'
 
 export function KeySheet({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useText()

@@ -9,14 +9,14 @@ import {
   useComputedColorScheme,
 } from '@mantine/core'
 import { Moon, Plus, Search, Sun } from 'lucide-react'
-import { useLink } from '../api/live'
-import { setPrefs } from '../lib/prefs'
-import { useGo } from '../ui/Go'
-import { useNow } from '../ui/Time'
-import { type Act, can } from './can'
-import { openPalette } from './palette'
-import { useProfile } from './session'
-import { useText } from './text'
+import { useLink } from '../../api/live'
+import { setPrefs } from '../../lib/prefs'
+import { useGo } from '../../ui/AppLink'
+import { useNow } from '../../ui/state/Time'
+import { type Act, can } from '../permissions'
+import { useProfile } from '../session'
+import { useText } from '../text'
+import { openPalette } from './openPalette'
 
 export function TopBar() {
   const t = useText()

@@ -3,28 +3,28 @@ import { useQuery } from '@tanstack/react-query'
 import { Activity, Server } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { countsQuery } from '../../api/queries/counts'
-import { fewHostsQuery } from '../../api/queries/host'
-import { type MonitorLine, monitorsQuery } from '../../api/queries/monitor'
+import { fewHostsQuery } from '../../api/queries/monitoring/host'
+import { type MonitorLine, monitorsQuery } from '../../api/queries/monitoring/monitor'
 import { useCan } from '../../app/session'
 import { watchLook, watchWord } from '../../lib/state'
-import { Empty } from '../../ui/Empty'
-import { Go } from '../../ui/Go'
-import { Loaded } from '../../ui/Loaded'
-import { StateIcon } from '../../ui/StateIcon'
-import { useWords } from '../../ui/text'
+import { Go } from '../../ui/AppLink'
+import { Empty } from '../../ui/layout/EmptyState'
+import { Loaded } from '../../ui/layout/QueryResult'
+import { uptime } from '../../ui/monitoring/display'
 import {
   MonitorBeats,
   MonitorMarks,
   MonitorSub,
   MonitorTrend,
   MonitorValue,
-} from '../../ui/watch/MonitorRow'
-import { uptime } from '../../ui/watch/show'
+} from '../../ui/monitoring/MonitorRow'
+import { StateIcon } from '../../ui/state/StateIcon'
+import { useWords } from '../../ui/text'
 import { dashboardRoute } from './routes'
 import { useText } from './text'
 
 const InstallLine = lazy(() =>
-  import('../../ui/watch/InstallLine').then((found) => ({ default: found.InstallLine })),
+  import('../../ui/hosts/InstallLine').then((found) => ({ default: found.InstallLine })),
 )
 const SHOWN = 12
 

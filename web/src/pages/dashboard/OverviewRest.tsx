@@ -1,4 +1,4 @@
-import { Go } from '../../ui/Go'
+import { Go } from '../../ui/AppLink'
 import { useWords } from '../../ui/text'
 
 interface Props {

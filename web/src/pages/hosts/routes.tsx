@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import type { HostFilter } from '../../api/queries/host'
-import { orgRoute } from '../../app/root'
+import type { HostFilter } from '../../api/queries/monitoring/host'
+import { orgRoute } from '../../app/routes'
 
 function word(value: unknown): string | undefined {
   return typeof value === 'string' && value ? value : undefined
@@ -13,13 +13,13 @@ export const hostsRoute = createRoute({
     q: word(search.q),
     tag: word(search.tag),
   }),
-  component: lazyRouteComponent(() => import('./HostsPage'), 'HostsPage'),
+  component: lazyRouteComponent(() => import('./list/HostsPage'), 'HostsPage'),
 })
 
 export const addHostRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/hosts/add',
-  component: lazyRouteComponent(() => import('./AddPage'), 'AddPage'),
+  component: lazyRouteComponent(() => import('./list/AddHostPage'), 'AddPage'),
 })
 
 export const RANGES = ['1h', '24h', '7d', '30d'] as const
@@ -32,7 +32,7 @@ export const hostRoute = createRoute({
     const range = RANGES.find((one) => one === search.range)
     return range ? { range } : {}
   },
-  component: lazyRouteComponent(() => import('./HostPage'), 'HostPage'),
+  component: lazyRouteComponent(() => import('./detail/HostPage'), 'HostPage'),
 })
 
 export const hostRoutes = [hostsRoute, addHostRoute, hostRoute] as const

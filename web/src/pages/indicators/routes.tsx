@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { orgRoute } from '../../app/root'
-import { sought } from '../../ui/sought'
+import { orgRoute } from '../../app/routes'
+import { sought } from '../../ui/list/listSearch'
 
 export const indicatorsRoute = createRoute({
   getParentRoute: () => orgRoute,
@@ -12,7 +12,7 @@ export const indicatorsRoute = createRoute({
 export const newIndicatorRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/indicators/new',
-  component: lazyRouteComponent(() => import('./EditPage'), 'NewIndicatorPage'),
+  component: lazyRouteComponent(() => import('./form/IndicatorEditPage'), 'NewIndicatorPage'),
 })
 
 export const RANGES = ['1h', '24h', '7d', '30d'] as const
@@ -25,13 +25,13 @@ export const indicatorRoute = createRoute({
     const range = RANGES.find((one) => one === search.range)
     return range ? { range } : {}
   },
-  component: lazyRouteComponent(() => import('./IndicatorPage'), 'IndicatorPage'),
+  component: lazyRouteComponent(() => import('./detail/IndicatorPage'), 'IndicatorPage'),
 })
 
 export const editIndicatorRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/indicators/$id/edit',
-  component: lazyRouteComponent(() => import('./EditPage'), 'EditIndicatorPage'),
+  component: lazyRouteComponent(() => import('./form/IndicatorEditPage'), 'EditIndicatorPage'),
 })
 
 export const indicatorRoutes = [

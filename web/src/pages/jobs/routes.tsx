@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { JobFilter } from '../../api/queries/job'
-import { orgRoute } from '../../app/root'
+import { orgRoute } from '../../app/routes'
 
 const NAMES = ['state', 'task', 'workflow', 'host', 'user', 'origin', 'from', 'to', 'q'] as const
 
@@ -19,7 +19,7 @@ export const jobsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/jobs',
   validateSearch: validFilter,
-  component: lazyRouteComponent(() => import('./JobsPage'), 'JobsPage'),
+  component: lazyRouteComponent(() => import('./list/JobsPage'), 'JobsPage'),
 })
 
 export interface JobSearch {
@@ -39,7 +39,7 @@ export const jobRoute = createRoute({
       ...(search.answer === true ? { answer: true } : {}),
     }
   },
-  component: lazyRouteComponent(() => import('./JobPage'), 'JobPage'),
+  component: lazyRouteComponent(() => import('./detail/JobPage'), 'JobPage'),
 })
 
 export const jobRoutes = [jobsRoute, jobRoute] as const

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ok } from '../../api/client'
-import { Card } from './Card'
+import { Card } from './LoginCard'
 import { useText } from './text'
 
 export function RecoverPage() {

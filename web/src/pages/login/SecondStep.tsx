@@ -2,9 +2,9 @@ import { Button, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
-import { RecoveryCodes } from '../../ui/RecoveryCodes'
-import { TotpPicture } from '../../ui/TotpPicture'
-import { Card } from './Card'
+import { RecoveryCodes } from '../../ui/account/RecoveryCodes'
+import { TotpPicture } from '../../ui/account/TotpQrCode'
+import { Card } from './LoginCard'
 import { useText } from './text'
 
 /** What the password alone did not open: what is still asked for, and the ticket to bring. */

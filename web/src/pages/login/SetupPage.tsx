@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok, UI } from '../../api/client'
 import { byField } from '../../api/errors'
-import { Card } from './Card'
+import { Card } from './LoginCard'
 import { useText } from './text'
 
 export function SetupPage() {

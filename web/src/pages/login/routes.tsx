@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { rootRoute } from '../../app/root'
+import { rootRoute } from '../../app/routes'
 
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,

@@ -1,7 +1,7 @@
 import { Button, Menu } from '@mantine/core'
 import { ChevronDown } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { LASTING } from './acts'
+import { LASTING } from './actions'
 import { useText } from './text'
 
 const HOUR = 3_600_000

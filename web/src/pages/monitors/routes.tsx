@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import type { MonitorFilter } from '../../api/queries/monitor'
-import { orgRoute } from '../../app/root'
+import type { MonitorFilter } from '../../api/queries/monitoring/monitor'
+import { orgRoute } from '../../app/routes'
 
 function word(value: unknown): string | undefined {
   return typeof value === 'string' && value ? value : undefined
@@ -16,7 +16,7 @@ export const monitorsRoute = createRoute({
     host: word(search.host),
     tag: word(search.tag),
   }),
-  component: lazyRouteComponent(() => import('./MonitorsPage'), 'MonitorsPage'),
+  component: lazyRouteComponent(() => import('./list/MonitorsPage'), 'MonitorsPage'),
 })
 
 interface New {
@@ -31,7 +31,7 @@ export const newMonitorRoute = createRoute({
     kind: word(search.kind),
     host: word(search.host),
   }),
-  component: lazyRouteComponent(() => import('./EditPage'), 'NewMonitorPage'),
+  component: lazyRouteComponent(() => import('./form/MonitorEditPage'), 'NewMonitorPage'),
 })
 
 export const RANGES = ['1h', '24h', '7d', '30d'] as const
@@ -49,20 +49,20 @@ export const monitorRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/monitors/$id',
   validateSearch: seen,
-  component: lazyRouteComponent(() => import('./MonitorPage'), 'MonitorPage'),
+  component: lazyRouteComponent(() => import('./detail/MonitorPage'), 'MonitorPage'),
 })
 
 export const monitorHistoryRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/monitors/$id/history',
   validateSearch: seen,
-  component: lazyRouteComponent(() => import('./HistoryPage'), 'HistoryPage'),
+  component: lazyRouteComponent(() => import('./detail/HistoryPage'), 'HistoryPage'),
 })
 
 export const monitorSettingsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/monitors/$id/settings',
-  component: lazyRouteComponent(() => import('./EditPage'), 'EditMonitorPage'),
+  component: lazyRouteComponent(() => import('./form/MonitorEditPage'), 'EditMonitorPage'),
 })
 
 export const monitorRoutes = [

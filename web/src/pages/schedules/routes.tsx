@@ -1,12 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { orgRoute } from '../../app/root'
-import { sought } from '../../ui/sought'
+import { orgRoute } from '../../app/routes'
+import { sought } from '../../ui/list/listSearch'
 
 export const schedulesRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/schedules',
   validateSearch: sought,
-  component: lazyRouteComponent(() => import('./SchedulesPage'), 'SchedulesPage'),
+  component: lazyRouteComponent(() => import('./list/SchedulesPage'), 'SchedulesPage'),
 })
 
 interface NewSearch {
@@ -23,13 +23,13 @@ export const newScheduleRoute = createRoute({
     task: text(search.task),
     workflow: text(search.workflow),
   }),
-  component: lazyRouteComponent(() => import('./NewSchedulePage'), 'NewSchedulePage'),
+  component: lazyRouteComponent(() => import('./form/NewSchedulePage'), 'NewSchedulePage'),
 })
 
 export const scheduleRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/schedules/$id',
-  component: lazyRouteComponent(() => import('./SchedulePage'), 'SchedulePage'),
+  component: lazyRouteComponent(() => import('./detail/SchedulePage'), 'SchedulePage'),
 })
 
 export const schedulesRoutes = [schedulesRoute, newScheduleRoute, scheduleRoute] as const

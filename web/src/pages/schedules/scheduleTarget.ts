@@ -1,6 +1,6 @@
-import type { Schedule } from '../../api/queries/schedule'
+import type { Schedule } from '../../api/queries/automation/schedule'
 import type { Target } from '../../ui/run/target'
-import { keyOf, useTargets } from '../../ui/run/targets'
+import { keyOf, useTargets } from '../../ui/run/targetList'
 
 type Starts = Pick<Schedule, 'task_id' | 'workflow_id'>
 

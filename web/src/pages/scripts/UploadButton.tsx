@@ -1,7 +1,7 @@
 import { Button, FileButton } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Upload } from 'lucide-react'
-import type { Script } from '../../api/queries/script'
+import type { Script } from '../../api/queries/automation/script'
 import { done, failed } from '../../ui/toast'
 import { uploadFile } from './files'
 

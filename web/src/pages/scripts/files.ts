@@ -1,6 +1,6 @@
 import { address, api, ok } from '../../api/client'
 import { refusal } from '../../api/errors'
-import type { Script } from '../../api/queries/script'
+import type { Script } from '../../api/queries/automation/script'
 
 const match = (version: number) => ({ 'if-match': String(version) })
 

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { orgRoute } from '../../app/root'
+import { orgRoute } from '../../app/routes'
 
 interface ScriptsSearch {
   q?: string

@@ -1,7 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type Script, type WholeScript, wholeScriptQuery } from '../../api/queries/script'
-import { type Held, useHeld } from '../../ui/meanwhile/held'
-import { tellFailed } from '../../ui/meanwhile/Meanwhile'
+import {
+  type Script,
+  type WholeScript,
+  wholeScriptQuery,
+} from '../../api/queries/automation/script'
+import { tellFailed } from '../../ui/editConflict/EditConflict'
+import { type Held, useHeld } from '../../ui/editConflict/heldVersion'
 import { done } from '../../ui/toast'
 import { changeFile } from './files'
 import { useText } from './text'

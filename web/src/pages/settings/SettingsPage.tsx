@@ -1,12 +1,12 @@
 import { Stack, Tabs } from '@mantine/core'
 import { type ComponentType, lazy, Suspense } from 'react'
-import { type Level, reaches } from '../../app/can'
+import { Missing } from '../../app/ErrorPage'
+import { type Level, reaches } from '../../app/permissions'
 import { useProfile } from '../../app/session'
-import { Missing } from '../../app/Trouble'
 import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
-import { useGo } from '../../ui/Go'
-import { useTabInView } from '../../ui/useTabInView'
+import { useGo } from '../../ui/AppLink'
+import { useTabInView } from '../../ui/layout/useTabInView'
 import { settingsRoute, TABS, type Tab } from './routes'
 import { useText } from './text'
 
@@ -14,13 +14,13 @@ const part = <N extends string>(load: () => Promise<Record<N, ComponentType>>, n
   lazy(() => load().then((found) => ({ default: found[name] })))
 
 const PARTS: Record<Tab, ComponentType> = {
-  organization: part(() => import('./Organization'), 'Organization'),
-  credentials: part(() => import('./Credentials'), 'Credentials'),
-  notifications: part(() => import('./Notifications'), 'Notifications'),
-  retention: part(() => import('./Retention'), 'Retention'),
-  appearance: part(() => import('./Appearance'), 'Appearance'),
-  security: part(() => import('./Security'), 'Security'),
-  about: part(() => import('./About'), 'About'),
+  organization: part(() => import('./organization/OrganizationTab'), 'Organization'),
+  credentials: part(() => import('./organization/CredentialsTab'), 'Credentials'),
+  notifications: part(() => import('./notifications/NotificationsTab'), 'Notifications'),
+  retention: part(() => import('./organization/RetentionTab'), 'Retention'),
+  appearance: part(() => import('./account/AppearanceTab'), 'Appearance'),
+  security: part(() => import('./account/SecurityTab'), 'Security'),
+  about: part(() => import('./AboutTab'), 'About'),
 }
 const LEVEL: Partial<Record<Tab, Level>> = {
   organization: 'admin',

@@ -1,9 +1,9 @@
 import { Group, Text } from '@mantine/core'
-import type { PublicStatus } from '../../api/queries/status'
+import type { PublicStatus } from '../../api/queries/monitoring/statusPage'
 import { dateTime } from '../../lib/format'
 import type { Look } from '../../lib/state'
-import { StateIcon } from '../../ui/StateIcon'
-import { uptime } from '../../ui/watch/show'
+import { uptime } from '../../ui/monitoring/display'
+import { StateIcon } from '../../ui/state/StateIcon'
 import { useText } from './text'
 
 type Part = PublicStatus['parts'][number]

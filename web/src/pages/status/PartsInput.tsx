@@ -1,9 +1,9 @@
 import { ActionIcon, Button, Fieldset, Group, Select, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ArrowUp, Plus, X } from 'lucide-react'
-import { indicatorsQuery } from '../../api/queries/indicator'
-import { monitorNamesQuery } from '../../api/queries/monitor'
-import { type Draft, fresh, type Kind } from './parts'
+import { indicatorsQuery } from '../../api/queries/monitoring/indicator'
+import { monitorNamesQuery } from '../../api/queries/monitoring/monitor'
+import { type Draft, fresh, type Kind } from './partDraft'
 import { useText } from './text'
 
 interface Props {

@@ -1,4 +1,4 @@
-import type { Part } from '../../api/queries/status'
+import type { Part } from '../../api/queries/monitoring/statusPage'
 
 export type Kind = 'monitor' | 'indicator' | 'tag'
 

@@ -1,29 +1,29 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { orgRoute, rootRoute } from '../../app/root'
+import { orgRoute, rootRoute } from '../../app/routes'
 
 /** For anybody, without a sign-in. */
 export const publicStatusRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/status/$slug',
-  component: lazyRouteComponent(() => import('./PublicPage'), 'PublicPage'),
+  component: lazyRouteComponent(() => import('./PublicStatusPage'), 'PublicPage'),
 })
 
 export const statusRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/status',
-  component: lazyRouteComponent(() => import('./StatusPage'), 'StatusPage'),
+  component: lazyRouteComponent(() => import('./StatusPagesPage'), 'StatusPage'),
 })
 
 export const newStatusRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/status/new',
-  component: lazyRouteComponent(() => import('./EditPage'), 'NewStatusPage'),
+  component: lazyRouteComponent(() => import('./StatusEditPage'), 'NewStatusPage'),
 })
 
 export const editStatusRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/status/$id',
-  component: lazyRouteComponent(() => import('./EditPage'), 'EditStatusPage'),
+  component: lazyRouteComponent(() => import('./StatusEditPage'), 'EditStatusPage'),
 })
 
 export const publicRoutes = [publicStatusRoute] as const

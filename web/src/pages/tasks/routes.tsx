@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import type { TaskFilter } from '../../api/queries/task'
-import { orgRoute } from '../../app/root'
+import type { TaskFilter } from '../../api/queries/automation/task'
+import { orgRoute } from '../../app/routes'
 
 export interface TasksSearch extends TaskFilter {
   /** Only those whose last run has this look. */
@@ -20,7 +20,7 @@ export const tasksRoute = createRoute({
     type: text(search.type),
     last: LASTS.includes(search.last as string) ? (search.last as TasksSearch['last']) : undefined,
   }),
-  component: lazyRouteComponent(() => import('./TasksPage'), 'TasksPage'),
+  component: lazyRouteComponent(() => import('./list/TasksPage'), 'TasksPage'),
 })
 
 interface NewSearch {
@@ -37,7 +37,7 @@ export const newTaskRoute = createRoute({
     script: text(search.script),
     host: text(search.host),
   }),
-  component: lazyRouteComponent(() => import('./NewTaskPage'), 'NewTaskPage'),
+  component: lazyRouteComponent(() => import('./form/NewTaskPage'), 'NewTaskPage'),
 })
 
 interface TaskSearch {
@@ -52,14 +52,14 @@ export const taskRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/tasks/$id',
   validateSearch: validateTask,
-  component: lazyRouteComponent(() => import('./TaskPage'), 'TaskPage'),
+  component: lazyRouteComponent(() => import('./detail/TaskPage'), 'TaskPage'),
 })
 
 export const taskTabRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/tasks/$id/$tab',
   validateSearch: validateTask,
-  component: lazyRouteComponent(() => import('./TaskPage'), 'TaskPage'),
+  component: lazyRouteComponent(() => import('./detail/TaskPage'), 'TaskPage'),
 })
 
 export const tasksRoutes = [tasksRoute, newTaskRoute, taskRoute, taskTabRoute] as const

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { enter, rootRoute } from '../../app/root'
+import { enter, rootRoute } from '../../app/routes'
 
 /** Signed in, but without the frame: a screen on a wall has nobody to click. */
 export const wallRoute = createRoute({

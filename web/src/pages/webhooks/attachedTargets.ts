@@ -1,4 +1,4 @@
-import type { Webhook } from '../../api/queries/webhook'
+import type { Webhook } from '../../api/queries/automation/webhook'
 import type { Target } from '../../ui/run/target'
 
 /** What a webhook runs. What its reader may not see is not in it. */

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { orgRoute } from '../../app/root'
-import { sought } from '../../ui/sought'
+import { orgRoute } from '../../app/routes'
+import { sought } from '../../ui/list/listSearch'
 
 export const webhooksRoute = createRoute({
   getParentRoute: () => orgRoute,
@@ -12,13 +12,13 @@ export const webhooksRoute = createRoute({
 export const newWebhookRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/webhooks/new',
-  component: lazyRouteComponent(() => import('./NewWebhookPage'), 'NewWebhookPage'),
+  component: lazyRouteComponent(() => import('./form/NewWebhookPage'), 'NewWebhookPage'),
 })
 
 export const webhookRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/webhooks/$id',
-  component: lazyRouteComponent(() => import('./WebhookPage'), 'WebhookPage'),
+  component: lazyRouteComponent(() => import('./detail/WebhookPage'), 'WebhookPage'),
 })
 
 export const webhooksRoutes = [webhooksRoute, newWebhookRoute, webhookRoute] as const

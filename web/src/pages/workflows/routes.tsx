@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { orgRoute } from '../../app/root'
-import { sought } from '../../ui/sought'
+import { orgRoute } from '../../app/routes'
+import { sought } from '../../ui/list/listSearch'
 
 export const TABS = ['graph', 'jobs', 'triggers', 'access', 'api', 'history', 'settings'] as const
 export type Tab = (typeof TABS)[number]
@@ -9,13 +9,13 @@ export const workflowsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/workflows',
   validateSearch: sought,
-  component: lazyRouteComponent(() => import('./WorkflowsPage'), 'WorkflowsPage'),
+  component: lazyRouteComponent(() => import('./list/WorkflowsPage'), 'WorkflowsPage'),
 })
 
 export const newWorkflowRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/workflows/new',
-  component: lazyRouteComponent(() => import('./NewPage'), 'NewPage'),
+  component: lazyRouteComponent(() => import('./list/NewWorkflowPage'), 'NewPage'),
 })
 
 interface PageSearch {
@@ -39,14 +39,14 @@ export const workflowRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/workflows/$id',
   validateSearch: pageSearch,
-  component: lazyRouteComponent(() => import('./WorkflowPage'), 'WorkflowPage'),
+  component: lazyRouteComponent(() => import('./detail/WorkflowPage'), 'WorkflowPage'),
 })
 
 export const workflowTabRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/workflows/$id/$tab',
   validateSearch: pageSearch,
-  component: lazyRouteComponent(() => import('./WorkflowPage'), 'WorkflowPage'),
+  component: lazyRouteComponent(() => import('./detail/WorkflowPage'), 'WorkflowPage'),
 })
 
 export const workflowsRoutes = [

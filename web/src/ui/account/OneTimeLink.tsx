@@ -1,7 +1,7 @@
 import { Modal, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { CopyField } from './CopyField'
-import { useWords } from './text'
+import { CopyField } from '../form/CopyField'
+import { useWords } from '../text'
 
 interface Props {
   title: string

@@ -1,6 +1,6 @@
 import { Button, CopyButton, Group, Modal, Stack, Text } from '@mantine/core'
-import { catalogue } from '../lib/i18n'
-import { useWords } from './text'
+import { catalogue } from '../../lib/i18n'
+import { useWords } from '../text'
 
 const useText = catalogue(
   {

@@ -1,6 +1,6 @@
 import { Group } from '@mantine/core'
-import { catalogue } from '../lib/i18n'
-import { CopyField } from './CopyField'
+import { catalogue } from '../../lib/i18n'
+import { CopyField } from '../form/CopyField'
 
 const useText = catalogue(
   { qr: 'Picture for the authenticator app', key: 'Key' },

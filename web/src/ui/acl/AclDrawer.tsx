@@ -1,8 +1,8 @@
 import { Drawer } from '@mantine/core'
 import { useWords } from '../text'
 import { AclPanel } from './AclPanel'
-import type { Guarded } from './sight'
 import { useText } from './text'
+import type { Guarded } from './visibility'
 
 interface Props {
   object: Guarded

@@ -1,9 +1,9 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { membersQuery } from '../../api/queries/access'
-import { Loaded } from '../Loaded'
-import { type Guarded, type Seer, seers } from './sight'
+import { Loaded } from '../layout/QueryResult'
 import { useText } from './text'
+import { type Guarded, type Seer, seers } from './visibility'
 
 /** Everybody who sees it now, and why. */
 export function Seers({ object, acl }: { object: Guarded; acl: string[] }) {

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, ok, type Shape } from '../../api/client'
-import type { Guarded } from './sight'
+import type { Guarded } from './visibility'
 
 type Acl = Shape<'AclRecord'>
 const PATHS = {

@@ -1,5 +1,5 @@
 import type { Shape } from '../../api/client'
-import { reaches } from '../../app/can'
+import { reaches } from '../../app/permissions'
 import { tagText } from '../run/target'
 
 export type Guarded = 'task' | 'workflow' | 'indicator' | 'monitor'

@@ -8,9 +8,9 @@ import {
   TextInput,
 } from '@mantine/core'
 import type { ComponentType } from 'react'
-import { type FieldProps, useCommon } from './common'
 import { DateField } from './DateField'
 import { FileField } from './FileField'
+import { type FieldProps, useCommon } from './fieldProps'
 import { RemoteField } from './RemoteField'
 import { useText } from './text'
 import type { Argument } from './values'

@@ -1,5 +1,5 @@
 import { Group, Input, TextInput } from '@mantine/core'
-import { type FieldProps, useCommon } from './common'
+import { type FieldProps, useCommon } from './fieldProps'
 import { useText } from './text'
 
 /** A day, or a moment on this browser's clock: "2026-01-31" or its instant in UTC. */

@@ -1,7 +1,7 @@
 import { FileInput } from '@mantine/core'
 import { Paperclip } from 'lucide-react'
 import { useState } from 'react'
-import { type FieldProps, useCommon } from './common'
+import { type FieldProps, useCommon } from './fieldProps'
 import { useText } from './text'
 
 const MOST = 32 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { MultiSelect, Select, TagsInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FieldProps, useCommon } from './common'
+import { type FieldProps, useCommon } from './fieldProps'
 import { useText } from './text'
 import type { Argument } from './values'
 

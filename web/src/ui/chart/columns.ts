@@ -1,4 +1,4 @@
-import type { Chart } from '../../api/queries/indicator'
+import type { Chart } from '../../api/queries/monitoring/indicator'
 import { dateTime } from '../../lib/format'
 
 /** A chart as columns of numbers; `rows`: which of its values stands at each place. */

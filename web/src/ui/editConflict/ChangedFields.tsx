@@ -1,6 +1,6 @@
 import { Badge, Group, Stack, Text } from '@mantine/core'
-import { changedFields } from './held'
-import './meanwhile.css'
+import { changedFields } from './heldVersion'
+import './editConflict.css'
 import { useText } from './text'
 
 interface Props {

@@ -1,6 +1,6 @@
-import { ChangedFields } from './Changed'
-import type { Held } from './held'
-import { Meanwhile } from './Meanwhile'
+import { ChangedFields } from './ChangedFields'
+import { Meanwhile } from './EditConflict'
+import type { Held } from './heldVersion'
 
 interface Props<T, V> {
   /** As the audit calls it. */

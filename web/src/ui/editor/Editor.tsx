@@ -14,10 +14,10 @@ import {
 } from '@codemirror/view'
 import { useEffect, useId, useLayoutEffect, useRef } from 'react'
 import { prefs } from '../../lib/prefs'
-import { changeTo } from './change'
-import { faultsIn } from './check'
+import { changeTo } from './documentChange'
+import { look } from './editorTheme'
 import { grammarOf, languageOf } from './languages'
-import { look } from './look'
+import { faultsIn } from './syntaxCheck'
 import { useText } from './text'
 
 export interface EditorProps {

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { useWords } from './text'
+import { useWords } from '../text'
 
 interface Props {
   opened: boolean

@@ -1,6 +1,6 @@
 import { ActionIcon, CopyButton, Group, Tooltip } from '@mantine/core'
 import { Check, Copy } from 'lucide-react'
-import { useWords } from './text'
+import { useWords } from '../text'
 
 /** One line of text to take away: a command, an address, an id. */
 export function CopyField({ value, label }: { value: string; label: string }) {

@@ -2,11 +2,11 @@ import { Alert, Button, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Trash2 } from 'lucide-react'
 import { type ReactNode, useRef, useState } from 'react'
-import { byField } from '../api/errors'
-import { useKeys } from '../app/keys'
-import { Confirm } from './Confirm'
-import { useWords } from './text'
-import { failed } from './toast'
+import { byField } from '../../api/errors'
+import { useKeys } from '../../app/keys'
+import { useWords } from '../text'
+import { failed } from '../toast'
+import { Confirm } from './ConfirmDialog'
 
 interface Props {
   className?: string

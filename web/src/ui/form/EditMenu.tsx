@@ -2,9 +2,9 @@ import { ActionIcon, Menu } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Ellipsis } from 'lucide-react'
 import { useState } from 'react'
-import { Confirm } from './Confirm'
-import { useWords } from './text'
-import { failed } from './toast'
+import { useWords } from '../text'
+import { failed } from '../toast'
+import { Confirm } from './ConfirmDialog'
 
 interface Props {
   name: string

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useWords } from './text'
+import { useWords } from '../text'
 
 interface Props {
   opened?: boolean

@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router'
-import { Confirm } from './Confirm'
-import { useWords } from './text'
+import { useWords } from '../text'
+import { Confirm } from './ConfirmDialog'
 
 interface Props {
   when: boolean

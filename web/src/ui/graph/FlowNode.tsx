@@ -1,6 +1,6 @@
 import { type Node as Drawn, Handle, type NodeProps, Position } from '@xyflow/react'
 import type { Look } from '../../lib/state'
-import { StateIcon } from '../StateIcon'
+import { StateIcon } from '../state/StateIcon'
 import { useText } from './text'
 
 export interface Shown extends Record<string, unknown> {

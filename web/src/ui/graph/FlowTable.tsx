@@ -1,8 +1,8 @@
 import { Table } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { StateIcon } from '../StateIcon'
-import { type Draft, type Edge, runsOf } from './draft'
+import { StateIcon } from '../state/StateIcon'
 import type { StepState } from './FlowView'
+import { type Draft, type Edge, runsOf } from './graphDraft'
 import { useText } from './text'
 
 interface Props {

@@ -13,11 +13,11 @@ import {
 } from '@xyflow/react'
 import { useMemo } from 'react'
 import type { Look } from '../../lib/state'
-import { type Draft, type Edge, runsOf } from './draft'
 import { FlowNode, type FlowNodeType } from './FlowNode'
 import { wordsOf } from './FlowTable'
+import { RoundEdge } from './GraphEdge'
+import { type Draft, type Edge, runsOf } from './graphDraft'
 import { HEIGHT, laidOut, type Place, WIDTH } from './layout'
-import { RoundEdge } from './RoundEdge'
 import { useText } from './text'
 
 /** How far a step of a run is. */

@@ -1,12 +1,17 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { stepJobsQuery, stepsQuery, type Workflow, workflowQuery } from '../../api/queries/workflow'
+import {
+  stepJobsQuery,
+  stepsQuery,
+  type Workflow,
+  workflowQuery,
+} from '../../api/queries/automation/workflow'
 import { jobLook, jobWord } from '../../lib/state'
-import { useGo } from '../Go'
-import { Loaded } from '../Loaded'
-import type { Draft } from './draft'
+import { useGo } from '../AppLink'
+import { Loaded } from '../layout/QueryResult'
 import { FlowView, type StepState } from './FlowView'
+import type { Draft } from './graphDraft'
 import { useText } from './text'
 
 /** How far each node of a run is, from the jobs of its steps. */

@@ -1,5 +1,5 @@
 import dagre from '@dagrejs/dagre'
-import { type Edge, isEndless, type Node } from './draft'
+import { type Edge, isEndless, type Node } from './graphDraft'
 
 export const WIDTH = 184
 export const HEIGHT = 52

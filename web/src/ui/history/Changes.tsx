@@ -1,12 +1,12 @@
 import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Shape } from '../../api/client'
-import { definitionAuditQuery } from '../../api/queries/task'
+import { definitionAuditQuery } from '../../api/queries/automation/task'
 import { useCan } from '../../app/session'
-import { Loaded } from '../Loaded'
-import { Changed } from '../meanwhile/Changed'
-import { changedFields } from '../meanwhile/held'
-import { Ago } from '../Time'
+import { Changed } from '../editConflict/ChangedFields'
+import { changedFields } from '../editConflict/heldVersion'
+import { Loaded } from '../layout/QueryResult'
+import { Ago } from '../state/Time'
 import { useText } from './text'
 
 interface Props {

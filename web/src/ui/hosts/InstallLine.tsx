@@ -3,9 +3,9 @@ import { useMutation } from '@tanstack/react-query'
 import { Terminal } from 'lucide-react'
 import { api, ok, ROOT, type Shape } from '../../api/client'
 import { useCan } from '../../app/session'
-import { CopyField } from '../CopyField'
+import { CopyField } from '../form/CopyField'
+import { useWatchWords } from '../monitoring/text'
 import { failed } from '../toast'
-import { useWatchWords } from './text'
 
 export function installLine(token: string, root = location.origin + ROOT): string {
   return `curl -fsSL ${root}-/install.sh | BELVEDERE_ENROLMENT_TOKEN=${token} sh`

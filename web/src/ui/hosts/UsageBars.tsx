@@ -1,7 +1,7 @@
 import { Progress } from '@mantine/core'
 import { number } from '../../lib/i18n'
-import { useFigureWords } from './figureText'
-import './figures.css'
+import { useFigureWords } from './usageText'
+import './usageBars.css'
 
 interface Props {
   cpu: number | null

@@ -1,5 +1,5 @@
 import type { Look } from '../../lib/state'
-import { useWatchWords } from './text'
+import { useWatchWords } from '../monitoring/text'
 
 interface HostLike {
   state: string

@@ -2,10 +2,10 @@ import { Anchor, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { address } from '../../api/client'
-import { shownFileQuery } from '../../api/queries/indicator'
+import { shownFileQuery } from '../../api/queries/monitoring/indicator'
 import { bytes } from '../../lib/format'
-import { Loaded } from '../Loaded'
-import { useWatchWords } from './text'
+import { Loaded } from '../layout/QueryResult'
+import { useWatchWords } from '../monitoring/text'
 
 /** The beginning of a file, and the way to all of it. */
 export function FileView({ id, title }: { id: string; title: string }) {

@@ -1,8 +1,8 @@
 import { lazy, Suspense } from 'react'
-import type { Chart, IndicatorLine } from '../../api/queries/indicator'
+import type { Chart, IndicatorLine } from '../../api/queries/monitoring/indicator'
 import { FileView } from './FileView'
 import { HtmlFrame } from './HtmlFrame'
-import './large.css'
+import './indicatorFull.css'
 
 const ValueChart = lazy(() =>
   import('../chart/ValueChart').then((found) => ({ default: found.ValueChart })),

@@ -1,21 +1,21 @@
 import { ActionIcon, Group, Menu, Paper, Progress, Text } from '@mantine/core'
 import { Ellipsis, Minus, Pencil, Plus, RotateCcw, X } from 'lucide-react'
 import { type CSSProperties, lazy, memo, Suspense } from 'react'
-import type { IndicatorLine } from '../../api/queries/indicator'
+import type { IndicatorLine } from '../../api/queries/monitoring/indicator'
 import { useCan } from '../../app/session'
 import { number } from '../../lib/i18n'
 import { watchLook, watchWord } from '../../lib/state'
-import { useGo } from '../Go'
-import { Spark } from '../Spark'
-import { StateIcon } from '../StateIcon'
-import { Ago } from '../Time'
-import { useTileActs } from './acts'
-import { brief, isLarge, trendColor } from './show'
-import { useWatchWords } from './text'
-import './tile.css'
+import { useGo } from '../AppLink'
+import { brief, isLarge, trendColor } from '../monitoring/display'
+import { useWatchWords } from '../monitoring/text'
+import { Spark } from '../state/Sparkline'
+import { StateIcon } from '../state/StateIcon'
+import { Ago } from '../state/Time'
+import { useTileActs } from './actions'
+import './indicatorTile.css'
 
 // Charts and frames come with the first tile that has one.
-const Large = lazy(() => import('./Large').then((found) => ({ default: found.Large })))
+const Large = lazy(() => import('./IndicatorFull').then((found) => ({ default: found.Large })))
 
 /** One indicator. Only a failing tile is tinted: the eye goes there. */
 export const Tile = memo(function Tile({ one, big }: { one: IndicatorLine; big?: boolean }) {

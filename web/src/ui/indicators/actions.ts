@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { api, ok } from '../../api/client'
-import { type IndicatorLine, tilesQuery } from '../../api/queries/indicator'
+import { type IndicatorLine, tilesQuery } from '../../api/queries/monitoring/indicator'
 import { failed } from '../toast'
 
 export type Count = 'increase' | 'decrease' | 'restart'

@@ -2,9 +2,9 @@ import { Alert, Button, Skeleton, Stack } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { SearchX, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { ApiError } from '../api/errors'
-import { Empty } from './Empty'
-import { useWords } from './text'
+import { ApiError } from '../../api/errors'
+import { useWords } from '../text'
+import { Empty } from './EmptyState'
 
 interface Props<T> {
   query: UseQueryResult<T>

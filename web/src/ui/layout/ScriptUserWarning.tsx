@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { aboutQuery } from '../api/queries/about'
-import { useCan } from '../app/session'
-import { Caution } from './Caution'
-import { useWords } from './text'
+import { aboutQuery } from '../../api/queries/about'
+import { useCan } from '../../app/session'
+import { useWords } from '../text'
+import { Caution } from './Warning'
 
 /** For admins, whose scripts can read everything where they run as the server's own user. */
 export function ScriptsAsServer() {

@@ -2,12 +2,12 @@ import { Button, Group, Paper, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type LucideIcon, Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { useKeys } from '../app/keys'
-import { Empty } from './Empty'
-import { Find, NoneFits, useSought } from './Find'
-import { Go, useGo } from './Go'
-import { Loaded } from './Loaded'
+import { useKeys } from '../../app/keys'
+import { Go, useGo } from '../AppLink'
+import { Empty } from '../layout/EmptyState'
+import { Loaded } from '../layout/QueryResult'
 import { useRowKeys } from './rowKeys'
+import { Find, NoneFits, useSought } from './SearchField'
 
 interface Props<T> {
   query: UseQueryResult<T[]>

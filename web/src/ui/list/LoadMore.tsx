@@ -1,7 +1,7 @@
 import { Button, Center } from '@mantine/core'
 import { useIntersection } from '@mantine/hooks'
 import { useEffect } from 'react'
-import { useWords } from './text'
+import { useWords } from '../text'
 
 interface Pages {
   hasNextPage: boolean

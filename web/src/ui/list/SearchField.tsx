@@ -2,11 +2,11 @@ import { TextInput } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { FilterX, Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { useKeys } from '../app/keys'
-import { Empty } from './Empty'
-import { useFindWords } from './findText'
-import type { Sought } from './sought'
-import './find.css'
+import { useKeys } from '../../app/keys'
+import { Empty } from '../layout/EmptyState'
+import type { Sought } from './listSearch'
+import { useFindWords } from './searchText'
+import './searchField.css'
 
 /** What is looked for, and whether a text has it, whatever its case. */
 export function useSought(): { wanted: string; isIn: (text: string) => boolean } {

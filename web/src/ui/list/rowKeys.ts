@@ -1,4 +1,4 @@
-import { useKeys } from '../app/keys'
+import { useKeys } from '../../app/keys'
 
 /**
  * j and k walk over the rows of a list by moving the focus, so that Enter opens natively and a

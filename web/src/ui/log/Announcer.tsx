@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { LogStore } from './store'
+import type { LogStore } from './data/logStore'
 import { useLogText } from './text'
 
 const ANNOUNCE_MS = 10_000

@@ -12,8 +12,8 @@ import {
 import { Clock, Download, Search, WrapText } from 'lucide-react'
 import { lazy, type RefObject, Suspense, useRef, useSyncExternalStore } from 'react'
 import { bytes } from '../../lib/format'
-import type { Finding, Step } from './find'
-import type { LogStore } from './store'
+import type { LogStore } from './data/logStore'
+import type { Finding, Step } from './search/useLogSearch'
 import { useLogText } from './text'
 
 interface Props extends Finding {
@@ -33,7 +33,7 @@ interface Props extends Finding {
 }
 
 // Most logs are only read: what finds through them comes with the first letter.
-const Hits = lazy(() => import('./Hits').then((found) => ({ default: found.Hits })))
+const Hits = lazy(() => import('./search/SearchHits').then((found) => ({ default: found.Hits })))
 
 export function LogBar(props: Props) {
   const t = useLogText()

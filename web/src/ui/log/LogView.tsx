@@ -14,11 +14,11 @@ import {
 } from 'react'
 import { address } from '../../api/client'
 import { useKeys } from '../../app/keys'
-import { fetchLines, LogFeed } from './feed'
+import { LogStore } from './data/logStore'
+import { fetchLines, LogFeed } from './data/logStream'
 import { LogBar } from './LogBar'
-import { LogWindow, type LogWindowHandle, type Range } from './LogWindow'
-import { LogStore } from './store'
 import { useLogText } from './text'
+import { LogWindow, type LogWindowHandle, type Range } from './window/LogWindow'
 
 interface Props {
   jobId: string
@@ -41,7 +41,9 @@ const WRAP = 'belvedere-log-wrap'
 const TIMES = 'belvedere-log-times'
 
 // Few lines are so long that somebody asks for the rest.
-const WholeLine = lazy(() => import('./WholeLine').then((found) => ({ default: found.WholeLine })))
+const WholeLine = lazy(() =>
+  import('./window/FullLine').then((found) => ({ default: found.WholeLine })),
+)
 
 // The first word is said seconds later.
 const Announcer = lazy(() => import('./Announcer').then((found) => ({ default: found.Announcer })))
@@ -242,11 +244,11 @@ function useSwitch(name: string): [boolean, (on: boolean) => void] {
   ]
 }
 
-let coming: Promise<typeof import('./times')> | undefined
+let coming: Promise<typeof import('./data/lineTimes')> | undefined
 
 function useTimes(isOn: boolean, jobId: string, attempt: number | undefined, store: LogStore) {
   // Whoever does not ask for times does not load what finds them.
-  if (isOn) coming ??= import('./times')
+  if (isOn) coming ??= import('./data/lineTimes')
   const Made = isOn ? use(coming!).Times : null
   return useMemo(() => Made && new Made(jobId, attempt, store), [Made, jobId, attempt, store])
 }

@@ -1,13 +1,13 @@
 import { Badge, Box, Text } from '@mantine/core'
 import { memo } from 'react'
-import type { MonitorLine } from '../../api/queries/monitor'
+import type { MonitorLine } from '../../api/queries/monitoring/monitor'
 import { watchLook, watchWord } from '../../lib/state'
-import { Beats } from '../Beats'
-import { Spark } from '../Spark'
-import { Lasting } from '../Time'
-import { beatLooks, known, shownValue, trendColor } from './show'
+import { Beats } from '../state/CheckStrip'
+import { Spark } from '../state/Sparkline'
+import { Lasting } from '../state/Time'
+import { beatLooks, known, shownValue, trendColor } from './display'
 import { useWatchWords } from './text'
-import './row.css'
+import './monitorRow.css'
 
 /** "Failing for 5 m 10 s · edge-1", or the kind where all is well. */
 export function MonitorSub({ line }: { line: MonitorLine }) {

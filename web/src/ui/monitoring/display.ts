@@ -1,5 +1,5 @@
-import type { IndicatorLine } from '../../api/queries/indicator'
-import type { MonitorLine } from '../../api/queries/monitor'
+import type { IndicatorLine } from '../../api/queries/monitoring/indicator'
+import type { MonitorLine } from '../../api/queries/monitoring/monitor'
 import { bytes } from '../../lib/format'
 import { number } from '../../lib/i18n'
 import { byWorst, type Look, watchLook } from '../../lib/state'

@@ -2,10 +2,10 @@ import { Group, Stack, Text } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, ok, type Shape } from '../../api/client'
 import { isOver, jobLook, jobWord } from '../../lib/state'
-import { StateIcon } from '../StateIcon'
-import { Lasting } from '../Time'
+import { StateIcon } from '../state/StateIcon'
+import { Lasting } from '../state/Time'
 import './run.css'
-import { useTail } from './tail'
+import { useTail } from './lastLines'
 import { useText } from './text'
 
 const LINES = 20

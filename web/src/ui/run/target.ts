@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, ok, type Shape } from '../../api/client'
 import { ApiError } from '../../api/errors'
 import { membersQuery } from '../../api/queries/access'
-import { reaches } from '../../app/can'
+import { reaches } from '../../app/permissions'
 import { useProfile } from '../../app/session'
 import type { Argument } from '../arguments/values'
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { taskNamesQuery } from '../../api/queries/task'
-import { workflowNamesQuery } from '../../api/queries/workflowNames'
+import { taskNamesQuery } from '../../api/queries/automation/task'
+import { workflowNamesQuery } from '../../api/queries/automation/workflowNames'
 import type { Target } from './target'
 
 /** Every task and workflow that this reader sees, to choose from. */

@@ -4,7 +4,7 @@ import type { Shape } from '../../api/client'
 import { byField } from '../../api/errors'
 import { useProfile } from '../../app/session'
 import { faultsOf, firstValues, toRemember } from '../arguments/values'
-import { dropValues, keepValues, lastValues } from './remember'
+import { dropValues, keepValues, lastValues } from './lastValues'
 import { newKey, type Runnable, start, type Target, useMayRun } from './target'
 import { useText } from './text'
 

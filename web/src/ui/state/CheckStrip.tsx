@@ -1,5 +1,5 @@
 import { memo } from 'react'
-import type { Look } from '../lib/state'
+import type { Look } from '../../lib/state'
 
 const WIDTH = 4
 const STEP = 6

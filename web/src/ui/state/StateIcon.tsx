@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { Look } from '../lib/state'
+import type { Look } from '../../lib/state'
 
 const SHAPES: Record<Look, ReactNode> = {
   ok: (

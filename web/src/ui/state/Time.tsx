@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
-import { ago, dateTime, span } from '../lib/format'
-import { usePrefs } from '../lib/prefs'
+import { ago, dateTime, span } from '../../lib/format'
+import { usePrefs } from '../../lib/prefs'
 
 // One clock for all times on the page.
 let now = Date.now()

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, loose, ok, type Shape } from '../client'
+import { api, loose, ok, type Shape } from '../../client'
 
 export type Schedule = Shape<'ScheduleRecord'>
 export type Fire = Shape<'FireRecord'>

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { address, api, loose, ok, type Shape } from '../client'
-import { refusal } from '../errors'
+import { address, api, loose, ok, type Shape } from '../../client'
+import { refusal } from '../../errors'
 
 export type Script = Shape<'FilesFileRecord'>
 

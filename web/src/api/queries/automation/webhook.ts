@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, loose, ok, type Shape } from '../client'
+import { api, loose, ok, type Shape } from '../../client'
 
 export type Webhook = Shape<'WebhookRecord'>
 export type Delivery = Shape<'DeliveryRecord'>

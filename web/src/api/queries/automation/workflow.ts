@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, counted, loose, ok, type Shape } from '../client'
+import { api, counted, loose, ok, type Shape } from '../../client'
 
 export type Workflow = Shape<'WorkflowRecord'>
 

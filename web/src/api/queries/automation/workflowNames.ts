@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, loose, ok } from '../client'
+import { api, loose, ok } from '../../client'
 
 /** Every workflow's name, to choose from. */
 export const workflowNamesQuery = queryOptions({

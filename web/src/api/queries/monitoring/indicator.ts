@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, counted, loose, ok, type Shape } from '../client'
+import { api, counted, loose, ok, type Shape } from '../../client'
 
 export type IndicatorLine = Shape<'IndicatorLine'>
 export type Indicator = Shape<'IndicatorRecord'>

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { api, counted, loose, ok, type Shape } from '../client'
+import { api, counted, loose, ok, type Shape } from '../../client'
 
 export type MonitorLine = Shape<'MonitorLine'>
 export type Monitor = Shape<'MonitorRecord'>

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, ok, type Shape } from '../client'
+import { api, ok, type Shape } from '../../client'
 
 export type StatusPage = Shape<'StatusPageRecord'>
 export type PublicStatus = Shape<'Status'>

@@ -3,19 +3,19 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Gauge } from 'lucide-react'
 import { lazy, Suspense } from 'react'
-import type { Host } from '../../api/queries/host'
-import { monitorHistoryQuery, monitorsQuery } from '../../api/queries/monitor'
-import { useCan } from '../../app/session'
-import { firstRange } from '../../ui/chart/firstRange'
-import { metricsOf, seriesOf } from '../../ui/chart/series'
-import { Empty } from '../../ui/Empty'
-import { Go } from '../../ui/Go'
-import { Loaded } from '../../ui/Loaded'
-import { hostRoute, RANGES, type Range } from './routes'
-import { useText } from './text'
+import type { Host } from '../../../api/queries/monitoring/host'
+import { monitorHistoryQuery, monitorsQuery } from '../../../api/queries/monitoring/monitor'
+import { useCan } from '../../../app/session'
+import { Go } from '../../../ui/AppLink'
+import { firstRange } from '../../../ui/chart/firstRange'
+import { metricsOf, seriesOf } from '../../../ui/chart/series'
+import { Empty } from '../../../ui/layout/EmptyState'
+import { Loaded } from '../../../ui/layout/QueryResult'
+import { hostRoute, RANGES, type Range } from '../routes'
+import { useText } from '../text'
 
 const TimeChart = lazy(() =>
-  import('../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
+  import('../../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
 )
 const HOUR = 3_600_000
 const LENGTH: Record<Range, number> = {

@@ -1,14 +1,14 @@
 import { Badge, Text } from '@mantine/core'
 import { memo } from 'react'
-import type { HostLine } from '../../api/queries/host'
-import { useCan } from '../../app/session'
-import { Go } from '../../ui/Go'
-import { StateIcon } from '../../ui/StateIcon'
-import { Ago } from '../../ui/Time'
-import { Figures } from '../../ui/watch/Figures'
-import { hostLook, hostWord } from '../../ui/watch/host'
-import { HostMenu } from './HostMenu'
-import { useText } from './text'
+import type { HostLine } from '../../../api/queries/monitoring/host'
+import { useCan } from '../../../app/session'
+import { Go } from '../../../ui/AppLink'
+import { hostLook, hostWord } from '../../../ui/hosts/hostState'
+import { Figures } from '../../../ui/hosts/UsageBars'
+import { StateIcon } from '../../../ui/state/StateIcon'
+import { Ago } from '../../../ui/state/Time'
+import { HostMenu } from '../detail/HostMenu'
+import { useText } from '../text'
 
 export const HostRow = memo(function HostRow({
   host,

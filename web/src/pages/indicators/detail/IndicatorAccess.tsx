@@ -1,8 +1,8 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import type { Indicator } from '../../api/queries/indicator'
-import { AclDrawer } from '../../ui/acl/AclDrawer'
-import { useText } from './text'
+import type { Indicator } from '../../../api/queries/monitoring/indicator'
+import { AclDrawer } from '../../../ui/acl/AclDrawer'
+import { useText } from '../text'
 
 export function Access({ one }: { one: Indicator }) {
   const t = useText()

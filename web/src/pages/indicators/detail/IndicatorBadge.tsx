@@ -1,12 +1,12 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { address, api, ok, ROOT } from '../../api/client'
-import type { Indicator } from '../../api/queries/indicator'
-import { useCan } from '../../app/session'
-import { CopyField } from '../../ui/CopyField'
-import { done, failed } from '../../ui/toast'
-import { brief } from '../../ui/watch/show'
-import { useText } from './text'
+import { address, api, ok, ROOT } from '../../../api/client'
+import type { Indicator } from '../../../api/queries/monitoring/indicator'
+import { useCan } from '../../../app/session'
+import { CopyField } from '../../../ui/form/CopyField'
+import { brief } from '../../../ui/monitoring/display'
+import { done, failed } from '../../../ui/toast'
+import { useText } from '../text'
 
 /** Its small picture, and the link under which anybody sees it. */
 export function Badge({ one }: { one: Indicator }) {

@@ -3,31 +3,37 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Pencil } from 'lucide-react'
 import { lazy, Suspense } from 'react'
-import { actingFor, ROOT } from '../../api/client'
-import { type Indicator, indicatorHistoryQuery, indicatorQuery } from '../../api/queries/indicator'
-import { useCan, useReaches } from '../../app/session'
-import { usePageTitle } from '../../app/title'
-import { dateTime } from '../../lib/format'
-import { watchLook, watchWord } from '../../lib/state'
-import { CopyField } from '../../ui/CopyField'
-import { firstRange } from '../../ui/chart/firstRange'
-import { Go } from '../../ui/Go'
-import { Loaded } from '../../ui/Loaded'
-import { StateIcon } from '../../ui/StateIcon'
-import { Ago } from '../../ui/Time'
-import { useWords } from '../../ui/text'
-import { brief, isLarge } from '../../ui/watch/show'
-import { Access } from './Access'
-import { Badge } from './Badge'
-import { indicatorRoute, RANGES, type Range } from './routes'
-import { Starts } from './Starts'
-import { useText } from './text'
-import './indicators.css'
+import { actingFor, ROOT } from '../../../api/client'
+import {
+  type Indicator,
+  indicatorHistoryQuery,
+  indicatorQuery,
+} from '../../../api/queries/monitoring/indicator'
+import { useCan, useReaches } from '../../../app/session'
+import { usePageTitle } from '../../../app/title'
+import { dateTime } from '../../../lib/format'
+import { watchLook, watchWord } from '../../../lib/state'
+import { Go } from '../../../ui/AppLink'
+import { firstRange } from '../../../ui/chart/firstRange'
+import { CopyField } from '../../../ui/form/CopyField'
+import { Loaded } from '../../../ui/layout/QueryResult'
+import { brief, isLarge } from '../../../ui/monitoring/display'
+import { StateIcon } from '../../../ui/state/StateIcon'
+import { Ago } from '../../../ui/state/Time'
+import { useWords } from '../../../ui/text'
+import { indicatorRoute, RANGES, type Range } from '../routes'
+import { useText } from '../text'
+import { Access } from './IndicatorAccess'
+import { Badge } from './IndicatorBadge'
+import { Starts } from './IndicatorTriggers'
+import '../indicators.css'
 
 const TimeChart = lazy(() =>
-  import('../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
+  import('../../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
 )
-const Large = lazy(() => import('../../ui/watch/Large').then((found) => ({ default: found.Large })))
+const Large = lazy(() =>
+  import('../../../ui/indicators/IndicatorFull').then((found) => ({ default: found.Large })),
+)
 /** Their history is words, not numbers. */
 const WORDS = new Set(['text', 'html', 'file'])
 const HOUR = 3_600_000

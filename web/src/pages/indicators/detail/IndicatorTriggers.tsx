@@ -1,7 +1,7 @@
 import { Badge, Paper, Stack, Text, Title } from '@mantine/core'
-import type { Indicator } from '../../api/queries/indicator'
-import { Go } from '../../ui/Go'
-import { useText } from './text'
+import type { Indicator } from '../../../api/queries/monitoring/indicator'
+import { Go } from '../../../ui/AppLink'
+import { useText } from '../text'
 
 /** Tasks and workflows that list one of its events as a trigger. */
 export function Starts({ one }: { one: Indicator }) {

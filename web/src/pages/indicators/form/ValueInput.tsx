@@ -1,8 +1,8 @@
 import { NumberInput, Select, Stack, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { scriptsQuery } from '../../api/queries/script'
-import { isFileId, type Values } from './form'
-import { useText } from './text'
+import { scriptsQuery } from '../../../api/queries/automation/script'
+import { useText } from '../text'
+import { isFileId, type Values } from './indicatorDraft'
 
 interface Props {
   values: Values

@@ -1,5 +1,5 @@
-import type { Shape } from '../../api/client'
-import type { Indicator } from '../../api/queries/indicator'
+import type { Shape } from '../../../api/client'
+import type { Indicator } from '../../../api/queries/monitoring/indicator'
 
 export interface Values {
   title: string

@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core'
-import type { Job } from '../../api/queries/job'
-import { useJobText } from './jobText'
+import type { Job } from '../../../api/queries/job'
+import { useJobText } from '../jobText'
 
 interface Props {
   job: Job

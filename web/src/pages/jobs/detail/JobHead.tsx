@@ -1,13 +1,13 @@
 import { Box, Group, Text, Title, Tooltip } from '@mantine/core'
 import { Fragment, type ReactNode } from 'react'
-import type { Job } from '../../api/queries/job'
-import { interval } from '../../lib/format'
-import { isOver, jobLook, jobWord } from '../../lib/state'
-import { Go } from '../../ui/Go'
-import { StateIcon } from '../../ui/StateIcon'
-import { Ago, Lasting } from '../../ui/Time'
+import type { Job } from '../../../api/queries/job'
+import { interval } from '../../../lib/format'
+import { isOver, jobLook, jobWord } from '../../../lib/state'
+import { Go } from '../../../ui/AppLink'
+import { StateIcon } from '../../../ui/state/StateIcon'
+import { Ago, Lasting } from '../../../ui/state/Time'
+import { useJobText } from '../jobText'
 import { JobActions } from './JobActions'
-import { useJobText } from './jobText'
 
 /** What it is, who started it, where it runs, how long; and what can be done. */
 export function JobHead({ job }: { job: Job }) {

@@ -1,26 +1,28 @@
-import './jobs.css'
+import '../jobs.css'
 import { Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { type Job, jobQuery } from '../../api/queries/job'
-import { useText } from '../../app/text'
-import { usePageTitle } from '../../app/title'
-import { isOver } from '../../lib/state'
-import { useGo } from '../../ui/Go'
-import { Loaded } from '../../ui/Loaded'
-import { hashOf, linesOf } from '../../ui/log/hash'
+import { type Job, jobQuery } from '../../../api/queries/job'
+import { useText } from '../../../app/text'
+import { usePageTitle } from '../../../app/title'
+import { isOver } from '../../../lib/state'
+import { useGo } from '../../../ui/AppLink'
+import { Loaded } from '../../../ui/layout/QueryResult'
+import { hashOf, linesOf } from '../../../ui/log/lines/lineHash'
+import { useJobText } from '../jobText'
 import { AttemptSelect } from './AttemptSelect'
-import { InputTab } from './InputTab'
 import { JobHead } from './JobHead'
-import { JsonTab } from './JsonTab'
-import { useJobText } from './jobText'
-import { ResultTab } from './ResultTab'
+import { WillRun } from './tabs/ApprovalPreview'
+import { InputTab } from './tabs/InputTab'
+import { JsonTab } from './tabs/JsonTab'
+import { ResultTab } from './tabs/ResultTab'
 import { WaitingNote } from './WaitingNote'
-import { WillRun } from './WillRun'
 
-const LogView = lazy(() => import('../../ui/log/LogView').then((it) => ({ default: it.LogView })))
-const GraphTab = lazy(() => import('./GraphTab').then((it) => ({ default: it.GraphTab })))
+const LogView = lazy(() =>
+  import('../../../ui/log/LogView').then((it) => ({ default: it.LogView })),
+)
+const GraphTab = lazy(() => import('./tabs/JobGraphTab').then((it) => ({ default: it.GraphTab })))
 
 const TABS = ['log', 'result', 'input', 'graph', 'json'] as const
 type Tab = (typeof TABS)[number]

@@ -2,12 +2,12 @@ import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Hourglass, Info } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { needsQuery } from '../../api/queries/inbox'
-import { choicesQuery, type Job, placeQuery } from '../../api/queries/job'
-import { isOver } from '../../lib/state'
-import { Go } from '../../ui/Go'
-import { Ago } from '../../ui/Time'
-import { useJobText } from './jobText'
+import { needsQuery } from '../../../api/queries/inbox'
+import { choicesQuery, type Job, placeQuery } from '../../../api/queries/job'
+import { isOver } from '../../../lib/state'
+import { Go } from '../../../ui/AppLink'
+import { Ago } from '../../../ui/state/Time'
+import { useJobText } from '../jobText'
 
 interface Detail {
   hostname?: string

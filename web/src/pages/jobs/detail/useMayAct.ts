@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Job } from '../../api/queries/job'
-import { useCan, useProfile } from '../../app/session'
-import { aclQuery } from '../../ui/acl/acl'
-import { useMayRun } from '../../ui/run/target'
+import type { Job } from '../../../api/queries/job'
+import { useCan, useProfile } from '../../../app/session'
+import { aclQuery } from '../../../ui/acl/acl'
+import { useMayRun } from '../../../ui/run/target'
 
 /** Whether this person may act on a job: users and admins on all that they see, managers only on
  * jobs of what names them. */

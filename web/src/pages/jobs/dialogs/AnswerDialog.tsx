@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { api, ok } from '../../api/client'
-import type { Job } from '../../api/queries/job'
-import type { Argument } from '../../ui/arguments/values'
-import { failed } from '../../ui/toast'
-import { useJobText } from './jobText'
+import { api, ok } from '../../../api/client'
+import type { Job } from '../../../api/queries/job'
+import type { Argument } from '../../../ui/arguments/values'
+import { failed } from '../../../ui/toast'
+import { useJobText } from '../jobText'
 import { ValuesForm } from './ValuesForm'
 
 /** Gives a job the input that it waits for. */

@@ -1,11 +1,11 @@
 import { Button, Group, Modal, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { api, ok } from '../../api/client'
-import type { Job } from '../../api/queries/job'
-import { useWords } from '../../ui/text'
-import { failed } from '../../ui/toast'
-import { useJobText } from './jobText'
+import { api, ok } from '../../../api/client'
+import type { Job } from '../../../api/queries/job'
+import { useWords } from '../../../ui/text'
+import { failed } from '../../../ui/toast'
+import { useJobText } from '../jobText'
 
 const OUTCOMES = ['success', 'normal', 'failure'] as const
 

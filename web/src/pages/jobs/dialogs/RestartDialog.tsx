@@ -1,7 +1,7 @@
-import type { Job } from '../../api/queries/job'
-import type { Argument } from '../../ui/arguments/values'
-import { failed } from '../../ui/toast'
-import { useJobText } from './jobText'
+import type { Job } from '../../../api/queries/job'
+import type { Argument } from '../../../ui/arguments/values'
+import { failed } from '../../../ui/toast'
+import { useJobText } from '../jobText'
 import { useRestart } from './useRestart'
 import { ValuesForm } from './ValuesForm'
 

@@ -1,9 +1,9 @@
 import { Button, Group, Modal, Stack } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { byField } from '../../api/errors'
-import { ArgumentForm } from '../../ui/arguments/ArgumentForm'
-import { type Argument, faultsOf, firstValues } from '../../ui/arguments/values'
-import { useWords } from '../../ui/text'
+import { byField } from '../../../api/errors'
+import { ArgumentForm } from '../../../ui/arguments/ArgumentForm'
+import { type Argument, faultsOf, firstValues } from '../../../ui/arguments/values'
+import { useWords } from '../../../ui/text'
 
 interface Props {
   title: string

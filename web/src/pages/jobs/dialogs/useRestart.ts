@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { api, ok } from '../../api/client'
-import { isWorkflow, type Job } from '../../api/queries/job'
-import { useGo } from '../../ui/Go'
-import { failed } from '../../ui/toast'
+import { api, ok } from '../../../api/client'
+import { isWorkflow, type Job } from '../../../api/queries/job'
+import { useGo } from '../../../ui/AppLink'
+import { failed } from '../../../ui/toast'
 
 interface Wanted {
   job: Job

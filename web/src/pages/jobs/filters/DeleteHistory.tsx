@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { api, ok } from '../../api/client'
-import { Confirm } from '../../ui/Confirm'
-import { done, failed } from '../../ui/toast'
-import { useJobsText } from './text'
+import { api, ok } from '../../../api/client'
+import { Confirm } from '../../../ui/form/ConfirmDialog'
+import { done, failed } from '../../../ui/toast'
+import { useJobsText } from '../listText'
 
 /** Deletes all ended jobs; asked for by typing a word. */
 export function History({ opened, onClose }: { opened: boolean; onClose: () => void }) {

@@ -13,15 +13,15 @@ import {
 import { useDebouncedCallback } from '@mantine/hooks'
 import { Eraser, ListFilter, MoreVertical, Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { type JobFilter, STATE_WORDS } from '../../api/queries/job'
-import { useKeys } from '../../app/keys'
-import { useCan } from '../../app/session'
-import type { Look } from '../../lib/state'
-import { StateIcon } from '../../ui/StateIcon'
-import { History } from './History'
+import { type JobFilter, STATE_WORDS } from '../../../api/queries/job'
+import { useKeys } from '../../../app/keys'
+import { useCan } from '../../../app/session'
+import type { Look } from '../../../lib/state'
+import { StateIcon } from '../../../ui/state/StateIcon'
+import { useJobsText } from '../listText'
+import { History } from './DeleteHistory'
 import { MoreFilters, usedMore } from './MoreFilters'
-import { useJobsText } from './text'
-import { Views } from './Views'
+import { Views } from './SavedViews'
 
 const LOOKS: Record<string, Look> = {
   running: 'run',

@@ -1,8 +1,8 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { choicesQuery, type JobFilter, SPAN_WORDS } from '../../api/queries/job'
-import { useJobText } from './jobText'
-import { useJobsText } from './text'
+import { choicesQuery, type JobFilter, SPAN_WORDS } from '../../../api/queries/job'
+import { useJobText } from '../jobText'
+import { useJobsText } from '../listText'
 
 interface Props {
   filter: JobFilter

@@ -1,13 +1,13 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { MoreHorizontal } from 'lucide-react'
 import { memo } from 'react'
-import type { Job } from '../../api/queries/job'
-import { jobLook, jobWord } from '../../lib/state'
-import { type Door, useGo } from '../../ui/Go'
-import { StateIcon } from '../../ui/StateIcon'
-import { Ago, Lasting } from '../../ui/Time'
-import { useJobText } from './jobText'
-import { useJobsText } from './text'
+import type { Job } from '../../../api/queries/job'
+import { jobLook, jobWord } from '../../../lib/state'
+import { type Door, useGo } from '../../../ui/AppLink'
+import { StateIcon } from '../../../ui/state/StateIcon'
+import { Ago, Lasting } from '../../../ui/state/Time'
+import { useJobText } from '../jobText'
+import { useJobsText } from '../listText'
 
 interface Props {
   job: Job

@@ -1,6 +1,6 @@
 import { Button, Group, Text } from '@mantine/core'
-import { dateTime } from '../../lib/format'
-import { useJobsText } from './text'
+import { dateTime } from '../../../lib/format'
+import { useJobsText } from '../listText'
 
 interface Props {
   /** The last job that was looked at. */

@@ -1,8 +1,8 @@
 import { type InfiniteData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type RefObject, useCallback, useEffect, useRef } from 'react'
-import type { Counted } from '../../api/client'
-import { hear } from '../../api/live'
-import { type Job, type JobFilter, newerQuery, readJobs, readNewer } from '../../api/queries/job'
+import type { Counted } from '../../../api/client'
+import { hear } from '../../../api/live'
+import { type Job, type JobFilter, newerQuery, readJobs, readNewer } from '../../../api/queries/job'
 
 type Pages = InfiniteData<Counted<Job[]>, string>
 

@@ -1,7 +1,7 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { useMemo, useRef } from 'react'
-import type { JobFilter } from '../../api/queries/job'
+import type { JobFilter } from '../../../api/queries/job'
 
 interface Kept {
   top: number

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import type { Job } from '../../api/queries/job'
+import type { Job } from '../../../api/queries/job'
 
 export interface Selection {
   chosen: Set<string>

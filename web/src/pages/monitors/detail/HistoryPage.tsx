@@ -1,18 +1,22 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Shape } from '../../api/client'
-import { type Monitor, monitorHistoryQuery, monitorTurnsQuery } from '../../api/queries/monitor'
-import { dateTime, span } from '../../lib/format'
-import { watchLook, watchWord } from '../../lib/state'
-import { StateStrip } from '../../ui/chart/StateStrip'
-import { Loaded } from '../../ui/Loaded'
-import { StateIcon } from '../../ui/StateIcon'
-import { Frame } from './Frame'
-import { RangeControl, useRange } from './range'
-import { monitorHistoryRoute } from './routes'
-import { useText } from './text'
-import { type Span, spansOf } from './turns'
+import type { Shape } from '../../../api/client'
+import {
+  type Monitor,
+  monitorHistoryQuery,
+  monitorTurnsQuery,
+} from '../../../api/queries/monitoring/monitor'
+import { dateTime, span } from '../../../lib/format'
+import { watchLook, watchWord } from '../../../lib/state'
+import { StateStrip } from '../../../ui/chart/StateStrip'
+import { Loaded } from '../../../ui/layout/QueryResult'
+import { StateIcon } from '../../../ui/state/StateIcon'
+import { monitorHistoryRoute } from '../routes'
+import { useText } from '../text'
+import { Frame } from './MonitorLayout'
+import { RangeControl, useRange } from './RangeControl'
+import { type Span, spansOf } from './stateLog'
 
 const SINGLES_MS = 6 * 3_600_000
 const SHOWN = 200

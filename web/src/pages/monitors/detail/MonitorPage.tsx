@@ -1,21 +1,21 @@
 import { Group, Paper, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { lazy, Suspense } from 'react'
-import type { Shape } from '../../api/client'
-import type { Monitor } from '../../api/queries/monitor'
-import { firstRange } from '../../ui/chart/firstRange'
-import { StateStrip } from '../../ui/chart/StateStrip'
-import { metricsOf, seriesOf } from '../../ui/chart/series'
-import { Loaded } from '../../ui/Loaded'
-import { Ago, useNow } from '../../ui/Time'
-import { uptime } from '../../ui/watch/show'
-import { Frame } from './Frame'
-import { RangeControl, useRange } from './range'
-import { monitorRoute } from './routes'
-import { Side } from './Side'
-import { useText } from './text'
+import type { Shape } from '../../../api/client'
+import type { Monitor } from '../../../api/queries/monitoring/monitor'
+import { firstRange } from '../../../ui/chart/firstRange'
+import { StateStrip } from '../../../ui/chart/StateStrip'
+import { metricsOf, seriesOf } from '../../../ui/chart/series'
+import { Loaded } from '../../../ui/layout/QueryResult'
+import { uptime } from '../../../ui/monitoring/display'
+import { Ago, useNow } from '../../../ui/state/Time'
+import { monitorRoute } from '../routes'
+import { useText } from '../text'
+import { Frame } from './MonitorLayout'
+import { Side } from './MonitorSidebar'
+import { RangeControl, useRange } from './RangeControl'
 
 const TimeChart = lazy(() =>
-  import('../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
+  import('../../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
 )
 
 export function MonitorPage() {

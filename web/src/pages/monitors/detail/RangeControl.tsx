@@ -1,9 +1,9 @@
 import { SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { monitorHistoryQuery } from '../../api/queries/monitor'
-import { RANGES, type Range } from './routes'
-import { useText } from './text'
+import { monitorHistoryQuery } from '../../../api/queries/monitoring/monitor'
+import { RANGES, type Range } from '../routes'
+import { useText } from '../text'
 
 const HOUR = 3_600_000
 const LENGTH: Record<Range, number> = {

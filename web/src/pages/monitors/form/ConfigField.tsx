@@ -9,8 +9,8 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { api, loose, ok } from '../../api/client'
-import { monitorNamesQuery } from '../../api/queries/monitor'
+import { api, loose, ok } from '../../../api/client'
+import { monitorNamesQuery } from '../../../api/queries/monitoring/monitor'
 import { HeadersInput } from './HeadersInput'
 import type { Field } from './kinds'
 import { useKindText } from './kindText'

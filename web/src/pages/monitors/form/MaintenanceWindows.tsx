@@ -11,9 +11,9 @@ import {
   TextInput,
 } from '@mantine/core'
 import { Plus, X } from 'lucide-react'
-import type { Shape } from '../../api/client'
-import { dateTime } from '../../lib/format'
-import { prefs } from '../../lib/prefs'
+import type { Shape } from '../../../api/client'
+import { dateTime } from '../../../lib/format'
+import { prefs } from '../../../lib/prefs'
 import { useKindText } from './kindText'
 
 export type Window = Shape<'Window'>

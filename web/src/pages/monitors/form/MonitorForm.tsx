@@ -12,12 +12,12 @@ import {
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { hostNamesQuery } from '../../api/queries/host'
-import { EditForm } from '../../ui/EditForm'
-import { AskField } from './AskField'
+import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { EditForm } from '../../../ui/form/EditForm'
+import { AskField } from './ConfigField'
 import { COMMON, fieldsOf, needsHost, type Values } from './kinds'
 import { useKindText } from './kindText'
-import { type Window, Windows } from './Windows'
+import { type Window, Windows } from './MaintenanceWindows'
 
 interface Props {
   kind: string

@@ -1,4 +1,4 @@
-import { catalogue } from '../../lib/i18n'
+import { catalogue } from '../../../lib/i18n'
 
 interface Labelled {
   label: string

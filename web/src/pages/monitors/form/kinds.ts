@@ -1,4 +1,4 @@
-import type { Monitor } from '../../api/queries/monitor'
+import type { Monitor } from '../../../api/queries/monitoring/monitor'
 
 /** How a field is asked for. Times are milliseconds on the wire and seconds on the page. */
 export type Ask =

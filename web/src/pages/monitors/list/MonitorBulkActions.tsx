@@ -1,12 +1,12 @@
 import { ActionIcon, Button, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { BellOff, Pause, Play, Trash2, Volume2, X } from 'lucide-react'
-import { Confirm } from '../../ui/Confirm'
-import { useWords } from '../../ui/text'
-import { done } from '../../ui/toast'
-import { type Act, useMonitorActs } from './acts'
-import { LastingMenu } from './LastingMenu'
-import { useText } from './text'
+import { Confirm } from '../../../ui/form/ConfirmDialog'
+import { useWords } from '../../../ui/text'
+import { done } from '../../../ui/toast'
+import { type Act, useMonitorActs } from '../actions'
+import { LastingMenu } from '../DurationMenu'
+import { useText } from '../text'
 
 /** What can be done to the chosen monitors at once. */
 export function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {

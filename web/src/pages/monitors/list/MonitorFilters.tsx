@@ -4,14 +4,18 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { hostNamesQuery } from '../../api/queries/host'
-import { type MonitorFilter, monitorsQuery, tagsQuery } from '../../api/queries/monitor'
-import { useKeys } from '../../app/keys'
-import { watchWord } from '../../lib/state'
-import { useWords } from '../../ui/text'
-import { useWatchWords } from '../../ui/watch/text'
-import { monitorsRoute } from './routes'
-import { useText } from './text'
+import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import {
+  type MonitorFilter,
+  monitorsQuery,
+  tagsQuery,
+} from '../../../api/queries/monitoring/monitor'
+import { useKeys } from '../../../app/keys'
+import { watchWord } from '../../../lib/state'
+import { useWatchWords } from '../../../ui/monitoring/text'
+import { useWords } from '../../../ui/text'
+import { monitorsRoute } from '../routes'
+import { useText } from '../text'
 
 const STATES = ['failure', 'updates_stopped', 'unknown', 'normal', 'paused']
 

@@ -1,19 +1,19 @@
 import { Checkbox, Skeleton, Text } from '@mantine/core'
 import { memo } from 'react'
-import type { MonitorLine } from '../../api/queries/monitor'
-import { watchLook, watchWord } from '../../lib/state'
-import { Go } from '../../ui/Go'
-import { StateIcon } from '../../ui/StateIcon'
-import { Ago } from '../../ui/Time'
+import type { MonitorLine } from '../../../api/queries/monitoring/monitor'
+import { watchLook, watchWord } from '../../../lib/state'
+import { Go } from '../../../ui/AppLink'
+import { uptime } from '../../../ui/monitoring/display'
 import {
   MonitorBeats,
   MonitorMarks,
   MonitorSub,
   MonitorTrend,
   MonitorValue,
-} from '../../ui/watch/MonitorRow'
-import { uptime } from '../../ui/watch/show'
-import { useText } from './text'
+} from '../../../ui/monitoring/MonitorRow'
+import { StateIcon } from '../../../ui/state/StateIcon'
+import { Ago } from '../../../ui/state/Time'
+import { useText } from '../text'
 
 interface Props {
   line: MonitorLine | undefined

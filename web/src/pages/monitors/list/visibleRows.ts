@@ -6,7 +6,7 @@ import {
   type MonitorLine,
   monitorsQuery,
   PAGE,
-} from '../../api/queries/monitor'
+} from '../../../api/queries/monitoring/monitor'
 
 const HEIGHT = 52
 

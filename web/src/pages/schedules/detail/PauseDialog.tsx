@@ -1,12 +1,12 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, ok } from '../../api/client'
-import { byField } from '../../api/errors'
-import { useKeys } from '../../app/keys'
-import { useWords } from '../../ui/text'
-import { failed } from '../../ui/toast'
-import { useText } from './text'
+import { api, ok } from '../../../api/client'
+import { byField } from '../../../api/errors'
+import { useKeys } from '../../../app/keys'
+import { useWords } from '../../../ui/text'
+import { failed } from '../../../ui/toast'
+import { useText } from '../text'
 
 interface Props {
   id: string

@@ -1,14 +1,14 @@
 import { Anchor, Box, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useAfter } from '../../api/after'
-import { ledgerQuery } from '../../api/queries/schedule'
-import { dateTime } from '../../lib/format'
-import { Go } from '../../ui/Go'
-import { Loaded } from '../../ui/Loaded'
-import { More } from '../../ui/More'
-import { Section } from '../../ui/Section'
-import { StateIcon } from '../../ui/StateIcon'
-import { useText } from './text'
+import { ledgerQuery } from '../../../api/queries/automation/schedule'
+import { useAfter } from '../../../api/refetchOnEvents'
+import { dateTime } from '../../../lib/format'
+import { Go } from '../../../ui/AppLink'
+import { Loaded } from '../../../ui/layout/QueryResult'
+import { Section } from '../../../ui/layout/Section'
+import { More } from '../../../ui/list/LoadMore'
+import { StateIcon } from '../../../ui/state/StateIcon'
+import { useText } from '../text'
 
 /** Every instant that has come: the job that it started, or why it was missed. */
 export function Ledger({ id }: { id: string }) {

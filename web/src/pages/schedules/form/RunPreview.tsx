@@ -1,12 +1,12 @@
 import { Badge, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { byField } from '../../api/errors'
-import { type Fire, previewQuery, type When } from '../../api/queries/schedule'
-import { dateTime } from '../../lib/format'
-import { usePrefs } from '../../lib/prefs'
-import { useText } from './text'
-import { wallText } from './words'
+import { byField } from '../../../api/errors'
+import { type Fire, previewQuery, type When } from '../../../api/queries/automation/schedule'
+import { dateTime } from '../../../lib/format'
+import { usePrefs } from '../../../lib/prefs'
+import { useText } from '../text'
+import { wallText } from './cronText'
 
 /** The next five runs on two clocks: the reader's and the schedule's. */
 export function Preview({ when }: { when: When }) {

@@ -1,12 +1,12 @@
 import { Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { ArgumentForm } from '../../ui/arguments/ArgumentForm'
-import { firstValues, placed } from '../../ui/arguments/values'
-import { runnableQuery, type Target } from '../../ui/run/target'
-import { keyOf, useTargets } from '../../ui/run/targets'
-import { useText } from './text'
-import type { PartProps } from './WhenFields'
+import { ArgumentForm } from '../../../ui/arguments/ArgumentForm'
+import { firstValues, placed } from '../../../ui/arguments/values'
+import { runnableQuery, type Target } from '../../../ui/run/target'
+import { keyOf, useTargets } from '../../../ui/run/targetList'
+import { useText } from '../text'
+import type { PartProps } from './TimeFields'
 
 interface Props extends PartProps {
   target: Target | null

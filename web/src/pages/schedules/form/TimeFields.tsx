@@ -1,9 +1,9 @@
 import { SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
-import type { Draft, Mode } from './form'
-import { whenOf } from './form'
-import { Preview } from './Preview'
-import { useText } from './text'
-import { useCronWords } from './words'
+import { useText } from '../text'
+import { useCronWords } from './cronText'
+import { Preview } from './RunPreview'
+import type { Draft, Mode } from './scheduleDraft'
+import { whenOf } from './scheduleDraft'
 
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
 

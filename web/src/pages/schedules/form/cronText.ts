@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { usePrefs } from '../../lib/prefs'
+import { usePrefs } from '../../../lib/prefs'
 
 /** Whether a repetition is by the calendar (cron) or by elapsed time. */
 export function isCron(text: string): boolean {

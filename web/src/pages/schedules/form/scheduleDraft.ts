@@ -1,6 +1,6 @@
-import type { Shape } from '../../api/client'
-import type { Schedule, When } from '../../api/queries/schedule'
-import { clockIn, isCron } from './words'
+import type { Shape } from '../../../api/client'
+import type { Schedule, When } from '../../../api/queries/automation/schedule'
+import { clockIn, isCron } from './cronText'
 
 export type Mode = 'cron' | 'every' | 'once'
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { nextRunsQuery } from '../../api/queries/schedule'
-import { dateTime } from '../../lib/format'
-import { useText } from './text'
+import { nextRunsQuery } from '../../../api/queries/automation/schedule'
+import { dateTime } from '../../../lib/format'
+import { useText } from '../text'
 
 const DAY = 86_400_000
 const DAYS = 7

@@ -1,8 +1,8 @@
 import { SegmentedControl, Select, Stack, Switch, Text } from '@mantine/core'
-import { dateTime } from '../../lib/format'
-import { type Prefs, setPrefs, usePrefs } from '../../lib/prefs'
-import { Section } from '../../ui/Section'
-import { useText } from './text'
+import { dateTime } from '../../../lib/format'
+import { type Prefs, setPrefs, usePrefs } from '../../../lib/prefs'
+import { Section } from '../../../ui/layout/Section'
+import { useText } from '../text'
 
 const ZONES = Intl.supportedValuesOf('timeZone')
 

@@ -1,9 +1,9 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { api, ok, type Shape } from '../../api/client'
-import { Section } from '../../ui/Section'
-import { done, failed } from '../../ui/toast'
-import { useText } from './text'
+import { api, ok, type Shape } from '../../../api/client'
+import { Section } from '../../../ui/layout/Section'
+import { done, failed } from '../../../ui/toast'
+import { useText } from '../text'
 
 const KEY = ['session', 'invitations']
 

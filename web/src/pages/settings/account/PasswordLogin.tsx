@@ -1,13 +1,13 @@
 import { Switch, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, ok } from '../../api/client'
-import { customerQuery } from '../../api/queries/access'
-import { Confirm } from '../../ui/Confirm'
-import { Loaded } from '../../ui/Loaded'
-import { Section } from '../../ui/Section'
-import { done, failed } from '../../ui/toast'
-import { useText } from './text'
+import { api, ok } from '../../../api/client'
+import { customerQuery } from '../../../api/queries/access'
+import { Confirm } from '../../../ui/form/ConfirmDialog'
+import { Loaded } from '../../../ui/layout/QueryResult'
+import { Section } from '../../../ui/layout/Section'
+import { done, failed } from '../../../ui/toast'
+import { useText } from '../text'
 
 /** Whether the organization takes passwords, or only who comes through its provider. */
 export function PasswordLogin() {

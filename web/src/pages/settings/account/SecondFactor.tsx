@@ -1,13 +1,13 @@
 import { Badge, Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, ok, type Shape } from '../../api/client'
-import { Loaded } from '../../ui/Loaded'
-import { RecoveryCodes } from '../../ui/RecoveryCodes'
-import { Section } from '../../ui/Section'
-import { TotpPicture } from '../../ui/TotpPicture'
-import { done, failed } from '../../ui/toast'
-import { useText } from './text'
+import { api, ok, type Shape } from '../../../api/client'
+import { RecoveryCodes } from '../../../ui/account/RecoveryCodes'
+import { TotpPicture } from '../../../ui/account/TotpQrCode'
+import { Loaded } from '../../../ui/layout/QueryResult'
+import { Section } from '../../../ui/layout/Section'
+import { done, failed } from '../../../ui/toast'
+import { useText } from '../text'
 
 const KEY = ['second-factor']
 

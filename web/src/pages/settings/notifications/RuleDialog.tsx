@@ -9,13 +9,13 @@ import {
 } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, ok, type Shape } from '../../api/client'
-import { byField } from '../../api/errors'
-import { channelsQuery, rulesQuery } from '../../api/queries/notify'
-import { FormDialog } from '../../ui/FormDialog'
-import { useWords } from '../../ui/text'
-import { failed } from '../../ui/toast'
-import { useText } from './notifyText'
+import { api, ok, type Shape } from '../../../api/client'
+import { byField } from '../../../api/errors'
+import { channelsQuery, rulesQuery } from '../../../api/queries/notifications'
+import { FormDialog } from '../../../ui/form/FormDialog'
+import { useWords } from '../../../ui/text'
+import { failed } from '../../../ui/toast'
+import { useText } from './text'
 
 type Rule = Shape<'RuleRecord'>
 const KINDS = [

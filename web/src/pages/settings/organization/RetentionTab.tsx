@@ -1,14 +1,14 @@
 import { Button, NumberInput, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, loose, ok, type Shape } from '../../api/client'
-import { Confirm } from '../../ui/Confirm'
-import { Go } from '../../ui/Go'
-import { Loaded } from '../../ui/Loaded'
-import { Section } from '../../ui/Section'
-import { done, failed } from '../../ui/toast'
-import { useText } from './text'
-import './settings.css'
+import { api, loose, ok, type Shape } from '../../../api/client'
+import { Go } from '../../../ui/AppLink'
+import { Confirm } from '../../../ui/form/ConfirmDialog'
+import { Loaded } from '../../../ui/layout/QueryResult'
+import { Section } from '../../../ui/layout/Section'
+import { done, failed } from '../../../ui/toast'
+import { useText } from '../text'
+import '../settings.css'
 
 type Task = Shape<'TaskRecord'>
 

@@ -1,14 +1,14 @@
 import { Stack } from '@mantine/core'
-import { useCan } from '../../app/session'
-import { ArgumentList } from './ArgumentList'
-import type { FormProps } from './draft'
-import { GeneralFields } from './GeneralFields'
-import { KindFields } from './KindFields'
-import { OptionFields } from './OptionFields'
+import { useCan } from '../../../app/session'
+import type { FormProps } from '../draft/taskDraft'
+import type { TaskForm } from '../draft/useTaskForm'
+import { ArgumentList } from '../form/arguments/ArgumentList'
+import { WhereFields } from '../form/ExecutionFields'
+import { GeneralFields } from '../form/GeneralFields'
+import { KindFields } from '../form/KindFields'
+import { OptionFields } from '../form/OptionFields'
 import { ScriptPane } from './ScriptPane'
 import { TaskSecrets } from './TaskSecrets'
-import type { TaskForm } from './useTaskForm'
-import { WhereFields } from './WhereFields'
 
 /** What the task is: the script or what stands in its place, and everything around it. */
 export function DefinitionTab({ form, readOnly }: { form: TaskForm; readOnly: boolean }) {

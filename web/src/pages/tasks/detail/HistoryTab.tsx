@@ -1,11 +1,11 @@
 import { Stack, Text } from '@mantine/core'
-import type { Task } from '../../api/queries/task'
-import { useCan } from '../../app/session'
-import { Versions } from '../../ui/editor/Versions'
-import { Changes } from '../../ui/history/Changes'
-import { Card } from './Card'
-import { changedFields } from './draft'
-import { useText } from './text'
+import type { Task } from '../../../api/queries/automation/task'
+import { useCan } from '../../../app/session'
+import { Versions } from '../../../ui/editor/Versions'
+import { Changes } from '../../../ui/history/Changes'
+import { changedFields } from '../draft/taskDraft'
+import { Card } from '../form/FormCard'
+import { useText } from '../text'
 
 /** How the task became what it is: versions of its script, changes of its definition. */
 export function HistoryTab({ task }: { task: Task }) {

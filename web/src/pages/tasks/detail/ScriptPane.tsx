@@ -1,13 +1,13 @@
 import { Alert, Anchor, Checkbox, Group, Select, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { scriptsQuery } from '../../api/queries/script'
-import { useCan } from '../../app/session'
-import { Empty } from '../../ui/Empty'
-import { CodeEditor } from '../../ui/editor/CodeEditor'
-import { Go } from '../../ui/Go'
-import type { FormProps } from './draft'
-import { useText } from './text'
-import type { ScriptDraft } from './useScript'
+import { scriptsQuery } from '../../../api/queries/automation/script'
+import { useCan } from '../../../app/session'
+import { Go } from '../../../ui/AppLink'
+import { CodeEditor } from '../../../ui/editor/CodeEditor'
+import { Empty } from '../../../ui/layout/EmptyState'
+import type { FormProps } from '../draft/taskDraft'
+import type { ScriptDraft } from '../draft/useScriptDraft'
+import { useText } from '../text'
 
 /** The script of a task, where its reader may see it. */
 export function ScriptPane(props: FormProps & { script: ScriptDraft }) {

@@ -1,10 +1,10 @@
 import { Stack, Text } from '@mantine/core'
-import { DiffView } from '../../ui/editor/DiffView'
-import { ChangedFields } from '../../ui/meanwhile/Changed'
-import { Meanwhile } from '../../ui/meanwhile/Meanwhile'
-import { definitionOf } from './draft'
-import { useText } from './text'
-import type { TaskForm } from './useTaskForm'
+import { ChangedFields } from '../../../ui/editConflict/ChangedFields'
+import { Meanwhile } from '../../../ui/editConflict/EditConflict'
+import { DiffView } from '../../../ui/editor/DiffView'
+import { definitionOf } from '../draft/taskDraft'
+import type { TaskForm } from '../draft/useTaskForm'
+import { useText } from '../text'
 
 /** Somebody else changed the definition or the script that is being edited. */
 export function TaskMeanwhile({ form }: { form: TaskForm }) {

@@ -1,11 +1,11 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { KeyRound } from 'lucide-react'
-import { secretsQuery } from '../../api/queries/secret'
-import { Go } from '../../ui/Go'
-import { Ago } from '../../ui/Time'
-import { Card } from './Card'
-import { useText } from './text'
+import { secretsQuery } from '../../../api/queries/automation/secret'
+import { Go } from '../../../ui/AppLink'
+import { Ago } from '../../../ui/state/Time'
+import { Card } from '../form/FormCard'
+import { useText } from '../text'
 
 /** The secrets that only this task's scripts get. */
 export function TaskSecrets({ taskId }: { taskId: string }) {

@@ -1,8 +1,8 @@
-import { api, ok, type Shape } from '../../api/client'
-import type { Script } from '../../api/queries/script'
-import type { Task } from '../../api/queries/task'
-import type { Edits } from './draft'
-import type { ScriptDraft } from './useScript'
+import { api, ok, type Shape } from '../../../api/client'
+import type { Script } from '../../../api/queries/automation/script'
+import type { Task } from '../../../api/queries/automation/task'
+import type { Edits } from './taskDraft'
+import type { ScriptDraft } from './useScriptDraft'
 
 const match = (version: number) => ({ 'if-match': String(version) })
 

@@ -1,6 +1,6 @@
-import type { Shape } from '../../api/client'
-import type { Task } from '../../api/queries/task'
-import { changedFields as fieldsIn, useHeld } from '../../ui/meanwhile/held'
+import type { Shape } from '../../../api/client'
+import type { Task } from '../../../api/queries/automation/task'
+import { changedFields as fieldsIn, useHeld } from '../../../ui/editConflict/heldVersion'
 
 export type Edits = Shape<'TaskBody'>
 

@@ -1,5 +1,5 @@
-import type { Task } from '../../api/queries/task'
-import type { Argument } from '../../ui/arguments/values'
+import type { Task } from '../../../api/queries/automation/task'
+import type { Argument } from '../../../ui/arguments/values'
 
 export interface Template {
   task: Task

@@ -5,8 +5,8 @@ import {
   usersOfScriptQuery,
   type WholeScript,
   wholeScriptQuery,
-} from '../../api/queries/script'
-import { useCan } from '../../app/session'
+} from '../../../api/queries/automation/script'
+import { useCan } from '../../../app/session'
 
 export interface ScriptDraft {
   /** The version that the edits started from. */

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { byField } from '../../api/errors'
-import { type Task, taskQuery } from '../../api/queries/task'
-import { tellFailed } from '../../ui/meanwhile/Meanwhile'
-import { done } from '../../ui/toast'
-import { type Draft, useDraft } from './draft'
-import { save } from './save'
-import { useText } from './text'
-import { type ScriptDraft, useScript } from './useScript'
+import { byField } from '../../../api/errors'
+import { type Task, taskQuery } from '../../../api/queries/automation/task'
+import { tellFailed } from '../../../ui/editConflict/EditConflict'
+import { done } from '../../../ui/toast'
+import { useText } from '../text'
+import { save } from './saveTask'
+import { type Draft, useDraft } from './taskDraft'
+import { type ScriptDraft, useScript } from './useScriptDraft'
 
 export interface TaskForm {
   draft: Draft

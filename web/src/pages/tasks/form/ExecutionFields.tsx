@@ -1,9 +1,9 @@
 import { Group, NumberInput, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { hostNamesQuery } from '../../api/queries/host'
-import { Card } from './Card'
-import type { FormProps } from './draft'
-import { useText } from './text'
+import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import type { FormProps } from '../draft/taskDraft'
+import { useText } from '../text'
+import { Card } from './FormCard'
 
 /** Host, the way of running, and how long it may take. */
 export function WhereFields(props: FormProps) {

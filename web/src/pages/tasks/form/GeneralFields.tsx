@@ -1,9 +1,9 @@
 import { Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { taskNamesQuery } from '../../api/queries/task'
-import { Card } from './Card'
-import type { FormProps } from './draft'
-import { useText } from './text'
+import { taskNamesQuery } from '../../../api/queries/automation/task'
+import type { FormProps } from '../draft/taskDraft'
+import { useText } from '../text'
+import { Card } from './FormCard'
 
 export function GeneralFields({ task, set, errors, readOnly }: FormProps) {
   const t = useText()

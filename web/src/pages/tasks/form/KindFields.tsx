@@ -1,11 +1,11 @@
 import { Group, Select, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core'
 import type { ComponentType } from 'react'
-import { Card } from './Card'
-import type { FormProps } from './draft'
+import type { FormProps } from '../draft/taskDraft'
+import { useText } from '../text'
+import { Card } from './FormCard'
 import { faultUnder } from './OptionFields'
 import { PairsField } from './PairsField'
 import { PeopleField } from './PeopleField'
-import { useText } from './text'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 

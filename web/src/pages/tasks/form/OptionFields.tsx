@@ -1,8 +1,8 @@
 import { Group, NumberInput, Select, Switch, Text } from '@mantine/core'
-import { Card } from './Card'
-import type { FormProps } from './draft'
+import type { FormProps } from '../draft/taskDraft'
+import { useText } from '../text'
+import { Card } from './FormCard'
 import { PairsField } from './PairsField'
-import { useText } from './text'
 
 const HOUR = 3_600_000
 

@@ -1,7 +1,7 @@
 import { TagsInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { membersQuery } from '../../api/queries/access'
-import { tagText } from '../../ui/run/target'
+import { membersQuery } from '../../../api/queries/access'
+import { tagText } from '../../../ui/run/target'
 
 interface Props {
   label: string

@@ -1,9 +1,9 @@
 import { Paper, SimpleGrid, Text, UnstyledButton } from '@mantine/core'
 import { Code, FileCode2, Globe, Megaphone, TextCursorInput, UserCheck } from 'lucide-react'
-import { useCan } from '../../app/session'
-import { Empty } from '../../ui/Empty'
-import { Go } from '../../ui/Go'
-import { useText } from './text'
+import { useCan } from '../../../app/session'
+import { Go } from '../../../ui/AppLink'
+import { Empty } from '../../../ui/layout/EmptyState'
+import { useText } from '../text'
 
 const ICONS = {
   shell: Code,

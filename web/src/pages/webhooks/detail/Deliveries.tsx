@@ -2,15 +2,19 @@ import { Anchor, Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { RotateCcw } from 'lucide-react'
 import { useState } from 'react'
-import { api, ok } from '../../api/client'
-import { type Delivery, deliveriesQuery, deliveryQuery } from '../../api/queries/webhook'
-import { bytes } from '../../lib/format'
-import { Go } from '../../ui/Go'
-import { Loaded } from '../../ui/Loaded'
-import { StateIcon } from '../../ui/StateIcon'
-import { Ago } from '../../ui/Time'
-import { done, failed } from '../../ui/toast'
-import { useText } from './text'
+import { api, ok } from '../../../api/client'
+import {
+  type Delivery,
+  deliveriesQuery,
+  deliveryQuery,
+} from '../../../api/queries/automation/webhook'
+import { bytes } from '../../../lib/format'
+import { Go } from '../../../ui/AppLink'
+import { Loaded } from '../../../ui/layout/QueryResult'
+import { StateIcon } from '../../../ui/state/StateIcon'
+import { Ago } from '../../../ui/state/Time'
+import { done, failed } from '../../../ui/toast'
+import { useText } from '../text'
 
 /** What came in, with its payload, its verdict and the jobs that it made. */
 export function Deliveries({ id }: { id: string }) {

@@ -1,4 +1,4 @@
-import type { Argument } from '../../ui/arguments/values'
+import type { Argument } from '../../../ui/arguments/values'
 
 /** The elements of a payload: those of an array, or the one value. Null: no JSON. */
 export function elementsIn(text: string): { elements: unknown[]; isArray: boolean } | null {

@@ -1,11 +1,11 @@
 import { Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { actingFor, ROOT } from '../../api/client'
-import type { Webhook } from '../../api/queries/webhook'
-import { CopyField } from '../../ui/CopyField'
-import { CallText } from '../../ui/run/CallText'
-import { SecretKey } from '../../ui/run/SecretKey'
-import { useText } from './text'
+import { actingFor, ROOT } from '../../../api/client'
+import type { Webhook } from '../../../api/queries/automation/webhook'
+import { CopyField } from '../../../ui/form/CopyField'
+import { CallText } from '../../../ui/run/calls/CallText'
+import { SecretKey } from '../../../ui/run/calls/SecretKey'
+import { useText } from '../text'
 
 /** Who signs with a secret of their own, as they write themselves. */
 const CHOOSERS: Record<string, string> = { stripe: 'Stripe', slack: 'Slack' }

@@ -1,7 +1,7 @@
 import { MultiSelect, Select, Stack, Switch, TextInput } from '@mantine/core'
-import type { Webhook } from '../../api/queries/webhook'
-import { keyOf, useTargets } from '../../ui/run/targets'
-import { useText } from './text'
+import type { Webhook } from '../../../api/queries/automation/webhook'
+import { keyOf, useTargets } from '../../../ui/run/targetList'
+import { useText } from '../text'
 
 export type Draft = Pick<Webhook, 'name' | 'enable' | 'signature' | 'tasks' | 'workflows'>
 

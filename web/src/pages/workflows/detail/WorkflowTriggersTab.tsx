@@ -1,11 +1,11 @@
 import { Button, Group, MultiSelect, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { startersQuery } from '../../api/queries/task'
-import type { Workflow } from '../../api/queries/workflow'
-import { useCan } from '../../app/session'
-import { Section } from '../../ui/Section'
-import { useWords } from '../../ui/text'
-import { useText } from './text'
+import { startersQuery } from '../../../api/queries/automation/task'
+import type { Workflow } from '../../../api/queries/automation/workflow'
+import { useCan } from '../../../app/session'
+import { Section } from '../../../ui/layout/Section'
+import { useWords } from '../../../ui/text'
+import { useText } from '../text'
 import { useWorkflowForm } from './useWorkflowForm'
 
 export function TriggersTab({ workflow }: { workflow: Workflow }) {

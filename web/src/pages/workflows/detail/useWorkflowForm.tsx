@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { api, ok, type Shape } from '../../api/client'
-import { type Workflow, workflowQuery } from '../../api/queries/workflow'
-import { FieldsMeanwhile } from '../../ui/meanwhile/FieldsMeanwhile'
-import { useHeld } from '../../ui/meanwhile/held'
-import { tellFailed } from '../../ui/meanwhile/Meanwhile'
-import { done } from '../../ui/toast'
-import { useText } from './text'
+import { api, ok, type Shape } from '../../../api/client'
+import { type Workflow, workflowQuery } from '../../../api/queries/automation/workflow'
+import { tellFailed } from '../../../ui/editConflict/EditConflict'
+import { FieldsMeanwhile } from '../../../ui/editConflict/FieldsConflict'
+import { useHeld } from '../../../ui/editConflict/heldVersion'
+import { done } from '../../../ui/toast'
+import { useText } from '../text'
 
 type Body = Shape<'WorkflowBody'>
 

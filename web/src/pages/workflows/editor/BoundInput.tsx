@@ -1,6 +1,6 @@
 import { NumberInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { useText } from './text'
+import { useText } from '../text'
 
 interface Props {
   value: number | null

@@ -1,9 +1,9 @@
 import { Autocomplete, Select } from '@mantine/core'
 import { useState } from 'react'
-import { FormDialog } from '../../ui/FormDialog'
-import { type Draft, type Edge, isEndless, ROUNDS, withBound } from '../../ui/graph/draft'
+import { FormDialog } from '../../../ui/form/FormDialog'
+import { type Draft, type Edge, isEndless, ROUNDS, withBound } from '../../../ui/graph/graphDraft'
+import { useText } from '../text'
 import { BoundInput } from './BoundInput'
-import { useText } from './text'
 
 /** Ends that every step can have. */
 export const EVENTS = ['success', 'failure', 'timeout', 'canceled', 'always']

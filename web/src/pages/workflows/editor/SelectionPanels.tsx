@@ -7,6 +7,7 @@ import {
   Text,
   Title,
 } from '@mantine/core'
+import { wordsOf } from '../../../ui/graph/FlowTable'
 import {
   type Draft,
   type Edge,
@@ -18,13 +19,12 @@ import {
   withChange,
   withoutEdge,
   withoutNode,
-} from '../../ui/graph/draft'
-import { wordsOf } from '../../ui/graph/FlowTable'
-import { useText as useGraphText } from '../../ui/graph/text'
-import { failed } from '../../ui/toast'
+} from '../../../ui/graph/graphDraft'
+import { useText as useGraphText } from '../../../ui/graph/text'
+import { failed } from '../../../ui/toast'
+import { useText } from '../text'
 import { BoundInput } from './BoundInput'
 import { EVENTS } from './ConnectDialog'
-import { useText } from './text'
 
 interface StepProps {
   node: Node

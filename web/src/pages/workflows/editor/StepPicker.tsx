@@ -1,8 +1,8 @@
 import { Select } from '@mantine/core'
 import { useState } from 'react'
-import { FormDialog } from '../../ui/FormDialog'
-import type { Runs } from '../../ui/graph/draft'
-import { useText } from './text'
+import { FormDialog } from '../../../ui/form/FormDialog'
+import type { Runs } from '../../../ui/graph/graphDraft'
+import { useText } from '../text'
 
 interface Props {
   opened: boolean

@@ -12,11 +12,15 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { Cable, Plus, Redo2, Undo2, Wand2 } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { taskNamesQuery } from '../../api/queries/task'
-import type { Workflow } from '../../api/queries/workflow'
-import { workflowNamesQuery } from '../../api/queries/workflowNames'
-import { useKeys } from '../../app/keys'
-import { DiffView } from '../../ui/editor/DiffView'
+import { taskNamesQuery } from '../../../api/queries/automation/task'
+import type { Workflow } from '../../../api/queries/automation/workflow'
+import { workflowNamesQuery } from '../../../api/queries/automation/workflowNames'
+import { useKeys } from '../../../app/keys'
+import { Meanwhile } from '../../../ui/editConflict/EditConflict'
+import { DiffView } from '../../../ui/editor/DiffView'
+import { Unsaved } from '../../../ui/form/UnsavedChanges'
+import { FlowTable } from '../../../ui/graph/FlowTable'
+import { FlowView } from '../../../ui/graph/FlowView'
 import {
   type Draft,
   type Edge,
@@ -31,20 +35,16 @@ import {
   withNode,
   withoutEdge,
   withoutNode,
-} from '../../ui/graph/draft'
-import { FlowTable } from '../../ui/graph/FlowTable'
-import { FlowView } from '../../ui/graph/FlowView'
-import { draftOf } from '../../ui/graph/RunGraph'
-import { useUndo } from '../../ui/graph/undo'
-import { Meanwhile } from '../../ui/meanwhile/Meanwhile'
-import { useWords } from '../../ui/text'
-import { failed } from '../../ui/toast'
-import { Unsaved } from '../../ui/Unsaved'
+} from '../../../ui/graph/graphDraft'
+import { draftOf } from '../../../ui/graph/RunGraph'
+import { useUndo } from '../../../ui/graph/undo'
+import { useWords } from '../../../ui/text'
+import { failed } from '../../../ui/toast'
+import { useSaveWorkflow } from '../detail/useWorkflowForm'
+import { useText } from '../text'
 import { ConnectDialog } from './ConnectDialog'
-import { EdgePanel, StepPanel } from './Panels'
-import { TaskPicker } from './TaskPicker'
-import { useText } from './text'
-import { useSaveWorkflow } from './useWorkflowForm'
+import { EdgePanel, StepPanel } from './SelectionPanels'
+import { TaskPicker } from './StepPicker'
 
 interface Props {
   workflow: Workflow

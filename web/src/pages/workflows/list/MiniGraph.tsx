@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
-import type { Workflow } from '../../api/queries/workflow'
-import { mini, STEP } from './mini'
+import type { Workflow } from '../../../api/queries/automation/workflow'
+import { mini, STEP } from './miniLayout'
 
 const DOT = STEP / 2
 const TALLEST = 3 * STEP

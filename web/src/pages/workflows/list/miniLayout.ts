@@ -1,4 +1,4 @@
-import { type Draft, isEndless } from '../../ui/graph/draft'
+import { type Draft, isEndless } from '../../../ui/graph/graphDraft'
 
 interface Dot {
   id: string

@@ -1,6 +1,6 @@
-import { api, loose, ok } from '../../api/client'
-import { dateTime, time } from '../../lib/format'
-import type { LogStore } from './store'
+import { api, loose, ok } from '../../../api/client'
+import { dateTime, time } from '../../../lib/format'
+import type { LogStore } from './logStore'
 
 interface Mark {
   line: number

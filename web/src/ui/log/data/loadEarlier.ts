@@ -1,5 +1,5 @@
-import { carried } from './ansi'
-import { type Fetch, LONGEST, type LogStore } from './store'
+import { carried } from '../lines/ansi'
+import { type Fetch, LONGEST, type LogStore } from './logStore'
 
 interface Place {
   /** The first of the rows, and how many. */

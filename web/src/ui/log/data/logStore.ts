@@ -1,4 +1,4 @@
-import { carried, plain } from './ansi'
+import { carried, plain } from '../lines/ansi'
 
 /** Lines are kept in blocks; whole blocks go when a tab holds too many, and come back when read. */
 export const BLOCK = 1_000
@@ -212,7 +212,7 @@ export class LogStore {
     if (this.coming.has(n)) return
     this.coming.add(n)
     try {
-      const { readBack } = await import('./back')
+      const { readBack } = await import('./loadEarlier')
       const count = Math.min(BLOCK, this.full - n * BLOCK)
       const place = { first: n * BLOCK, count, carry: this.carries[n] ?? '' }
       this.blocks.set(n, await readBack(this, this.fetch, place))

@@ -1,6 +1,6 @@
-import { address, api, loose, ok } from '../../api/client'
-import { listen, type Message, StreamRefused } from '../../lib/sse'
-import type { Ending, LogStore } from './store'
+import { address, api, loose, ok } from '../../../api/client'
+import { listen, type Message, StreamRefused } from '../../../lib/sse'
+import type { Ending, LogStore } from './logStore'
 
 // The server says a word every 15 s even when the script says none.
 const FIRST_WORD_MS = 20_000
@@ -114,7 +114,7 @@ export class LogFeed {
   }
 
   private async poll(): Promise<boolean> {
-    const { readOn } = await import('./poll')
+    const { readOn } = await import('./pollLog')
     const next = await readOn(this.jobId, this.attempt, this.lastId, this.store)
     this.lastId = next ?? this.lastId
     return next !== null

@@ -1,5 +1,5 @@
-import { address } from '../../api/client'
-import type { LogStore } from './store'
+import { address } from '../../../api/client'
+import type { LogStore } from './logStore'
 
 /** Takes in what was written since; gives the id that a stream would have, or null: not to be had. */
 export async function readOn(

@@ -1,5 +1,5 @@
-import { type Look, Pen } from './pen'
-import { positions } from './positions'
+import { positions } from '../search/positions'
+import { type Look, Pen } from './textStyle'
 
 /** A piece of a line in one look. Text only: nothing of it is ever markup. */
 export interface Span extends Look {

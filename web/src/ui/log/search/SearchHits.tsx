@@ -1,9 +1,9 @@
 import { ActionIcon } from '@mantine/core'
 import { ChevronDown, ChevronUp } from 'lucide-react'
 import { type Ref, useImperativeHandle } from 'react'
-import { useKeys } from '../../app/keys'
-import { type Finding, type Step, useFind } from './find'
-import { useLogText } from './text'
+import { useKeys } from '../../../app/keys'
+import { useLogText } from '../text'
+import { type Finding, type Step, useFind } from './useLogSearch'
 
 /** What was found: how many lines, which of them is shown, and the way to the others. */
 export function Hits({ step: ref, ...finding }: Finding & { step: Ref<Step> }) {

@@ -1,10 +1,18 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { api, loose, ok } from '../../api/client'
-import { failed } from '../toast'
-import { type Asking, type Hits, lastPage, MOST, type Page, pageAfter, pageBefore } from './pages'
-import type { LogStore } from './store'
+import { api, loose, ok } from '../../../api/client'
+import { failed } from '../../toast'
+import type { LogStore } from '../data/logStore'
+import {
+  type Asking,
+  type Hits,
+  lastPage,
+  MOST,
+  type Page,
+  pageAfter,
+  pageBefore,
+} from './hitPages'
 
 export type Step = (by: 1 | -1) => void
 

@@ -1,7 +1,7 @@
 import { Modal } from '@mantine/core'
-import { useWords } from '../text'
-import type { LogStore } from './store'
-import { useLogText } from './text'
+import { useWords } from '../../text'
+import type { LogStore } from '../data/logStore'
+import { useLogText } from '../text'
 
 interface Props {
   store: LogStore

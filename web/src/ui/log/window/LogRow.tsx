@@ -1,9 +1,9 @@
 import { memo } from 'react'
-import { bytes } from '../../lib/format'
-import { marked, plain, type Span, sliced, spans } from './ansi'
-import { SHOWN } from './rows'
-import type { Gap } from './store'
-import { useLogText } from './text'
+import { bytes } from '../../../lib/format'
+import type { Gap } from '../data/logStore'
+import { marked, plain, type Span, sliced, spans } from '../lines/ansi'
+import { useLogText } from '../text'
+import { SHOWN } from './rowLayout'
 
 // Rows are made many times a second: each asks for its words once, without listening for more.
 const words = useLogText.now

@@ -8,12 +8,12 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
+import type { Times } from '../data/lineTimes'
+import type { LogStore } from '../data/logStore'
+import { useLogText } from '../text'
 import { LINE_PX, LogRow } from './LogRow'
-import { type Layout, useLayout } from './rows'
+import { type Layout, useLayout } from './rowLayout'
 import { selected, textBetween } from './selection'
-import type { LogStore } from './store'
-import { useLogText } from './text'
-import type { Times } from './times'
 
 /** Browsers draw no element much higher than this; a longer log is scrolled in larger steps. */
 const HIGHEST_PX = 15_000_000

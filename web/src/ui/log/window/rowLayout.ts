@@ -1,5 +1,5 @@
 import { use, useMemo } from 'react'
-import type { LogStore } from './store'
+import type { LogStore } from '../data/logStore'
 
 /** Characters of a line that are drawn; the rest is one click away. */
 export const SHOWN = 4_000
@@ -37,12 +37,12 @@ class Plain implements Layout {
   }
 }
 
-let coming: Promise<typeof import('./wrapped')> | undefined
+let coming: Promise<typeof import('./wrappedRows')> | undefined
 
 /** So many characters fit beside the numbers; 0: lines are not wrapped. */
 export function useLayout(store: LogStore, columns: number): Layout {
   // Whoever does not wrap lines does not load what breaks them.
-  if (columns) coming ??= import('./wrapped')
+  if (columns) coming ??= import('./wrappedRows')
   const Made = columns ? use(coming!).Wrapped : Plain
   return useMemo(() => new Made(store, columns), [store, columns, Made])
 }

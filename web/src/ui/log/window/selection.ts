@@ -1,4 +1,4 @@
-import type { LogStore } from './store'
+import type { LogStore } from '../data/logStore'
 
 /** A place in the log: a row, and a character of it. */
 export interface Place {

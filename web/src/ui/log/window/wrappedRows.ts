@@ -1,5 +1,5 @@
-import { type Layout, type Piece, SHOWN } from './rows'
-import { BLOCK, type LogStore } from './store'
+import { BLOCK, type LogStore } from '../data/logStore'
+import { type Layout, type Piece, SHOWN } from './rowLayout'
 
 interface Heights {
   /** Where each row of the block begins, counted in lines of the screen. */

@@ -1,14 +1,14 @@
 import { Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useCan } from '../../app/session'
-import { firstValues, toShow } from '../arguments/values'
-import { Loaded } from '../Loaded'
+import { useCan } from '../../../app/session'
+import { firstValues, toShow } from '../../arguments/values'
+import { Loaded } from '../../layout/QueryResult'
+import { type Runnable, runnableQuery, type Target } from '../target'
+import { useText } from '../text'
+import { curlCall, htmlForm, type Key, pythonCall } from './apiCalls'
 import { CallText } from './CallText'
-import { curlCall, htmlForm, type Key, pythonCall } from './calls'
 import { SecretKey } from './SecretKey'
-import { type Runnable, runnableQuery, type Target } from './target'
-import { useText } from './text'
 
 /** Ready calls that run a task or a workflow: with a token, and with its secret key. */
 export function ApiPanel({ target }: { target: Target }) {

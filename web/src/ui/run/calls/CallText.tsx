@@ -1,7 +1,7 @@
 import { ActionIcon, CopyButton, Tooltip } from '@mantine/core'
 import { Check, Copy } from 'lucide-react'
-import { useWords } from '../text'
-import './run.css'
+import { useWords } from '../../text'
+import '../run.css'
 
 /** A few lines to take away. */
 export function CallText({ text, label }: { text: string; label: string }) {

@@ -1,6 +1,6 @@
-import { actingFor, ROOT } from '../../api/client'
-import { type Argument, nameOf } from '../arguments/values'
-import type { Target } from './target'
+import { actingFor, ROOT } from '../../../api/client'
+import { type Argument, nameOf } from '../../arguments/values'
+import type { Target } from '../target'
 
 /** How a call authorizes itself: a token from the environment, or the secret key of the record. */
 export type Key = { token: true } | { secret: string }

@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core'
-import type { Shape } from '../../api/client'
-import { Go } from '../../ui/Go'
-import { Section } from '../../ui/Section'
+import type { Shape } from '../../../../api/client'
+import { Go } from '../../../../ui/AppLink'
+import { Section } from '../../../../ui/layout/Section'
+import { useJobText } from '../../jobText'
 import { type Fact, Facts } from './Facts'
-import { useJobText } from './jobText'
-import { shown } from './values'
+import { shown } from './valueText'
 
 type Planned = Shape<'Planned'>
 

@@ -1,9 +1,9 @@
 import { Table, Text } from '@mantine/core'
-import type { Job } from '../../api/queries/job'
-import { type Argument, nameOf } from '../../ui/arguments/values'
-import { Section } from '../../ui/Section'
-import { useJobText } from './jobText'
-import { laidOut, shown } from './values'
+import type { Job } from '../../../../api/queries/job'
+import { type Argument, nameOf } from '../../../../ui/arguments/values'
+import { Section } from '../../../../ui/layout/Section'
+import { useJobText } from '../../jobText'
+import { laidOut, shown } from './valueText'
 
 /** The values that the job was given. */
 export function InputTab({ job }: { job: Job }) {

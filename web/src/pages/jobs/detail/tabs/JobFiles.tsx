@@ -1,12 +1,12 @@
 import { ActionIcon, Badge, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
-import { address } from '../../api/client'
-import { filesQuery } from '../../api/queries/job'
-import { bytes } from '../../lib/format'
-import { Loaded } from '../../ui/Loaded'
-import { Section } from '../../ui/Section'
-import { useJobText } from './jobText'
+import { address } from '../../../../api/client'
+import { filesQuery } from '../../../../api/queries/job'
+import { bytes } from '../../../../lib/format'
+import { Loaded } from '../../../../ui/layout/QueryResult'
+import { Section } from '../../../../ui/layout/Section'
+import { useJobText } from '../../jobText'
 
 /** The files that the script left, to take away. */
 export function Files({ jobId }: { jobId: string }) {

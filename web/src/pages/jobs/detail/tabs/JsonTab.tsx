@@ -1,10 +1,10 @@
 import { Button, CopyButton } from '@mantine/core'
 import { Copy } from 'lucide-react'
 import { useMemo } from 'react'
-import type { Job } from '../../api/queries/job'
-import { Section } from '../../ui/Section'
-import { useWords } from '../../ui/text'
-import { useJobText } from './jobText'
+import type { Job } from '../../../../api/queries/job'
+import { Section } from '../../../../ui/layout/Section'
+import { useWords } from '../../../../ui/text'
+import { useJobText } from '../../jobText'
 
 /** The record itself; its log stands on its own page. */
 export function JsonTab({ job }: { job: Job }) {

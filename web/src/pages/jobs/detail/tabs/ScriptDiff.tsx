@@ -1,15 +1,15 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
-import { scriptQuery } from '../../api/queries/job'
-import { Go } from '../../ui/Go'
-import { Loaded } from '../../ui/Loaded'
-import { Section } from '../../ui/Section'
-import { Ago } from '../../ui/Time'
-import { useJobText } from './jobText'
+import { scriptQuery } from '../../../../api/queries/job'
+import { Go } from '../../../../ui/AppLink'
+import { Loaded } from '../../../../ui/layout/QueryResult'
+import { Section } from '../../../../ui/layout/Section'
+import { Ago } from '../../../../ui/state/Time'
+import { useJobText } from '../../jobText'
 
 const DiffView = lazy(() =>
-  import('../../ui/editor/DiffView').then((it) => ({ default: it.DiffView })),
+  import('../../../../ui/editor/DiffView').then((it) => ({ default: it.DiffView })),
 )
 
 /** Whether the script is another one than when it last went well, and what changed. */

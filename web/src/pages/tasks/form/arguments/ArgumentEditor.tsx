@@ -10,12 +10,12 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useState } from 'react'
-import { useKeys } from '../../app/keys'
-import { ArgumentField } from '../../ui/arguments/ArgumentField'
-import type { Argument } from '../../ui/arguments/values'
-import { useWords } from '../../ui/text'
-import { optionsIn, optionsText } from './order'
-import { useText } from './text'
+import { useKeys } from '../../../../app/keys'
+import { ArgumentField } from '../../../../ui/arguments/ArgumentField'
+import type { Argument } from '../../../../ui/arguments/values'
+import { useWords } from '../../../../ui/text'
+import { useText } from '../../text'
+import { optionsIn, optionsText } from './argumentOrder'
 
 interface Props {
   value: Argument

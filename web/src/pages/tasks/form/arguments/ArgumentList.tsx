@@ -1,13 +1,13 @@
 import { ActionIcon, Button, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { GripVertical, Pencil, Plus, Trash2 } from 'lucide-react'
 import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react'
-import { type Argument, nameOf } from '../../ui/arguments/values'
+import { type Argument, nameOf } from '../../../../ui/arguments/values'
+import type { FormProps } from '../../draft/taskDraft'
+import { argument } from '../../draft/templates'
+import { useText } from '../../text'
+import { Card } from '../FormCard'
 import { ArgumentEditor } from './ArgumentEditor'
-import { Card } from './Card'
-import type { FormProps } from './draft'
-import { moved, numbered } from './order'
-import { argument } from './templates'
-import { useText } from './text'
+import { moved, numbered } from './argumentOrder'
 
 /** The arguments in their order. A row moves by dragging, or with the arrow keys on its grip. */
 export function ArgumentList({ task, set, errors, readOnly }: FormProps) {

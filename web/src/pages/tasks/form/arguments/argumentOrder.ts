@@ -1,4 +1,4 @@
-import type { Argument } from '../../ui/arguments/values'
+import type { Argument } from '../../../../ui/arguments/values'
 
 export function moved<T>(list: T[], from: number, to: number): T[] {
   const next = [...list]
