@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import { UI } from './api/client'
 import { Missing } from './app/ErrorPage'
-import { doorRoute, loginRoute, missingRoute, orgRoute, rootRoute, switchRoute } from './app/routes'
+import { homeRoute, missingRoute, orgRoute, rootRoute } from './app/routes'
 import { auditRoutes } from './pages/audit/routes'
 import { dashboardRoutes } from './pages/dashboard/routes'
 import { hostRoutes } from './pages/hosts/routes'
@@ -23,9 +23,7 @@ import { webhooksRoutes } from './pages/webhooks/routes'
 import { workflowsRoutes } from './pages/workflows/routes'
 
 const tree = rootRoute.addChildren([
-  doorRoute,
-  loginRoute,
-  switchRoute,
+  homeRoute,
   ...loginRoutes,
   ...wallRoutes,
   ...publicRoutes,

@@ -1,10 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import {
-  createRootRouteWithContext,
-  createRoute,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router'
 import { actFor } from '../api/client'
 import { ApiError } from '../api/errors'
 import { Broken, Missing } from './ErrorPage'
@@ -58,8 +53,8 @@ export const missingRoute = createRoute({
   component: Missing,
 })
 
-/** The door: to the dashboard of the organization that the session is in. */
-export const doorRoute = createRoute({
+/** Redirects to the dashboard of the organization that the session is in. */
+export const homeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
   beforeLoad: async ({ context }) => {
@@ -70,33 +65,4 @@ export const doorRoute = createRoute({
     })
     throw redirect({ to: '/$customer', params: { customer: profile.current_customer.name } })
   },
-})
-
-interface To {
-  to?: string
-  /** Why a sign-in through a provider failed. */
-  problem?: string
-}
-
-/** A local address to go on to, never another site. */
-export function validTo(search: Record<string, unknown>): To {
-  const { to, problem } = search
-  return {
-    ...(typeof to === 'string' && /^\/(?![/\\])/.test(to) ? { to } : {}),
-    ...(typeof problem === 'string' ? { problem } : {}),
-  }
-}
-
-export const loginRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/login',
-  validateSearch: validTo,
-  component: lazyRouteComponent(() => import('../pages/login/LoginPage'), 'LoginPage'),
-})
-
-export const switchRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/switch',
-  validateSearch: validTo,
-  component: lazyRouteComponent(() => import('../pages/login/SwitchPage'), 'SwitchPage'),
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { firstRange } from '../../src/ui/chart/firstRange'
+import { firstRange } from '../../src/ui/chart/timeRange'
 
 test('a chart of something new shows an hour first, later a day', () => {
   const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()

@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
 import { describe, expect, it, vi } from 'vitest'
 import { settled } from '../../src/ui/log/data/loadEarlier'
-import { BLOCK, LogStore, MOST_BLOCKS } from '../../src/ui/log/data/logStore'
+import { BLOCK, MAX_BLOCKS } from '../../src/ui/log/data/logBlocks'
+import { LogStore } from '../../src/ui/log/data/logStore'
 import { unfinished } from '../../src/ui/log/data/pollLog'
 import { carried, marked, plain, spans } from '../../src/ui/log/lines/ansi'
 import { linesOf } from '../../src/ui/log/lines/lineHash'
@@ -65,7 +66,7 @@ describe('the lines of a log', () => {
       asked.push([first, count])
       return { first, lines: Array.from({ length: count }, (_, i) => `line ${first + i}`) }
     })
-    const lines = (MOST_BLOCKS + 5) * BLOCK
+    const lines = (MAX_BLOCKS + 5) * BLOCK
     for (let n = 1; n <= lines; n++) made.append(`line ${n}\n`)
     expect(made.rows).toBe(lines)
     expect(made.text(10)).toBeNull()

@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { ChevronDown, ChevronRight, Download, History } from 'lucide-react'
 import { useState } from 'react'
 import { address, api, type Counted, counted, loose, type Shape } from '../../api/client'
@@ -12,9 +13,11 @@ import { Loaded } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
 import { nameOf, pageOf } from './auditObject'
 import { changes, type FieldChange } from './changes'
-import { type AuditSearch, auditRoute } from './routes'
+import type { AuditSearch } from './search'
 import { useText } from './text'
 import './audit.css'
+
+const auditRoute = getRouteApi('/$customer/audit')
 
 type Row = Shape<'AuditRecord'>
 const PAGE = 100

@@ -1,23 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/routes'
-
-export interface AuditSearch {
-  user?: string
-  action?: string
-  object_id?: string
-  from?: string
-  to?: string
-}
-
-const NAMES = ['user', 'action', 'object_id', 'from', 'to'] as const
+import { validAuditSearch } from './search'
 
 export const auditRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/audit',
-  validateSearch: (search: Record<string, unknown>): AuditSearch =>
-    Object.fromEntries(
-      NAMES.filter((name) => search[name]).map((name) => [name, String(search[name])]),
-    ),
+  validateSearch: validAuditSearch,
   component: lazyRouteComponent(() => import('./AuditPage'), 'AuditPage'),
 })
 

@@ -1,5 +1,6 @@
 import { Button, Group, Paper, SegmentedControl, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { Activity, Server } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { countsQuery } from '../../api/queries/counts'
@@ -20,8 +21,9 @@ import {
 } from '../../ui/monitoring/MonitorRow'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { useWords } from '../../ui/text'
-import { dashboardRoute } from './routes'
 import { useText } from './text'
+
+const dashboardRoute = getRouteApi('/$customer/')
 
 const InstallLine = lazy(() =>
   import('../../ui/hosts/InstallLine').then((found) => ({ default: found.InstallLine })),

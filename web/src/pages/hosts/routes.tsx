@@ -1,17 +1,15 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { HostFilter } from '../../api/queries/monitoring/host'
 import { orgRoute } from '../../app/routes'
-
-function word(value: unknown): string | undefined {
-  return typeof value === 'string' && value ? value : undefined
-}
+import { type RawSearch, textParam } from '../../lib/search'
+import { validRange } from '../../ui/chart/timeRange'
 
 export const hostsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/hosts',
-  validateSearch: (search: Record<string, unknown>): HostFilter => ({
-    q: word(search.q),
-    tag: word(search.tag),
+  validateSearch: (search: RawSearch): HostFilter => ({
+    q: textParam(search.q),
+    tag: textParam(search.tag),
   }),
   component: lazyRouteComponent(() => import('./list/HostsPage'), 'HostsPage'),
 })
@@ -22,16 +20,10 @@ export const addHostRoute = createRoute({
   component: lazyRouteComponent(() => import('./list/AddHostPage'), 'AddPage'),
 })
 
-export const RANGES = ['1h', '24h', '7d', '30d'] as const
-export type Range = (typeof RANGES)[number]
-
 export const hostRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/hosts/$id',
-  validateSearch: (search: Record<string, unknown>): { range?: Range } => {
-    const range = RANGES.find((one) => one === search.range)
-    return range ? { range } : {}
-  },
+  validateSearch: validRange,
   component: lazyRouteComponent(() => import('./detail/HostPage'), 'HostPage'),
 })
 

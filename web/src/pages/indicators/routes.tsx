@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/routes'
+import { validRange } from '../../ui/chart/timeRange'
 import { sought } from '../../ui/list/listSearch'
 
 export const indicatorsRoute = createRoute({
@@ -15,16 +16,10 @@ export const newIndicatorRoute = createRoute({
   component: lazyRouteComponent(() => import('./form/IndicatorEditPage'), 'NewIndicatorPage'),
 })
 
-export const RANGES = ['1h', '24h', '7d', '30d'] as const
-export type Range = (typeof RANGES)[number]
-
 export const indicatorRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/indicators/$id',
-  validateSearch: (search: Record<string, unknown>): { range?: Range } => {
-    const range = RANGES.find((one) => one === search.range)
-    return range ? { range } : {}
-  },
+  validateSearch: validRange,
   component: lazyRouteComponent(() => import('./detail/IndicatorPage'), 'IndicatorPage'),
 })
 

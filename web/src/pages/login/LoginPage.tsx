@@ -1,13 +1,14 @@
 import { Alert, Anchor, Button, Divider, PasswordInput, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { api, ok, UI } from '../../api/client'
-import { loginRoute } from '../../app/routes'
 import { Card } from './LoginCard'
 import { Providers, useMethods } from './ProviderButtons'
 import { type Asked, askedBy, SecondStep } from './SecondStep'
 import { useText } from './text'
+
+const loginRoute = getRouteApi('/login')
 
 export function LoginPage() {
   const { to, problem } = loginRoute.useSearch()

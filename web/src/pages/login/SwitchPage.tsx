@@ -1,12 +1,14 @@
 import { Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { Building2 } from 'lucide-react'
 import { api, ok, UI } from '../../api/client'
-import { switchRoute } from '../../app/routes'
 import { profileQuery } from '../../app/session'
 import { Empty } from '../../ui/layout/EmptyState'
 import { failed } from '../../ui/toast'
 import { useText } from './text'
+
+const switchRoute = getRouteApi('/switch')
 
 /** A link into an organization that the session is not in: go there, or stay. */
 export function SwitchPage() {

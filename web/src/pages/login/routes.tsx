@@ -1,5 +1,20 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { rootRoute } from '../../app/routes'
+import { validLoginSearch } from './search'
+
+const loginRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/login',
+  validateSearch: validLoginSearch,
+  component: lazyRouteComponent(() => import('./LoginPage'), 'LoginPage'),
+})
+
+const switchRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/switch',
+  validateSearch: validLoginSearch,
+  component: lazyRouteComponent(() => import('./SwitchPage'), 'SwitchPage'),
+})
 
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -20,4 +35,4 @@ const linkRoute = createRoute({
   component: lazyRouteComponent(() => import('./LinkPage'), 'LinkPage'),
 })
 
-export const loginRoutes = [setupRoute, recoverRoute, linkRoute] as const
+export const loginRoutes = [loginRoute, switchRoute, setupRoute, recoverRoute, linkRoute] as const

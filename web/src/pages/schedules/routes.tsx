@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/routes'
+import { type RawSearch, textParam } from '../../lib/search'
 import { sought } from '../../ui/list/listSearch'
 
 export const schedulesRoute = createRoute({
@@ -9,19 +10,17 @@ export const schedulesRoute = createRoute({
   component: lazyRouteComponent(() => import('./list/SchedulesPage'), 'SchedulesPage'),
 })
 
-interface NewSearch {
+interface NewScheduleSearch {
   task?: string
   workflow?: string
 }
 
-const text = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
-
 export const newScheduleRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/schedules/new',
-  validateSearch: (search: Record<string, unknown>): NewSearch => ({
-    task: text(search.task),
-    workflow: text(search.workflow),
+  validateSearch: (search: RawSearch): NewScheduleSearch => ({
+    task: textParam(search.task),
+    workflow: textParam(search.workflow),
   }),
   component: lazyRouteComponent(() => import('./form/NewSchedulePage'), 'NewSchedulePage'),
 })

@@ -1,5 +1,6 @@
 import { Alert, Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { Download, Play, Save } from 'lucide-react'
 import { address } from '../../api/client'
 import {
@@ -26,12 +27,13 @@ import { Section } from '../../ui/layout/Section'
 import { useWords } from '../../ui/text'
 import { done } from '../../ui/toast'
 import { deleteFile } from './files'
-import { scriptRoute } from './routes'
 import { Details } from './ScriptDetails'
 import './scripts.css'
 import { useText } from './text'
 import { UploadButton } from './UploadButton'
 import { useScriptText } from './useScriptText'
+
+const scriptRoute = getRouteApi('/$customer/scripts/$id')
 
 export function ScriptPage() {
   const t = useText()

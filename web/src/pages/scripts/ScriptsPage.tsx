@@ -1,6 +1,6 @@
 import { Button, Group, Paper, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { FileText, Plus, Search } from 'lucide-react'
 import { useRef } from 'react'
 import { type Script, scriptsQuery } from '../../api/queries/automation/script'
@@ -13,10 +13,11 @@ import { Empty } from '../../ui/layout/EmptyState'
 import { Loaded } from '../../ui/layout/QueryResult'
 import { useRowKeys } from '../../ui/list/rowKeys'
 import { Ago } from '../../ui/state/Time'
-import { scriptsRoute } from './routes'
 import './scripts.css'
 import { useText } from './text'
 import { UploadButton } from './UploadButton'
+
+const scriptsRoute = getRouteApi('/$customer/scripts')
 
 export function ScriptsPage() {
   const t = useText()
@@ -39,7 +40,7 @@ export function ScriptsPage() {
 function Head({ count, q }: { count: number | undefined; q: string }) {
   const t = useText()
   const field = useRef<HTMLInputElement>(null)
-  const navigate = useNavigate({ from: scriptsRoute.fullPath })
+  const navigate = scriptsRoute.useNavigate()
   const mayEdit = useCan()('script.edit')
   useKeys({ '/': () => field.current?.focus() })
   return (

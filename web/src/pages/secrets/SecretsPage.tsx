@@ -1,6 +1,6 @@
 import { ActionIcon, Anchor, Badge, Button, Group, Paper, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { KeyRound, Pencil, Plus, Trash2, X } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../api/client'
@@ -16,10 +16,11 @@ import { Loaded } from '../../ui/layout/QueryResult'
 import { Ago } from '../../ui/state/Time'
 import { useWords } from '../../ui/text'
 import { done, failed } from '../../ui/toast'
-import { secretsRoute } from './routes'
 import { SecretForm } from './SecretForm'
 import './secrets.css'
 import { useText } from './text'
+
+const secretsRoute = getRouteApi('/$customer/secrets')
 
 export function SecretsPage() {
   const t = useText()
@@ -31,7 +32,7 @@ export function SecretsPage() {
 function Inside() {
   const t = useText()
   const { task, set } = secretsRoute.useSearch()
-  const navigate = useNavigate({ from: secretsRoute.fullPath })
+  const navigate = secretsRoute.useNavigate()
   const query = useQuery(secretsQuery)
   const [form, setForm] = useState<{ old?: Secret } | null>(set ? {} : null)
   const [removing, setRemoving] = useState<Secret | null>(null)

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/routes'
+import { type RawSearch, textParam } from '../../lib/search'
 
 interface SecretsSearch {
   /** Only those of this task. */
@@ -11,8 +12,8 @@ interface SecretsSearch {
 export const secretsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/secrets',
-  validateSearch: (search: Record<string, unknown>): SecretsSearch => ({
-    task: typeof search.task === 'string' && search.task ? search.task : undefined,
+  validateSearch: (search: RawSearch): SecretsSearch => ({
+    task: textParam(search.task),
     set: search.set === true || search.set === 'true' ? true : undefined,
   }),
   component: lazyRouteComponent(() => import('./SecretsPage'), 'SecretsPage'),

@@ -1,4 +1,5 @@
 import { Stack, Tabs } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
 import { type ComponentType, lazy, Suspense } from 'react'
 import { Missing } from '../../app/ErrorPage'
 import { type Level, reaches } from '../../app/permissions'
@@ -7,8 +8,10 @@ import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { useGo } from '../../ui/AppLink'
 import { useTabInView } from '../../ui/layout/useTabInView'
-import { settingsRoute, TABS, type Tab } from './routes'
+import { TABS, type Tab } from './tabs'
 import { useText } from './text'
+
+const settingsRoute = getRouteApi('/$customer/settings/$tab')
 
 const part = <N extends string>(load: () => Promise<Record<N, ComponentType>>, name: N) =>
   lazy(() => load().then((found) => ({ default: found[name] })))

@@ -1,17 +1,6 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { orgRoute } from '../../app/routes'
 
-export const TABS = [
-  'organization',
-  'credentials',
-  'notifications',
-  'retention',
-  'appearance',
-  'security',
-  'about',
-] as const
-export type Tab = (typeof TABS)[number]
-
 const indexRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/settings',

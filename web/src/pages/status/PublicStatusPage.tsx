@@ -1,5 +1,6 @@
 import { Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { SearchX } from 'lucide-react'
 import { ApiError } from '../../api/errors'
 import { type PublicStatus, publicStatusQuery } from '../../api/queries/monitoring/statusPage'
@@ -11,9 +12,10 @@ import { Loaded } from '../../ui/layout/QueryResult'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { Ago } from '../../ui/state/Time'
 import { PartRow } from './PartRow'
-import { publicStatusRoute } from './routes'
 import { useText } from './text'
 import './status.css'
+
+const publicStatusRoute = getRouteApi('/status/$slug')
 
 /** How it is, for anybody; it looks again by itself. */
 export function PublicPage() {

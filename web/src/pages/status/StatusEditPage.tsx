@@ -10,6 +10,7 @@ import {
   Title,
 } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { api, ok, ROOT, type Shape, UI } from '../../api/client'
 import { ApiError, byField } from '../../api/errors'
@@ -24,9 +25,10 @@ import { useWords } from '../../ui/text'
 import { done } from '../../ui/toast'
 import { PartsInput } from './PartsInput'
 import { type Draft, draftOf, fresh, partOf } from './partDraft'
-import { editStatusRoute } from './routes'
 import { useText } from './text'
 import './status.css'
+
+const editStatusRoute = getRouteApi('/$customer/status/$id')
 
 interface Values {
   title: string

@@ -1,9 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/routes'
 import { sought } from '../../ui/list/listSearch'
-
-export const TABS = ['graph', 'jobs', 'triggers', 'access', 'api', 'history', 'settings'] as const
-export type Tab = (typeof TABS)[number]
+import { validWorkflowSearch } from './search'
 
 export const workflowsRoute = createRoute({
   getParentRoute: () => orgRoute,
@@ -18,34 +16,17 @@ export const newWorkflowRoute = createRoute({
   component: lazyRouteComponent(() => import('./list/NewWorkflowPage'), 'NewPage'),
 })
 
-interface PageSearch {
-  /** A past run, drawn over the graph. */
-  job?: string
-  run?: boolean
-  edit?: boolean
-  table?: boolean
-}
-
-function pageSearch(search: Record<string, unknown>): PageSearch {
-  return {
-    ...(search.job ? { job: String(search.job) } : {}),
-    ...(search.run ? { run: true } : {}),
-    ...(search.edit ? { edit: true } : {}),
-    ...(search.table ? { table: true } : {}),
-  }
-}
-
 export const workflowRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/workflows/$id',
-  validateSearch: pageSearch,
+  validateSearch: validWorkflowSearch,
   component: lazyRouteComponent(() => import('./detail/WorkflowPage'), 'WorkflowPage'),
 })
 
 export const workflowTabRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/workflows/$id/$tab',
-  validateSearch: pageSearch,
+  validateSearch: validWorkflowSearch,
   component: lazyRouteComponent(() => import('./detail/WorkflowPage'), 'WorkflowPage'),
 })
 

@@ -6,7 +6,7 @@ import 'uplot/dist/uPlot.min.css'
 import { dateTime } from '../../lib/format'
 import { prefs } from '../../lib/prefs'
 import type { Series } from './series'
-import { COLORS, shown } from './TimeChart'
+import { COLORS, formatValue } from './seriesFormat'
 import { metricName } from './text'
 
 interface Props {
@@ -98,7 +98,7 @@ function optionsOf(
         space: 76,
         values: (_u, ticks, _i, _space, step) => ticks.map((at) => tick(at, step)),
       },
-      { ...axis, size: 56, values: (_u, ticks) => ticks.map((v) => shown(names[0]!, v)) },
+      { ...axis, size: 56, values: (_u, ticks) => ticks.map((v) => formatValue(names[0]!, v)) },
     ],
     series: [
       {},

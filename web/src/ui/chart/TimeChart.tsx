@@ -1,22 +1,13 @@
 import { Box, ScrollArea, SegmentedControl, Table, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
-import { bytes, dateTime } from '../../lib/format'
-import { number } from '../../lib/i18n'
+import { dateTime } from '../../lib/format'
 import type { Line, Series } from './series'
+import { COLORS, formatValue } from './seriesFormat'
 import { metricName, useText } from './text'
 import './chart.css'
 
 const Plot = lazy(() => import('./Plot').then((found) => ({ default: found.Plot })))
 const ROWS = 200
-/** Told apart by eye and in forced colours; each line also has its name below the chart. */
-export const COLORS = [
-  'var(--st-run)',
-  'var(--st-ok)',
-  'var(--st-wait)',
-  'var(--st-warn)',
-  'var(--st-stop)',
-  'var(--st-fail)',
-]
 
 interface Props {
   series: Series
@@ -80,14 +71,9 @@ export function TimeChart({ series, from, to, height = 240 }: Props) {
   )
 }
 
-export function shown(name: string, value: number): string {
-  if (name === 'bytes') return bytes(value)
-  return number(value, Math.abs(value) < 100 ? 1 : 0)
-}
-
 function valueAt(line: Line, at: number): string {
   const value = line.values[at]
-  return value == null ? '—' : shown(line.name, value)
+  return value == null ? '—' : formatValue(line.name, value)
 }
 
 function summary(line: Line): string {
@@ -97,9 +83,9 @@ function summary(line: Line): string {
   const [low, high, last] = [Math.min(...known), Math.max(...known), known.at(-1)!]
   return t.summary(
     metricName(line.name),
-    shown(line.name, low),
-    shown(line.name, high),
-    shown(line.name, last),
+    formatValue(line.name, low),
+    formatValue(line.name, high),
+    formatValue(line.name, last),
   )
 }
 
@@ -125,7 +111,7 @@ function Values({ series }: { series: Series }) {
               <Table.Td>{dateTime(series.times[i]! * 1000)}</Table.Td>
               {series.lines.map((line) => (
                 <Table.Td key={line.name}>
-                  {line.values[i] == null ? '—' : shown(line.name, line.values[i])}
+                  {line.values[i] == null ? '—' : formatValue(line.name, line.values[i])}
                 </Table.Td>
               ))}
             </Table.Tr>

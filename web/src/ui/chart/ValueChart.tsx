@@ -7,7 +7,7 @@ import type { Chart } from '../../api/queries/monitoring/indicator'
 import { number } from '../../lib/i18n'
 import { type Columns, columnsOf, placeName } from './columns'
 import { colour, roomy, tick } from './Plot'
-import { COLORS } from './TimeChart'
+import { COLORS } from './seriesFormat'
 import { useText } from './text'
 import './chart.css'
 

@@ -2,8 +2,8 @@ import { Table } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { StateIcon } from '../state/StateIcon'
 import type { StepState } from './FlowView'
-import { type Draft, type Edge, runsOf } from './graphDraft'
-import { useText } from './text'
+import { type Draft, runsOf } from './graphDraft'
+import { edgeText, useText } from './text'
 
 interface Props {
   draft: Draft
@@ -11,13 +11,6 @@ interface Props {
   steps?: Map<string, StepState>
   /** Buttons at the end of a row. */
   actions?: (node: string) => ReactNode
-}
-
-/** `failure → mend (at most 3×)` */
-export function wordsOf(edge: Edge, t: ReturnType<typeof useText>): string {
-  const on = edge.on ?? 'success'
-  const bound = edge.max_visits ? ` (${t.atMost(edge.max_visits)})` : ''
-  return `${t.on[on] ?? on} → ${edge.target}${bound}`
 }
 
 /** The same graph for readers and keyboards: one row per step, with what follows it. */
@@ -56,7 +49,7 @@ export function FlowTable({ draft, tasks, steps, actions }: Props) {
                   {tasks.get(runsOf(node))?.name ?? t.gone}
                 </Table.Td>
                 <Table.Td>
-                  {out.length ? out.map((edge) => wordsOf(edge, t)).join(', ') : t.nothing}
+                  {out.length ? out.map((edge) => edgeText(edge, t)).join(', ') : t.nothing}
                 </Table.Td>
                 {actions ? <Table.Td>{actions(node.id)}</Table.Td> : null}
               </Table.Tr>

@@ -14,11 +14,10 @@ import {
 import { useMemo } from 'react'
 import type { Look } from '../../lib/state'
 import { FlowNode, type FlowNodeType } from './FlowNode'
-import { wordsOf } from './FlowTable'
 import { RoundEdge } from './GraphEdge'
 import { type Draft, type Edge, runsOf } from './graphDraft'
 import { HEIGHT, laidOut, type Place, WIDTH } from './layout'
-import { useText } from './text'
+import { edgeText, useText } from './text'
 
 /** How far a step of a run is. */
 export interface StepState {
@@ -108,7 +107,7 @@ export function FlowView({
       label: [word, bound].filter(Boolean).join(' · ') || undefined,
       type: edge.max_visits ? 'round' : 'smoothstep',
       className: edge.max_visits ? 'flow-round' : undefined,
-      ariaLabel: `${edge.source}: ${wordsOf(edge, t)}`,
+      ariaLabel: `${edge.source}: ${edgeText(edge, t)}`,
       animated: steps?.get(edge.target)?.look === 'run',
       style: isBad ? { stroke: 'var(--st-fail)' } : undefined,
       markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },

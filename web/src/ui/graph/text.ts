@@ -1,4 +1,5 @@
 import { catalogue } from '../../lib/i18n'
+import type { Edge } from './graphDraft'
 
 export const useText = catalogue(
   {
@@ -48,3 +49,10 @@ export const useText = catalogue(
     visit: (n: number) => `visita ${n}`,
   },
 )
+
+/** `failure → repair (at most 3×)` */
+export function edgeText(edge: Edge, t: ReturnType<typeof useText>): string {
+  const on = edge.on ?? 'success'
+  const bound = edge.max_visits ? ` (${t.atMost(edge.max_visits)})` : ''
+  return `${t.on[on] ?? on} → ${edge.target}${bound}`
+}

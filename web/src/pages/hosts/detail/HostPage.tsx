@@ -1,6 +1,7 @@
 import { Alert, Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { Terminal } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { type Host, hostQuery } from '../../../api/queries/monitoring/host'
@@ -11,12 +12,13 @@ import { hostLook, hostWord } from '../../../ui/hosts/hostState'
 import { Loaded } from '../../../ui/layout/QueryResult'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago } from '../../../ui/state/Time'
-import { hostRoute } from '../routes'
 import { useText } from '../text'
 import { Jobs, Monitors, Tasks } from './HostCards'
 import { HostMenu } from './HostMenu'
 import { Statistics } from './HostStatistics'
 import '../hosts.css'
+
+const hostRoute = getRouteApi('/$customer/hosts/$id')
 
 const ExecDialog = lazy(() =>
   import('./ExecDialog').then((found) => ({ default: found.ExecDialog })),

@@ -1,18 +1,19 @@
 import { Button, Group, Paper, SegmentedControl, Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { Gauge } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import type { Host } from '../../../api/queries/monitoring/host'
 import { monitorHistoryQuery, monitorsQuery } from '../../../api/queries/monitoring/monitor'
 import { useCan } from '../../../app/session'
 import { Go } from '../../../ui/AppLink'
-import { firstRange } from '../../../ui/chart/firstRange'
 import { metricsOf, seriesOf } from '../../../ui/chart/series'
+import { firstRange, RANGES, type Range } from '../../../ui/chart/timeRange'
 import { Empty } from '../../../ui/layout/EmptyState'
 import { Loaded } from '../../../ui/layout/QueryResult'
-import { hostRoute, RANGES, type Range } from '../routes'
 import { useText } from '../text'
+
+const hostRoute = getRouteApi('/$customer/hosts/$id')
 
 const TimeChart = lazy(() =>
   import('../../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
@@ -28,7 +29,7 @@ const LENGTH: Record<Range, number> = {
 /** What the host's statistics monitor measured. */
 export function Statistics({ host }: { host: Host }) {
   const t = useText()
-  const navigate = useNavigate({ from: hostRoute.fullPath })
+  const navigate = hostRoute.useNavigate()
   const { range = firstRange(host.creation_date) } = hostRoute.useSearch()
   const monitors = useQuery(monitorsQuery({ host: host.id, kind: 'dstat' }))
   const monitor = monitors.data?.rows[0]

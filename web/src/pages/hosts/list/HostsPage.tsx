@@ -1,7 +1,7 @@
 import { Button, Group, Paper, Select, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { FilterX, Plus, Search, Server, Terminal } from 'lucide-react'
 import { lazy, Suspense, useMemo, useRef, useState } from 'react'
 import { type HostFilter, hostNamesQuery, hostsQuery } from '../../../api/queries/monitoring/host'
@@ -15,10 +15,11 @@ import { Empty } from '../../../ui/layout/EmptyState'
 import { Loaded } from '../../../ui/layout/QueryResult'
 import { ScriptsAsServer } from '../../../ui/layout/ScriptUserWarning'
 import { More } from '../../../ui/list/LoadMore'
-import { hostsRoute } from '../routes'
 import { useText } from '../text'
 import { HostRow } from './HostRow'
 import '../hosts.css'
+
+const hostsRoute = getRouteApi('/$customer/hosts')
 
 const ExecDialog = lazy(() =>
   import('../detail/ExecDialog').then((found) => ({ default: found.ExecDialog })),
@@ -74,7 +75,7 @@ export function HostsPage() {
 function Bar({ filter, total }: { filter: HostFilter; total: number | null }) {
   const t = useText()
   const may = useCan()
-  const navigate = useNavigate({ from: hostsRoute.fullPath })
+  const navigate = hostsRoute.useNavigate()
   const set = (change: HostFilter) =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true })
   const settle = useDebouncedCallback((q: string) => set({ q: q || undefined }), 200)

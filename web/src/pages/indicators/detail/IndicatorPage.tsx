@@ -1,6 +1,6 @@
 import { Button, Group, Paper, SegmentedControl, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { Pencil } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { actingFor, ROOT } from '../../../api/client'
@@ -14,19 +14,20 @@ import { usePageTitle } from '../../../app/title'
 import { dateTime } from '../../../lib/format'
 import { watchLook, watchWord } from '../../../lib/state'
 import { Go } from '../../../ui/AppLink'
-import { firstRange } from '../../../ui/chart/firstRange'
+import { firstRange, RANGES, type Range } from '../../../ui/chart/timeRange'
 import { CopyField } from '../../../ui/form/CopyField'
 import { Loaded } from '../../../ui/layout/QueryResult'
 import { brief, isLarge } from '../../../ui/monitoring/display'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago } from '../../../ui/state/Time'
 import { useWords } from '../../../ui/text'
-import { indicatorRoute, RANGES, type Range } from '../routes'
 import { useText } from '../text'
 import { Access } from './IndicatorAccess'
 import { Badge } from './IndicatorBadge'
 import { Starts } from './IndicatorTriggers'
 import '../indicators.css'
+
+const indicatorRoute = getRouteApi('/$customer/indicators/$id')
 
 const TimeChart = lazy(() =>
   import('../../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
@@ -106,7 +107,7 @@ function Head({ one }: { one: Indicator }) {
 
 function History({ one }: { one: Indicator }) {
   const t = useText()
-  const navigate = useNavigate({ from: indicatorRoute.fullPath })
+  const navigate = indicatorRoute.useNavigate()
   const { range = firstRange(one.creation_date) } = indicatorRoute.useSearch()
   const from = Math.floor(Date.now() / 60_000) * 60_000 - LENGTH[range]
   const query = useQuery(indicatorHistoryQuery(one.id, new Date(from).toISOString()))

@@ -10,6 +10,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { ApiError, byField } from '../../../api/errors'
@@ -21,11 +22,12 @@ import { Only } from '../../../ui/IfAllowed'
 import { Loaded } from '../../../ui/layout/QueryResult'
 import { useWords } from '../../../ui/text'
 import { done } from '../../../ui/toast'
-import { editIndicatorRoute } from '../routes'
 import { useText } from '../text'
 import { bodyOf, FRESH, ofKind, type Values, valuesOf } from './indicatorDraft'
 import { ValueInput } from './ValueInput'
 import '../indicators.css'
+
+const editIndicatorRoute = getRouteApi('/$customer/indicators/$id/edit')
 
 export function NewIndicatorPage() {
   const t = useText()

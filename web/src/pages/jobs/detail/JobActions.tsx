@@ -13,7 +13,7 @@ import { ResolveDialog } from '../dialogs/ResolveDialog'
 import { RestartDialog } from '../dialogs/RestartDialog'
 import { useRestart } from '../dialogs/useRestart'
 import { useJobText } from '../jobText'
-import type { JobSearch } from '../routes'
+import type { JobSearch } from '../search'
 import { useMayAct } from './useMayAct'
 
 type Dialog = 'cancel' | 'restart' | 'answer' | 'resolve' | null

@@ -18,7 +18,7 @@ import { useGo } from '../../../ui/AppLink'
 import { useWords } from '../../../ui/text'
 import { done, failed } from '../../../ui/toast'
 import { useJobsText } from '../listText'
-import { validFilter } from '../routes'
+import { validFilter } from '../search'
 
 const PAGE = 'jobs'
 

@@ -1,5 +1,6 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Shape } from '../../../api/client'
 import {
@@ -12,11 +13,12 @@ import { watchLook, watchWord } from '../../../lib/state'
 import { StateStrip } from '../../../ui/chart/StateStrip'
 import { Loaded } from '../../../ui/layout/QueryResult'
 import { StateIcon } from '../../../ui/state/StateIcon'
-import { monitorHistoryRoute } from '../routes'
 import { useText } from '../text'
 import { Frame } from './MonitorLayout'
 import { RangeControl, useRange } from './RangeControl'
 import { type Span, spansOf } from './stateLog'
+
+const monitorHistoryRoute = getRouteApi('/$customer/monitors/$id/history')
 
 const SINGLES_MS = 6 * 3_600_000
 const SHOWN = 200

@@ -1,18 +1,20 @@
 import { Group, Paper, Stack, Text, Title, Tooltip } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import type { Shape } from '../../../api/client'
 import type { Monitor } from '../../../api/queries/monitoring/monitor'
-import { firstRange } from '../../../ui/chart/firstRange'
 import { StateStrip } from '../../../ui/chart/StateStrip'
 import { metricsOf, seriesOf } from '../../../ui/chart/series'
+import { firstRange } from '../../../ui/chart/timeRange'
 import { Loaded } from '../../../ui/layout/QueryResult'
 import { uptime } from '../../../ui/monitoring/display'
 import { Ago, useNow } from '../../../ui/state/Time'
-import { monitorRoute } from '../routes'
 import { useText } from '../text'
 import { Frame } from './MonitorLayout'
 import { Side } from './MonitorSidebar'
 import { RangeControl, useRange } from './RangeControl'
+
+const monitorRoute = getRouteApi('/$customer/monitors/$id')
 
 const TimeChart = lazy(() =>
   import('../../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),

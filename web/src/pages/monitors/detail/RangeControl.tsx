@@ -2,7 +2,7 @@ import { SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { monitorHistoryQuery } from '../../../api/queries/monitoring/monitor'
-import { RANGES, type Range } from '../routes'
+import { RANGES, type Range } from '../../../ui/chart/timeRange'
 import { useText } from '../text'
 
 const HOUR = 3_600_000

@@ -1,5 +1,6 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../../api/client'
 import { byField, isStale } from '../../../api/errors'
@@ -17,13 +18,15 @@ import { useWords } from '../../../ui/text'
 import { done } from '../../../ui/toast'
 import { useMonitorActs } from '../actions'
 import { Frame } from '../detail/MonitorLayout'
-import { monitorSettingsRoute, newMonitorRoute } from '../routes'
 import { useText } from '../text'
 import { bodyOf, freshValues, MAKEABLE, needsHost, type Values, valuesOf } from './kinds'
 import { useKindText } from './kindText'
 import { MonitorForm } from './MonitorForm'
 import { PushUrl } from './PushUrl'
 import '../monitors.css'
+
+const monitorSettingsRoute = getRouteApi('/$customer/monitors/$id/settings')
+const newMonitorRoute = getRouteApi('/$customer/monitors/new')
 
 export function NewMonitorPage() {
   usePageTitle(useText().new)

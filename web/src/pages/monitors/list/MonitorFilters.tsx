@@ -1,7 +1,7 @@
 import { Group, Select, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
@@ -14,13 +14,14 @@ import { useKeys } from '../../../app/keys'
 import { watchWord } from '../../../lib/state'
 import { useWatchWords } from '../../../ui/monitoring/text'
 import { useWords } from '../../../ui/text'
-import { monitorsRoute } from '../routes'
 import { useText } from '../text'
+
+const monitorsRoute = getRouteApi('/$customer/monitors')
 
 const STATES = ['failure', 'updates_stopped', 'unknown', 'normal', 'paused']
 
 export function useFilter(): (change: MonitorFilter) => void {
-  const navigate = useNavigate({ from: monitorsRoute.fullPath })
+  const navigate = monitorsRoute.useNavigate()
   return (change) =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true, resetScroll: false })
 }

@@ -1,5 +1,6 @@
 import { Paper } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useRef, useState } from 'react'
 import { type MonitorFilter, monitorsQuery } from '../../../api/queries/monitoring/monitor'
 import { useKeys } from '../../../app/keys'
@@ -8,7 +9,6 @@ import { useText as useAppText } from '../../../app/text'
 import { usePageTitle } from '../../../app/title'
 import { useGo } from '../../../ui/AppLink'
 import { Loaded } from '../../../ui/layout/QueryResult'
-import { monitorsRoute } from '../routes'
 import { useText } from '../text'
 import { First, NoneFits } from './EmptyMonitors'
 import { Bulk } from './MonitorBulkActions'
@@ -16,6 +16,8 @@ import { Filters } from './MonitorFilters'
 import { Row } from './MonitorListRow'
 import { useMonitorRows } from './visibleRows'
 import '../monitors.css'
+
+const monitorsRoute = getRouteApi('/$customer/monitors')
 
 export function MonitorsPage() {
   usePageTitle(useAppText().monitors)

@@ -1,5 +1,6 @@
 import { Alert, Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { Pause, Play, Save, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../../api/client'
@@ -20,7 +21,6 @@ import { Section } from '../../../ui/layout/Section'
 import { useWords } from '../../../ui/text'
 import { done, failed } from '../../../ui/toast'
 import { bodyOf, type Draft, draftOf } from '../form/scheduleDraft'
-import { scheduleRoute } from '../routes'
 import { PauseDialog } from './PauseDialog'
 import { Ledger } from './ScheduleRuns'
 import '../schedules.css'
@@ -28,6 +28,8 @@ import { WhatFields } from '../form/TargetFields'
 import { WhenFields } from '../form/TimeFields'
 import { homeOf, useTargetOf } from '../scheduleTarget'
 import { useText } from '../text'
+
+const scheduleRoute = getRouteApi('/$customer/schedules/$id')
 
 export function SchedulePage() {
   const t = useText()

@@ -1,5 +1,6 @@
 import { Button, Group } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
@@ -15,12 +16,13 @@ import type { Target } from '../../../ui/run/target'
 import { keyOf, useTargets } from '../../../ui/run/targetList'
 import { useWords } from '../../../ui/text'
 import { done, failed } from '../../../ui/toast'
-import { newScheduleRoute } from '../routes'
 import { bodyOf, type Draft, firstDraft } from './scheduleDraft'
 import '../schedules.css'
 import { useText } from '../text'
 import { WhatFields } from './TargetFields'
 import { WhenFields } from './TimeFields'
+
+const newScheduleRoute = getRouteApi('/$customer/schedules/new')
 
 export function NewSchedulePage() {
   const t = useText()

@@ -1,5 +1,6 @@
 import { Badge, Button, Group, Stack, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { byField } from '../../../api/errors'
 import { contentQuery, scriptQuery } from '../../../api/queries/automation/script'
@@ -19,7 +20,6 @@ import { done, failed } from '../../../ui/toast'
 import { create } from '../draft/saveTask'
 import type { FormProps } from '../draft/taskDraft'
 import { Templates } from '../list/FirstTask'
-import { newTaskRoute } from '../routes'
 import { ArgumentList } from './arguments/ArgumentList'
 import { GeneralFields } from './GeneralFields'
 import { KindFields } from './KindFields'
@@ -28,6 +28,8 @@ import '../tasks.css'
 import { type Template, templateOf } from '../draft/templates'
 import { useText } from '../text'
 import { WhereFields } from './ExecutionFields'
+
+const newTaskRoute = getRouteApi('/$customer/tasks/new')
 
 const isId = (text: string | undefined) => /^[0-9a-f]{24}$/.test(text ?? '')
 

@@ -1,7 +1,7 @@
 import { Button, Group, Select, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { Plus, Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { taskNamesQuery } from '../../../api/queries/automation/task'
@@ -10,13 +10,15 @@ import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { Go } from '../../../ui/AppLink'
 import { useWords } from '../../../ui/text'
-import { type TasksSearch, tasksRoute } from '../routes'
+import type { TasksSearch } from '../search'
 import { useText } from '../text'
+
+const tasksRoute = getRouteApi('/$customer/tasks')
 
 export function Filters({ filter, total }: { filter: TasksSearch; total: number | null }) {
   const t = useText()
   const w = useWords()
-  const navigate = useNavigate({ from: tasksRoute.fullPath })
+  const navigate = tasksRoute.useNavigate()
   const set = (change: TasksSearch) =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true, resetScroll: false })
   const { data: hosts = [] } = useQuery(hostNamesQuery)

@@ -1,5 +1,6 @@
 import { Button, Paper } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { ListFilter } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { type TaskLine, taskLinesQuery } from '../../../api/queries/automation/task'
@@ -13,13 +14,14 @@ import { Loaded } from '../../../ui/layout/QueryResult'
 import { More } from '../../../ui/list/LoadMore'
 import { useRowKeys } from '../../../ui/list/rowKeys'
 import { RunDialog } from '../../../ui/run/RunDialog'
-import { tasksRoute } from '../routes'
 import { FirstTask } from './FirstTask'
 import { Filters } from './TaskFilters'
 import { TaskGroup } from './TaskGroup'
 import { grouped, isWanted } from './taskGroups'
 import '../tasks.css'
 import { useText } from '../text'
+
+const tasksRoute = getRouteApi('/$customer/tasks')
 
 export function TasksPage() {
   const t = useText()

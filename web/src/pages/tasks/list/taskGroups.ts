@@ -1,6 +1,6 @@
 import type { TaskLine } from '../../../api/queries/automation/task'
 import { jobLook, type Look } from '../../../lib/state'
-import type { TasksSearch } from '../routes'
+import type { TasksSearch } from '../search'
 
 const LETTERS: Record<string, Look> = { n: 'ok', f: 'fail', x: 'cancel', l: 'lost', r: 'run' }
 

@@ -1,5 +1,6 @@
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { Save } from 'lucide-react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
@@ -20,11 +21,12 @@ import { useWords } from '../../../ui/text'
 import { done } from '../../../ui/toast'
 import { Address } from '../form/WebhookAddress'
 import { type Draft, Fields } from '../form/WebhookFields'
-import { webhookRoute } from '../routes'
 import { useText } from '../text'
 import { Deliveries } from './Deliveries'
 import { Test } from './TestCall'
 import '../webhooks.css'
+
+const webhookRoute = getRouteApi('/$customer/webhooks/$id')
 
 export function WebhookPage() {
   const t = useText()

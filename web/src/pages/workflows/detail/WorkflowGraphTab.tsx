@@ -12,7 +12,7 @@ import { FlowView } from '../../../ui/graph/FlowView'
 import { draftOf, tasksOf, useSteps } from '../../../ui/graph/RunGraph'
 import { Editor } from '../editor/WorkflowEditor'
 import { useText } from '../text'
-import { useAddress } from './WorkflowPage'
+import { useAddress } from './useAddress'
 
 /** The graph: to look at, with a run drawn over it, or to edit. */
 export function GraphTab({ workflow }: { workflow: Workflow }) {

@@ -1,13 +1,12 @@
 import { Badge, Button, Group, Tabs, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useParams, useSearch } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { Play } from 'lucide-react'
 import { type Workflow, workflowQuery } from '../../../api/queries/automation/workflow'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { useText as useAppText } from '../../../app/text'
 import { usePageTitle } from '../../../app/title'
-import { useGo } from '../../../ui/AppLink'
 import { AclPanel } from '../../../ui/acl/AclPanel'
 import { Changes } from '../../../ui/history/Changes'
 import { Loaded } from '../../../ui/layout/QueryResult'
@@ -16,8 +15,9 @@ import { useTabInView } from '../../../ui/layout/useTabInView'
 import { ApiPanel } from '../../../ui/run/calls/ApiPanel'
 import { RunDialog } from '../../../ui/run/RunDialog'
 import { useMayRun } from '../../../ui/run/target'
-import { TABS, type Tab } from '../routes'
+import { TABS, type Tab } from '../search'
 import { useText } from '../text'
+import { useAddress } from './useAddress'
 import { GraphTab } from './WorkflowGraphTab'
 import { JobsTab } from './WorkflowJobsTab'
 import { SettingsTab } from './WorkflowSettingsTab'
@@ -31,18 +31,6 @@ export function WorkflowPage() {
   usePageTitle(workflow.data?.name ?? workflows, workflows)
   const here = TABS.find((one) => one === tab) ?? 'graph'
   return <Loaded query={workflow}>{(it) => <Page workflow={it} tab={here} />}</Loaded>
-}
-
-/** The typed parameters of the address, whichever of the two addresses it is. */
-export function useAddress() {
-  const go = useGo()
-  const search = useSearch({ strict: false }) as {
-    job?: string
-    run?: boolean
-    edit?: boolean
-    table?: boolean
-  }
-  return { search, go }
 }
 
 function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {

@@ -7,7 +7,6 @@ import {
   Text,
   Title,
 } from '@mantine/core'
-import { wordsOf } from '../../../ui/graph/FlowTable'
 import {
   type Draft,
   type Edge,
@@ -20,7 +19,7 @@ import {
   withoutEdge,
   withoutNode,
 } from '../../../ui/graph/graphDraft'
-import { useText as useGraphText } from '../../../ui/graph/text'
+import { edgeText, useText as useGraphText } from '../../../ui/graph/text'
 import { failed } from '../../../ui/toast'
 import { useText } from '../text'
 import { BoundInput } from './BoundInput'
@@ -96,14 +95,14 @@ export function StepPanel({ node, draft, onChange, onRemove, onEdge }: StepProps
       ) : null}
       {out.map((edge) => (
         <Button
-          key={wordsOf(edge, words)}
+          key={edgeText(edge, words)}
           size="xs"
           variant="default"
           justify="start"
-          aria-label={`${t.editEdge}: ${wordsOf(edge, words)}`}
+          aria-label={`${t.editEdge}: ${edgeText(edge, words)}`}
           onClick={() => onEdge(edge)}
         >
-          {wordsOf(edge, words)}
+          {edgeText(edge, words)}
         </Button>
       ))}
       <Button

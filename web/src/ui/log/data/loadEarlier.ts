@@ -1,5 +1,5 @@
 import { carried } from '../lines/ansi'
-import { type Fetch, LONGEST, type LogStore } from './logStore'
+import { type FetchLines, MAX_LINE_LENGTH, type RowLines } from './logBlocks'
 
 interface Place {
   /** The first of the rows, and how many. */
@@ -10,7 +10,11 @@ interface Place {
 }
 
 /** Rows that the tab let go, as they were. */
-export async function readBack(store: LogStore, fetch: Fetch, place: Place): Promise<string[]> {
+export async function readBack(
+  store: RowLines,
+  fetch: FetchLines,
+  place: Place,
+): Promise<string[]> {
   let { carry } = place
   return (await texts(store, fetch, place)).map((line) => {
     const open = carry
@@ -20,7 +24,11 @@ export async function readBack(store: LogStore, fetch: Fetch, place: Place): Pro
 }
 
 /** The texts of the rows, gaps among them. */
-async function texts(store: LogStore, fetch: Fetch, { first, count }: Place): Promise<string[]> {
+async function texts(
+  store: RowLines,
+  fetch: FetchLines,
+  { first, count }: Place,
+): Promise<string[]> {
   const rows: string[] = Array(count).fill('')
   let row = 0
   while (row < count) {
@@ -45,5 +53,5 @@ async function texts(store: LogStore, fetch: Fetch, { first, count }: Place): Pr
 export function settled(line: string): string {
   const text = line.replace(/\r+$/, '')
   const back = text.lastIndexOf('\r')
-  return (back < 0 ? text : text.slice(back + 1)).slice(0, LONGEST)
+  return (back < 0 ? text : text.slice(back + 1)).slice(0, MAX_LINE_LENGTH)
 }

@@ -1,19 +1,12 @@
 import { carried, plain } from '../lines/ansi'
-
-/** Lines are kept in blocks; whole blocks go when a tab holds too many, and come back when read. */
-export const BLOCK = 1_000
-export const MOST_BLOCKS = 200
-/** A line that never ends is kept up to here. */
-export const LONGEST = 1 << 20
-
-/** What is missing: bytes `from` to `to`, drawn as a row of its own. */
-export interface Gap {
-  row: number
-  from: number
-  to: number
-  /** The number of the line in the row after it. */
-  line: number
-}
+import {
+  BLOCK,
+  type FetchLines,
+  type Gap,
+  MAX_BLOCKS,
+  MAX_LINE_LENGTH,
+  type RowLines,
+} from './logBlocks'
 
 export type Status = 'loading' | 'live' | 'reconnecting' | 'paused' | 'ended' | 'failed'
 
@@ -24,13 +17,11 @@ export interface Ending {
   sha256: string
 }
 
-export type Fetch = (line: number, count: number) => Promise<{ first: number; lines: string[] }>
-
 /**
  * The lines of one attempt's output, outside of React: whoever looks is told once per frame,
  * however many lines arrive. Rows count from 0; they are lines, and one row for each gap.
  */
-export class LogStore {
+export class LogStore implements RowLines {
   status: Status = 'loading'
   ending: Ending | null = null
   attempt = 0
@@ -50,7 +41,7 @@ export class LogStore {
   private tellers = new Set<() => void>()
   private frame = 0
 
-  constructor(private readonly fetch: Fetch) {}
+  constructor(private readonly fetch: FetchLines) {}
 
   /** So many rows, with the unfinished one. */
   get rows(): number {
@@ -167,7 +158,7 @@ export class LogStore {
       rest = rest.slice(back + 1)
     }
     this.isReturned = isReturned
-    const room = LONGEST - this.tailLength
+    const room = MAX_LINE_LENGTH - this.tailLength
     if (room > 0) this.tail.push(rest.slice(0, room))
     this.tailLength += rest.length
   }
@@ -203,7 +194,7 @@ export class LogStore {
 
   private evict(newest: number): void {
     for (const n of this.blocks.keys()) {
-      if (this.blocks.size <= MOST_BLOCKS) return
+      if (this.blocks.size <= MAX_BLOCKS) return
       if (n < newest - 1) this.blocks.delete(n)
     }
   }

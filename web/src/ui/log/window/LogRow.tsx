@@ -1,9 +1,9 @@
 import { memo } from 'react'
 import { bytes } from '../../../lib/format'
-import type { Gap } from '../data/logStore'
+import type { Gap } from '../data/logBlocks'
 import { marked, plain, type Span, sliced, spans } from '../lines/ansi'
 import { useLogText } from '../text'
-import { SHOWN } from './rowLayout'
+import { SHOWN } from './layout'
 
 // Rows are made many times a second: each asks for its words once, without listening for more.
 const words = useLogText.now

@@ -12,7 +12,8 @@ import type { Times } from '../data/lineTimes'
 import type { LogStore } from '../data/logStore'
 import { useLogText } from '../text'
 import { LINE_PX, LogRow } from './LogRow'
-import { type Layout, useLayout } from './rowLayout'
+import type { Layout } from './layout'
+import { useLayout } from './rowLayout'
 import { selected, textBetween } from './selection'
 
 /** Browsers draw no element much higher than this; a longer log is scrolled in larger steps. */

@@ -1,24 +1,6 @@
 import { use, useMemo } from 'react'
 import type { LogStore } from '../data/logStore'
-
-/** Characters of a line that are drawn; the rest is one click away. */
-export const SHOWN = 4_000
-
-/** A line of the screen: a row of the store, or a part of one when lines are wrapped. */
-export interface Piece {
-  row: number
-  from: number
-  to: number
-}
-
-/** Where rows stand on the screen. */
-export interface Layout {
-  readonly total: number
-  /** The piece at a line of the screen. */
-  at(line: number): Piece
-  /** The first line of the screen of a row. */
-  top(row: number): number
-}
+import { type Layout, type Piece, SHOWN } from './layout'
 
 /** Without wrapping a row is a line of the screen. */
 class Plain implements Layout {

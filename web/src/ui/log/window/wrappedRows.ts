@@ -1,5 +1,6 @@
-import { BLOCK, type LogStore } from '../data/logStore'
-import { type Layout, type Piece, SHOWN } from './rowLayout'
+import { BLOCK } from '../data/logBlocks'
+import type { LogStore } from '../data/logStore'
+import { type Layout, type Piece, SHOWN } from './layout'
 
 interface Heights {
   /** Where each row of the block begins, counted in lines of the screen. */
