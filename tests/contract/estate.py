@@ -43,7 +43,7 @@ from belvedere.workflow_specs.model import Graph, Node
 from belvedere.workflows import service as workflows
 from belvedere.workflows import start
 from belvedere.workflows.bodies import WorkflowBody
-from belvedere.workflows.start import NewWorkflowJob
+from belvedere.workflows.start import WorkflowJobRequest
 from cast import Cast
 from contract.fakeagent import hello
 from contract.world import Things, make_task
@@ -214,7 +214,7 @@ def _workflow(tx: Tx, house: House, place: Place) -> None:
     found = workflows.create(tx, house.keys, place.by, body).row.id
     digest = house.keys.digest(place.texts["secret"])
     tx.run("update secret_keys set digest = ? where object_id = ?", digest, found)
-    (made,) = start.run(tx, [NewWorkflowJob(place.by, found, [])])
+    (made,) = start.run(tx, [WorkflowJobRequest(place.by, found, [])])
     assert not isinstance(made, Exception)
     place.ids |= {"workflows": found, "workflow_job": made.job.id}
 

@@ -59,7 +59,7 @@ async def test_the_customer_in_a_recipe_is_not_the_callers(world: World, ada: Cl
         ({"task": {"name": "", "type": "dummy"}}, "", "name"),
         ({"task": {"name": "x", "type": "magic"}}, "", "The task 'x'"),
         ({"task": {"name": "x", "type": "dummy", "tags": 7}}, "", "The task 'x'"),
-        ({"neither": 1}, "", "no recipe"),
+        ({"neither": 1}, "", "not a recipe"),
         (
             {
                 **flow(),

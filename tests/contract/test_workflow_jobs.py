@@ -173,7 +173,7 @@ async def test_whatever_does_not_fit_is_one_refusal(
         )
     ]
     told = {(answer.status, answer.code, answer.json["message"]) for answer in answers}
-    assert told == {(403, "wrong_secret", "The secret does not fit.")}
+    assert told == {(403, "wrong_secret", "Invalid secret key.")}
     nameless = await stranger.post(f"/workflows/{flow['id']}/secret/{secret}/job", [])
     assert (nameless.status, nameless.code) == (400, "customer_required")
 

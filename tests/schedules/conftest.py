@@ -16,7 +16,7 @@ from belvedere.schedules.bodies import ScheduleBody
 from belvedere.schedules.model import Run, ScheduleRow
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody
-from belvedere.workflows.scheduled import TARGETS
+from belvedere.workflows.schedule_targets import TARGETS
 from cast import Cast
 from handclock import HandClock
 

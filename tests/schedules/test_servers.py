@@ -10,7 +10,7 @@ import engines
 from belvedere.db import Database
 from belvedere.db.migrate import open_database
 from belvedere.schedules import firing, store
-from belvedere.workflows.scheduled import TARGETS
+from belvedere.workflows.schedule_targets import TARGETS
 from handclock import HandClock
 
 from .conftest import Make, jobs, told

@@ -55,7 +55,7 @@ class Walk:
     tokens: dict[str, dict[str, Key]] = field(default_factory=dict)
     followed: Counter[Drawn] = field(default_factory=Counter)
     unhandled: bool = False
-    spent: set[Drawn] = field(default_factory=set)
+    exhausted: set[Drawn] = field(default_factory=set)
 
     def begin(self, node: str, fed_by: list[Key]) -> None:
         assert node not in self.running, "one visit at a time"
@@ -74,7 +74,7 @@ class Walk:
         for edge in fitting:
             self.followed[edge] += 1
             if self.followed[edge] > self.plan.bounds.get(edge, 1_000):
-                self.spent.add(edge)
+                self.exhausted.add(edge)
             else:
                 self.tokens.setdefault(edge[1], {})[node] = (node, self.visits[node])
         if not fitting and not good:
@@ -123,4 +123,6 @@ class Walk:
 
     @property
     def has_failed(self) -> bool:
-        return self.unhandled or bool(self.spent) or any(self._taken(one) for one in self.tokens)
+        return (
+            self.unhandled or bool(self.exhausted) or any(self._taken(one) for one in self.tokens)
+        )

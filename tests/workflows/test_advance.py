@@ -214,7 +214,7 @@ def test_it_goes_on_along_the_graph_that_it_began_with(yard: Yard) -> None:
     job = yard.run(flow)
     graph = decode(flow.spec).graph
     body = WorkflowBody(graph=Graph(nodes=graph.nodes[:1]))
-    yard.db.write_now(workflows.change, yard.cast.ada, flow.id, body, whole=False)
+    yard.db.write_now(workflows.change, yard.cast.ada, flow.id, body, replaces=False)
     yard.ends("a")
     assert yard.names() == ["b"]
     yard.ends("b")

@@ -41,17 +41,17 @@ def test_it_gives_up_after_the_workflows_own_time(yard: Yard) -> None:
     yard.clock.move(3_600)
     fence = lose(yard)
     yard.clock.move(86_399)
-    assert not yard.db.write_now(advance.any_overdue)
+    assert not yard.db.write_now(advance.has_overdue)
     yard.clock.move(1)
-    assert yard.db.write_now(advance.any_overdue)
-    assert yard.db.write_now(advance.give_up) == 1
+    assert yard.db.write_now(advance.has_overdue)
+    assert yard.db.write_now(advance.abandon_lost) == 1
     assert yard.stands(job.id) == "finished/failure"
     # The truth still reaches the job itself, and nothing else.
     yard.end(fence, "exit")
     yard.react()
     assert yard.stands(yard.steps()[0].id) == "finished/normal"
     assert len(yard.steps()) == 1
-    assert yard.db.write_now(advance.give_up) == 0
+    assert yard.db.write_now(advance.abandon_lost) == 0
 
 
 def test_another_branch_goes_on_meanwhile(yard: Yard) -> None:
@@ -63,7 +63,7 @@ def test_another_branch_goes_on_meanwhile(yard: Yard) -> None:
     yard.react()
     yard.ends("c")
     yard.clock.move(86_400)
-    yard.db.write_now(advance.give_up)
+    yard.db.write_now(advance.abandon_lost)
     assert yard.stands(job.id) == "started/in_progress"
     yard.ends("d")
     assert yard.stands(job.id) == "finished/failure"
@@ -72,7 +72,7 @@ def test_another_branch_goes_on_meanwhile(yard: Yard) -> None:
 def test_a_long_workflow_without_a_lost_job_is_left_alone(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b", expires=1_000))
     yard.clock.move(3_600)
-    assert not yard.db.write_now(advance.any_overdue)
+    assert not yard.db.write_now(advance.has_overdue)
     yard.ends("a")
     yard.ends("b")
     assert yard.stands(job.id) == "finished/normal"

@@ -63,8 +63,8 @@ def test_circles(yard: Yard, seed: int) -> None:
     chance = random.Random(seed)
     job, walk = played(yard, with_circles(chance), chance)
     reason = yard.job(job.id).reason or ""
-    assert all(f"{source} → {target} ({on})" in reason for source, target, on in walk.spent)
-    assert bool(reason) is bool(walk.spent)
+    assert all(f"{source} → {target} ({on})" in reason for source, target, on in walk.exhausted)
+    assert bool(reason) is bool(walk.exhausted)
     assert yard.db.write_now(consistency.check, "", 1_000) == []
 
 

@@ -32,7 +32,9 @@ def nested(yard: Yard, **more: Any) -> tuple[WorkflowRow, WorkflowRow]:
 
 
 def change(yard: Yard, flow: WorkflowRow, **body: Any) -> None:
-    yard.db.write_now(workflows.change, yard.cast.ada, flow.id, WorkflowBody(**body), whole=False)
+    yard.db.write_now(
+        workflows.change, yard.cast.ada, flow.id, WorkflowBody(**body), replaces=False
+    )
 
 
 def test_it_works(yard: Yard) -> None:
@@ -186,7 +188,7 @@ def test_who_may_not_run_it_alone_may_not_run_it_within(yard: Yard) -> None:
     yard.ends("a")
     (run,) = inner_of(yard, job)
     assert yard.stands(run.id) == "finished/error"
-    assert "may not run the workflow" in (yard.job(run.id).reason or "")
+    assert "does not let the person who started this run it" in (yard.job(run.id).reason or "")
     assert yard.names() == ["c"]
     yard.db.write_now(replace_acl, yard.cast.ada, "workflow", inner.id, ["uma@acme.test"])
     job = yard.run(outer, actor=yard.cast.uma)
@@ -295,8 +297,11 @@ def test_steps_name_the_job_of_the_inner_one(yard: Yard) -> None:
     inner, outer = nested(yard)
     job = yard.run(outer)
     yard.ends("a", '["in"]')
-    found = yard.db.write_now(control.taken, yard.cast.ada, outer.id, job.id)
+    found = yard.db.write_now(control.list_steps, yard.cast.ada, outer.id, job.id)
     assert [step.node_id for step in found] == ["a", "b"]
     (run,) = inner_of(yard, job)
     assert found[1].job_id == run.id
-    assert yard.db.write_now(control.whole, yard.cast.ada, inner.id, run.id).id == run.id
+    assert (
+        yard.db.write_now(control.require_workflow_job, yard.cast.ada, inner.id, run.id).id
+        == run.id
+    )

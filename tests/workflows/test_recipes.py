@@ -106,7 +106,7 @@ def test_it_works() -> None:
     ]
     graph = format.graph_of(found, {"u1": "t1", "u2": "t2", "u3": "t3"}, {})
     assert [n.task_id for n in graph.nodes] == ["t1", "t2", "t3"]
-    assert found.notes == ["ask: you are the approver; name others with: belvedere task edit"]
+    assert found.notes == ["ask: you are the approver; set others with: belvedere task edit"]
 
 
 def test_a_task_leaves_behind_what_belongs_to_the_other_place() -> None:

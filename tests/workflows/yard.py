@@ -8,12 +8,12 @@ from belvedere.access.actor import Actor
 from belvedere.events import cursors
 from belvedere.jobs import store
 from belvedere.jobs.model import JobRow
-from belvedere.workflow_specs.model import Step, WorkflowRow
+from belvedere.workflow_specs.model import StepRow, WorkflowRow
 from belvedere.workflows import control, service, start
 from belvedere.workflows.bodies import WorkflowBody
 from belvedere.workflows.engine import advance
 from belvedere.workflows.engine import step_store as steps
-from belvedere.workflows.start import NewWorkflowJob
+from belvedere.workflows.start import WorkflowJobRequest
 from jobs.workshop import Workshop
 
 KINDS = frozenset({"workflow.step"})
@@ -23,7 +23,7 @@ def react(tx: Any) -> int:
     """What consumers.py does for workflows: events and cursor in one transaction."""
     found = cursors.take(tx, "workflows go on", KINDS)
     for event in found:
-        advance.react(tx, event)
+        advance.consume(tx, event)
         cursors.move(tx, "workflows go on", event)
     return len(found)
 
@@ -80,7 +80,7 @@ class Yard(Workshop):
     def run(self, flow: WorkflowRow, given: list[Any] | None = None, **more: Any) -> JobRow:
         if not self.session:
             self.connect()
-        wanted = NewWorkflowJob(more.pop("actor", self.cast.ada), flow.id, given, **more)
+        wanted = WorkflowJobRequest(more.pop("actor", self.cast.ada), flow.id, given, **more)
         (made,) = self.db.write_now(start.run, [wanted])
         if isinstance(made, Exception):
             raise made
@@ -112,8 +112,8 @@ class Yard(Workshop):
         is_open = ("ready", "assigned")
         return [job.name for job in self.steps() if job.task_id and job.lifecycle in is_open]
 
-    def taken(self, job_id: str) -> list[Step]:
-        return self.db.write_now(steps.of_job, job_id)
+    def taken(self, job_id: str) -> list[StepRow]:
+        return self.db.write_now(steps.steps_of, job_id)
 
     def values(self, name: str) -> list[Any]:
         """What the newest job of this node was given."""

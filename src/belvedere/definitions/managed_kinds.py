@@ -90,7 +90,7 @@ class Tasks:
             request_masking.refuse_masks(fields)
         spec = task_definition.checked(TaskSpec(**{**fields, "host_id": None, "script_id": None}))
         acl.resolve(tx, actor.customer_id, given.acl or ())
-        service.resolved(tx, actor, ("task", ""), given.triggers or (), ())
+        service.resolve(tx, actor, ("task", ""), given.triggers or (), ())
         kept = _with_stored_script(tx, actor, body, given, old)
         if spec.type is Type.SCRIPT and not kept.get("script_id"):
             raise refusal([Fault("script_id", "Name a stored script, or send script.source.")])

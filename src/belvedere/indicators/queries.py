@@ -62,7 +62,7 @@ def together(tx: Tx, rows: Sequence[IndicatorRow]) -> list[Shown]:
     for customer_id in {row.customer_id for row in rows}:
         ids = [row.id for row in rows if row.customer_id == customer_id]
         acls |= store.acls(tx, customer_id, ids)
-        started |= triggers.of_sources(tx, customer_id, "indicator", ids)
+        started |= triggers.for_sources(tx, customer_id, "indicator", ids)
     return [Shown(row, acls[row.id], started[row.id], tx.now) for row in rows]
 
 

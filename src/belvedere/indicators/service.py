@@ -150,7 +150,7 @@ def delete(tx: Tx, actor: Actor, name: str, *, by: str = "id") -> Shown:
         )
     store.mark_deleted(tx, row)
     # The ACL stays a while: it says who may see that it is gone.
-    triggers.forget(tx, actor.customer_id, source=("indicator", row.id))
+    triggers.delete(tx, actor.customer_id, source=("indicator", row.id))
     audit.record(tx, actor, "indicator.delete", "indicator", row.id, change_log.audited(row), None)
     change_log.tell(tx, "indicator.deleted", [row])
     return last

@@ -9,7 +9,7 @@ from belvedere.db import Asked, Fragments, Row, Tx, columns
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.store import JOB, json_list
 from belvedere.triggers import store
-from belvedere.triggers.store import Starting
+from belvedere.triggers.store import ActiveTriggers
 
 
 class Attempt(msgspec.Struct):
@@ -45,13 +45,13 @@ def _reported(sql: Fragments, is_one: bool) -> tuple[str, str, str]:
     return (
         f"select {JOB} from jobs where id {of_fences} order by id{sql.lock_rows}",
         f"select {columns(Attempt)} from attempts where fence {which}",
-        store.asking(of_jobs),
+        store.active_triggers_query(of_jobs),
     )
 
 
 def lock_reported(
     tx: Tx, fences: Sequence[int]
-) -> tuple[dict[str, JobRow], dict[int, Attempt], Starting]:
+) -> tuple[dict[str, JobRow], dict[int, Attempt], ActiveTriggers]:
     """The jobs of these fences, held as `lock_many` does; the attempts as they are once that is
     so, because what was live a moment earlier may have been settled meanwhile; and what the ends
     of their tasks start."""

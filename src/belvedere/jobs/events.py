@@ -7,7 +7,7 @@ from belvedere import events
 from belvedere.db import Tx
 from belvedere.jobs.model import FINAL, WORKFLOW, JobRow
 from belvedere.triggers import store
-from belvedere.triggers.store import Starting
+from belvedere.triggers.store import ActiveTriggers
 
 
 def data_of(job: JobRow) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def _told(what: str, jobs: Sequence[JobRow]) -> list[tuple[str, str, str, dict[s
     return [(kind, job.customer_id, job.id, data_of(job)) for job in jobs]
 
 
-def tell(tx: Tx, what: str, jobs: Sequence[JobRow], known: Starting | None = None) -> None:
+def tell(tx: Tx, what: str, jobs: Sequence[JobRow], known: ActiveTriggers | None = None) -> None:
     """The same; wake whoever waits for the end of one, start what it starts. `known`: what ends of
     their tasks start, where that was read already."""
     note(tx, what, jobs)
@@ -52,7 +52,7 @@ def tell_born(tx: Tx, jobs: Sequence[JobRow], assigned: Sequence[JobRow]) -> Non
     _follow(tx, "assigned", assigned)
 
 
-def _follow(tx: Tx, what: str, jobs: Sequence[JobRow], known: Starting | None = None) -> None:
+def _follow(tx: Tx, what: str, jobs: Sequence[JobRow], known: ActiveTriggers | None = None) -> None:
     over = [job for job in jobs if job.lifecycle in FINAL]
     if over:
         tx.rung.update([f"job:{job.id}" for job in over])
@@ -83,7 +83,7 @@ def _fire(
     tx: Tx,
     source: str,
     over: Sequence[tuple[str | None, JobRow]],
-    known: Starting | None = None,
+    known: ActiveTriggers | None = None,
 ) -> None:
     happened = [
         (job.customer_id, source_id, job.trigger_name, {"job_id": job.id})

@@ -74,6 +74,10 @@ def lock_many(tx: Tx, job_ids: Sequence[str]) -> dict[str, JobRow]:
     return {job.id: job for job in rows}
 
 
+def set_expiry(tx: Tx, job_id: str, expires_at: int) -> None:
+    tx.run("update jobs set expires_at = ? where id = ?", expires_at, job_id)
+
+
 def open_steps(tx: Tx, workflow_job_id: str) -> list[str]:
     """The jobs of a workflow job that are not over, in the order in which they are locked."""
     rows = tx.rows(

@@ -70,7 +70,7 @@ def _customer_id(tx: Tx, customer: str | None, monitor_id: str) -> str:
 
 
 def _wrong() -> Forbidden:
-    return Forbidden("The secret does not fit.", code="wrong_secret")
+    return Forbidden("Invalid secret key.", code="wrong_secret")
 
 
 def reveal(tx: Tx, keys: Keys, actor: Actor, monitor_id: str) -> str:

@@ -204,7 +204,7 @@ def delete(tx: Tx, actor: Actor, monitor_id: str, *, follows: bool = False) -> S
 def remove(tx: Tx, row: MonitorRow) -> None:
     """Gone for every reader; what it saw is purged later."""
     store.mark_deleted(tx, row)
-    triggers.forget(tx, row.customer_id, source=("monitor", row.id))
+    triggers.delete(tx, row.customer_id, source=("monitor", row.id))
     secret_keys.forget(tx, row.customer_id, "monitor", row.id)
     # The ACL stays: it says who may see the event.
     watch_changes.changed(tx, row.host_id, row.id)
@@ -226,7 +226,7 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | N
     acls = store.acls(tx, actor.customer_id)
     total = store.count(tx, actor, listing) if listing.count else None
     ids = [view.id for view in views]
-    started = triggers.of_sources(tx, actor.customer_id, "monitor", ids)
+    started = triggers.for_sources(tx, actor.customer_id, "monitor", ids)
     return [(view, acls.get(view.id, []), started[view.id]) for view in views], total
 
 
@@ -315,7 +315,7 @@ def shown(tx: Tx, actor: Actor, monitor_id: str) -> Shown:
     return (
         store.view(tx, customer_id, monitor_id),
         acl_of(tx, customer_id, "monitor", monitor_id),
-        triggers.of_source(tx, customer_id, "monitor", monitor_id),
+        triggers.for_source(tx, customer_id, "monitor", monitor_id),
     )
 
 

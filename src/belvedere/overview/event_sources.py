@@ -14,7 +14,7 @@ from belvedere.rest.route import Ask, Route
 from belvedere.rest.searches import run_search
 from belvedere.tasks.model import KIND_NAMES as TASK_KINDS
 from belvedere.tasks.model import Type as TaskType
-from belvedere.triggers.sources import SOURCES, Cause
+from belvedere.triggers.sources import SOURCES, EventReference
 
 
 class EmitterRecord(msgspec.Struct):
@@ -137,7 +137,7 @@ def _own_names(tx: Tx, customer_id: str, source: str) -> dict[str, list[str]]:
 
 
 def _record(source: str, emitter: EmitterRecord, name: str) -> EventRecord:
-    event_id = Cause(source, emitter.id, name).id
+    event_id = EventReference(source, emitter.id, name).id
     return EventRecord(event_id, event_id, EMITTERS[source].kind, name, emitter.id, emitter)
 
 

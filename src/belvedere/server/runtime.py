@@ -22,7 +22,7 @@ from belvedere.server.storage import Storage
 from belvedere.server.transport.proxies import Proxies
 from belvedere.settings import Settings
 from belvedere.statuspages.recent import Recent
-from belvedere.workflows.scheduled import TARGETS
+from belvedere.workflows.schedule_targets import TARGETS
 
 if TYPE_CHECKING:
     from belvedere.events.feed import Feed

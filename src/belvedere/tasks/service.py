@@ -108,7 +108,7 @@ def delete(tx: Tx, actor: Actor, task_id: str, *, follows: bool = False) -> Show
     row = _held(tx, actor, task_id, None, follows=follows)
     # Whatever holds a task refuses here, with Conflict.
     shown_last = _shown(tx, actor, task_id)
-    service.forget(tx, actor, "task", task_id)
+    service.delete_for(tx, actor, "task", task_id)
     _refuse_used(tx, task_id)
     store.mark_deleted(tx, row)
     secret_keys.forget(tx, actor.customer_id, "task", task_id)
@@ -140,7 +140,7 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | N
     views = store.page(tx, actor, listing)
     task_ids = [view.id for view in views]
     acls = store.acls(tx, actor.customer_id, task_ids)
-    started_by = service.of_targets(tx, actor.customer_id, "task", task_ids)
+    started_by = service.event_ids_for(tx, actor.customer_id, "task", task_ids)
     schedules = schedule_lines.of_tasks(tx, actor.customer_id, task_ids)
     for view in views:
         view.triggers = started_by[view.id]
@@ -247,6 +247,6 @@ def audited(spec: TaskSpec) -> dict[str, Any]:
 
 def _shown(tx: Tx, actor: Actor, task_id: str) -> Shown:
     view = store.view(tx, actor.customer_id, task_id)
-    view.triggers = service.of_targets(tx, actor.customer_id, "task", [task_id])[task_id]
+    view.triggers = service.event_ids_for(tx, actor.customer_id, "task", [task_id])[task_id]
     view.schedules = schedule_lines.of_tasks(tx, actor.customer_id, [task_id])[task_id]
     return view, acl_of(tx, actor.customer_id, "task", task_id)

@@ -1,4 +1,4 @@
-"""What starts a task or workflow besides people: events of webhooks, indicators, other tasks."""
+"""Operations on the events that start a task or workflow."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,81 +16,87 @@ MAX_TRIGGERS = 100
 
 
 class EventBody(msgspec.Struct):
-    """An event as GET /event shows it; only its id counts."""
+    """An event as GET /event shows it; only its id is used."""
 
     id: str | None = None
     also_id: str | None = msgspec.field(name="_id", default=None)
 
 
-def of_targets(
+def event_ids_for(
     tx: Tx, customer_id: str, target: str, target_ids: Sequence[str]
 ) -> dict[str, list[str]]:
-    """The ids of the events that start each."""
-    found = store.of_targets(tx, customer_id, target, target_ids)
-    return {target_id: [one.event_id for one in ones] for target_id, ones in found.items()}
+    """The ids of the events that start each target."""
+    triggers_by_target = store.for_targets(tx, customer_id, target, target_ids)
+    return {
+        target_id: [trigger.event_id for trigger in triggers]
+        for target_id, triggers in triggers_by_target.items()
+    }
 
 
 def replace(
-    tx: Tx, actor: Actor, target: str, target_id: str, given: Sequence[str | EventBody]
+    tx: Tx, actor: Actor, target: str, target_id: str, event_ids: Sequence[str | EventBody]
 ) -> None:
-    """Exactly these events start it from now on."""
-    lock_rings(tx, actor.customer_id)
-    before = of_targets(tx, actor.customer_id, target, [target_id])[target_id]
-    wanted = resolved(tx, actor, (target, target_id), given, before)
-    after = [one.event_id for one in wanted]
+    """Make exactly these events start the target."""
+    lock_triggers(tx, actor.customer_id)
+    before = event_ids_for(tx, actor.customer_id, target, [target_id])[target_id]
+    triggers = resolve(tx, actor, (target, target_id), event_ids, before)
+    after = [trigger.event_id for trigger in triggers]
     if sorted(after) == sorted(before):
         return
-    store.replace_of_target(tx, actor.customer_id, target, target_id, wanted)
-    cycles.refuse(tx, actor.customer_id, target, target_id)
-    told: dict[str, Any] = {"triggers": after}
-    was = {"triggers": before}
-    audit.record(tx, actor, f"{target}.triggers", target, target_id, was, told)
-    events.append(tx, actor.customer_id, f"{target}.triggers_changed", target_id, told)
+    store.replace_for_target(tx, actor.customer_id, target, target_id, triggers)
+    cycles.reject_cycle(tx, actor.customer_id, target, target_id)
+    new: dict[str, Any] = {"triggers": after}
+    old = {"triggers": before}
+    audit.record(tx, actor, f"{target}.triggers", target, target_id, old, new)
+    events.append(tx, actor.customer_id, f"{target}.triggers_changed", target_id, new)
 
 
-def lock_rings(tx: Tx, customer_id: str) -> None:
-    """Two who close a ring from both ends at once: the second must see what the first has done."""
+def lock_triggers(tx: Tx, customer_id: str) -> None:
+    """Serialize changes that could form a cycle together: the second must see the first."""
     tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", customer_id)
 
 
-def resolved(
+def resolve(
     tx: Tx,
     actor: Actor,
     target: tuple[str, str],
-    given: Sequence[str | EventBody],
-    known: Sequence[str],
+    event_ids: Sequence[str | EventBody],
+    current: Sequence[str],
 ) -> list[Trigger]:
-    """Each event once; what already starts the target needs no look."""
-    if len(given) > MAX_TRIGGERS:
-        raise _refusal([Fault("triggers", f"Give at most {MAX_TRIGGERS} events.")])
-    found: dict[str, Trigger] = {}
+    """The triggers, each event once. An event in `known` already starts the target and is not
+    looked up again."""
+    if len(event_ids) > MAX_TRIGGERS:
+        raise _invalid_triggers([Fault("triggers", f"Give at most {MAX_TRIGGERS} events.")])
+    triggers: dict[str, Trigger] = {}
     faults: list[Fault] = []
-    for n, one in enumerate(given):
-        text = one if isinstance(one, str) else one.id or one.also_id or ""
-        cause = sources.parse(text)
-        if cause is None or (
-            text not in known
-            and not sources.is_there(tx, actor.customer_id, cause.source, cause.source_id)
+    for n, event in enumerate(event_ids):
+        text = event if isinstance(event, str) else event.id or event.also_id or ""
+        reference = sources.parse(text)
+        if reference is None or (
+            text not in current
+            and not sources.exists(tx, actor.customer_id, reference.source, reference.source_id)
         ):
-            faults.append(Fault(f"triggers[{n}]", "There is no such event; GET /event lists them."))
+            faults.append(Fault(f"triggers[{n}]", "No such event; GET /event lists them."))
         else:
-            found[text] = Trigger(cause.source, cause.source_id, cause.event_name, *target)
+            triggers[text] = Trigger(
+                reference.source, reference.source_id, reference.event_name, *target
+            )
     if faults:
-        raise _refusal(faults)
-    return list(found.values())
+        raise _invalid_triggers(faults)
+    return list(triggers.values())
 
 
-def _refusal(faults: list[Fault]) -> Invalid:
+def _invalid_triggers(faults: list[Fault]) -> Invalid:
     return Invalid(f"{faults[0].field}: {faults[0].message}", faults=tuple(faults))
 
 
-def forget(tx: Tx, actor: Actor, target: str, target_id: str) -> None:
-    """For one that is being deleted; a webhook that runs it must let go of it first."""
-    for one in store.of_target(tx, actor.customer_id, target, target_id):
-        if one.source == "webhook":
+def delete_for(tx: Tx, actor: Actor, target: str, target_id: str) -> None:
+    """Delete the triggers of an object that is being deleted, unless a webhook runs it."""
+    for trigger in store.for_target(tx, actor.customer_id, target, target_id):
+        if trigger.source == "webhook":
             raise Conflict(
-                f"The webhook {one.source_id} runs this {target}; detach it first.",
+                f"The webhook {trigger.source_id} runs this {target}; detach it first.",
                 code=f"{target}_in_use",
             )
-    thing = (target, target_id)
-    store.forget(tx, actor.customer_id, source=thing, target=thing)
+    deleted = (target, target_id)
+    store.delete(tx, actor.customer_id, source=deleted, target=deleted)

@@ -1,7 +1,7 @@
-"""What can start something: each kind of source with its table and what can happen to it.
+"""What can start something: each kind of source with its table and the names of its events.
 
-Sources lie on floors above this one; what a task needs to know of those that start it, it finds
-here by name instead of by import.
+The sources belong to packages above this one, so they are listed here by table name instead of
+being imported.
 """
 
 from dataclasses import dataclass
@@ -11,26 +11,26 @@ from belvedere.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where its rows are, how they are called, and the names of what happens to them."""
+class EventSource:
+    """Where the rows of a kind are, which column has their name, and the names of their events."""
 
     # A table with id and customer_id.
     table: str
-    # The column that people know it by.
+    # The column with the name that people see.
     name: str
     event_names: tuple[str, ...]
-    # What a row must satisfy to be there.
+    # The condition for a row that is not deleted.
     live: str = "deleted_at is null"
-    # Its scripts may name events of their own.
+    # Its scripts may name their own events.
     names_others: bool = False
 
 
 SOURCES = {
-    "task": Source("tasks", "name", ("success", "failure"), names_others=True),
-    "workflow": Source("workflows", "name", ("success", "failure", "canceled")),
-    "indicator": Source("indicators", "title", ("failure", "normal", "stale")),
-    "webhook": Source("webhooks", "name", ("trigger",), live="1 = 1"),
-    "monitor": Source(
+    "task": EventSource("tasks", "name", ("success", "failure"), names_others=True),
+    "workflow": EventSource("workflows", "name", ("success", "failure", "canceled")),
+    "indicator": EventSource("indicators", "title", ("failure", "normal", "stale")),
+    "webhook": EventSource("webhooks", "name", ("trigger",), live="1 = 1"),
+    "monitor": EventSource(
         "monitors",
         "name",
         ("failure", "recovered", "updates_stopped", "updates_started", "changed", "flapping"),
@@ -40,8 +40,8 @@ MAX_NAME = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
-    """Something that happens to a source. Its id is how records and bodies name it."""
+class EventReference:
+    """An event of a source, as records and bodies refer to it: by `id`."""
 
     source: str
     source_id: str
@@ -52,26 +52,26 @@ class Cause:
         return f"{self.source}:{self.source_id}:{self.event_name}"
 
 
-def parse(text: str) -> Cause | None:
-    """What an id means, if it can mean anything; whether the source is there is another matter."""
+def parse(text: str) -> EventReference | None:
+    """The event that an id refers to, if it is well-formed. Does not look up the source."""
     source, _, rest = text.partition(":")
     source_id, _, event_name = rest.partition(":")
-    known = SOURCES.get(source)
-    if known is None or not is_id(source_id) or not 0 < len(event_name) <= MAX_NAME:
+    definition = SOURCES.get(source)
+    if definition is None or not is_id(source_id) or not 0 < len(event_name) <= MAX_NAME:
         return None
-    if event_name not in known.event_names and not (
-        known.names_others and event_name.isprintable()
+    if event_name not in definition.event_names and not (
+        definition.names_others and event_name.isprintable()
     ):
         return None
-    return Cause(source, source_id, event_name)
+    return EventReference(source, source_id, event_name)
 
 
-def is_there(tx: Tx, customer_id: str, source: str, source_id: str) -> bool:
-    """Whether this organization has it."""
-    of = SOURCES[source]
-    found = tx.row(
-        f"select 1 from {of.table} where id = ? and customer_id = ? and {of.live}",
+def exists(tx: Tx, customer_id: str, source: str, source_id: str) -> bool:
+    """Whether the customer has this source."""
+    definition = SOURCES[source]
+    row = tx.row(
+        f"select 1 from {definition.table} where id = ? and customer_id = ? and {definition.live}",
         source_id,
         customer_id,
     )
-    return found is not None
+    return row is not None

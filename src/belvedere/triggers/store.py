@@ -1,4 +1,4 @@
-"""Which event starts which task or workflow. Lives here because both sides lie above."""
+"""The rows of triggers, and of the tasks and workflows that a workflow runs."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere.db import Tx, columns
 from belvedere.events.log import append_all
-from belvedere.triggers.sources import Cause
+from belvedere.triggers.sources import EventReference
 
 
 class Trigger(msgspec.Struct, frozen=True):
@@ -21,47 +21,50 @@ class Trigger(msgspec.Struct, frozen=True):
 
     @property
     def event_id(self) -> str:
-        return Cause(self.source, self.source_id, self.event_name).id
+        return EventReference(self.source, self.source_id, self.event_name).id
 
 
-# What starts something: (source, event name).
-Starting = set[tuple[str, str]]
+# Events that start something: (source id, event name).
+ActiveTriggers = set[tuple[str, str]]
 
 
-def asking(which: str) -> str:
-    """The statement whose rows make a `Starting`, of those sources whose id is `which`; the sort of
-    source is its first parameter."""
+def active_triggers_query(which: str) -> str:
+    """The statement whose rows make `ActiveTriggers`, for sources whose id matches `which`. The
+    first parameter is the kind of source."""
     return f"select source_id, event_name from triggers where source = ? and source_id {which}"
 
 
 def fire(
     tx: Tx,
     source: str,
-    happened: Sequence[tuple[str, str, str, dict[str, Any]]],
-    known: Starting | None = None,
+    occurrences: Sequence[tuple[str, str, str, dict[str, Any]]],
+    active: ActiveTriggers | None = None,
 ) -> None:
-    """(customer, source, event name, data): told to the reaction only where it starts something,
-    which may be known already.
+    """Publish what happened, as (customer, source, event name, data), where it starts something.
+    `active`, if given, has the active triggers of these sources.
 
     `data` holds the `arguments`, or the `job_id` whose output they are.
     """
-    if not happened:
+    if not occurrences:
         return
-    wanted = _starting(tx, source, happened) if known is None else known
+    if active is None:
+        active = _active_triggers(tx, source, occurrences)
     append_all(
         tx,
         "trigger.fired",
         [
             (customer_id, source_id, {"source": source, "event_name": event_name, **data})
-            for customer_id, source_id, event_name, data in happened
-            if (source_id, event_name) in wanted
+            for customer_id, source_id, event_name, data in occurrences
+            if (source_id, event_name) in active
         ],
     )
 
 
-def _starting(tx: Tx, source: str, happened: Sequence[tuple[str, str, str, Any]]) -> Starting:
-    ids = msgspec.json.encode(list({source_id for _, source_id, _, _ in happened})).decode()
-    rows = tx.rows(asking(f"in {tx.sql.texts}"), source, ids)
+def _active_triggers(
+    tx: Tx, source: str, occurrences: Sequence[tuple[str, str, str, Any]]
+) -> ActiveTriggers:
+    ids = msgspec.json.encode(list({source_id for _, source_id, _, _ in occurrences})).decode()
+    rows = tx.rows(active_triggers_query(f"in {tx.sql.texts}"), source, ids)
     return {(source_id, event_name) for source_id, event_name in rows}
 
 
@@ -69,19 +72,19 @@ def attach(tx: Tx, customer_id: str, triggers: Iterable[Trigger]) -> None:
     tx.many(
         f"insert into triggers (customer_id, {columns(Trigger)}, created_at)"
         " values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
-        [(customer_id, *msgspec.structs.astuple(one), tx.now) for one in triggers],
+        [(customer_id, *msgspec.structs.astuple(trigger), tx.now) for trigger in triggers],
     )
 
 
-def of_source(
+def for_source(
     tx: Tx, customer_id: str, source: str, source_id: str, event_name: str | None = None
 ) -> list[Trigger]:
-    """What it starts, oldest first."""
-    named, params = ("", []) if event_name is None else (" and event_name = ?", [event_name])
+    """What a source starts, oldest first."""
+    condition, params = ("", []) if event_name is None else (" and event_name = ?", [event_name])
     return tx.all(
         Trigger,
         f"select {columns(Trigger)} from triggers where customer_id = ? and source = ?"
-        f" and source_id = ?{named} order by created_at, target, target_id",
+        f" and source_id = ?{condition} order by created_at, target, target_id",
         customer_id,
         source,
         source_id,
@@ -89,8 +92,8 @@ def of_source(
     )
 
 
-def of_target(tx: Tx, customer_id: str, target: str, target_id: str) -> list[Trigger]:
-    """What starts it."""
+def for_target(tx: Tx, customer_id: str, target: str, target_id: str) -> list[Trigger]:
+    """What starts a target."""
     return tx.all(
         Trigger,
         f"select {columns(Trigger)} from triggers where customer_id = ? and target = ?"
@@ -101,62 +104,62 @@ def of_target(tx: Tx, customer_id: str, target: str, target_id: str) -> list[Tri
     )
 
 
-def of_targets(
+def for_targets(
     tx: Tx, customer_id: str, target: str, target_ids: Sequence[str]
 ) -> dict[str, list[Trigger]]:
-    """The same for several at once."""
-    found: dict[str, list[Trigger]] = {target_id: [] for target_id in target_ids}
-    for one in tx.all(
+    """What starts each of several targets."""
+    triggers: dict[str, list[Trigger]] = {target_id: [] for target_id in target_ids}
+    for trigger in tx.all(
         Trigger,
         f"select {columns(Trigger)} from triggers where customer_id = ? and target = ?"
         f" and target_id in {tx.sql.texts} order by created_at, source, source_id",
         customer_id,
         target,
-        msgspec.json.encode(list(found)).decode(),
+        msgspec.json.encode(list(triggers)).decode(),
     ):
-        found[one.target_id].append(one)
-    return found
+        triggers[trigger.target_id].append(trigger)
+    return triggers
 
 
-def of_sources(
+def for_sources(
     tx: Tx, customer_id: str, source: str, source_ids: Sequence[str]
 ) -> dict[str, list[Trigger]]:
-    """What several sources start."""
-    found: dict[str, list[Trigger]] = {source_id: [] for source_id in source_ids}
-    for one in tx.all(
+    """What each of several sources starts."""
+    triggers: dict[str, list[Trigger]] = {source_id: [] for source_id in source_ids}
+    for trigger in tx.all(
         Trigger,
         f"select {columns(Trigger)} from triggers where customer_id = ? and source = ?"
         f" and source_id in {tx.sql.texts} order by created_at, target, target_id",
         customer_id,
         source,
-        msgspec.json.encode(list(found)).decode(),
+        msgspec.json.encode(list(triggers)).decode(),
     ):
-        found[one.source_id].append(one)
-    return found
+        triggers[trigger.source_id].append(trigger)
+    return triggers
 
 
-def replace_of_source(
+def replace_for_source(
     tx: Tx, customer_id: str, source: str, source_id: str, triggers: Iterable[Trigger]
 ) -> None:
-    forget(tx, customer_id, source=(source, source_id))
+    delete(tx, customer_id, source=(source, source_id))
     attach(tx, customer_id, triggers)
 
 
-def replace_of_target(
+def replace_for_target(
     tx: Tx, customer_id: str, target: str, target_id: str, triggers: Iterable[Trigger]
 ) -> None:
-    forget(tx, customer_id, target=(target, target_id))
+    delete(tx, customer_id, target=(target, target_id))
     attach(tx, customer_id, triggers)
 
 
-def forget(
+def delete(
     tx: Tx,
     customer_id: str,
     *,
     source: tuple[str, str] | None = None,
     target: tuple[str, str] | None = None,
 ) -> None:
-    """Drop what hangs on a source or a target, for instance when it is deleted."""
+    """Delete the triggers of a source or a target, for instance when it is deleted."""
     if source is not None:
         tx.run(
             "delete from triggers where customer_id = ? and source = ? and source_id = ?",
@@ -169,3 +172,24 @@ def forget(
             customer_id,
             *target,
         )
+
+
+def replace_members(
+    tx: Tx, workflow_id: str, task_ids: Iterable[str], nested_ids: Iterable[str]
+) -> None:
+    """Which tasks and other workflows a workflow runs."""
+    tx.run("delete from workflow_tasks where workflow_id = ?", workflow_id)
+    tx.many(
+        "insert into workflow_tasks (workflow_id, task_id) values (?, ?)",
+        [(workflow_id, task_id) for task_id in sorted(task_ids)],
+    )
+    tx.run("delete from workflow_parts where workflow_id = ?", workflow_id)
+    tx.many(
+        "insert into workflow_parts (workflow_id, part_id) values (?, ?)",
+        [(workflow_id, nested_id) for nested_id in sorted(nested_ids)],
+    )
+
+
+def delete_members(tx: Tx, workflow_id: str) -> None:
+    tx.run("delete from workflow_tasks where workflow_id = ?", workflow_id)
+    tx.run("delete from workflow_parts where workflow_id = ?", workflow_id)

@@ -103,7 +103,7 @@ def delete(tx: Tx, actor: Actor, webhook_id: str) -> Shown:
     last = together(tx, actor.customer_id, [row])[0]
     store.delete(tx, row)
     secret_keys.forget(tx, actor.customer_id, "webhook", webhook_id)
-    triggers.forget(tx, actor.customer_id, source=("webhook", webhook_id))
+    triggers.delete(tx, actor.customer_id, source=("webhook", webhook_id))
     audit.record(tx, actor, "webhook.delete", "webhook", webhook_id, _audited(last), None)
     events.append(tx, row.customer_id, "webhook.deleted", row.id, _event(row))
     return last
@@ -155,7 +155,7 @@ def _check_given(row: WebhookRow, secret: str) -> None:
 
 def together(tx: Tx, customer_id: str, rows: list[WebhookRow]) -> list[Shown]:
     """Several, in their order."""
-    started = triggers.of_sources(tx, customer_id, "webhook", [row.id for row in rows])
+    started = triggers.for_sources(tx, customer_id, "webhook", [row.id for row in rows])
     return [Shown(row, _by_kind(started[row.id])) for row in rows]
 
 
@@ -217,7 +217,7 @@ def _is_there(tx: Tx, actor: Actor, kind: str, target_id: str) -> bool:
 
 
 def _attach(tx: Tx, row: WebhookRow, attached: dict[str, list[str]]) -> None:
-    triggers.replace_of_source(
+    triggers.replace_for_source(
         tx,
         row.customer_id,
         "webhook",

@@ -13,7 +13,7 @@ from belvedere.webhooks.model import StartedJob
 from belvedere.workflow_specs import store as workflows
 from belvedere.workflow_specs.nesting import first_task
 from belvedere.workflows import start
-from belvedere.workflows.start import NewWorkflowJob, Prepared
+from belvedere.workflows.start import PreparedWorkflowJob, WorkflowJobRequest
 
 
 class Ready(Protocol):
@@ -52,7 +52,7 @@ class ReadyTask:
 
 @dataclass(frozen=True, slots=True)
 class ReadyWorkflow:
-    made: Prepared
+    made: PreparedWorkflowJob
 
     @property
     def started(self) -> StartedJob:
@@ -83,7 +83,7 @@ def _masked_of_task(tx: Tx, customer_id: str, task_id: str, memory: Memory) -> l
 def _prepare_workflow(
     tx: Tx, actor: Actor, workflow_id: str, payload: list[Any], memory: Memory
 ) -> ReadyWorkflow:
-    wanted = NewWorkflowJob(actor, workflow_id, payload, origin="trigger_by", by_index=True)
+    wanted = WorkflowJobRequest(actor, workflow_id, payload, origin="trigger_by", by_index=True)
     return ReadyWorkflow(start.prepare(tx, wanted, memory.setdefault("task", {})))
 
 

@@ -1,4 +1,4 @@
-"""What a workflow is: nodes that run tasks or other workflows, and edges that say what follows."""
+"""A workflow: nodes that run tasks or other workflows, and edges that say what follows."""
 
 from enum import StrEnum
 
@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from belvedere.base.clock import DAY, Millis
 from belvedere.tasks.model import Retry
 
-# An edge that follows every end of its source.
+# An edge that is followed whatever the outcome of its source.
 ALWAYS = "always"
 
 
@@ -20,7 +20,7 @@ class Join(StrEnum):
 
 
 class Position(msgspec.Struct, frozen=True):
-    """Where a picture of the graph shows a node."""
+    """Where the console draws a node."""
 
     x: float = 0.0
     y: float = 0.0
@@ -32,20 +32,20 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str
     task_id: str = ""
     join: Join = Join.ANY
-    # Run it again after a bad end, beyond what the task itself retries.
+    # Runs the node again after a failure, in addition to the task's own retries.
     retry: Retry | None = None
     position: Position | None = None
-    # Instead of a task; its job is a step like any other.
+    # Instead of a task. Its job is a step like any other.
     workflow_id: str = ""
 
 
 class Edge(msgspec.Struct, frozen=True):
-    """`target` follows where `source` ends with the trigger name `on`."""
+    """`target` starts when `source` ends with the trigger name `on`."""
 
     source: str
     target: str
     on: str = "success"
-    # So often may it be followed in one job; every circle has an edge with such a bound.
+    # How often the edge may be followed in one job; every cycle needs an edge with such a limit.
     max_visits: int | None | UnsetType = UNSET
 
     def __post_init__(self) -> None:
@@ -65,8 +65,8 @@ class Graph(msgspec.Struct, frozen=True):
         return next(node for node in self.nodes if node.id == node_id)
 
     @property
-    def has_circles(self) -> bool:
-        """Whether a node may begin again: circles need a bound."""
+    def has_cycles(self) -> bool:
+        """Whether a node may start more than once: an edge of every cycle has a limit."""
         return any(edge.bound is not None for edge in self.edges)
 
     @property
@@ -79,11 +79,11 @@ class Graph(msgspec.Struct, frozen=True):
 
 
 class WorkflowSpec(msgspec.Struct, omit_defaults=True):
-    """A whole definition. Kept with each version: a job goes on along the graph it began with."""
+    """A complete definition, stored with each version: a job keeps the graph it started with."""
 
     name: str = ""
     graph: Graph = Graph()
-    # The node that it begins with.
+    # The node that it starts with.
     start: str = ""
     enable: bool = True
     description: str = ""
@@ -91,11 +91,11 @@ class WorkflowSpec(msgspec.Struct, omit_defaults=True):
     icon_color: str = ""
     icon_image: str = ""
     tags: list[str] = []
-    # Environment of the scripts in it; a task's own `env` wins.
+    # Environment of its scripts; a task's own `env` has precedence.
     global_constants: dict[str, str] = {}
-    # False: one job of it at a time, the others wait for their turn.
+    # False: one job at a time; other jobs wait.
     multitasking: bool = True
-    # How long it waits for its turn, and for the truth about a job that is lost.
+    # How long a job of it waits to start, and for the outcome of a lost job.
     expires: Millis = 7 * DAY
 
 
@@ -115,7 +115,7 @@ class WorkflowRow(msgspec.Struct):
 
 
 class WorkflowJobRow(msgspec.Struct):
-    """A row of `workflow_jobs`: what such a job has beyond other jobs."""
+    """A row of `workflow_jobs`: what a workflow job has in addition to other jobs."""
 
     job_id: str
     workflow_id: str
@@ -131,8 +131,8 @@ class StepState(StrEnum):
     ENDED = "ended"
 
 
-class Step(msgspec.Struct):
-    """One visit of a node, with its newest job."""
+class StepRow(msgspec.Struct):
+    """One visit of a node, with its latest job."""
 
     workflow_job_id: str
     node_id: str
@@ -144,7 +144,7 @@ class Step(msgspec.Struct):
     output: str | None = None
     given: str | None = None
     visit: int = 1
-    # The visits whose ends let it begin, as JSON.
+    # The visits whose ends started it, as JSON.
     causes: str = "[]"
 
 

@@ -1,4 +1,4 @@
-"""The workflows that a workflow runs as its nodes, and what of that is refused when it is saved."""
+"""Workflows that run other workflows as nodes, and the limits checked when they are saved."""
 
 import msgspec
 
@@ -8,72 +8,72 @@ from belvedere.db import Tx
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Graph, decode
 
-# So many workflows may run within each other, the outermost counted.
+# Levels of nested workflows, including the outermost.
 MAX_DEPTH = 8
 
 
 class WorkflowName(msgspec.Struct):
-    """A workflow that another one runs, as a picture of the graph calls it."""
+    """A workflow that another one runs, with the name that the console shows."""
 
     id: str
     name: str
 
 
 def names_of(tx: Tx, workflow_ids: list[str]) -> dict[str, list[WorkflowName]]:
-    """The parts of several workflows, by name."""
-    found: dict[str, list[WorkflowName]] = {workflow_id: [] for workflow_id in workflow_ids}
+    """The workflows that each of these runs, sorted by name."""
+    names: dict[str, list[WorkflowName]] = {workflow_id: [] for workflow_id in workflow_ids}
     for workflow_id, *part in tx.rows(
         "select u.workflow_id, w.id, w.name from workflow_parts u join workflows w"
         f" on w.id = u.part_id where u.workflow_id in {tx.sql.texts} order by w.name, w.id",
         _texts(workflow_ids),
     ):
-        found[workflow_id].append(WorkflowName(*part))
-    return found
+        names[workflow_id].append(WorkflowName(*part))
+    return names
 
 
-def user_of(tx: Tx, workflow_id: str) -> str | None:
-    """A workflow that runs this one."""
-    found: str | None = tx.value(
+def parent_of(tx: Tx, workflow_id: str) -> str | None:
+    """A workflow that runs this one, if any."""
+    parent_id: str | None = tx.value(
         "select workflow_id from workflow_parts where part_id = ? order by workflow_id limit 1",
         workflow_id,
     )
-    return found
+    return parent_id
 
 
 def faults_of(tx: Tx, customer_id: str, workflow_id: str | None, graph: Graph) -> list[Fault]:
-    """Nodes that cannot run what they name. Whoever changes a workflow holds the lock of rings, so
-    that two changes cannot close a circle together."""
-    found = {
-        part_id: _fault(tx, customer_id, workflow_id, part_id)
-        for part_id in sorted(graph.workflows)
+    """Nodes that cannot run the workflow they name. The caller has locked the triggers of the
+    customer, so that two concurrent changes cannot form a cycle together."""
+    messages = {
+        nested_id: _fault(tx, customer_id, workflow_id, nested_id)
+        for nested_id in sorted(graph.workflows)
     }
     return [
-        Fault(f"graph.nodes[{n}].workflow_id", fault)
+        Fault(f"graph.nodes[{n}].workflow_id", message)
         for n, node in enumerate(graph.nodes)
-        if (fault := found.get(node.workflow_id))
+        if (message := messages.get(node.workflow_id))
     ]
 
 
-def _fault(tx: Tx, customer_id: str, workflow_id: str | None, part_id: str) -> str | None:
-    # Held: what is deleted at this moment must not gain a user.
-    if not is_id(part_id) or store.look_up(tx, customer_id, part_id, hold=True) is None:
+def _fault(tx: Tx, customer_id: str, workflow_id: str | None, nested_id: str) -> str | None:
+    # Locked: a workflow that is being deleted must not get a new user.
+    if not is_id(nested_id) or store.look_up(tx, customer_id, nested_id, hold=True) is None:
         return "There is no such workflow."
-    level = {part_id}
+    level = {nested_id}
     for _ in range(1, MAX_DEPTH):
         if workflow_id in level:
-            return "This workflow runs the one that you are changing: it would run itself."
+            return "This workflow runs the one you are changing, which would then run itself."
         rows = tx.rows(
             f"select distinct part_id from workflow_parts where workflow_id in {tx.sql.texts}",
             _texts(sorted(level)),
         )
-        level = {found for (found,) in rows}
+        level = {child_id for (child_id,) in rows}
         if not level:
             return None
-    return f"Workflows may run each other {MAX_DEPTH} deep; this one is deeper."
+    return f"Workflows can be nested at most {MAX_DEPTH} levels deep."
 
 
 def first_task(tx: Tx, customer_id: str, workflow_id: str) -> str:
-    """The task that gets the arguments of the whole: of the first step, however deep it lies."""
+    """The task of the first step, on whatever level: it gets the arguments of the workflow job."""
     for _ in range(MAX_DEPTH):
         spec = decode(store.find(tx, customer_id, workflow_id).spec)
         node = spec.graph.node(spec.start)

@@ -1,4 +1,4 @@
-"""The rows of workflows, their versions and their tasks."""
+"""The rows of workflows and their versions."""
 
 import msgspec
 
@@ -11,6 +11,7 @@ from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.tasks import store as tasks
+from belvedere.triggers import store as triggers
 from belvedere.workflow_specs.model import WorkflowRow, WorkflowSpec, decode, encode
 
 WORKFLOWS = Listable(
@@ -29,11 +30,12 @@ WORKFLOWS = Listable(
     }
 )
 _ROW = columns(WorkflowRow)
-REMEMBERED = 5_000
+# Decoded versions in memory, shared by tasks and workflows.
+MAX_CACHED_VERSIONS = 5_000
 
 
 class TaskName(msgspec.Struct):
-    """A task of a workflow, as a picture of the graph calls it."""
+    """A task of a workflow, with the name that the console shows."""
 
     id: str
     name: str
@@ -41,96 +43,96 @@ class TaskName(msgspec.Struct):
 
 
 def find(tx: Tx, customer_id: str, workflow_id: str, *, hold: bool = False) -> WorkflowRow:
-    """The workflow, held until the transaction ends where it is about to change."""
-    found = look_up(tx, customer_id, workflow_id, hold=hold)
-    if found is None:
-        raise missing()
-    return found
+    """The workflow; `hold` locks its row until the end of the transaction."""
+    row = look_up(tx, customer_id, workflow_id, hold=hold)
+    if row is None:
+        raise not_found()
+    return row
 
 
 def takes_file(tx: Tx, workflow_id: str) -> bool:
-    """Whether an argument of one of its tasks is a file."""
+    """Whether one of its tasks has a file argument."""
     rows = tx.rows("select task_id from workflow_tasks where workflow_id = ?", workflow_id)
     return any(tasks.takes_file(tx, task_id) for (task_id,) in rows)
 
 
-def missing() -> NotFound:
+def not_found() -> NotFound:
     return NotFound("There is no such workflow.", code="workflow_not_found")
 
 
 def look_up(
     tx: Tx, customer_id: str, workflow_id: str, *, hold: bool = False, also_deleted: bool = False
 ) -> WorkflowRow | None:
-    found = tx.one(
+    row = tx.one(
         WorkflowRow,
         f"select {_ROW} from workflows where id = ? and customer_id = ?"
         f"{'' if also_deleted else ' and deleted_at is null'}{tx.sql.lock_rows if hold else ''}",
         workflow_id,
         customer_id,
     )
-    return None if found is None else _clear(tx, [found])[0]
+    return None if row is None else _unsealed(tx, [row])[0]
 
 
-def about(workflow_id: str) -> str:
+def seal_context(workflow_id: str) -> str:
     return f"workflow/{workflow_id}"
 
 
 def sealed_spec(tx: Tx, workflow_id: str, text: str) -> str:
-    """A definition as the database keeps it."""
+    """A definition as it is stored."""
     constants = decode(text).global_constants
     hidden = {"global_constants": dict.fromkeys(constants, MASK)} if constants else {}
-    return sealed_values.seal_object(tx, about(workflow_id), text, hidden)
+    return sealed_values.seal_object(tx, seal_context(workflow_id), text, hidden)
 
 
-def _clear(tx: Tx, rows: list[WorkflowRow]) -> list[WorkflowRow]:
+def _unsealed(tx: Tx, rows: list[WorkflowRow]) -> list[WorkflowRow]:
     for row in rows:
-        row.spec = sealed_values.open_object(tx, about(row.id), row.spec)
+        row.spec = sealed_values.open_object(tx, seal_context(row.id), row.spec)
     return rows
 
 
-def page(tx: Tx, actor: Actor, listing: Listing) -> list[WorkflowRow]:
-    """Those that the actor may see."""
-    of, params = _seen(actor, listing)
+def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[WorkflowRow]:
+    """Workflows that the actor may see."""
+    source, params = _visible(actor, listing)
     sql = clauses(listing)
-    found = tx.all(
+    rows = tx.all(
         WorkflowRow,
-        f"select {columns(WorkflowRow, 'w.')} {of}{sql.page}",
+        f"select {columns(WorkflowRow, 'w.')} {source}{sql.page}",
         *params,
         *sql.page_params,
     )
-    return _clear(tx, found)
+    return _unsealed(tx, rows)
 
 
-def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
-    """The same list, no longer than an answer may be."""
-    of, params = _seen(actor, listing)
+def fit_page(tx: Tx, actor: Actor, listing: Listing) -> Listing:
+    """The listing, shortened to the size limit of a response."""
+    source, params = _visible(actor, listing)
     sql = clauses(listing)
-    rows = tx.rows(f"select octet_length(w.spec) {of}{sql.page}", *params, *sql.page_params)
+    rows = tx.rows(f"select octet_length(w.spec) {source}{sql.page}", *params, *sql.page_params)
     return response_budget.fitted(listing, (size for (size,) in rows))
 
 
-def total(tx: Tx, actor: Actor, listing: Listing) -> int:
-    of, params = _seen(actor, listing)
-    return int(tx.value(f"select count(*) {of}", *params))
+def count(tx: Tx, actor: Actor, listing: Listing) -> int:
+    source, params = _visible(actor, listing)
+    return int(tx.value(f"select count(*) {source}", *params))
 
 
-def _seen(actor: Actor, listing: Listing) -> tuple[str, list[object]]:
-    seen, seen_params = visible(actor, "workflow", "w.id")
+def _visible(actor: Actor, listing: Listing) -> tuple[str, list[object]]:
+    is_visible, visible_params = visible(actor, "workflow", "w.id")
     sql = clauses(listing)
-    of = f"from workflows w where w.customer_id = ? and w.deleted_at is null and {seen}{sql.where}"
-    return of, [actor.customer_id, *seen_params, *sql.params]
+    where = f"w.customer_id = ? and w.deleted_at is null and {is_visible}{sql.where}"
+    return f"from workflows w where {where}", [actor.customer_id, *visible_params, *sql.params]
 
 
-def insert(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, by: str) -> None:
+def insert(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, created_by: str) -> None:
     _write_spec(row, spec)
     marks = ", ".join("?" for _ in WorkflowRow.__struct_fields__)
-    kept = msgspec.structs.replace(row, spec=sealed_spec(tx, row.id, row.spec))
-    tx.run(f"insert into workflows ({_ROW}) values ({marks})", *msgspec.structs.astuple(kept))
-    _keep_version(tx, row, spec, by)
+    sealed = msgspec.structs.replace(row, spec=sealed_spec(tx, row.id, row.spec))
+    tx.run(f"insert into workflows ({_ROW}) values ({marks})", *msgspec.structs.astuple(sealed))
+    _insert_version(tx, row, spec, created_by)
 
 
-def save(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, by: str) -> None:
-    """The next version."""
+def save(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, created_by: str) -> None:
+    """Write the next version."""
     _write_spec(row, spec)
     row.version += 1
     row.updated_at = tx.now
@@ -147,12 +149,11 @@ def save(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, by: str) -> None:
         row.id,
         row.customer_id,
     )
-    _keep_version(tx, row, spec, by)
+    _insert_version(tx, row, spec, created_by)
 
 
 def mark_deleted(tx: Tx, row: WorkflowRow) -> None:
-    tx.run("delete from workflow_tasks where workflow_id = ?", row.id)
-    tx.run("delete from workflow_parts where workflow_id = ?", row.id)
+    triggers.delete_members(tx, row.id)
     tx.run(
         "update workflows set deleted_at = ? where id = ? and customer_id = ?",
         tx.now,
@@ -169,65 +170,56 @@ def _write_spec(row: WorkflowRow, spec: WorkflowSpec) -> None:
     row.spec = encode(spec)
 
 
-def _keep_version(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, by: str) -> None:
+def _insert_version(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, created_by: str) -> None:
     tx.run(
         "insert into workflow_versions (workflow_id, version, spec, created_by, created_at)"
         " values (?, ?, ?, ?, ?)",
         row.id,
         row.version,
         sealed_spec(tx, row.id, row.spec),
-        by,
+        created_by,
         row.updated_at,
     )
-    tx.run("delete from workflow_tasks where workflow_id = ?", row.id)
-    tx.many(
-        "insert into workflow_tasks (workflow_id, task_id) values (?, ?)",
-        [(row.id, task_id) for task_id in sorted(spec.graph.tasks)],
-    )
-    tx.run("delete from workflow_parts where workflow_id = ?", row.id)
-    tx.many(
-        "insert into workflow_parts (workflow_id, part_id) values (?, ?)",
-        [(row.id, part_id) for part_id in sorted(spec.graph.workflows)],
-    )
+    triggers.replace_members(tx, row.id, spec.graph.tasks, spec.graph.workflows)
 
 
 def version_of(tx: Tx, workflow_id: str, version: int) -> WorkflowSpec:
-    """What a workflow was at one version; it never changes, so each is read and decoded once."""
-    known: WorkflowSpec | None = tx.memo.get(("workflow", workflow_id, version))
-    if known is not None:
-        return known
+    """A version of a workflow. It never changes, so it is read and decoded once."""
+    spec: WorkflowSpec | None = tx.memo.get(("workflow", workflow_id, version))
+    if spec is not None:
+        return spec
     text = tx.value(
         "select spec from workflow_versions where workflow_id = ? and version = ?",
         workflow_id,
         version,
     )
-    spec = decode(sealed_values.open_object(tx, about(workflow_id), text))
-    if len(tx.memo) > REMEMBERED:
+    spec = decode(sealed_values.open_object(tx, seal_context(workflow_id), text))
+    if len(tx.memo) > MAX_CACHED_VERSIONS:
         tx.memo.clear()
     tx.memo["workflow", workflow_id, version] = spec
     return spec
 
 
 def tasks_of(tx: Tx, workflow_ids: list[str]) -> dict[str, list[TaskName]]:
-    """The tasks of several workflows, by name."""
-    found: dict[str, list[TaskName]] = {workflow_id: [] for workflow_id in workflow_ids}
+    """The tasks of several workflows, sorted by name."""
+    tasks_by_workflow: dict[str, list[TaskName]] = {workflow_id: [] for workflow_id in workflow_ids}
     for workflow_id, *task in tx.rows(
         "select u.workflow_id, t.id, t.name, t.type from workflow_tasks u"
         f" join tasks t on t.id = u.task_id where u.workflow_id in {tx.sql.texts}"
         " order by t.name, t.id",
         msgspec.json.encode(workflow_ids).decode(),
     ):
-        found[workflow_id].append(TaskName(*task))
-    return found
+        tasks_by_workflow[workflow_id].append(TaskName(*task))
+    return tasks_by_workflow
 
 
 def acls_of(tx: Tx, customer_id: str, workflow_ids: list[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {workflow_id: [] for workflow_id in workflow_ids}
+    acls: dict[str, list[str]] = {workflow_id: [] for workflow_id in workflow_ids}
     for workflow_id, entry in tx.rows(
         "select object_id, entry from acl where customer_id = ? and object = 'workflow'"
         f" and object_id in {tx.sql.texts} order by entry",
         customer_id,
         msgspec.json.encode(workflow_ids).decode(),
     ):
-        found[workflow_id].append(entry)
-    return found
+        acls[workflow_id].append(entry)
+    return acls

@@ -1,4 +1,4 @@
-"""Workflows over HTTP: making them, and their secret keys. Their jobs are in api_job.py."""
+"""Workflows over HTTP: definitions and secret keys. The routes of their jobs are in `runs_api`."""
 
 from belvedere.access.api.acl import acl_routes
 from belvedere.access.api.api_secret import credential_routes
@@ -12,22 +12,22 @@ from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Graph
 from belvedere.workflows import service
 from belvedere.workflows.bodies import WorkflowBody
-from belvedere.workflows.records import WorkflowRecord, record
+from belvedere.workflows.records import WorkflowRecord, to_record
 
 PATH = "/workflows/{id}"
 
 
 async def list_workflows(request: Ask) -> Reply:
     listing = filters.read(request.query, store.WORKFLOWS)
-    listing = await run_search(request, store.fitted, request.actor, listing)
+    listing = await run_search(request, store.fit_page, request.actor, listing)
     async with heavy_read(request, listing.size):
-        found, total = await run_search(request, service.listed, request.actor, listing)
-        records = [record(one, request.actor) for one in found]
+        views, total = await run_search(request, service.list_page, request.actor, listing)
+        records = [to_record(view, request.actor) for view in views]
     return pagination.answer(request, listing, records, total)
 
 
 async def show(request: Ask) -> WorkflowRecord:
-    return record(
+    return to_record(
         await request.house.db.read(service.show, request.actor, request.path["id"]), request.actor
     )
 
@@ -37,35 +37,35 @@ async def graph(request: Ask) -> Graph:
 
 
 async def create(request: Ask) -> WorkflowRecord:
-    made = await request.house.db.write(
+    view = await request.house.db.write(
         service.create, request.house.keys, request.actor, request.body
     )
-    return record(made, request.actor)
+    return to_record(view, request.actor)
 
 
 async def replace(request: Ask) -> WorkflowRecord:
-    return await _change(request, whole=True)
+    return await _change(request, replaces=True)
 
 
 async def change(request: Ask) -> WorkflowRecord:
-    return await _change(request, whole=False)
+    return await _change(request, replaces=False)
 
 
-async def _change(request: Ask, *, whole: bool) -> WorkflowRecord:
-    changed = await request.house.db.write(
+async def _change(request: Ask, *, replaces: bool) -> WorkflowRecord:
+    view = await request.house.db.write(
         service.change,
         request.actor,
         request.path["id"],
         request.body,
         request.if_match,
-        whole=whole,
+        replaces=replaces,
     )
-    return record(changed, request.actor)
+    return to_record(view, request.actor)
 
 
 async def delete(request: Ask) -> WorkflowRecord:
-    gone = await request.house.db.write(service.delete, request.actor, request.path["id"])
-    return record(gone, request.actor)
+    view = await request.house.db.write(service.delete, request.actor, request.path["id"])
+    return to_record(view, request.actor)
 
 
 def _write(method: str, path: str, handler: Handler, summary: str, *codes: str) -> Route:
@@ -93,7 +93,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("GET", PATH, "viewer", show, "Show a workflow", answer=WorkflowRecord),
     Route("GET", f"{PATH}/graph", "viewer", graph, "Show a workflow's graph", answer=Graph),
-    _write("POST", "/workflows", create, "Make a workflow"),
+    _write("POST", "/workflows", create, "Create a workflow"),
     _write("PUT", PATH, replace, "Replace a workflow's definition", "stale"),
     _write("PATCH", PATH, change, "Change parts of a workflow's definition", "stale"),
     _write("DELETE", PATH, delete, "Delete a workflow; its tasks stay", "workflow_in_use"),

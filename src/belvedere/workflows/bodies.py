@@ -1,4 +1,4 @@
-"""A workflow as it is sent: any part of the definition, looked up and checked as a whole."""
+"""A workflow as clients send it, and the validation of the resulting definition."""
 
 from typing import Any
 
@@ -22,12 +22,12 @@ LINES = ("short_description", "icon_color", "icon_image")
 
 
 class WorkflowBody(msgspec.Struct):
-    """A workflow's definition, or any part of it; null is as if it were left out."""
+    """A workflow's definition, or any part of it; null is the same as leaving a field out."""
 
     name: str | None = None
     graph: Graph | None = None
     start: str | None = None
-    # The original's word for it: the task of the node to begin with.
+    # TheEye's field: the task of the node to start with.
     start_task_id: str | None = None
     enable: bool | None = None
     description: str | None = None
@@ -35,7 +35,7 @@ class WorkflowBody(msgspec.Struct):
     icon_color: str | None = None
     icon_image: str | None = None
     tags: list[str] | None = None
-    # Values that are no texts become their JSON text.
+    # Values that are not strings are converted to JSON text.
     global_constants: dict[str, Any] | None = None
     multitasking: bool | None = None
     expires: Millis | None = None
@@ -44,23 +44,23 @@ class WorkflowBody(msgspec.Struct):
 
 
 def spec_of(body: WorkflowBody, old: WorkflowSpec) -> WorkflowSpec:
-    """What the body says; the rest as it was."""
-    said: dict[str, Any] = {
+    """The definition with the fields of the body; other fields keep their values."""
+    fields: dict[str, Any] = {
         name: value
         for name in WorkflowSpec.__struct_fields__
         if (value := getattr(body, name)) is not None
     }
     if body.global_constants is not None:
-        said["global_constants"] = texts_of(body.global_constants)
+        fields["global_constants"] = to_texts(body.global_constants)
     if body.graph is not None and body.start is None:
-        # Another graph may have no such node: then the graph itself tells where it begins.
+        # The new graph may not have the old start node; then the start follows from the graph.
         ids = {node.id for node in body.graph.nodes}
-        said["start"] = _by_task(body) or (old.start if old.start in ids else "")
-    spec = msgspec.structs.replace(old, **said)
+        fields["start"] = _by_task(body) or (old.start if old.start in ids else "")
+    spec = msgspec.structs.replace(old, **fields)
     return msgspec.structs.replace(spec, start=graph.start_of(spec.graph, spec.start))
 
 
-def texts_of(values: dict[str, Any]) -> dict[str, str]:
+def to_texts(values: dict[str, Any]) -> dict[str, str]:
     return {
         name: value if isinstance(value, str) else json_text.compact(value)
         for name, value in values.items()
@@ -69,27 +69,31 @@ def texts_of(values: dict[str, Any]) -> dict[str, str]:
 
 def _by_task(body: WorkflowBody) -> str:
     assert body.graph is not None
-    wanted = body.start_task_id
-    if not wanted:
+    task_id = body.start_task_id
+    if not task_id:
         return ""
-    return next((n.id for n in body.graph.nodes if wanted in (n.id, n.task_id)), "")
+    return next((n.id for n in body.graph.nodes if task_id in (n.id, n.task_id)), "")
 
 
-def checked(
-    tx: Tx, actor: Actor, spec: WorkflowSpec, known: set[str], workflow_id: str | None = None
+def validate(
+    tx: Tx,
+    actor: Actor,
+    spec: WorkflowSpec,
+    current_tasks: set[str],
+    workflow_id: str | None = None,
 ) -> WorkflowSpec:
-    """The definition in its final form. `known` are tasks that it had before."""
+    """The normalized definition. `current_tasks` were in it before and are not looked up."""
     faults = graph.faults_of(spec.graph, spec.start)
     if graph.is_too_large(spec.graph):
-        # Nothing is looked up for it: that would be a query for each node.
-        raise graph.refusal(faults)
+        # Nothing is looked up for it, which would take a query for each node.
+        raise graph.invalid_workflow(faults)
     if not SECOND <= spec.expires <= 365 * DAY:
         faults.append(Fault("expires", f"Give {SECOND} to {365 * DAY} milliseconds."))
     faults += env_faults("global_constants", spec.global_constants)
-    faults += _missing_tasks(tx, actor, spec, known)
+    faults += _missing_tasks(tx, actor, spec, current_tasks)
     faults += nesting.faults_of(tx, actor.customer_id, workflow_id, spec.graph)
     if faults:
-        raise graph.refusal(faults)
+        raise graph.invalid_workflow(faults)
     lines = {name: text_fields.line(name, getattr(spec, name)) for name in LINES}
     return msgspec.structs.replace(
         spec,
@@ -100,21 +104,23 @@ def checked(
     )
 
 
-def _missing_tasks(tx: Tx, actor: Actor, spec: WorkflowSpec, known: set[str]) -> list[Fault]:
-    wanted = spec.graph.tasks - known
-    missing = {task_id for task_id in sorted(wanted) if not _is_there(tx, actor, task_id)}
+def _missing_tasks(
+    tx: Tx, actor: Actor, spec: WorkflowSpec, current_tasks: set[str]
+) -> list[Fault]:
+    new_tasks = spec.graph.tasks - current_tasks
+    missing = {task_id for task_id in sorted(new_tasks) if not _exists(tx, actor, task_id)}
     return [
-        Fault(f"graph.nodes[{n}].task_id", "There is no such task.")
+        Fault(f"graph.nodes[{n}].task_id", "No such task.")
         for n, node in enumerate(spec.graph.nodes)
         if node.task_id in missing
     ]
 
 
-def _is_there(tx: Tx, actor: Actor, task_id: str) -> bool:
+def _exists(tx: Tx, actor: Actor, task_id: str) -> bool:
     if not is_id(task_id):
         return False
     try:
-        # Held: what is deleted at this moment must not gain a user.
+        # Locked: a task that is being deleted must not get a new user.
         tasks.find(tx, actor.customer_id, task_id, hold=True)
     except NotFound:
         return False

@@ -1,4 +1,4 @@
-"""What people do to a workflow job: look, cancel all of it, go on from where it failed."""
+"""Operations on workflow jobs: show, list steps, cancel, restart from the failed steps."""
 
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, NotFound
@@ -6,54 +6,57 @@ from belvedere.db import Tx
 from belvedere.jobs import permissions
 from belvedere.jobs.lifecycle import actions as job_service
 from belvedere.jobs.model import WORKFLOW, JobRow
-from belvedere.workflow_specs import store
-from belvedere.workflow_specs.model import Step
-from belvedere.workflows import restart as again
+from belvedere.workflow_specs import store, workflow_jobs
+from belvedere.workflow_specs.model import StepRow
 from belvedere.workflows.engine import step_store
 from belvedere.workflows.engine.advance import advance
+from belvedere.workflows.restart import restart_job
 
 
-def to_see(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> JobRow:
-    """A workflow job, or one of its steps; of this workflow, or it is not there."""
+def require_visible(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> JobRow:
+    """A job of this workflow, or of one of its steps."""
     job = permissions.to_see(tx, actor, job_id)
     if job.workflow_id != workflow_id:
         raise NotFound("The workflow has no such job.", code="job_not_found")
     return job
 
 
-def whole(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> JobRow:
-    """The same, a workflow job only."""
-    job = to_see(tx, actor, workflow_id, job_id)
+def require_workflow_job(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> JobRow:
+    """The same, only for a workflow job."""
+    job = require_visible(tx, actor, workflow_id, job_id)
     if job.type != WORKFLOW:
         raise NotFound("The workflow has no such job.", code="job_not_found")
     return job
 
 
-def taken(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> list[Step]:
-    """The visits of the nodes that were reached, in the order of the graph."""
-    whole(tx, actor, workflow_id, job_id)
-    mine = step_store.workflow_job(tx, job_id)
-    graph = store.version_of(tx, mine.workflow_id, mine.version).graph
-    place = {node.id: n for n, node in enumerate(graph.nodes)}
-    return sorted(step_store.of_job(tx, job_id), key=lambda one: (place[one.node_id], one.visit))
+def list_steps(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> list[StepRow]:
+    """The visits of nodes so far, in the order of the graph."""
+    require_workflow_job(tx, actor, workflow_id, job_id)
+    workflow_job = workflow_jobs.find(tx, job_id)
+    graph = store.version_of(tx, workflow_job.workflow_id, workflow_job.version).graph
+    order = {node.id: n for n, node in enumerate(graph.nodes)}
+    steps = step_store.steps_of(tx, job_id)
+    return sorted(steps, key=lambda step: (order[step.node_id], step.visit))
 
 
 def cancel(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> None:
-    """Every open step is cancelled; when the last is gone, so is the whole."""
-    whole(tx, actor, workflow_id, job_id)
+    """Cancel every open step; the workflow job ends with the last of them."""
+    require_workflow_job(tx, actor, workflow_id, job_id)
     job_service.cancel(tx, actor, job_id)
     advance(tx, job_id)
 
 
 def restart(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> str:
-    """A new job that takes over what went well and goes on from the steps that did not."""
-    whole(tx, actor, workflow_id, job_id)
+    """A new job that keeps the steps that succeeded and runs the failed ones again."""
+    require_workflow_job(tx, actor, workflow_id, job_id)
     old = permissions.to_run(tx, actor, job_id)
     if not old.is_over:
-        raise Conflict("Only a job that is over can be restarted.", code="wrong_lifecycle")
+        raise Conflict("Only a finished job can be restarted.", code="wrong_lifecycle")
     row = store.find(tx, actor.customer_id, workflow_id)
     if not row.enabled:
         raise Conflict("The workflow is disabled; enable it first.", code="workflow_disabled")
-    if step_store.is_taken(tx, row):
-        raise Conflict("Another job of this workflow runs; wait for its end.", code="workflow_busy")
-    return again.restarted(tx, actor, old).id
+    if step_store.must_wait(tx, row):
+        raise Conflict(
+            "Another job of this workflow is running; wait until it ends.", code="workflow_busy"
+        )
+    return restart_job(tx, actor, old).id

@@ -1,10 +1,10 @@
-"""A workflow as the interface shows it."""
+"""Workflows and steps as responses show them."""
 
 import msgspec
 
 from belvedere.access import Actor
 from belvedere.base.clock import iso
-from belvedere.workflow_specs.model import Graph, Step, WorkflowRow, decode
+from belvedere.workflow_specs.model import Graph, StepRow, WorkflowRow, decode
 from belvedere.workflow_specs.nesting import WorkflowName
 from belvedere.workflow_specs.store import TaskName
 from belvedere.workflows.engine.visits import causes_of
@@ -19,7 +19,7 @@ class WorkflowRecord(msgspec.Struct):
     icon_color: str
     icon_image: str
     graph: Graph
-    # The node that it begins with, and the task that gets the arguments.
+    # The node that it starts with, and the task that gets the arguments.
     start: str
     start_task_id: str
     # The tasks of its nodes, each once.
@@ -30,7 +30,7 @@ class WorkflowRecord(msgspec.Struct):
     multitasking: bool
     expires: int
     tags: list[str]
-    # Only to those who may edit it.
+    # Only for those who may edit the workflow.
     global_constants: dict[str, str]
     acl: list[str]
     # Ids of the events that start it; GET /event lists them.
@@ -43,46 +43,46 @@ class WorkflowRecord(msgspec.Struct):
 
 
 class CauseRecord(msgspec.Struct):
-    """A visit that ended and was followed."""
+    """A visit that ended and started another."""
 
     node_id: str
     visit: int
 
 
 class StepRecord(msgspec.Struct):
-    """A node of a workflow's job that was reached; once for each visit."""
+    """A visit of a node of a workflow job."""
 
     node_id: str
-    # Its newest job; after a restart perhaps one of the job before.
+    # Its latest job; after a restart possibly a job of the earlier workflow job.
     job_id: str
     # open, lost or ended
     state: str
     trigger_name: str | None
     # Whether it ended in the state normal or success.
     is_good: bool
-    # How often the node's own retry has run it again.
+    # How often the node's own retry has repeated it.
     tries: int
-    # 1, and more where edges lead round in a circle.
+    # 1, or higher on a cycle.
     visit: int
-    # The visits whose ends let it begin.
+    # The visits whose ends started it.
     causes: list[CauseRecord]
 
 
-def step(found: Step) -> StepRecord:
+def to_step_record(row: StepRow) -> StepRecord:
     return StepRecord(
-        found.node_id,
-        found.job_id,
-        found.state,
-        found.trigger_name,
-        bool(found.is_good),
-        found.tries,
-        found.visit,
-        [CauseRecord(*key) for key in causes_of(found)],
+        row.node_id,
+        row.job_id,
+        row.state,
+        row.trigger_name,
+        bool(row.is_good),
+        row.tries,
+        row.visit,
+        [CauseRecord(*key) for key in causes_of(row)],
     )
 
 
-class Shown(msgspec.Struct):
-    """A workflow with what stands in other tables."""
+class WorkflowView(msgspec.Struct):
+    """A workflow with what its record needs from other tables."""
 
     row: WorkflowRow
     acl: list[str]
@@ -92,8 +92,8 @@ class Shown(msgspec.Struct):
     start_task_id: str
 
 
-def record(shown: Shown, actor: Actor) -> WorkflowRecord:
-    row, spec = shown.row, decode(shown.row.spec)
+def to_record(view: WorkflowView, actor: Actor) -> WorkflowRecord:
+    row, spec = view.row, decode(view.row.spec)
     return WorkflowRecord(
         id=row.id,
         kind="Workflow",
@@ -104,16 +104,16 @@ def record(shown: Shown, actor: Actor) -> WorkflowRecord:
         icon_image=spec.icon_image,
         graph=spec.graph,
         start=spec.start,
-        start_task_id=shown.start_task_id,
-        tasks=shown.tasks,
-        workflows=shown.workflows,
+        start_task_id=view.start_task_id,
+        tasks=view.tasks,
+        workflows=view.workflows,
         enable=spec.enable,
         multitasking=spec.multitasking,
         expires=spec.expires,
         tags=spec.tags,
         global_constants=spec.global_constants if actor.runs_all else {},
-        acl=shown.acl if actor.sees_all else [],
-        triggers=shown.triggers,
+        acl=view.acl if actor.sees_all else [],
+        triggers=view.triggers,
         version=row.version,
         customer_id=row.customer_id,
         customer_name=actor.customer_name,

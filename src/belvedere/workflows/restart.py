@@ -1,4 +1,4 @@
-"""A workflow job once more: a new one takes over what went well and goes on from what did not."""
+"""Restarts a workflow job: a new job keeps the successful steps and runs the failed ones again."""
 
 import msgspec
 
@@ -9,103 +9,110 @@ from belvedere.db import Tx
 from belvedere.jobs import events
 from belvedere.jobs import store as jobs
 from belvedere.jobs.model import JobRow, Lifecycle, State
-from belvedere.workflow_specs import store
-from belvedere.workflow_specs.model import Graph, Node, Step, WorkflowJobRow
-from belvedere.workflows.engine import nested, rule, step_jobs, step_store
+from belvedere.workflow_specs import store, workflow_jobs
+from belvedere.workflow_specs.model import Graph, Node, StepRow, WorkflowJobRow
+from belvedere.workflows.engine import decision, nested, step_jobs, step_store
 from belvedere.workflows.engine.advance import advance
-from belvedere.workflows.engine.decision import Begin
-from belvedere.workflows.engine.requests import Wanted
-from belvedere.workflows.engine.visits import Key, Visit, visits
+from belvedere.workflows.engine.decision import NodeStart
+from belvedere.workflows.engine.requests import StepRequest
+from belvedere.workflows.engine.visits import Visit, VisitKey, visits_from_steps
 
 
-def restarted(tx: Tx, actor: Actor, old: JobRow, above: JobRow | None = None) -> JobRow:
-    """The new job; `above` is the one that it is a step of."""
-    mine = step_store.workflow_job(tx, old.id)
-    graph = store.version_of(tx, mine.workflow_id, mine.version).graph
-    taken = {(step.node_id, step.visit): step for step in step_store.of_job(tx, old.id)}
-    kept = _kept(graph, mine.start, old, visits(taken.values()))
-    new = _row(tx, old, actor, above)
+def restart_job(tx: Tx, actor: Actor, old: JobRow, parent: JobRow | None = None) -> JobRow:
+    """The new job; `above` is the workflow job that it is a step of."""
+    workflow_job = workflow_jobs.find(tx, old.id)
+    graph = store.version_of(tx, workflow_job.workflow_id, workflow_job.version).graph
+    steps = {(step.node_id, step.visit): step for step in step_store.steps_of(tx, old.id)}
+    reused = _reusable(graph, workflow_job.start, old, visits_from_steps(steps.values()))
+    new = _row(tx, old, actor, parent)
     jobs.insert(tx, [(new, "[]", None)])
     events.tell(tx, "created", [new])
-    step_store.insert_job(tx, msgspec.structs.replace(mine, job_id=new.id))
-    over = [msgspec.structs.replace(taken[one.key], workflow_job_id=new.id) for one in kept]
-    step_store.insert(tx, over)
-    has_begun = _inside(tx, actor, new, graph, mine, taken, kept)
-    if not kept and not has_begun:
-        _start(tx, new, graph.node(mine.start), mine, taken.get((mine.start, 1)))
+    workflow_jobs.insert(tx, msgspec.structs.replace(workflow_job, job_id=new.id))
+    step_store.insert(
+        tx, [msgspec.structs.replace(steps[visit.key], workflow_job_id=new.id) for visit in reused]
+    )
+    has_started = _restart_nested(tx, actor, new, graph, workflow_job, steps, reused)
+    if not reused and not has_started:
+        _start(
+            tx,
+            new,
+            graph.node(workflow_job.start),
+            workflow_job,
+            steps.get((workflow_job.start, 1)),
+        )
     advance(tx, new.id)
     return new
 
 
-def _inside(
+def _restart_nested(
     tx: Tx,
     actor: Actor,
     new: JobRow,
     graph: Graph,
-    mine: WorkflowJobRow,
-    taken: dict[Key, Step],
-    kept: list[Visit],
+    workflow_job: WorkflowJobRow,
+    steps: dict[VisitKey, StepRow],
+    reused: list[Visit],
 ) -> bool:
-    """Nodes that begin with a workflow which failed: that goes on from where it failed, too."""
-    first = [] if kept else [Begin(mine.start, 1, ())]
-    found = []
-    for begin in first or rule.decide(graph, mine.start, kept).start:
-        step = taken.get((begin.node_id, begin.visit))
-        if step is not None and graph.node(begin.node_id).workflow_id:
-            inner = _goes_on(tx, actor, new, graph.node(begin.node_id), step)
-            found += [] if inner is None else [_step(new, begin, inner)]
-    step_store.insert(tx, found)
-    return bool(found)
+    """Nodes that run a workflow which failed: it is restarted from its failed steps, too."""
+    first = [] if reused else [NodeStart(workflow_job.start, 1, ())]
+    new_steps = []
+    for start in first or decision.decide(graph, workflow_job.start, reused).starts:
+        step = steps.get((start.node_id, start.visit))
+        if step is not None and graph.node(start.node_id).workflow_id:
+            inner = _restart_inner(tx, actor, new, graph.node(start.node_id), step)
+            new_steps += [] if inner is None else [_step(new, start, inner)]
+    step_store.insert(tx, new_steps)
+    return bool(new_steps)
 
 
-def _step(new: JobRow, begin: Begin, inner: JobRow) -> Step:
-    causes = msgspec.json.encode(begin.causes).decode()
-    return Step(new.id, begin.node_id, inner.id, visit=begin.visit, causes=causes)
+def _step(new: JobRow, start: NodeStart, inner: JobRow) -> StepRow:
+    causes = msgspec.json.encode(start.causes).decode()
+    return StepRow(new.id, start.node_id, inner.id, visit=start.visit, causes=causes)
 
 
-def _goes_on(tx: Tx, actor: Actor, new: JobRow, node: Node, step: Step) -> JobRow | None:
-    """None: nothing of it can be taken over, so that it begins anew and says what is wrong."""
+def _restart_inner(tx: Tx, actor: Actor, new: JobRow, node: Node, step: StepRow) -> JobRow | None:
+    """None: nothing of it can be reused, so it starts from the beginning and reports its errors."""
     inner = step_store.jobs_of(tx, [step]).get(step.job_id)
     if inner is None or inner.state not in (State.FAILURE, State.CANCELED):
         return None
     try:
-        row, _ = nested.to_start(tx, Wanted(new, node, []))
-        if inner.started_at is None or step_store.is_taken(tx, row):
+        row, _ = nested.check_start(tx, StepRequest(new, node, []))
+        if inner.started_at is None or step_store.must_wait(tx, row):
             return None
-        return restarted(tx, actor, inner, new)
+        return restart_job(tx, actor, inner, new)
     except Refused:
         return None
 
 
-def _kept(graph: Graph, start: str, old: JobRow, taken: list[Visit]) -> list[Visit]:
-    """The steps that need not be taken again."""
-    ended = [one for one in taken if one.end is not None]
-    # Where every bad end was handled and it failed all the same, those ends keep a join waiting.
-    again = rule.unhandled(graph, ended) or _bad(ended)
-    if old.lifecycle == Lifecycle.FINISHED and (old.state != State.FAILURE or not again):
+def _reusable(graph: Graph, start: str, old: JobRow, visits: list[Visit]) -> list[Visit]:
+    """The visits that need not run again."""
+    ended = [visit for visit in visits if visit.end is not None]
+    # If every failure was handled and the job still failed, these failures keep a join waiting.
+    failed = decision.unhandled(graph, ended) or _latest_failures(ended)
+    if old.lifecycle == Lifecycle.FINISHED and (old.state != State.FAILURE or not failed):
         raise Conflict(
-            "No step of it failed that could be taken again; run the workflow anew.",
+            "The job has no failed step to resume from; run the workflow again.",
             code="nothing_failed",
         )
-    return rule.supported(graph, start, [one for one in ended if one.key not in again])
+    return decision.supported(graph, start, [visit for visit in ended if visit.key not in failed])
 
 
-def _bad(ended: list[Visit]) -> set[Key]:
-    """Bad ends of latest visits: those before were what led round."""
-    latest = {one.node_id: one for one in sorted(ended, key=lambda one: one.visit)}
-    return {one.key for one in latest.values() if one.end and not one.end.is_good}
+def _latest_failures(ended: list[Visit]) -> set[VisitKey]:
+    """Failed latest visits: earlier failures were followed by another round of the loop."""
+    latest = {visit.node_id: visit for visit in sorted(ended, key=lambda visit: visit.visit)}
+    return {visit.key for visit in latest.values() if visit.end and not visit.end.is_good}
 
 
-def _row(tx: Tx, old: JobRow, actor: Actor, above: JobRow | None) -> JobRow:
+def _row(tx: Tx, old: JobRow, actor: Actor, parent: JobRow | None) -> JobRow:
     return msgspec.structs.replace(
         old,
         id=new_id(),
-        # One that was a step of another and is restarted alone: that one has gone on without it.
-        workflow_job_id=None if above is None else above.id,
+        # A step that is restarted alone: its workflow job has continued without it.
+        workflow_job_id=None if parent is None else parent.id,
         lifecycle=Lifecycle.READY.value,
         state=State.IN_PROGRESS.value,
         version=1,
-        origin="user" if above is None else "workflow",
+        origin="user" if parent is None else "workflow",
         user_id=actor.user_id,
         username=actor.username,
         email=actor.email,
@@ -122,12 +129,14 @@ def _row(tx: Tx, old: JobRow, actor: Actor, above: JobRow | None) -> JobRow:
     )
 
 
-def _start(tx: Tx, new: JobRow, node: Node, mine: WorkflowJobRow, step: Step | None) -> None:
-    """The first step once more, with the values that it had."""
+def _start(
+    tx: Tx, new: JobRow, node: Node, workflow_job: WorkflowJobRow, step: StepRow | None
+) -> None:
+    """Run the first step again with its earlier values."""
     first = None if step is None else step_store.jobs_of(tx, [step]).get(step.job_id)
     if first is None:
-        wanted = Wanted(new, node, msgspec.json.decode(mine.given or "[]"))
+        request = StepRequest(new, node, msgspec.json.decode(workflow_job.given or "[]"))
     else:
-        wanted = step_jobs.as_before(tx, new, node, first)
-    wanted.origin = new.origin
-    step_jobs.write(tx, [step_jobs.prepare_anyhow(tx, wanted, {})])
+        request = step_jobs.repeat_request(tx, new, node, first)
+    request.origin = new.origin
+    step_jobs.write_steps(tx, [step_jobs.prepare_or_fail(tx, request, {})])

@@ -1,4 +1,4 @@
-"""What the jobs of a workflow were started with."""
+"""The inputs of workflow jobs."""
 
 import msgspec
 
@@ -12,37 +12,37 @@ from belvedere.rest.response_budget import Budget, check_order
 
 
 class WorkflowInput(InputRecord):
-    """The values of a workflow job's first step; `id` is that step's job."""
+    """The values of a workflow job's first step; `id` is the job of that step."""
 
     workflow_job_id: str = ""
 
 
-def of_jobs(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WorkflowInput], bool]:
-    """Of the workflow jobs in this page, in its order; and whether it ends early because more would
-    be too many bytes."""
-    found, _ = pages.page(tx, actor, listing)
+def list_inputs(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WorkflowInput], bool]:
+    """The inputs of the workflow jobs of this page, in its order, and whether it ends early because
+    of the size limit of a response."""
+    jobs, _ = pages.page(tx, actor, listing)
     first: dict[str, str] = dict(
         tx.rows(
             "select s.workflow_job_id, s.job_id from workflow_steps s join workflow_jobs w"
             " on w.job_id = s.workflow_job_id and w.start = s.node_id and s.visit = 1"
             f" where s.workflow_job_id in {tx.sql.texts}",
-            msgspec.json.encode([one.id for one in found]).decode(),
+            msgspec.json.encode([job.id for job in jobs]).decode(),
         )
     )
     budget, inputs = Budget(), list[WorkflowInput]()
-    for one in found:
-        if one.id not in first:
+    for job in jobs:
+        if job.id not in first:
             continue
-        given = _of(tx, actor, one.id, _deepest(tx, first[one.id]))
-        if not budget.takes(len(msgspec.json.encode(given))):
+        values = _input(tx, actor, job.id, _deepest(tx, first[job.id]))
+        if not budget.takes(len(msgspec.json.encode(values))):
             check_order(listing)
             return inputs, True
-        inputs.append(given)
+        inputs.append(values)
     return inputs, False
 
 
 def _deepest(tx: Tx, job_id: str) -> str:
-    """Where the first step is a workflow, the first of its own, as far as it has begun."""
+    """If the first step runs a workflow, the first step of that one, as far as it has started."""
     while True:
         inner: str | None = tx.value(
             "select s.job_id from workflow_steps s join workflow_jobs w"
@@ -55,7 +55,7 @@ def _deepest(tx: Tx, job_id: str) -> str:
         job_id = inner
 
 
-def _of(tx: Tx, actor: Actor, workflow_job_id: str, job_id: str) -> WorkflowInput:
+def _input(tx: Tx, actor: Actor, workflow_job_id: str, job_id: str) -> WorkflowInput:
     step = details.whole(tx, jobs.find(tx, actor.customer_id, job_id), actor.customer_name)
     values = step.task_arguments_values or []
     return WorkflowInput(step.id, values, step.creation_date, step.task, workflow_job_id)

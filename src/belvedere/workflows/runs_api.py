@@ -1,4 +1,4 @@
-"""Workflow jobs over HTTP: run a workflow, look at its jobs, cancel or restart one."""
+"""Workflow jobs over HTTP: run a workflow, list its jobs, cancel or restart one."""
 
 from dataclasses import replace
 from functools import partial
@@ -26,20 +26,20 @@ from belvedere.rest.run_arguments import Given
 from belvedere.rest.searches import run_search
 from belvedere.workflow_specs import store
 from belvedere.workflows import control, run_inputs, service, start
-from belvedere.workflows.records import StepRecord, step
+from belvedere.workflows.records import StepRecord, to_step_record
 from belvedere.workflows.run_inputs import WorkflowInput
-from belvedere.workflows.start import NewWorkflowJob, Prepared
+from belvedere.workflows.start import PreparedWorkflowJob, WorkflowJobRequest
 
 JOBS = "/workflows/{id}/job"
 JOB = f"{JOBS}/{{workflow_job_id}}"
 
 
 class RunWorkflow(msgspec.Struct):
-    """What a run request may hold; forms and query strings carry the same names."""
+    """The fields of a run request; forms and query strings use the same names."""
 
     task_arguments: list[Any] | None = None
     customer: str | None = None
-    # Begin with this node, or with the node of this task.
+    # Start with this node, or with the node of this task.
     task: str | None = None
     wait_result: bool | None = None
 
@@ -64,113 +64,117 @@ async def admit_secret(request: Ask) -> None:
 
 
 async def run_by_secret(request: Ask) -> Reply:
-    given = await run_requests.given(request)
+    arguments = await run_requests.given(request)
     if request.customer is None:
-        raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
+        raise Invalid("Name the organization with ?customer=<name>.", code="customer_required")
     secret = request.path["secret"]
     return await run_requests.by_secret(
-        request, _customer, lambda actor: _run(request, actor, given, secret=secret)
+        request, _customer, lambda actor: _run(request, actor, arguments, secret=secret)
     )
 
 
 def _customer(tx: Tx, name: str | None) -> tuple[str, str] | None:
-    found = None if name is None else customers.by_name(tx, name)
-    return (found.id, found.name) if found is not None and found.enabled else None
+    customer = None if name is None else customers.by_name(tx, name)
+    return (customer.id, customer.name) if customer is not None and customer.enabled else None
 
 
-async def _run(request: Ask, actor: Actor, given: Given, secret: str | None = None) -> Reply:
-    within_s = run_requests.patience(request, given)
-    wanted = NewWorkflowJob(
+async def _run(request: Ask, actor: Actor, arguments: Given, secret: str | None = None) -> Reply:
+    wait_s = run_requests.patience(request, arguments)
+    job_request = WorkflowJobRequest(
         actor=actor,
         workflow_id=request.path["id"],
-        given=given.arguments,
+        values=arguments.arguments,
         origin="user" if secret is None else "secret",
         secret=secret,
         keys=request.house.keys if secret is not None else None,
         once=await run_requests.once(request),
-        # A secret opens the workflow as it is, not its middle.
-        start=given.task or None if secret is None else None,
+        # A caller with the secret key cannot choose where the workflow starts.
+        start=arguments.task or None if secret is None else None,
     )
-    made: Prepared = await request.house.db.join(start.run, wanted)
-    headers = run_requests.replayed(made.is_replayed)
-    if within_s is not None:
-        return await run_requests.wait(request, actor, made.job.id, within_s, headers)
-    return Reply(_created(made.job, actor), headers=headers)
+    prepared: PreparedWorkflowJob = await request.house.db.join(start.run, job_request)
+    headers = run_requests.replayed(prepared.is_replayed)
+    if wait_s is not None:
+        return await run_requests.wait(request, actor, prepared.job.id, wait_s, headers)
+    return Reply(_created(prepared.job, actor), headers=headers)
 
 
 def _created(job: JobRow, actor: Actor) -> JobRecord:
-    found = records.light(job, actor.customer_name, job.created_at)
-    found.output = None
-    return found
+    record = records.light(job, actor.customer_name, job.created_at)
+    record.output = None
+    return record
 
 
 async def list_jobs(request: Ask) -> Reply:
-    """Those of the whole and of its steps, mixed."""
+    """Workflow jobs and the jobs of their steps, mixed."""
     await request.house.db.read(service.show, request.actor, request.path["id"])
     return await _page(request, Condition("workflow_id", "$eq", (request.path["id"],)))
 
 
 async def list_steps(request: Ask) -> Reply:
     job_id = request.path["workflow_job_id"]
-    await request.house.db.read(control.whole, request.actor, request.path["id"], job_id)
+    await request.house.db.read(
+        control.require_workflow_job, request.actor, request.path["id"], job_id
+    )
     return await _page(request, Condition("workflow_job_id", "$eq", (job_id,)))
 
 
 async def list_inputs(request: Ask) -> Reply:
     workflow_id = request.path["id"]
     await request.house.db.read(service.show, request.actor, workflow_id)
-    asked = filters.read(request.query, pages.listable(request.house.db.sql.engine))
+    query = filters.read(request.query, pages.listable(request.house.db.sql.engine))
     only = (
         Condition("workflow_id", "$eq", (workflow_id,)),
         Condition("_type", "$eq", (WORKFLOW,)),
     )
-    listing = replace(asked, conditions=(*asked.conditions, *only))
+    listing = replace(query, conditions=(*query.conditions, *only))
     async with heavy_read(request):
-        found, is_cut = await run_search(request, run_inputs.of_jobs, request.actor, listing)
+        inputs, is_cut = await run_search(request, run_inputs.list_inputs, request.actor, listing)
     if not is_said(request, "include_definitions"):
-        for one in found:
-            one.task = msgspec.UNSET
-    next_page = pagination.next_page(request, found[-1].workflow_job_id) if is_cut else None
-    return Reply(found, headers={"Link": next_page} if next_page else {})
+        for record in inputs:
+            record.task = msgspec.UNSET
+    next_page = pagination.next_page(request, inputs[-1].workflow_job_id) if is_cut else None
+    return Reply(inputs, headers={"Link": next_page} if next_page else {})
 
 
 async def list_nodes(request: Ask) -> list[StepRecord]:
-    found = await request.house.db.read(
-        control.taken, request.actor, request.path["id"], request.path["workflow_job_id"]
+    steps = await request.house.db.read(
+        control.list_steps, request.actor, request.path["id"], request.path["workflow_job_id"]
     )
-    return [step(one) for one in found]
+    return [to_step_record(row) for row in steps]
 
 
 async def _page(request: Ask, only: Condition) -> Reply:
-    asked = filters.read(request.query, pages.listable(request.house.db.sql.engine))
-    listing = replace(asked, conditions=(*asked.conditions, only))
+    query = filters.read(request.query, pages.listable(request.house.db.sql.engine))
+    listing = replace(query, conditions=(*query.conditions, only))
     page = await list_pages.read(request, listing)
     return pagination.answer(request, listing, page.records, page.total, page.until)
 
 
 async def show(request: Ask) -> JobRecord:
     job_id = request.path["workflow_job_id"]
-    await request.house.db.glance(control.to_see, request.actor, request.path["id"], job_id)
-    return await _shown(request, job_id)
+    await request.house.db.glance(
+        control.require_visible, request.actor, request.path["id"], job_id
+    )
+    return await _job_record(request, job_id)
 
 
-async def _shown(request: Ask, job_id: str) -> JobRecord:
-    found: JobRecord = await request.house.db.glance(details.show, request.actor, job_id)
-    await run_requests.with_log(request, found, job_id)
-    return found
+async def _job_record(request: Ask, job_id: str) -> JobRecord:
+    record: JobRecord = await request.house.db.glance(details.show, request.actor, job_id)
+    await run_requests.with_log(request, record, job_id)
+    return record
 
 
 async def cancel(request: Ask) -> JobRecord:
     job_id = request.path["workflow_job_id"]
     await request.house.db.write(control.cancel, request.actor, request.path["id"], job_id)
-    return await _shown(request, job_id)
+    return await _job_record(request, job_id)
 
 
 async def restart(request: Ask) -> JobRecord:
     job_id = await request.house.db.write(
         control.restart, request.actor, request.path["id"], request.path["workflow_job_id"]
     )
-    return await _shown(request, job_id)
+    return await _job_record(request, job_id)
 
 
 async def delete_jobs(request: Ask) -> dict[str, int]:
@@ -216,24 +220,27 @@ ROUTES: tuple[Route, ...] = (
         run_by_secret,
         "Run a workflow with its secret key",
     ),
-    _list_route(JOBS, list_jobs, "A workflow's jobs and those of its steps, newest first"),
+    _list_route(JOBS, list_jobs, "List a workflow's jobs and the jobs of its steps, newest first"),
     Route(
         "GET",
         "/workflows/{id}/jobs/input",
         "viewer",
         list_inputs,
-        "What its jobs were started with, newest first",
+        "List the inputs of a workflow's jobs, newest first",
         answer=list[WorkflowInput],
-        query=(*pagination.QUERY, ("include_definitions", "also the definitions of the arguments")),
+        query=(
+            *pagination.QUERY,
+            ("include_definitions", "include the definitions of the arguments"),
+        ),
     ),
-    Route("GET", JOB, "viewer", show, "One of a workflow's jobs", answer=JobRecord),
-    _list_route(f"{JOB}/jobs", list_steps, "The jobs of its steps, newest first"),
+    Route("GET", JOB, "viewer", show, "Show a job of a workflow", answer=JobRecord),
+    _list_route(f"{JOB}/jobs", list_steps, "List the jobs of its steps, newest first"),
     Route(
         "GET",
         f"{JOB}/steps",
         "viewer",
         list_nodes,
-        "The nodes that it has reached, and how they ended",
+        "List the nodes that it has reached, and their outcomes",
         answer=list[StepRecord],
         known=False,
     ),
@@ -242,7 +249,7 @@ ROUTES: tuple[Route, ...] = (
         f"{JOB}/cancel",
         "user",
         cancel,
-        "Cancel a workflow's job with all of its steps",
+        "Cancel a workflow job and all of its steps",
         answer=JobRecord,
         codes=("wrong_lifecycle",),
     ),
@@ -251,7 +258,7 @@ ROUTES: tuple[Route, ...] = (
         f"{JOB}/restart",
         "user",
         restart,
-        "Go on from the steps that failed, as a new job",
+        "Resume from the failed steps, as a new job",
         answer=JobRecord,
         codes=("wrong_lifecycle", "nothing_failed", "workflow_disabled", "workflow_busy"),
         known=False,
@@ -261,7 +268,7 @@ ROUTES: tuple[Route, ...] = (
         JOBS,
         "admin",
         delete_jobs,
-        "Delete the history of a workflow",
+        "Delete the job history of a workflow",
         answer=dict[str, int],
     ),
 )

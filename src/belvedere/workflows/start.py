@@ -1,4 +1,4 @@
-"""Starting a workflow: it is found, the caller may run it, its first step fits; then it is made."""
+"""Starts workflows: find it, check permission and the first step, then write the job."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,111 +21,116 @@ from belvedere.jobs.model import JobRow
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Node, WorkflowRow, WorkflowSpec, decode
 from belvedere.workflows.engine import nested, step_jobs
-from belvedere.workflows.engine.requests import Of, Run, Wanted
+from belvedere.workflows.engine.requests import RunContext, StepRequest, WorkflowRun
 
 
-class NewWorkflowJob(msgspec.Struct):
-    """One request to run a workflow."""
+class WorkflowJobRequest(msgspec.Struct):
+    """A request to run a workflow."""
 
     actor: Actor
     workflow_id: str
-    given: list[Any] | None
+    values: list[Any] | None
     origin: str = "user"
-    # The workflow's secret key, where it stands in for a level.
+    # The workflow's secret key, if it is used instead of a login.
     secret: str | None = None
     keys: Keys | None = None
     once: Once | None = None
     by_index: bool = False
-    # Begin with this node, or with the node of this task or workflow, instead.
+    # Start with this node, or with the node of this task or workflow.
     start: str | None = None
 
 
-class Prepared(msgspec.Struct):
-    """A workflow job that could be made, checked and not yet written; or one made before."""
+class PreparedWorkflowJob(msgspec.Struct):
+    """A workflow job that is checked and not yet written, or the earlier one of the same key."""
 
-    wanted: NewWorkflowJob
+    request: WorkflowJobRequest
     job: JobRow
-    run: Run | None = None
+    run: WorkflowRun | None = None
 
     @property
     def is_replayed(self) -> bool:
         return self.run is None
 
 
-def run(tx: Tx, wanted: list[NewWorkflowJob]) -> Sequence[Prepared | Exception]:
-    """Start several; a refused one harms no other."""
+def run(tx: Tx, requests: list[WorkflowJobRequest]) -> Sequence[PreparedWorkflowJob | Exception]:
+    """Start several workflows; if one is refused, the others still start."""
     tasks: Tasks = {}
-    answers: list[Prepared | Exception] = []
-    for item in wanted:
+    answers: list[PreparedWorkflowJob | Exception] = []
+    for request in requests:
         try:
-            _check_secret(tx, item)
-            made = _again(tx, item) or prepare(tx, item, tasks)
-            if not made.is_replayed:
-                # Each at once: whether the next must wait depends on it.
-                write(tx, [made])
-            answers.append(made)
+            _check_secret(tx, request)
+            prepared = _find_replay(tx, request) or prepare(tx, request, tasks)
+            if not prepared.is_replayed:
+                # Written one by one: whether the next job must wait depends on it.
+                write(tx, [prepared])
+            answers.append(prepared)
         except Refused as refusal:
             answers.append(refusal)
     return answers
 
 
-def prepare(tx: Tx, item: NewWorkflowJob, tasks: Tasks) -> Prepared:
-    """Everything that can be refused is refused here."""
-    row = _workflow(tx, item)
+def prepare(tx: Tx, request: WorkflowJobRequest, tasks: Tasks) -> PreparedWorkflowJob:
+    """Every check that can fail is made here."""
+    row = _workflow(tx, request)
     nested.check_enabled(row)
-    node = _start(decode(row.spec), item.start)
-    of = _stem(item, row, new_id())
-    wanted = Wanted(of, node, item.given or [], item.origin, item.by_index)
-    made = step_jobs.whole(tx, row, of, wanted, tasks, start=node)
-    return Prepared(item, made.job, made)
+    node = _start(decode(row.spec), request.start)
+    context = _run_context(request, row, new_id())
+    step_request = StepRequest(
+        context, node, request.values or [], request.origin, request.by_index
+    )
+    run = step_jobs.prepare_run(tx, row, context, step_request, tasks, start=node)
+    return PreparedWorkflowJob(request, run.job, run)
 
 
-def write(tx: Tx, ready: Sequence[Prepared]) -> None:
-    """Make them durable; where only one may run at a time, the others wait."""
-    for one in ready:
-        assert one.run is not None
-        step_jobs.begin(tx, one.run, starters.to_remember(one.wanted.actor))
-        if one.wanted.once is not None:
-            once.remember(tx, [(_key(one.wanted), one.wanted.once, [one.job.id])])
+def write(tx: Tx, prepared: Sequence[PreparedWorkflowJob]) -> None:
+    """Write the jobs; where a workflow runs one job at a time, the others wait."""
+    for job in prepared:
+        assert job.run is not None
+        step_jobs.begin_run(tx, job.run, starters.to_remember(job.request.actor))
+        if job.request.once is not None:
+            once.remember(tx, [(_key(job.request), job.request.once, [job.job.id])])
     around_commit(tx, "start")
 
 
-def _check_secret(tx: Tx, item: NewWorkflowJob) -> None:
-    """Before anything else, a replay too: whoever has no right secret learns nothing."""
-    if item.secret is None:
+def _check_secret(tx: Tx, request: WorkflowJobRequest) -> None:
+    """Before anything else, also before a replay: a wrong secret must reveal nothing."""
+    if request.secret is None:
         return
-    assert item.keys is not None
-    of = (item.actor.customer_id, "workflow", item.workflow_id)
-    if not (is_id(item.workflow_id) and secret_keys.check(tx, item.keys, *of, item.secret)):
-        raise Forbidden("The secret does not fit.", code="wrong_secret")
+    assert request.keys is not None
+    workflow_key = (request.actor.customer_id, "workflow", request.workflow_id)
+    if not (
+        is_id(request.workflow_id)
+        and secret_keys.check(tx, request.keys, *workflow_key, request.secret)
+    ):
+        raise Forbidden("Invalid secret key.", code="wrong_secret")
 
 
-def _workflow(tx: Tx, item: NewWorkflowJob) -> WorkflowRow:
-    """For somebody who may run it."""
-    actor = item.actor
-    row = store.find(tx, actor.customer_id, item.workflow_id)
-    if item.secret is not None or actor.runs_all:
+def _workflow(tx: Tx, request: WorkflowJobRequest) -> WorkflowRow:
+    """The workflow, if the actor may run it."""
+    actor = request.actor
+    row = store.find(tx, actor.customer_id, request.workflow_id)
+    if request.secret is not None or actor.runs_all:
         return row
-    acl = access.acl_of(tx, actor.customer_id, "workflow", item.workflow_id)
+    acl = access.acl_of(tx, actor.customer_id, "workflow", request.workflow_id)
     if not access.may_see(actor, acl):
-        raise store.missing()
+        raise store.not_found()
     if not access.may_run(actor, acl):
         raise Forbidden("The workflow's ACL does not let you run it.", code="may_not_run")
     return row
 
 
-def _start(spec: WorkflowSpec, wanted: str | None) -> Node:
-    if wanted is None:
+def _start(spec: WorkflowSpec, start: str | None) -> Node:
+    if start is None:
         return spec.graph.node(spec.start)
     for node in spec.graph.nodes:
-        if wanted in (node.id, node.task_id, node.workflow_id) and wanted:
+        if start in (node.id, node.task_id, node.workflow_id) and start:
             return node
-    raise Invalid("The workflow has no such node or task to begin with.", code="invalid_start")
+    raise Invalid("The workflow has no such node or task to start with.", code="invalid_start")
 
 
-def _stem(item: NewWorkflowJob, row: WorkflowRow, job_id: str) -> Of:
-    actor = item.actor
-    return Of(
+def _run_context(request: WorkflowJobRequest, row: WorkflowRow, job_id: str) -> RunContext:
+    actor = request.actor
+    return RunContext(
         job_id,
         row.id,
         row.customer_id,
@@ -136,16 +141,16 @@ def _stem(item: NewWorkflowJob, row: WorkflowRow, job_id: str) -> Of:
     )
 
 
-def _key(item: NewWorkflowJob) -> Key:
-    """Whose key it is: the principal's, or the secret's where nobody signed in."""
-    assert item.once is not None
-    who = item.actor.principal if item.secret is None else f"secret:{item.workflow_id}"
-    return (item.actor.customer_id, who, item.once.route, item.once.key)
+def _key(request: WorkflowJobRequest) -> Key:
+    """The owner of the idempotency key: the principal, or the secret key if nobody is signed in."""
+    assert request.once is not None
+    owner = request.actor.principal if request.secret is None else f"secret:{request.workflow_id}"
+    return (request.actor.customer_id, owner, request.once.route, request.once.key)
 
 
-def _again(tx: Tx, item: NewWorkflowJob) -> Prepared | None:
-    """The job that this key made before."""
-    made = None if item.once is None else once.made_before(tx, _key(item), item.once)
-    if made is None:
+def _find_replay(tx: Tx, request: WorkflowJobRequest) -> PreparedWorkflowJob | None:
+    """The job that this idempotency key created before."""
+    job_ids = None if request.once is None else once.made_before(tx, _key(request), request.once)
+    if job_ids is None:
         return None
-    return Prepared(item, once.job_of(tx, item.actor.customer_id, made[0]))
+    return PreparedWorkflowJob(request, once.job_of(tx, request.actor.customer_id, job_ids[0]))

@@ -3866,7 +3866,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a task of an exported recipe
+         * Import a task from a recipe
          * @description Level: admin.
          */
         post: operations["post_task_import"];
@@ -4386,7 +4386,7 @@ export interface paths {
         get: operations["get_workflows"];
         put?: never;
         /**
-         * Make a workflow
+         * Create a workflow
          * @description Level: admin.
          */
         post: operations["post_workflows"];
@@ -4406,7 +4406,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make what an exported recipe holds
+         * Import a recipe: a workflow with its tasks, or a task
          * @description Level: admin.
          */
         post: operations["post_workflows_import"];
@@ -4568,7 +4568,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A workflow's jobs and those of its steps, newest first
+         * List a workflow's jobs and the jobs of its steps, newest first
          * @description Level: viewer.
          */
         get: operations["get_workflows_id_job"];
@@ -4579,7 +4579,7 @@ export interface paths {
          */
         post: operations["post_workflows_id_job"];
         /**
-         * Delete the history of a workflow
+         * Delete the job history of a workflow
          * @description Level: admin.
          */
         delete: operations["delete_workflows_id_job"];
@@ -4596,7 +4596,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One of a workflow's jobs
+         * Show a job of a workflow
          * @description Level: viewer.
          */
         get: operations["get_workflows_id_job_workflow_job_id"];
@@ -4617,7 +4617,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Cancel a workflow's job with all of its steps
+         * Cancel a workflow job and all of its steps
          * @description Level: user.
          */
         put: operations["put_workflows_id_job_workflow_job_id_cancel"];
@@ -4636,7 +4636,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The jobs of its steps, newest first
+         * List the jobs of its steps, newest first
          * @description Level: viewer.
          */
         get: operations["get_workflows_id_job_workflow_job_id_jobs"];
@@ -4657,7 +4657,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Go on from the steps that failed, as a new job
+         * Resume from the failed steps, as a new job
          * @description Level: user.
          */
         put: operations["put_workflows_id_job_workflow_job_id_restart"];
@@ -4676,7 +4676,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The nodes that it has reached, and how they ended
+         * List the nodes that it has reached, and their outcomes
          * @description Level: viewer.
          */
         get: operations["get_workflows_id_job_workflow_job_id_steps"];
@@ -4696,7 +4696,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What its jobs were started with, newest first
+         * List the inputs of a workflow's jobs, newest first
          * @description Level: viewer.
          */
         get: operations["get_workflows_id_jobs_input"];
@@ -4951,7 +4951,7 @@ export interface components {
         };
         /**
          * CauseRecord
-         * @description A visit that ended and was followed.
+         * @description A visit that ended and started another.
          */
         CauseRecord: {
             node_id: string;
@@ -5171,7 +5171,7 @@ export interface components {
         };
         /**
          * Edge
-         * @description `target` follows where `source` ends with the trigger name `on`.
+         * @description `target` starts when `source` ends with the trigger name `on`.
          */
         Edge: {
             max_visits?: number | null;
@@ -5226,7 +5226,7 @@ export interface components {
         };
         /**
          * EventBody
-         * @description An event as GET /event shows it; only its id counts.
+         * @description An event as GET /event shows it; only its id is used.
          */
         EventBody: {
             /** @default null */
@@ -5528,7 +5528,7 @@ export interface components {
         };
         /**
          * Imported
-         * @description What was made of a recipe, and what a person should look at.
+         * @description What an import created, and notes on what to check.
          */
         Imported: {
             notes: string[];
@@ -6529,7 +6529,7 @@ export interface components {
         };
         /**
          * Position
-         * @description Where a picture of the graph shows a node.
+         * @description Where the console draws a node.
          */
         Position: {
             /** @default 0 */
@@ -6749,7 +6749,7 @@ export interface components {
         };
         /**
          * RecipeBody
-         * @description A recipe as the original system writes it; fields that are not named here may stand in it.
+         * @description A recipe as TheEye writes it; other fields are allowed and ignored.
          */
         RecipeBody: {
             /** @default null */
@@ -6981,7 +6981,7 @@ export interface components {
         };
         /**
          * RunWorkflow
-         * @description What a run request may hold; forms and query strings carry the same names.
+         * @description The fields of a run request; forms and query strings use the same names.
          */
         RunWorkflow: {
             /** @default null */
@@ -7286,7 +7286,7 @@ export interface components {
         };
         /**
          * StepRecord
-         * @description A node of a workflow's job that was reached; once for each visit.
+         * @description A visit of a node of a workflow job.
          */
         StepRecord: {
             causes: components["schemas"]["CauseRecord"][];
@@ -7430,7 +7430,7 @@ export interface components {
         };
         /**
          * TaskName
-         * @description A task of a workflow, as a picture of the graph calls it.
+         * @description A task of a workflow, with the name that the console shows.
          */
         TaskName: {
             id: string;
@@ -7800,7 +7800,7 @@ export interface components {
         };
         /**
          * WorkflowBody
-         * @description A workflow's definition, or any part of it; null is as if it were left out.
+         * @description A workflow's definition, or any part of it; null is the same as leaving a field out.
          */
         WorkflowBody: {
             /** @default null */
@@ -7836,7 +7836,7 @@ export interface components {
         };
         /**
          * WorkflowInput
-         * @description The values of a workflow job's first step; `id` is that step's job.
+         * @description The values of a workflow job's first step; `id` is the job of that step.
          */
         WorkflowInput: {
             creation_date: string;
@@ -7866,7 +7866,7 @@ export interface components {
         };
         /**
          * WorkflowName
-         * @description A workflow that another one runs, as a picture of the graph calls it.
+         * @description A workflow that another one runs, with the name that the console shows.
          */
         WorkflowName: {
             id: string;
@@ -16991,7 +16991,7 @@ export interface operations {
     post_task_import: {
         parameters: {
             query?: {
-                /** @description the host on which its tasks run */
+                /** @description the host that runs its tasks */
                 hostname?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -17654,7 +17654,7 @@ export interface operations {
     get_task_id_serialize: {
         parameters: {
             query?: {
-                /** @description deep (default), or shallow: without the contents of scripts */
+                /** @description deep (default), or shallow: without the content of scripts */
                 mode?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -18502,7 +18502,7 @@ export interface operations {
     post_workflows_import: {
         parameters: {
             query?: {
-                /** @description the host on which its tasks run */
+                /** @description the host that runs its tasks */
                 hostname?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -19307,7 +19307,7 @@ export interface operations {
                 after?: string;
                 /** @description true: the total in X-Total-Count */
                 count?: string;
-                /** @description also the definitions of the arguments */
+                /** @description include the definitions of the arguments */
                 include_definitions?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -19470,7 +19470,7 @@ export interface operations {
     get_workflows_id_serialize: {
         parameters: {
             query?: {
-                /** @description deep (default), or shallow: without the contents of scripts */
+                /** @description deep (default), or shallow: without the content of scripts */
                 mode?: string;
                 /** @description the organization's name */
                 customer?: string;

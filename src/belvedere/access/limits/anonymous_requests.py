@@ -42,7 +42,7 @@ async def by_secret(ask: Ask, object: str, object_id: str | None) -> str:
     if found is None:
         customer = await house.db.glance(_customer, object, object_id or "", ask.customer)
         house.limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof, customer=customer)
-        raise Forbidden("The secret does not fit.", code="wrong_secret")
+        raise Forbidden("Invalid secret key.", code="wrong_secret")
     return found
 
 

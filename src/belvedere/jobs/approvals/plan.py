@@ -152,7 +152,7 @@ def hidden_in(spec: TaskSpec) -> frozenset[int]:
 
 def _triggered(tx: Tx, job: JobRow, spec: TaskSpec, values: list[Any]) -> Plan:
     """What the event `success` of the approval's task starts."""
-    attached = store.of_source(tx, job.customer_id, "task", job.task_id or "", "success")
+    attached = store.for_source(tx, job.customer_id, "task", job.task_id or "", "success")
     found: Plan = []
     for one in attached:
         found += _of_target(tx, job.customer_id, one, values, hidden_in(spec))

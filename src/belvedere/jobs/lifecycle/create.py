@@ -190,7 +190,7 @@ def _check_secret(tx: Tx, item: NewJob) -> None:
 
 
 def _wrong_secret() -> Forbidden:
-    return Forbidden("The secret does not fit.", code="wrong_secret")
+    return Forbidden("Invalid secret key.", code="wrong_secret")
 
 
 def _find(tx: Tx, actor: Actor, task_id: str) -> "tuple[Runnable, Shown | None] | None":

@@ -23,7 +23,7 @@ from belvedere.jobs.lifecycle.verdict import (
 from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
 from belvedere.protocol import Report
 from belvedere.tasks.model import TaskSpec
-from belvedere.triggers.store import Starting
+from belvedere.triggers.store import ActiveTriggers
 
 
 class Reported(msgspec.Struct):
@@ -220,7 +220,7 @@ def lose(job: JobRow, reason: str, now: Millis) -> None:
     job.ended_at = now
 
 
-def _write(tx: Tx, ends: list[_End], starting: Starting) -> None:
+def _write(tx: Tx, ends: list[_End], starting: ActiveTriggers) -> None:
     moved = [end for end in ends if end.event]
     bare = [end.job for end in moved if not end.keeps_result]
     if bare:

@@ -87,8 +87,8 @@ def tasks(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[TaskLine], int |
 
 def workflows(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WorkflowLine], int | None]:
     require(actor, Level.VIEWER)
-    total = flows.total(tx, actor, listing) if listing.count else None
-    rows = flows.page(tx, actor, listing)
+    total = flows.count(tx, actor, listing) if listing.count else None
+    rows = flows.select_page(tx, actor, listing)
     ids = [row.id for row in rows]
     past, may = runs.of_workflows(tx, actor, ids), runnable(tx, actor, "workflow", ids)
     return [_workflow(row, past[row.id], may_run=row.id in may) for row in rows], total

@@ -70,7 +70,7 @@ REACTIONS = (
     Reaction(
         "workflows go on",
         frozenset({"workflow.step"}),
-        lambda tx, _, event: advance.react(tx, event),
+        lambda tx, _, event: advance.consume(tx, event),
     ),
     Reaction(
         "a host has a monitor of its own",

@@ -257,8 +257,8 @@ async def forget_runs(house: House) -> None:
 
 async def give_up_lost(house: House) -> None:
     """Workflows wait for the truth about a lost job, but not for ever."""
-    while await house.db.read(advance.any_overdue):
-        if await judge(house, advance.give_up) is None:
+    while await house.db.read(advance.has_overdue):
+        if await judge(house, advance.abandon_lost) is None:
             return
 
 

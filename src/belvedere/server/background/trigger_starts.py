@@ -20,8 +20,8 @@ from belvedere.jobs.lifecycle.create import NewJob
 from belvedere.triggers import store
 from belvedere.triggers.store import Trigger
 from belvedere.workflows import start as workflows
-from belvedere.workflows.engine import outcome
-from belvedere.workflows.start import NewWorkflowJob
+from belvedere.workflows.engine import step_store
+from belvedere.workflows.start import WorkflowJobRequest
 
 
 def start(tx: Tx, event: Event) -> None:
@@ -33,7 +33,7 @@ def start(tx: Tx, event: Event) -> None:
     people = starters.of_source(tx, customer.id, data["job_id"]) if "job_id" in data else ()
     actor = starter(customer.id, customer.name, starters=people)
     given = _arguments(tx, customer.id, data)
-    for one in store.of_source(
+    for one in store.for_source(
         tx, customer.id, data["source"], event.object_id, data["event_name"]
     ):
         refusal = _unapproved(tx, customer.id, data, one)
@@ -50,7 +50,7 @@ def _arguments(tx: Tx, customer_id: str, data: dict[str, Any]) -> list[Any]:
         given: list[Any] = data["arguments"]
         return given
     if data["source"] == "workflow":
-        return outcome.output_of(tx, data["job_id"])
+        return step_store.output_of(tx, data["job_id"])
     output = tx.value("select output from jobs where id = ?", data["job_id"])
     found: list[Any] = msgspec.json.decode(output or "[]")
     return sealed_values.open_values(tx.sealer, customer_id, found)
@@ -76,7 +76,7 @@ def _start_task(tx: Tx, actor: Actor, task_id: str, given: list[Any]) -> Refused
 
 
 def _start_workflow(tx: Tx, actor: Actor, workflow_id: str, given: list[Any]) -> Refused | None:
-    wanted = NewWorkflowJob(actor, workflow_id, given, origin="trigger_by", by_index=True)
+    wanted = WorkflowJobRequest(actor, workflow_id, given, origin="trigger_by", by_index=True)
     answer = workflows.run(tx, [wanted])[0]
     return answer if isinstance(answer, Refused) else None
 

@@ -125,8 +125,8 @@ def _check_unused(tx: Tx, actor: Actor, one: Thing) -> None:
     customer_id, found = actor.customer_id, (one.object, one.id)
     is_used = (
         schedule_rows.of_target(tx, customer_id, one.id)
-        or store.of_source(tx, customer_id, *found)
-        or store.of_target(tx, customer_id, *found)
+        or store.for_source(tx, customer_id, *found)
+        or store.for_target(tx, customer_id, *found)
     )
     if is_used:
         raise Conflict("A schedule or a trigger uses it.", code="demo_in_use")

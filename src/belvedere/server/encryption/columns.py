@@ -19,7 +19,7 @@ from belvedere.schedules import store as schedules
 from belvedere.tasks import store as tasks
 from belvedere.webhooks.deliveries import store
 from belvedere.workflow_specs import store as workflows
-from belvedere.workflows.engine import step_store
+from belvedere.workflow_specs import workflow_jobs
 
 Row = tuple[Any, ...]
 
@@ -124,12 +124,12 @@ PLACES = (
     Place(
         *("workflows", "spec", ("id",)),
         lambda tx, text, row: workflows.sealed_spec(tx, row[0], text),
-        lambda row: workflows.about(row[0]),
+        lambda row: workflows.seal_context(row[0]),
     ),
     Place(
         *("workflow_versions", "spec", ("workflow_id", "version")),
         lambda tx, text, row: workflows.sealed_spec(tx, row[0], text),
-        lambda row: workflows.about(row[0]),
+        lambda row: workflows.seal_context(row[0]),
     ),
     Place(
         *("definitions", "body", ("id",)),
@@ -154,8 +154,8 @@ PLACES = (
     ),
     Place(
         *("workflow_jobs", "given", ("job_id",)),
-        lambda tx, text, row: step_store.sealed_given(tx, row[0], text),
-        lambda row: step_store.about(row[0]),
+        lambda tx, text, row: workflow_jobs.seal(tx, row[0], text),
+        lambda row: workflow_jobs.seal_context(row[0]),
         sign=sealed_values.TEXT,
     ),
     *(

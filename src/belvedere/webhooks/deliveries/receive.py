@@ -111,7 +111,7 @@ def _answer(tx: Tx, call: Call, turn: _Turn) -> Answered | Refused:
         hook = _let_in(tx, call, turn)
     except Refused as refusal:
         return refusal
-    attached = triggers.of_source(tx, hook.customer_id, "webhook", hook.id, TRIGGER)
+    attached = triggers.for_source(tx, hook.customer_id, "webhook", hook.id, TRIGGER)
     try:
         payload = _checked(tx, call, hook)
         answer = (
@@ -205,7 +205,7 @@ def _challenged(call: Call, hook: WebhookRow, payload: list[Any]) -> Answered | 
 
 
 def _wrong_secret() -> Forbidden:
-    return Forbidden("The secret does not fit.", code="wrong_secret")
+    return Forbidden("Invalid secret key.", code="wrong_secret")
 
 
 def _wrong_signature() -> Forbidden:

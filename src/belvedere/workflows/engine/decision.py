@@ -1,89 +1,158 @@
-"""What has come to the nodes of a graph, and lets them begin. Pure."""
+"""What follows from the visits so far: which nodes start, or how the workflow job ends. Pure.
 
-from collections.abc import Collection
+The decision depends only on the graph and on what has started and ended, so it can be made again at
+any time, by any server, after any crash.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
 from belvedere.workflow_specs import graph_cycles
-from belvedere.workflow_specs.model import Graph, Join, Node
-from belvedere.workflows.engine.visits import Key, Past, Visit
+from belvedere.workflow_specs.model import Edge, Graph, Join, Node
+from belvedere.workflows.engine.visits import Visit, VisitHistory, VisitKey
 
 
-class Begin(msgspec.Struct, frozen=True):
-    """A node that begins, with the visits whose outputs it gets, one after the other."""
+class NodeStart(msgspec.Struct, frozen=True):
+    """A node that starts, with the visits whose outputs it gets, in this order."""
 
     node_id: str
     visit: int
-    causes: tuple[Key, ...]
+    causes: tuple[VisitKey, ...]
 
 
-class Arriving:
-    """What has come to each node."""
+class Decision(msgspec.Struct):
+    """What to do now. Neither a start nor an end: wait."""
 
-    def __init__(self, graph: Graph, first: str, past: Past) -> None:
-        self.graph, self.first, self.past = graph, first, past
-        # Of each node its sources, each once in the order of the edges, with what came from them.
-        self.came: dict[str, dict[str, set[Visit]]] = {node.id: {} for node in graph.nodes}
+    starts: list[NodeStart] = []
+    is_over: bool = False
+    # A failure that no edge handled, a join that can no longer complete, or an exhausted edge.
+    has_failed: bool = False
+    # Edges that would have been followed more often than their limit allows.
+    exhausted: list[Edge] = []
+
+
+def decide(graph: Graph, first: str, visits: Sequence[Visit]) -> Decision:
+    """`visits` are those that have started, `first` is the node that the job started with."""
+    history = VisitHistory(graph, visits)
+    arrivals = Arrivals(graph, first, history)
+    starts = [start for node in graph.nodes if (start := arrivals.next_start(node))]
+    if starts or history.is_under_way:
+        return Decision(starts=starts)
+    # A node that was reached and does not start is a join whose other branch never arrives.
+    is_stuck = any(arrivals.is_stuck(node) for node in graph.nodes)
+    has_failed = is_stuck or bool(unhandled(graph, visits))
+    return Decision(is_over=True, has_failed=has_failed, exhausted=list(history.exhausted))
+
+
+def unhandled(graph: Graph, visits: Sequence[Visit]) -> set[VisitKey]:
+    """Failed visits that no edge follows, and visits beyond the limit of an edge."""
+    history = VisitHistory(graph, visits)
+    failed = {v.key for v in visits if v.end is not None and not v.end.is_good}
+    return (failed - _keys(history.followed.values())) | _keys(history.exhausted.values())
+
+
+def last(graph: Graph, visits: Sequence[Visit]) -> list[VisitKey]:
+    """Visits that no edge follows, in the order of the graph."""
+    history = VisitHistory(graph, visits)
+    followed = _keys(history.followed.values())
+    latest = [history.latest(node.id) for node in graph.nodes]
+    return [v.key for v in latest if v and v.end is not None and v.key not in followed]
+
+
+def supported(graph: Graph, first: str, visits: Sequence[Visit]) -> list[Visit]:
+    """Those of the ended visits that would have started if only these had ended."""
+    remaining = list(visits)
+    while True:
+        arrivals = Arrivals(graph, first, VisitHistory(graph, remaining))
+        keys = {v.key for v in remaining}
+        next_remaining = [
+            v for v in remaining if v.key == (first, 1) or arrivals.is_supported(v, keys)
+        ]
+        if len(next_remaining) == len(remaining):
+            return remaining
+        remaining = next_remaining
+
+
+def _keys(groups: Iterable[Sequence[Visit]]) -> set[VisitKey]:
+    return {visit.key for visits in groups for visit in visits}
+
+
+class Arrivals:
+    """The ended visits that edges carry to each node."""
+
+    def __init__(self, graph: Graph, first: str, history: VisitHistory) -> None:
+        self.graph, self.first, self.history = graph, first, history
+        # For each node its sources, each once in the order of the edges, with their ended visits.
+        self.arrived: dict[str, dict[str, set[Visit]]] = {node.id: {} for node in graph.nodes}
         for edge in graph.edges:
-            self.came[edge.target].setdefault(edge.source, set()).update(past.followed[edge])
+            by_source = self.arrived[edge.target]
+            by_source.setdefault(edge.source, set()).update(history.followed[edge])
 
-    def begin(self, node: Node) -> Begin | None:
-        """The next visit of a node, if it can begin."""
-        before = self.past.latest(node.id)
+    def next_start(self, node: Node) -> NodeStart | None:
+        """The next visit of a node, if it can start."""
+        before = self.history.latest(node.id)
         if before is not None and before.end is None:
             return None
-        feeds = self._feeds(node, before)
-        visit = 1 if before is None else before.visit + 1
-        return Begin(node.id, visit, tuple(one.key for one in feeds)) if feeds else None
+        causes = self._causes(node, before)
+        number = 1 if before is None else before.visit + 1
+        return NodeStart(node.id, number, tuple(v.key for v in causes)) if causes else None
 
-    def bears(self, one: Visit, known: set[Key]) -> bool:
-        """Whether a visit stands on visits that are known."""
-        if self.graph.has_circles:
-            return bool(one.causes) and known.issuperset(one.causes)
-        return bool(self._feeds(self.graph.node(one.node_id), None))
+    def is_supported(self, visit: Visit, keys: set[VisitKey]) -> bool:
+        """Whether the visits that led to this one are among `keys`."""
+        if self.graph.has_cycles:
+            return bool(visit.causes) and keys.issuperset(visit.causes)
+        return bool(self._causes(self.graph.node(visit.node_id), None))
 
     def is_stuck(self, node: Node) -> bool:
-        return bool(self._fresh(node, self.past.latest(node.id)))
+        return bool(self._fresh(node, self.history.latest(node.id)))
 
-    def _feeds(self, node: Node, before: Visit | None) -> list[Visit]:
-        """The visits that let this node start, in the order of the edges; none: it cannot yet."""
+    def _causes(self, node: Node, before: Visit | None) -> list[Visit]:
+        """The visits that let this node start, in the order of the edges; empty: not yet."""
         fresh = self._fresh(node, before)
         if node.join is Join.ANY or not fresh:
             return list(fresh.values())[:1]
-        back, ahead = self._around(node)
-        returned = [one for source, one in fresh.items() if source in back]
+        loop_sources, descendants = self._loop_of(node)
+        returned = [visit for source, visit in fresh.items() if source in loop_sources]
         if returned:
             return returned[:1]
-        # What lies outside the circle came once, for every visit.
-        standing = {} if before is None else self._latest(node, without=ahead)
-        wanted = [source for source in self.came[node.id] if source not in back]
-        here = standing | fresh
-        return [here[source] for source in wanted] if here.keys() >= set(wanted) else []
+        # A source outside the cycle ended once, and counts for every visit.
+        constant = {} if before is None else self._latest(node, without=descendants)
+        sources = [source for source in self.arrived[node.id] if source not in loop_sources]
+        complete = constant | fresh
+        if not complete.keys() >= set(sources):
+            return []
+        return [complete[source] for source in sources]
 
-    def _around(self, node: Node) -> tuple[set[str], set[str]]:
-        """Nodes that come only after this one, and all that can come after it."""
-        if not self.graph.has_circles:
+    def _loop_of(self, node: Node) -> tuple[set[str], set[str]]:
+        """Nodes that are reached only through this one, and all that can follow it."""
+        if not self.graph.has_cycles:
             return set(), set()
-        ways = graph_cycles.ways(self.graph)
-        return graph_cycles.behind(ways, self.first, node.id), graph_cycles.ahead_of(ways, node.id)
+        successors = graph_cycles.successors_of(self.graph)
+        return (
+            graph_cycles.reachable_only_through(successors, self.first, node.id),
+            graph_cycles.descendants(successors, node.id),
+        )
 
     def _fresh(self, node: Node, before: Visit | None) -> dict[str, Visit]:
-        """What may let a node begin, by source: anything at first, then only what has come about
-        by its own latest visit. So visits never mix, however slow one branch is."""
+        """What may start a node, by source: anything for the first visit, later only what descends
+        from its own latest visit. So visits never mix, however slow a branch is."""
         latest = self._latest(node)
-        found: dict[str, Visit] = {}
-        for source, came in self.came[node.id].items():
-            may = [latest[source]] if source in latest else []
+        fresh: dict[str, Visit] = {}
+        for source, arrived in self.arrived[node.id].items():
+            candidates = [latest[source]] if source in latest else []
             if node.join is Join.ANY:
-                may = sorted(came, key=lambda one: one.visit)
-            may = [one for one in may if before is None or self.past.descends(one, before)]
-            found |= {source: may[0]} if may else {}
-        return found
+                candidates = sorted(arrived, key=lambda visit: visit.visit)
+            candidates = [
+                v for v in candidates if before is None or self.history.descends(v, before)
+            ]
+            fresh |= {source: candidates[0]} if candidates else {}
+        return fresh
 
     def _latest(self, node: Node, without: Collection[str] = ()) -> dict[str, Visit]:
-        """What came from the latest visits; a source that has begun again is waited for."""
+        """The latest visits that arrived; a source that has started again is waited for."""
         return {
-            source: one
-            for source, came in self.came[node.id].items()
-            if (one := self.past.latest(source)) in came and one and source not in without
+            source: visit
+            for source, arrived in self.arrived[node.id].items()
+            if (visit := self.history.latest(source)) in arrived and visit and source not in without
         }

@@ -1,4 +1,4 @@
-"""A job of a whole workflow as a step of another one's: who may start it, and its row."""
+"""A workflow job as a step of another one: permission to start it, and its row."""
 
 from belvedere import access
 from belvedere.access.actor import Actor, Level, starter
@@ -11,32 +11,42 @@ from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import WorkflowRow
 from belvedere.workflow_specs.nesting import MAX_DEPTH
-from belvedere.workflows.engine.requests import Of, Wanted
+from belvedere.workflows.engine.requests import RunContext, StepRequest
 
 
-def to_start(tx: Tx, wanted: Wanted) -> tuple[WorkflowRow, Of]:
-    """The workflow of a node, and what its job begins with; checked as if who started it all asked
-    for it alone."""
-    of, workflow_id = wanted.of, wanted.node.workflow_id
-    row = store.find(tx, of.customer_id, workflow_id)
+def check_start(tx: Tx, request: StepRequest) -> tuple[WorkflowRow, RunContext]:
+    """The workflow of a node, and the context of its job. Checked as if the person who started the
+    outermost job had started this one."""
+    parent, workflow_id = request.parent, request.node.workflow_id
+    row = store.find(tx, parent.customer_id, workflow_id)
     check_enabled(row)
-    depth = _depth(tx, of) + 1
+    depth = _depth(tx, parent) + 1
     if depth > MAX_DEPTH:
-        message = f"Workflows may run each other {MAX_DEPTH} deep, no deeper."
+        message = f"Workflows can be nested at most {MAX_DEPTH} levels deep."
         raise Conflict(message, code="workflow_too_deep")
-    acl = access.acl_of(tx, of.customer_id, "workflow", workflow_id)
-    if not access.may_run(_person(tx, of), acl):
-        message = f"Who started this may not run the workflow {row.name}: its ACL does not say so."
+    acl = access.acl_of(tx, parent.customer_id, "workflow", workflow_id)
+    if not access.may_run(_person(tx, parent), acl):
+        message = (
+            f"The ACL of the workflow {row.name} does not let the person who started this run it."
+        )
         raise Forbidden(message, code="may_not_run")
-    stem = Of(new_id(), row.id, of.customer_id, of.user_id, of.username, of.email, depth=depth)
-    stem.starters = _starters(tx, of)
-    return row, stem
+    context = RunContext(
+        new_id(),
+        row.id,
+        parent.customer_id,
+        parent.user_id,
+        parent.username,
+        parent.email,
+        depth=depth,
+    )
+    context.starters = _starters(tx, parent)
+    return row, context
 
 
-def _starters(tx: Tx, of: Of | JobRow) -> tuple[str, ...]:
-    if isinstance(of, Of):
-        return of.starters
-    return () if of.user_id else starters.of_source(tx, of.customer_id, of.id)
+def _starters(tx: Tx, parent: RunContext | JobRow) -> tuple[str, ...]:
+    if isinstance(parent, RunContext):
+        return parent.starters
+    return () if parent.user_id else starters.of_source(tx, parent.customer_id, parent.id)
 
 
 def check_enabled(row: WorkflowRow) -> None:
@@ -45,39 +55,41 @@ def check_enabled(row: WorkflowRow) -> None:
         raise Conflict(message, code="workflow_disabled")
 
 
-def _person(tx: Tx, of: Of | JobRow) -> Actor:
-    """Who started it all, with the rights of today; what nobody started runs all."""
-    if not of.user_id:
-        return starter(of.customer_id, "")
-    user_id = users.current_account(tx, of.customer_id, of.user_id)
-    member = memberships.of_user(tx, of.customer_id, user_id)
+def _person(tx: Tx, parent: RunContext | JobRow) -> Actor:
+    """Who started the outermost job, with current permissions. If no person did, all is allowed."""
+    if not parent.user_id:
+        return starter(parent.customer_id, "")
+    user_id = users.current_account(tx, parent.customer_id, parent.user_id)
+    member = memberships.of_user(tx, parent.customer_id, user_id)
     if member is not None and member.enabled and member.user_enabled:
         return memberships.acting(member, "")
     is_token = tx.row(
         "select 1 from tokens where id = ? and customer_id = ? and revoked_at is null",
-        of.user_id,
-        of.customer_id,
+        parent.user_id,
+        parent.customer_id,
     )
     if is_token is not None:
-        return starter(of.customer_id, "")
-    return Actor(of.customer_id, "", Level.ANONYMOUS, "anonymous")
+        return starter(parent.customer_id, "")
+    return Actor(parent.customer_id, "", Level.ANONYMOUS, "anonymous")
 
 
-def _depth(tx: Tx, of: Of | JobRow) -> int:
-    if isinstance(of, Of):
-        return of.depth
-    depth, above = 1, of.workflow_job_id
-    while above is not None and depth <= MAX_DEPTH:
+def _depth(tx: Tx, parent: RunContext | JobRow) -> int:
+    if isinstance(parent, RunContext):
+        return parent.depth
+    depth, outer_id = 1, parent.workflow_job_id
+    while outer_id is not None and depth <= MAX_DEPTH:
         depth += 1
-        above = tx.value("select workflow_job_id from jobs where id = ?", above)
+        outer_id = tx.value("select workflow_job_id from jobs where id = ?", outer_id)
     return depth
 
 
-def job_of(of: Of, row: WorkflowRow, origin: str, now: int, expires: int) -> JobRow:
-    """As it is born."""
+def new_job_row(
+    context: RunContext, row: WorkflowRow, origin: str, now: int, expires: int
+) -> JobRow:
+    """The row of a new workflow job."""
     return JobRow(
-        id=of.id,
-        customer_id=of.customer_id,
+        id=context.id,
+        customer_id=context.customer_id,
         task_id=None,
         task_version=None,
         workflow_id=row.id,
@@ -94,9 +106,9 @@ def job_of(of: Of, row: WorkflowRow, origin: str, now: int, expires: int) -> Job
         fence=0,
         attempts=0,
         origin=origin,
-        user_id=of.user_id,
-        username=of.username,
-        email=of.email,
+        user_id=context.user_id,
+        username=context.username,
+        email=context.email,
         notify=1,
         ran="no",
         reason=None,

@@ -1,4 +1,4 @@
-"""What begins in a workflow job: the request for a node, and the job that could be made for it."""
+"""Requests to run a node of a workflow job, and the jobs prepared for them."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from belvedere.base.clock import Millis
 from belvedere.jobs.lifecycle.create import Created, NewJob
 from belvedere.jobs.model import JobRow
 from belvedere.workflow_specs.model import Node, WorkflowJobRow, WorkflowRow
-from belvedere.workflows.engine.visits import Key
+from belvedere.workflows.engine.visits import VisitKey
 
 
-class Of(msgspec.Struct):
-    """What of a workflow job its steps carry."""
+class RunContext(msgspec.Struct):
+    """What the steps of a workflow job take over from it."""
 
     id: str
     workflow_id: str | None
@@ -20,48 +20,48 @@ class Of(msgspec.Struct):
     user_id: str
     username: str
     email: str
-    # How many workflows it runs within, itself counted.
+    # Levels of nested workflows, including this one.
     depth: int = 1
-    # Who counts as having started it, where no person did.
+    # Who counts as having started it, if no person did.
     starters: tuple[str, ...] = ()
 
 
-class Wanted(msgspec.Struct):
-    """A node that is to begin, in the name of who started it all."""
+class StepRequest(msgspec.Struct):
+    """A node that is to start, on behalf of the person who started the workflow."""
 
-    of: Of | JobRow
+    parent: RunContext | JobRow
     node: Node
-    given: list[Any]
+    values: list[Any]
     origin: str = "workflow"
     by_index: bool = True
-    # As of a job that is tried again: its values, and the version that they were fitted to.
-    kept: tuple[int | None, str] | None = None
+    # Of a job that is repeated: the task version that its arguments fit, and the stored arguments.
+    stored_arguments: tuple[int | None, str] | None = None
     restarted_from: str | None = None
     delay: Millis = 0
-    # Which visit of the node it is, and the visits whose ends let it begin.
+    # The number of the visit, and the visits whose ends started it.
     visit: int = 1
-    causes: tuple[Key, ...] = ()
+    causes: tuple[VisitKey, ...] = ()
 
 
-class Run(msgspec.Struct):
-    """A job of a workflow, checked and not yet written. Without a first step it has failed."""
+class WorkflowRun(msgspec.Struct):
+    """A workflow job, checked and not yet written. Without a first step it has failed."""
 
     job: JobRow
-    row: WorkflowRow
-    mine: WorkflowJobRow
-    first: "Child | None" = None
+    workflow: WorkflowRow
+    workflow_job: WorkflowJobRow
+    first_step: "StepJob | None" = None
 
 
-class Child(msgspec.Struct):
-    """A job for a node, checked and not yet written: of its task, or of its workflow."""
+class StepJob(msgspec.Struct):
+    """The job of a node, checked and not yet written: of its task, or of its workflow."""
 
-    wanted: Wanted
-    task: tuple[NewJob, Created] | None = None
-    run: Run | None = None
+    request: StepRequest
+    task_job: tuple[NewJob, Created] | None = None
+    run: WorkflowRun | None = None
 
     @property
     def job(self) -> JobRow:
         if self.run is not None:
             return self.run.job
-        assert self.task is not None
-        return self.task[1].job
+        assert self.task_job is not None
+        return self.task_job[1].job

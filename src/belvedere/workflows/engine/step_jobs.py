@@ -1,4 +1,4 @@
-"""The jobs of a workflow job: ordinary jobs, made for a node in the name of who started it all."""
+"""The jobs of steps: ordinary jobs, on behalf of the person who started the workflow."""
 
 import msgspec
 
@@ -14,192 +14,206 @@ from belvedere.jobs.approvals import plan
 from belvedere.jobs.lifecycle import create
 from belvedere.jobs.lifecycle.create import Created, NewJob, Tasks
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle, State
-from belvedere.workflow_specs import store
-from belvedere.workflow_specs.model import Node, Step, WorkflowJobRow, WorkflowRow, decode
+from belvedere.workflow_specs import store, workflow_jobs
+from belvedere.workflow_specs.model import Node, StepRow, WorkflowJobRow, WorkflowRow, decode
 from belvedere.workflows.engine import approval_scope, nested, step_store
-from belvedere.workflows.engine.requests import Child, Of, Run, Wanted
+from belvedere.workflows.engine.requests import RunContext, StepJob, StepRequest, WorkflowRun
 
-# They end without an agent; without arguments of their own they hand on what they were given.
-HANDS_ON = (APPROVAL, "NotificationJob")
-
-
-def prepare(tx: Tx, wanted: Wanted, tasks: Tasks) -> Child:
-    """A job that could be made; everything that can be refused is refused here."""
-    if not wanted.node.workflow_id:
-        return Child(wanted, task=_task(tx, _request(wanted), tasks))
-    row, of = nested.to_start(tx, wanted)
-    run = whole(tx, row, of, wanted, tasks)
-    run.job.workflow_job_id = wanted.of.id
-    run.job.restarted_from = wanted.restarted_from
-    run.mine.given = json_text.compact(wanted.given)
-    return Child(wanted, run=run)
+# They end without an agent. Without arguments of their own they pass on the values they get.
+PASSES_VALUES_ON = (APPROVAL, "NotificationJob")
 
 
-def whole(
-    tx: Tx, row: WorkflowRow, of: Of, wanted: Wanted, tasks: Tasks, start: Node | None = None
-) -> Run:
-    """A job of a workflow with its first step, which takes the values of the whole."""
+def prepare(tx: Tx, request: StepRequest, tasks: Tasks) -> StepJob:
+    """A job that can be created; every check that can fail is made here."""
+    if not request.node.workflow_id:
+        return StepJob(request, task_job=_task(tx, _job_request(request), tasks))
+    row, context = nested.check_start(tx, request)
+    run = prepare_run(tx, row, context, request, tasks)
+    run.job.workflow_job_id = request.parent.id
+    run.job.restarted_from = request.restarted_from
+    run.workflow_job.given = json_text.compact(request.values)
+    return StepJob(request, run=run)
+
+
+def prepare_run(
+    tx: Tx,
+    row: WorkflowRow,
+    context: RunContext,
+    request: StepRequest,
+    tasks: Tasks,
+    start: Node | None = None,
+) -> WorkflowRun:
+    """A workflow job with its first step, which gets the values of the job."""
     spec = decode(row.spec)
     node = start or spec.graph.node(spec.start)
-    first = prepare(
+    first_step = prepare(
         tx,
-        Wanted(of, node, wanted.given, wanted.origin, wanted.by_index, delay=wanted.delay),
+        StepRequest(
+            context, node, request.values, request.origin, request.by_index, delay=request.delay
+        ),
         tasks,
     )
-    job = nested.job_of(of, row, wanted.origin, tx.now, spec.expires)
-    job.notify = first.job.notify
-    mine = WorkflowJobRow(job.id, row.id, row.version, node.id, None, int(wanted.by_index))
-    return Run(job, row, mine, first)
+    job = nested.new_job_row(context, row, request.origin, tx.now, spec.expires)
+    job.notify = first_step.job.notify
+    workflow_job = WorkflowJobRow(job.id, row.id, row.version, node.id, None, int(request.by_index))
+    return WorkflowRun(job, row, workflow_job, first_step)
 
 
-def as_before(tx: Tx, of: JobRow, node: Node, child: JobRow) -> Wanted:
-    """The request for another job like one that this node had, with the same values."""
-    if child.type == WORKFLOW:
-        mine = step_store.workflow_job(tx, child.id)
-        given = json_text.parse(mine.given or "[]")
-        by_index = bool(mine.by_index)
-        return Wanted(of, node, given, by_index=by_index, restarted_from=child.id)
-    kept = jobs.heavy(tx, child.id).arguments
-    values = msgspec.json.decode(kept)
-    version = child.task_version
-    return Wanted(of, node, values, kept=(version, kept), restarted_from=child.id)
+def repeat_request(tx: Tx, parent: JobRow, node: Node, earlier: JobRow) -> StepRequest:
+    """The request for another job of this node, with the values of an earlier one."""
+    if earlier.type == WORKFLOW:
+        workflow_job = workflow_jobs.find(tx, earlier.id)
+        values = json_text.parse(workflow_job.given or "[]")
+        by_index = bool(workflow_job.by_index)
+        return StepRequest(parent, node, values, by_index=by_index, restarted_from=earlier.id)
+    arguments = jobs.heavy(tx, earlier.id).arguments
+    values = msgspec.json.decode(arguments)
+    version = earlier.task_version
+    return StepRequest(
+        parent, node, values, stored_arguments=(version, arguments), restarted_from=earlier.id
+    )
 
 
-def _request(wanted: Wanted) -> NewJob:
-    """The workflow's ACL covers its tasks within it."""
-    of = wanted.of
+def _job_request(request: StepRequest) -> NewJob:
+    """The workflow's ACL also covers its tasks, inside the workflow."""
+    parent = request.parent
     actor = Actor(
-        of.customer_id,
+        parent.customer_id,
         "",
         Level.ADMIN,
         "trigger",
-        user_id=of.user_id,
-        username=of.username,
-        email=of.email,
-        starters=of.starters if isinstance(of, Of) else (),
+        user_id=parent.user_id,
+        username=parent.username,
+        email=parent.email,
+        starters=parent.starters if isinstance(parent, RunContext) else (),
     )
     return NewJob(
         actor=actor,
-        task_id=wanted.node.task_id,
-        given=wanted.given,
-        origin=wanted.origin,
-        by_index=wanted.by_index,
-        workflow_id=of.workflow_id,
-        workflow_job_id=of.id,
-        kept=wanted.kept,
-        restarted_from=wanted.restarted_from,
-        delay=wanted.delay,
+        task_id=request.node.task_id,
+        given=request.values,
+        origin=request.origin,
+        by_index=request.by_index,
+        workflow_id=parent.workflow_id,
+        workflow_job_id=parent.id,
+        kept=request.stored_arguments,
+        restarted_from=request.restarted_from,
+        delay=request.delay,
     )
 
 
 def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[NewJob, Created]:
-    """One that asks a person takes what fits, else asks for all."""
+    """A task that asks a person uses values that fit, and otherwise asks for all of them."""
     try:
         return item, create.prepare(tx, item, tasks)
     except Invalid:
         if not _asks_person(item, tasks):
             raise
-        asking = msgspec.structs.replace(item, given=None)
-        return asking, create.prepare(tx, asking, tasks)
+        without_values = msgspec.structs.replace(item, given=None)
+        return without_values, create.prepare(tx, without_values, tasks)
 
 
 def _asks_person(item: NewJob, tasks: Tasks) -> bool:
-    found = tasks.get((item.actor.customer_id, item.task_id))
-    if found is None or item.origin == "user":
+    task = tasks.get((item.actor.customer_id, item.task_id))
+    if task is None or item.origin == "user":
         return False
-    return found[0].type == "dummy" or found[0].spec.user_inputs
+    return task[0].type == "dummy" or task[0].spec.user_inputs
 
 
-def prepare_anyhow(tx: Tx, wanted: Wanted, tasks: Tasks) -> Child:
-    """The same for a workflow under way: what cannot start has ended in error, and says why."""
+def prepare_or_fail(tx: Tx, request: StepRequest, tasks: Tasks) -> StepJob:
+    """The same for a workflow job under way: a step that cannot start has the state error, with the
+    reason."""
     try:
-        child = prepare(tx, wanted, tasks)
-        if child.task is not None:
-            plan.check_step(tx, wanted.of.id, wanted.node.id, child.task[1].task)
+        step_job = prepare(tx, request, tasks)
+        if step_job.task_job is not None:
+            plan.check_step(tx, request.parent.id, request.node.id, step_job.task_job[1].task)
         else:
-            flow = (wanted.of.customer_id, wanted.node.workflow_id)
-            plan.check_run(tx, wanted.of.id, wanted.node.id, *flow)
-        return child
+            workflow = (request.parent.customer_id, request.node.workflow_id)
+            plan.check_run(tx, request.parent.id, request.node.id, *workflow)
+        return step_job
     except Refused as refusal:
-        return _stillborn(tx, wanted, refusal)
+        return _failed_step(tx, request, refusal)
 
 
-def _stillborn(tx: Tx, wanted: Wanted, refusal: Refused) -> Child:
-    if wanted.node.workflow_id:
-        return Child(wanted, run=_failed(tx, wanted, refusal))
-    item = _request(wanted)
-    made = create.stillborn(tx, item, refusal)
-    assert made is not None, "a task's row outlives its deletion"
-    return Child(wanted, task=(item, made))
+def _failed_step(tx: Tx, request: StepRequest, refusal: Refused) -> StepJob:
+    if request.node.workflow_id:
+        return StepJob(request, run=_failed_run(tx, request, refusal))
+    job_request = _job_request(request)
+    created = create.stillborn(tx, job_request, refusal)
+    assert created is not None, "a task's row outlives its deletion"
+    return StepJob(request, task_job=(job_request, created))
 
 
-def _failed(tx: Tx, wanted: Wanted, refusal: Refused) -> Run:
-    """A job of a workflow that could not begin."""
-    of, workflow_id = wanted.of, wanted.node.workflow_id
-    row = store.look_up(tx, of.customer_id, workflow_id, also_deleted=True)
+def _failed_run(tx: Tx, request: StepRequest, refusal: Refused) -> WorkflowRun:
+    """A workflow job that could not start."""
+    parent, workflow_id = request.parent, request.node.workflow_id
+    row = store.look_up(tx, parent.customer_id, workflow_id, also_deleted=True)
     assert row is not None, "a workflow's row outlives its deletion"
-    mine = Of(new_id(), row.id, of.customer_id, of.user_id, of.username, of.email)
-    job = nested.job_of(mine, row, wanted.origin, tx.now, 0)
-    job.workflow_job_id, job.restarted_from = of.id, wanted.restarted_from
+    context = RunContext(
+        new_id(), row.id, parent.customer_id, parent.user_id, parent.username, parent.email
+    )
+    job = nested.new_job_row(context, row, request.origin, tx.now, 0)
+    job.workflow_job_id, job.restarted_from = parent.id, request.restarted_from
     job.lifecycle, job.state = Lifecycle.FINISHED.value, State.ERROR.value
     job.trigger_name, job.reason, job.ended_at = "failure", refusal.message, tx.now
-    given = json_text.compact(wanted.given)
+    values = json_text.compact(request.values)
     start = decode(row.spec).start
-    return Run(job, row, WorkflowJobRow(job.id, row.id, row.version, start, given, 1))
+    return WorkflowRun(job, row, WorkflowJobRow(job.id, row.id, row.version, start, values, 1))
 
 
-def write(tx: Tx, children: list[Child]) -> None:
-    """Make them durable, each with the step that it is."""
-    make(tx, children)
-    step_store.insert(tx, [_step(tx, child) for child in children])
+def write_steps(tx: Tx, step_jobs: list[StepJob]) -> None:
+    """Write the jobs, each with its step."""
+    create_jobs(tx, step_jobs)
+    step_store.insert(tx, [_step(tx, step_job) for step_job in step_jobs])
 
 
-def make(tx: Tx, children: list[Child]) -> None:
-    """The jobs alone."""
-    made = [(child, child.task) for child in children if child.task is not None]
-    for child, (item, task) in made:
-        if task.job.type == APPROVAL:
-            wanted = child.wanted
-            item.follows = approval_scope.of_approval(tx, wanted.node, wanted.given, task)
-    create.write(tx, [task for _, task in made])
-    for child in children:
-        if child.run is not None:
-            begin(tx, child.run)
+def create_jobs(tx: Tx, step_jobs: list[StepJob]) -> None:
+    """Write the jobs without steps."""
+    task_jobs = [
+        (step_job, step_job.task_job) for step_job in step_jobs if step_job.task_job is not None
+    ]
+    for step_job, (item, created) in task_jobs:
+        if created.job.type == APPROVAL:
+            request = step_job.request
+            item.follows = approval_scope.plan_after(tx, request.node, request.values, created)
+    create.write(tx, [created for _, created in task_jobs])
+    for step_job in step_jobs:
+        if step_job.run is not None:
+            begin_run(tx, step_job.run)
 
 
-def begin(tx: Tx, run: Run, people: tuple[str, ...] = ()) -> None:
-    """A workflow job with its first step; where only one may run at a time, it waits."""
-    waits = run.first is not None and step_store.is_taken(tx, run.row)
-    if waits and run.first is not None:
+def begin_run(tx: Tx, run: WorkflowRun, people: tuple[str, ...] = ()) -> None:
+    """Write a workflow job with its first step; it waits if the workflow runs one job at a time."""
+    waits = run.first_step is not None and step_store.must_wait(tx, run.workflow)
+    if waits and run.first_step is not None:
         run.job.lifecycle = Lifecycle.ONHOLD.value
-        run.mine.given = json_text.compact(run.first.wanted.given)
+        run.workflow_job.given = json_text.compact(run.first_step.request.values)
     jobs.insert(tx, [(run.job, "[]", None)])
     if people:
         starters.remember(tx, run.job.id, people)
     events.tell(tx, "created", [run.job])
-    step_store.insert_job(tx, run.mine)
-    if run.first is not None and not waits:
-        write(tx, [run.first])
+    workflow_jobs.insert(tx, run.workflow_job)
+    if run.first_step is not None and not waits:
+        write_steps(tx, [run.first_step])
 
 
-def _step(tx: Tx, child: Child) -> Step:
-    job, wanted = child.job, child.wanted
-    is_handed_on = (
-        child.task is not None
-        and job.type in HANDS_ON
-        and not child.task[1].task.spec.task_arguments
+def _step(tx: Tx, step_job: StepJob) -> StepRow:
+    job, request = step_job.job, step_job.request
+    passes_values_on = (
+        step_job.task_job is not None
+        and job.type in PASSES_VALUES_ON
+        and not step_job.task_job[1].task.spec.task_arguments
     )
-    return Step(
-        workflow_job_id=wanted.of.id,
-        node_id=wanted.node.id,
+    return StepRow(
+        workflow_job_id=request.parent.id,
+        node_id=request.node.id,
         job_id=job.id,
-        given=_kept(tx, wanted) if is_handed_on else None,
-        visit=wanted.visit,
-        causes=msgspec.json.encode(wanted.causes).decode(),
+        given=_sealed_values(tx, request) if passes_values_on else None,
+        visit=request.visit,
+        causes=msgspec.json.encode(request.causes).decode(),
     )
 
 
-def _kept(tx: Tx, wanted: Wanted) -> str:
-    """Values that are handed on; they may come from masked arguments."""
-    about = sealed_values.about_values(wanted.of.customer_id)
-    return sealed_values.seal_text(tx, about, msgspec.json.encode(wanted.given).decode())
+def _sealed_values(tx: Tx, request: StepRequest) -> str:
+    """Values that are passed on; they may come from masked arguments."""
+    context = sealed_values.about_values(request.parent.customer_id)
+    return sealed_values.seal_text(tx, context, msgspec.json.encode(request.values).decode())

@@ -1,6 +1,7 @@
-"""The rows of workflow jobs and of the steps that they have taken."""
+"""The rows of `workflow_steps`, their jobs, and the values that steps pass on."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -8,64 +9,36 @@ from belvedere.access.crypto import sealed_values
 from belvedere.db import Tx, columns
 from belvedere.jobs import store as jobs
 from belvedere.jobs.model import WORKFLOW, JobRow
-from belvedere.workflow_specs import store
-from belvedere.workflow_specs.model import Step, StepState, WorkflowJobRow, WorkflowRow
+from belvedere.workflow_specs import store, workflow_jobs
+from belvedere.workflow_specs.model import StepRow, StepState, WorkflowRow
+from belvedere.workflows.engine import decision
+from belvedere.workflows.engine.visits import visits_from_steps
 
-_MINE = columns(WorkflowJobRow)
-_STEP = columns(Step)
-
-
-def insert_job(tx: Tx, mine: WorkflowJobRow) -> None:
-    marks = ", ".join("?" for _ in WorkflowJobRow.__struct_fields__)
-    given = None if mine.given is None else sealed_given(tx, mine.job_id, mine.given)
-    kept = msgspec.structs.astuple(msgspec.structs.replace(mine, given=given))
-    tx.run(f"insert into workflow_jobs ({_MINE}) values ({marks})", *kept)
+_COLUMNS = columns(StepRow)
 
 
-def about(job_id: str) -> str:
-    return f"workflow job/{job_id}"
-
-
-def sealed_given(tx: Tx, job_id: str, text: str) -> str:
-    """Values as the database keeps them: any of them may be masked."""
-    return text if text == "[]" else sealed_values.seal_text(tx, about(job_id), text)
-
-
-def workflow_job(tx: Tx, job_id: str) -> WorkflowJobRow:
-    found = tx.one(WorkflowJobRow, f"select {_MINE} from workflow_jobs where job_id = ?", job_id)
-    assert found is not None, "a job of a workflow is never without this row"
-    if found.given is not None:
-        found.given = sealed_values.open_text(tx, about(job_id), found.given, "[]")
-    return found
-
-
-def is_forgotten(tx: Tx, job_id: str) -> bool:
-    """Its history was deleted."""
-    return tx.row("select 1 from workflow_jobs where job_id = ?", job_id) is None
-
-
-def lock(tx: Tx, job_id: str) -> JobRow | None:
-    """The job itself, held: whoever moves a workflow job on does it under this lock."""
+def lock_job(tx: Tx, job_id: str) -> JobRow | None:
+    """The workflow job. Everything that advances it does so under this lock."""
     return jobs.lock_many(tx, [job_id]).get(job_id)
 
 
-def of_job(tx: Tx, job_id: str) -> list[Step]:
+def steps_of(tx: Tx, job_id: str) -> list[StepRow]:
     return tx.all(
-        Step,
-        f"select {_STEP} from workflow_steps where workflow_job_id = ? order by node_id, visit",
+        StepRow,
+        f"select {_COLUMNS} from workflow_steps where workflow_job_id = ? order by node_id, visit",
         job_id,
     )
 
 
-def insert(tx: Tx, steps: Sequence[Step]) -> None:
-    marks = ", ".join("?" for _ in Step.__struct_fields__)
+def insert(tx: Tx, steps: Sequence[StepRow]) -> None:
+    marks = ", ".join("?" for _ in StepRow.__struct_fields__)
     tx.many(
-        f"insert into workflow_steps ({_STEP}) values ({marks})",
+        f"insert into workflow_steps ({_COLUMNS}) values ({marks})",
         [msgspec.structs.astuple(step) for step in steps],
     )
 
 
-def save(tx: Tx, step: Step) -> None:
+def save(tx: Tx, step: StepRow) -> None:
     tx.run(
         "update workflow_steps set job_id = ?, tries = ?, state = ?, trigger_name = ?,"
         " is_good = ?, output = ? where workflow_job_id = ? and node_id = ? and visit = ?",
@@ -81,8 +54,8 @@ def save(tx: Tx, step: Step) -> None:
     )
 
 
-def jobs_of(tx: Tx, steps: Sequence[Step]) -> dict[str, JobRow]:
-    """Their newest jobs as they stand; unlocked, since only their own ends are looked for."""
+def jobs_of(tx: Tx, steps: Sequence[StepRow]) -> dict[str, JobRow]:
+    """Their latest jobs. Not locked: the caller only checks whether they have ended."""
     rows = tx.all(
         JobRow,
         f"select {jobs.JOB} from jobs where id in {tx.sql.texts}",
@@ -91,20 +64,20 @@ def jobs_of(tx: Tx, steps: Sequence[Step]) -> dict[str, JobRow]:
     return {job.id: job for job in rows}
 
 
-def waiting(tx: Tx, workflow_id: str) -> list[str]:
-    """Those that wait for their turn, oldest first."""
+def waiting_ids(tx: Tx, workflow_id: str) -> list[str]:
+    """Jobs of the workflow that wait to start, oldest first."""
     return _ids(tx, workflow_id, "lifecycle = 'onhold'")
 
 
-def is_taken(tx: Tx, row: WorkflowRow) -> bool:
-    """Whether a new job must wait; the workflow's row is held until it is written."""
+def must_wait(tx: Tx, row: WorkflowRow) -> bool:
+    """Whether a new job must wait. Locks the workflow's row until the job is written."""
     if row.multitasking:
         return False
     store.look_up(tx, row.customer_id, row.id, hold=True)
-    return bool(begun(tx, row.id) or waiting(tx, row.id))
+    return bool(running_ids(tx, row.id) or waiting_ids(tx, row.id))
 
 
-def begun(tx: Tx, workflow_id: str) -> list[str]:
+def running_ids(tx: Tx, workflow_id: str) -> list[str]:
     return _ids(tx, workflow_id, "lifecycle in ('ready', 'started')")
 
 
@@ -117,8 +90,8 @@ def _ids(tx: Tx, workflow_id: str, where: str) -> list[str]:
     return [job_id for (job_id,) in rows]
 
 
-def overdue(tx: Tx, limit: int) -> list[str]:
-    """Those that have waited for the truth about a lost job for as long as they may."""
+def overdue_ids(tx: Tx, limit: int) -> list[str]:
+    """Workflow jobs that have waited for a lost job as long as their workflow allows."""
     rows = tx.rows(
         f"select j.id from jobs j where j.type = '{WORKFLOW}'"
         " and j.lifecycle in ('ready', 'started') and j.expires_at <= ?"
@@ -128,3 +101,22 @@ def overdue(tx: Tx, limit: int) -> list[str]:
         limit,
     )
     return [job_id for (job_id,) in rows]
+
+
+def output_of(tx: Tx, workflow_job_id: str) -> list[Any]:
+    """The outputs of the steps that nothing followed, in the order of the graph."""
+    if workflow_jobs.is_purged(tx, workflow_job_id):
+        return []
+    workflow_job = workflow_jobs.find(tx, workflow_job_id)
+    graph = store.version_of(tx, workflow_job.workflow_id, workflow_job.version).graph
+    steps = {(step.node_id, step.visit): step for step in steps_of(tx, workflow_job_id)}
+    last = decision.last(graph, visits_from_steps(steps.values()))
+    customer_id = tx.value("select customer_id from jobs where id = ?", workflow_job_id)
+    return [value for key in last for value in open_output(tx, customer_id, steps[key].output)]
+
+
+def open_output(tx: Tx, customer_id: str, output: str | None) -> list[Any]:
+    """The output of a step in clear."""
+    context = sealed_values.about_values(customer_id)
+    values = msgspec.json.decode(sealed_values.open_text(tx, context, output or "[]", "[]"))
+    return sealed_values.open_values(tx.sealer, customer_id, values)

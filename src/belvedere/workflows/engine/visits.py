@@ -1,17 +1,17 @@
-"""What has been taken of a graph so far, and what descends from what. Pure."""
+"""The visits of the nodes of a graph so far, and which visit led to which. Pure."""
 
 from collections.abc import Iterable
 
 import msgspec
 
-from belvedere.workflow_specs.model import ALWAYS, Edge, Graph, Step, StepState
+from belvedere.workflow_specs.model import ALWAYS, Edge, Graph, StepRow, StepState
 
-# A node, and which visit of it.
-Key = tuple[str, int]
-_keys = msgspec.json.Decoder(tuple[Key, ...]).decode
+# A node, and the number of its visit.
+VisitKey = tuple[str, int]
+_decode_keys = msgspec.json.Decoder(tuple[VisitKey, ...]).decode
 
 
-class End(msgspec.Struct, frozen=True):
+class VisitEnd(msgspec.Struct, frozen=True):
     """How a visit ended. Good: in the state normal or success."""
 
     trigger_name: str
@@ -19,91 +19,88 @@ class End(msgspec.Struct, frozen=True):
 
 
 class Visit(msgspec.Struct, frozen=True):
-    """A node that has begun; `causes` are the visits whose ends let it begin."""
+    """A node that has started; `causes` are the visits whose ends started it."""
 
     node_id: str
     visit: int = 1
-    # None: it is under way.
-    end: End | None = None
-    causes: tuple[Key, ...] = ()
+    # None: it has not ended.
+    end: VisitEnd | None = None
+    causes: tuple[VisitKey, ...] = ()
 
     @property
-    def key(self) -> Key:
+    def key(self) -> VisitKey:
         return (self.node_id, self.visit)
 
 
-def visits(taken: Iterable[Step]) -> list[Visit]:
-    return [Visit(one.node_id, one.visit, _end(one), causes_of(one)) for one in taken]
+def visits_from_steps(steps: Iterable[StepRow]) -> list[Visit]:
+    return [Visit(step.node_id, step.visit, _end(step), causes_of(step)) for step in steps]
 
 
-def causes_of(step: Step) -> tuple[Key, ...]:
-    return _keys(step.causes)
+def causes_of(step: StepRow) -> tuple[VisitKey, ...]:
+    return _decode_keys(step.causes)
 
 
-def _end(step: Step) -> End | None:
+def _end(step: StepRow) -> VisitEnd | None:
     is_over = step.state == StepState.ENDED
-    return End(step.trigger_name or "", bool(step.is_good)) if is_over else None
+    return VisitEnd(step.trigger_name or "", bool(step.is_good)) if is_over else None
 
 
-def follows(edge: Edge, end: End) -> bool:
-    return edge.on in (ALWAYS, end.trigger_name)
+class VisitHistory:
+    """The visits of each node, the ends that edges followed, and those beyond an edge's limit."""
 
-
-class Past:
-    """The visits of each node, the ends that were followed, and those that met a bound."""
-
-    def __init__(self, graph: Graph, taken: Iterable[Visit]) -> None:
-        self.visits: dict[str, list[Visit]] = {}
-        for one in sorted(taken, key=lambda one: one.visit):
-            self.visits.setdefault(one.node_id, []).append(one)
-        # Of each edge the visits whose ends it follows, oldest first, and those beyond its bound.
+    def __init__(self, graph: Graph, visits: Iterable[Visit]) -> None:
+        self.by_node: dict[str, list[Visit]] = {}
+        for visit in sorted(visits, key=lambda visit: visit.visit):
+            self.by_node.setdefault(visit.node_id, []).append(visit)
+        # For each edge the visits whose ends it follows, oldest first, and those beyond its limit.
         self.followed: dict[Edge, list[Visit]] = {}
-        self.spent: dict[Edge, list[Visit]] = {}
+        self.exhausted: dict[Edge, list[Visit]] = {}
         for edge in graph.edges:
-            ended = [one for one in self.visits.get(edge.source, ()) if _is_followed(edge, one)]
+            ended = [v for v in self.by_node.get(edge.source, ()) if _is_followed(edge, v)]
             self.followed[edge] = ended[: edge.bound]
             if beyond := ended[len(self.followed[edge]) :]:
-                self.spent[edge] = beyond
-        # Without circles nothing begins again, so that nobody asks.
-        self._seen = _seen(self.visits) if graph.has_circles else {}
+                self.exhausted[edge] = beyond
+        # Without cycles no node starts twice, so that nothing reads the ancestors.
+        self._ancestors = _ancestors(self.by_node) if graph.has_cycles else {}
 
     def latest(self, node_id: str) -> Visit | None:
-        found = self.visits.get(node_id)
-        return found[-1] if found else None
+        visits = self.by_node.get(node_id)
+        return visits[-1] if visits else None
 
     @property
     def is_under_way(self) -> bool:
-        return any(found[-1].end is None for found in self.visits.values())
+        return any(visits[-1].end is None for visits in self.by_node.values())
 
-    def descends(self, one: Visit, other: Visit) -> bool:
-        """Whether it began because the other one ended, over however many others."""
-        return self._seen.get(one.key, {}).get(other.node_id, 0) >= other.visit
-
-
-def _is_followed(edge: Edge, one: Visit) -> bool:
-    return one.end is not None and follows(edge, one.end)
+    def descends(self, visit: Visit, ancestor: Visit) -> bool:
+        """Whether it started because the ancestor ended, directly or through others."""
+        return self._ancestors.get(visit.key, {}).get(ancestor.node_id, 0) >= ancestor.visit
 
 
-def _seen(taken: dict[str, list[Visit]]) -> dict[Key, dict[str, int]]:
-    """Of every visit the newest visit of each node that it descends from, itself too. That tells
-    of all older ones: every visit descends from the one before."""
-    known = {one.key: one for found in taken.values() for one in found}
-    seen: dict[Key, dict[str, int]] = {}
-    todo = list(known)
+def _is_followed(edge: Edge, visit: Visit) -> bool:
+    return visit.end is not None and edge.on in (ALWAYS, visit.end.trigger_name)
+
+
+def _ancestors(by_node: dict[str, list[Visit]]) -> dict[VisitKey, dict[str, int]]:
+    """For every visit the latest visit of each node that it descends from, including itself. That
+    covers all earlier visits: every visit of a node descends from the one before."""
+    by_key = {visit.key: visit for visits in by_node.values() for visit in visits}
+    ancestors: dict[VisitKey, dict[str, int]] = {}
+    todo = list(by_key)
     while todo:
-        one = known[todo[-1]]
-        lacking = [key for key in one.causes if key in known and key not in seen]
-        if lacking and one.key not in seen:
-            todo += lacking
+        visit = by_key[todo[-1]]
+        missing = [key for key in visit.causes if key in by_key and key not in ancestors]
+        if missing and visit.key not in ancestors:
+            todo += missing
             continue
         todo.pop()
-        seen[one.key] = _newest(seen.get(key, {}) for key in one.causes) | {one.node_id: one.visit}
-    return seen
+        inherited = _latest_of(ancestors.get(key, {}) for key in visit.causes)
+        ancestors[visit.key] = inherited | {visit.node_id: visit.visit}
+    return ancestors
 
 
-def _newest(found: Iterable[dict[str, int]]) -> dict[str, int]:
-    newest: dict[str, int] = {}
-    for one in found:
-        for node_id, visit in one.items():
-            newest[node_id] = max(visit, newest.get(node_id, 0))
-    return newest
+def _latest_of(numbers: Iterable[dict[str, int]]) -> dict[str, int]:
+    latest: dict[str, int] = {}
+    for by_node in numbers:
+        for node_id, number in by_node.items():
+            latest[node_id] = max(number, latest.get(node_id, 0))
+    return latest

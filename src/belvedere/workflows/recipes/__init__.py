@@ -1,1 +1,4 @@
-"""Export and import of workflows and tasks as recipes."""
+"""Export and import of workflows and tasks as recipes, those of TheEye and our own.
+
+`format` reads a recipe (pure), `importer` creates what it contains, `export` writes one.
+"""

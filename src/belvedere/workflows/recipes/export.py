@@ -1,4 +1,4 @@
-"""Recipes of what is here: a task or a workflow with its tasks, to be imported elsewhere."""
+"""Exports a task, or a workflow with its tasks, as a recipe."""
 
 import base64
 from typing import Any
@@ -20,34 +20,34 @@ from belvedere.workflow_specs.model import Edge, Node, WorkflowSpec, decode
 from belvedere.workflows.recipes.format import EXPORTER, Fields
 
 MODES = ("deep", "shallow")
-# Bytes of scripts in one recipe; one script may always have as many as a file may.
-MAX_SCRIPTS = 32 << 20
-# They belong to this place: people, hosts, and ids of files.
-_LEFT_HERE = ("host_id", "script_id", "approvers", "assigned_users", "user_inputs_members")
+# Bytes of scripts in one recipe; a single script may always be as large as a file.
+MAX_SCRIPT_BYTES = 32 << 20
+# Specific to this server: people, hosts, and ids of files.
+_NOT_EXPORTED = ("host_id", "script_id", "approvers", "assigned_users", "user_inputs_members")
 _OPTIONS = {"directed": True, "multigraph": False, "compound": False}
 
 
-def of_task(tx: Tx, actor: Actor, task_id: str, mode: str = "deep") -> Fields:
-    """The task, and beside it its script; without its content where `mode` is shallow."""
+def export_task(tx: Tx, actor: Actor, task_id: str, mode: str = "deep") -> Fields:
+    """The task and its script; without the content of the script if `mode` is shallow."""
     _check(actor, mode)
-    found = tasks.runnable(tx, actor.customer_id, task_id)
-    if found is None:
+    task = tasks.runnable(tx, actor.customer_id, task_id)
+    if task is None:
         raise tasks.missing()
-    recipe = {"exporter": EXPORTER, "task": _task(found)}
-    if found.type == Type.SCRIPT:
-        recipe["file"] = _file(tx, found, mode, Budget(MAX_SCRIPTS))
+    recipe = {"exporter": EXPORTER, "task": _task(task)}
+    if task.type == Type.SCRIPT:
+        recipe["file"] = _file(tx, task, mode, Budget(MAX_SCRIPT_BYTES))
     return recipe
 
 
-def of_workflow(tx: Tx, actor: Actor, workflow_id: str, mode: str = "deep") -> Fields:
-    """The workflow with its tasks, each once with its script inside, and the workflows that it
-    runs, each once and after those that it runs itself."""
+def export_workflow(tx: Tx, actor: Actor, workflow_id: str, mode: str = "deep") -> Fields:
+    """The workflow with its tasks, each once with its script, and the workflows that it runs, each
+    once and after those that it runs itself."""
     _check(actor, mode)
     row = store.find(tx, actor.customer_id, workflow_id)
     inner: dict[str, Fields] = {}
-    budget = Budget(MAX_SCRIPTS)
+    budget = Budget(MAX_SCRIPT_BYTES)
     _collect(tx, actor, decode(row.spec), mode, inner, budget)
-    recipe = _whole(tx, actor, decode(row.spec), mode, budget)
+    recipe = _workflow(tx, actor, decode(row.spec), mode, budget)
     return {**recipe, "workflows": list(inner.values())} if inner else recipe
 
 
@@ -56,35 +56,37 @@ def _collect(
     actor: Actor,
     spec: WorkflowSpec,
     mode: str,
-    found: dict[str, Fields],
+    nested: dict[str, Fields],
     budget: Budget,
 ) -> None:
-    for workflow_id in sorted(spec.graph.workflows - found.keys()):
+    for workflow_id in sorted(spec.graph.workflows - nested.keys()):
         inner = decode(store.find(tx, actor.customer_id, workflow_id).spec)
-        _collect(tx, actor, inner, mode, found, budget)
-        found[workflow_id] = {"id": workflow_id, **_whole(tx, actor, inner, mode, budget)}
+        _collect(tx, actor, inner, mode, nested, budget)
+        nested[workflow_id] = {"id": workflow_id, **_workflow(tx, actor, inner, mode, budget)}
 
 
-def _whole(tx: Tx, actor: Actor, spec: WorkflowSpec, mode: str, budget: Budget) -> Fields:
-    found = {
+def _workflow(tx: Tx, actor: Actor, spec: WorkflowSpec, mode: str, budget: Budget) -> Fields:
+    rows = {
         task_id: tasks.runnable(tx, actor.customer_id, task_id, also_deleted=True)
         for task_id in dict.fromkeys(node.task_id for node in spec.graph.nodes if node.task_id)
     }
-    known = {task_id: task for task_id, task in found.items() if task is not None}
+    tasks_by_id = {task_id: task for task_id, task in rows.items() if task is not None}
     return {
         "exporter": EXPORTER,
         "_type": "Workflow",
         **_fields(spec),
         "start_task_id": spec.graph.node(spec.start).task_id,
-        "graph": _graph(spec, known),
-        "tasks": [_inside(tx, task, mode, budget) for task in known.values()],
+        "graph": _graph(spec, tasks_by_id),
+        "tasks": [_task_with_script(tx, task, mode, budget) for task in tasks_by_id.values()],
     }
 
 
 def _check(actor: Actor, mode: str) -> None:
     require(actor, Level.ADMIN)
     if mode not in MODES:
-        raise Invalid(f"mode is {' or '.join(MODES)}, not {mode[:64]!r}.", code="invalid_query")
+        raise Invalid(
+            f"mode must be {' or '.join(MODES)}, not {mode[:64]!r}.", code="invalid_query"
+        )
 
 
 def _task(task: Runnable) -> Fields:
@@ -93,38 +95,38 @@ def _task(task: Runnable) -> Fields:
         task_arguments=_arguments(task.spec),
         env=without_credentials(task.spec.env),
     )
-    said: Fields = msgspec.to_builtins(spec)
-    kept = {field: value for field, value in said.items() if field not in _LEFT_HERE}
-    return {"id": task.id, "_type": KIND_NAMES[spec.type], **kept}
+    all_fields: Fields = msgspec.to_builtins(spec)
+    fields = {field: value for field, value in all_fields.items() if field not in _NOT_EXPORTED}
+    return {"id": task.id, "_type": KIND_NAMES[spec.type], **fields}
 
 
 def _arguments(spec: TaskSpec) -> list[Any]:
-    """Masked values stay here."""
+    """Arguments without masked values, which are never exported."""
     return [
-        msgspec.structs.replace(one, value=None) if one.masked else one
-        for one in spec.task_arguments
+        msgspec.structs.replace(argument, value=None) if argument.masked else argument
+        for argument in spec.task_arguments
     ]
 
 
 def _check_size(tx: Tx, sha256: str, budget: Budget) -> None:
     if not budget.takes(size_of(tx, sha256) or 0):
         raise Invalid(
-            f"The scripts of this recipe have more than {MAX_SCRIPTS} bytes; export it with"
-            " mode=shallow, and the scripts one by one.",
+            f"The scripts of this recipe have more than {MAX_SCRIPT_BYTES} bytes; export it with"
+            " mode=shallow and download the scripts one by one.",
             code="recipe_too_large",
         )
 
 
 def _file(tx: Tx, task: Runnable, mode: str, budget: Budget) -> Fields:
-    said: Fields = {"filename": task.script_filename or "script.sh"}
+    fields: Fields = {"filename": task.script_filename or "script.sh"}
     if mode == "deep":
         _check_size(tx, task.script_sha256 or "", budget)
         content = files.content_of(tx, task.script_sha256 or "") or b""
-        said["data"] = base64.b64encode(content).decode()
-    return said
+        fields["data"] = base64.b64encode(content).decode()
+    return fields
 
 
-def _inside(tx: Tx, task: Runnable, mode: str, budget: Budget) -> Fields:
+def _task_with_script(tx: Tx, task: Runnable, mode: str, budget: Budget) -> Fields:
     if task.type != Type.SCRIPT:
         return _task(task)
     return {**_task(task), "script": _file(tx, task, mode, budget)}
@@ -132,15 +134,17 @@ def _inside(tx: Tx, task: Runnable, mode: str, budget: Budget) -> Fields:
 
 def _fields(spec: WorkflowSpec) -> Fields:
     constants = without_credentials(spec.global_constants)
-    said: Fields = msgspec.to_builtins(msgspec.structs.replace(spec, global_constants=constants))
-    return {field: value for field, value in said.items() if field != "graph"}
+    all_fields: Fields = msgspec.to_builtins(
+        msgspec.structs.replace(spec, global_constants=constants)
+    )
+    return {field: value for field, value in all_fields.items() if field != "graph"}
 
 
-def _graph(spec: WorkflowSpec, known: dict[str, Runnable]) -> Fields:
-    """As graphlib writes it."""
+def _graph(spec: WorkflowSpec, tasks_by_id: dict[str, Runnable]) -> Fields:
+    """The graph in the format of graphlib."""
     return {
         "options": _OPTIONS,
-        "nodes": [{"v": node.id, "value": _node(node, known)} for node in spec.graph.nodes],
+        "nodes": [{"v": node.id, "value": _node(node, tasks_by_id)} for node in spec.graph.nodes],
         "edges": [_edge(edge) for edge in spec.graph.edges],
     }
 
@@ -150,10 +154,10 @@ def _edge(edge: Edge) -> Fields:
     return {"v": edge.source, "w": edge.target, "value": edge.on, **bound}
 
 
-def _node(node: Node, known: dict[str, Runnable]) -> Fields:
+def _node(node: Node, tasks_by_id: dict[str, Runnable]) -> Fields:
     if node.workflow_id:
         return {**msgspec.to_builtins(node), "id": node.workflow_id, "_type": "Workflow"}
-    task = known[node.task_id]
+    task = tasks_by_id[node.task_id]
     kind = KIND_NAMES[Type(task.type)]
-    named = {"name": task.name, "_type": kind, "type": task.type}
-    return {**msgspec.to_builtins(node), "id": node.task_id, **named}
+    names = {"name": task.name, "_type": kind, "type": task.type}
+    return {**msgspec.to_builtins(node), "id": node.task_id, **names}

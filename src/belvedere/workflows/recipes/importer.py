@@ -1,7 +1,6 @@
-"""Making what a recipe holds: every task and the workflow, or nothing."""
+"""Imports a recipe: all of its tasks and workflows, or nothing."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
@@ -16,68 +15,73 @@ from belvedere.workflow_specs.model import Graph
 from belvedere.workflows import service
 from belvedere.workflows.bodies import WorkflowBody
 from belvedere.workflows.recipes import format
-from belvedere.workflows.recipes.format import Fields, Recipe, bad
-from belvedere.workflows.records import Shown
+from belvedere.workflows.recipes.format import Fields, Recipe, invalid_recipe
+from belvedere.workflows.records import WorkflowView
 
 MAX_TASKS = 200
 ON_HOSTS = ("script", "scraper")
 
 
-class Made(msgspec.Struct):
-    """What an import made."""
+class ImportResult(msgspec.Struct):
+    """What an import created."""
 
     tasks: list[tasks.Shown]
-    workflow: Shown | None
+    workflow: WorkflowView | None
     notes: list[str]
 
 
-def read(said: Any) -> Recipe:
-    """The recipe in a file. Pure, for a thread: a file may be large."""
-    recipe = format.read(said)
-    count = sum(len(one.tasks) for one in (recipe, *recipe.inner.values()))
+def read(source: object) -> Recipe:
+    """The recipe in a file. Pure, so that a thread can do it: a file may be large."""
+    recipe = format.read(source)
+    count = sum(len(part.tasks) for part in (recipe, *recipe.inner.values()))
     if not 1 <= count <= MAX_TASKS:
-        raise bad(f"The recipe has {count} tasks; 1 to {MAX_TASKS} can be imported.")
+        raise invalid_recipe(f"The recipe has {count} tasks; 1 to {MAX_TASKS} can be imported.")
     return recipe
 
 
 def patterns_of(recipe: Recipe) -> Iterator[str]:
-    for one in (recipe, *recipe.inner.values()):
-        for task in one.tasks.values():
+    for part in (recipe, *recipe.inner.values()):
+        for task in part.tasks.values():
             yield from given_patterns(task)
 
 
-def make(tx: Tx, keys: Keys, actor: Actor, recipe: Recipe, hostname: str | None) -> Made:
-    """Tasks of hosts go to the host of this name."""
+def import_recipe(
+    tx: Tx, keys: Keys, actor: Actor, recipe: Recipe, hostname: str | None
+) -> ImportResult:
+    """Tasks that run on a host get the host with this name."""
     require(actor, Level.ADMIN)
-    made = Made([], None, [])
-    flows: dict[str, str] = {}
-    for known, one in recipe.inner.items():
-        flows[known] = _make(tx, keys, actor, one, hostname, flows, made)
-    _make(tx, keys, actor, recipe, hostname, flows, made)
-    return made
+    result = ImportResult([], None, [])
+    workflow_ids: dict[str, str] = {}
+    for recipe_id, part in recipe.inner.items():
+        workflow_ids[recipe_id] = _import_part(
+            tx, keys, actor, part, hostname, workflow_ids, result
+        )
+    _import_part(tx, keys, actor, recipe, hostname, workflow_ids, result)
+    return result
 
 
-def _make(
+def _import_part(
     tx: Tx,
     keys: Keys,
     actor: Actor,
     recipe: Recipe,
     hostname: str | None,
-    flows: dict[str, str],
-    made: Made,
+    workflow_ids: dict[str, str],
+    result: ImportResult,
 ) -> str:
-    """One workflow with its tasks, or a task; `flows` are those made before. The last is shown."""
+    """A workflow with its tasks, or a task; `flows` are the workflows created before it. The
+    result shows the last workflow."""
     ids = {}
-    for known, fields in recipe.tasks.items():
-        shown = _task(tx, keys, actor, fields, hostname)
-        made.tasks.append(shown)
-        ids[known] = shown[0].id
-    made.notes += recipe.notes
+    for recipe_id, fields in recipe.tasks.items():
+        task = _task(tx, keys, actor, fields, hostname)
+        result.tasks.append(task)
+        ids[recipe_id] = task[0].id
+    result.notes += recipe.notes
     if recipe.workflow is None:
         return ""
-    graph = format.graph_of(recipe, ids, flows)
-    made.workflow = _workflow(tx, keys, actor, recipe, graph)
-    return made.workflow.row.id
+    graph = format.graph_of(recipe, ids, workflow_ids)
+    result.workflow = _workflow(tx, keys, actor, recipe, graph)
+    return result.workflow.row.id
 
 
 def _task(
@@ -86,30 +90,32 @@ def _task(
     fields = dict(fields)
     if fields["type"] in ON_HOSTS:
         if not hostname:
-            raise bad("The recipe has tasks that run on a host; name it as hostname.")
+            raise invalid_recipe(
+                "The recipe has tasks that run on a host; name the host with hostname."
+            )
         fields["hostname"] = hostname
     if fields["type"] == "approval":
         fields["approvers"] = [actor.email or actor.username]
     try:
         body = msgspec.convert(fields, TaskBody, strict=False)
         return tasks.create(tx, keys, actor, body, refuses_masks=False)
-    except (msgspec.ValidationError, Invalid) as refused:
-        raise _named(f"The task {fields['name']!r}", refused) from None
+    except (msgspec.ValidationError, Invalid) as error:
+        raise _with_part(f"The task {fields['name']!r}", error) from None
 
 
-def _workflow(tx: Tx, keys: Keys, actor: Actor, recipe: Recipe, graph: Graph) -> Shown:
+def _workflow(tx: Tx, keys: Keys, actor: Actor, recipe: Recipe, graph: Graph) -> WorkflowView:
     assert recipe.workflow is not None
     try:
         body = msgspec.convert(recipe.workflow, WorkflowBody, strict=False)
         body.graph = graph
         body.start = body.start or None
         return service.create(tx, keys, actor, body)
-    except (msgspec.ValidationError, Invalid) as refused:
-        raise _named("The workflow", refused) from None
+    except (msgspec.ValidationError, Invalid) as error:
+        raise _with_part("The workflow", error) from None
 
 
-def _named(what: str, refused: msgspec.ValidationError | Invalid) -> Invalid:
-    """The same refusal, saying which part of the recipe it is about."""
-    faults = refused.faults if isinstance(refused, Invalid) else ()
-    message = f"{what} cannot be imported: {str(refused).rstrip('.')}."
+def _with_part(part: str, error: msgspec.ValidationError | Invalid) -> Invalid:
+    """The same error with the part of the recipe that it is about."""
+    faults = error.faults if isinstance(error, Invalid) else ()
+    message = f"{part} cannot be imported: {str(error).rstrip('.')}."
     return Invalid(message, code="invalid_recipe", faults=faults)

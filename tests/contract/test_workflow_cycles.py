@@ -27,7 +27,7 @@ async def test_it_works(world: World, ada: Client) -> None:
             await step(world, agent, code=code)
     over = (await ada.get(target)).json
     assert (over["lifecycle"], over["state"]) == ("finished", "failure")
-    told = "The edge b → a (failure) was followed as often as it may: 1 time (max_visits)."
+    told = "The edge b → a (failure) reached its limit of 1 visit (max_visits)."
     assert over["reason"] == told
     taken = (await ada.get(f"{target}/steps")).json
     visits = [(one["node_id"], one["visit"]) for one in taken]

@@ -8,17 +8,17 @@ from msgspec.structs import replace
 
 from belvedere.workflow_specs import graph_validation as graphs
 from belvedere.workflow_specs.model import Edge, Graph, Join, Node
-from belvedere.workflows.engine import rule
-from belvedere.workflows.engine.visits import End, Key, Visit
+from belvedere.workflows.engine import decision
+from belvedere.workflows.engine.visits import Visit, VisitEnd, VisitKey
 from workflows.reference import Plan, Walk
 
 EVENTS = ("success", "failure", "blue")
 ENDS = (
-    End("success", True),
-    End("failure", False),
-    End("timeout", False),
-    End("blue", True),
-    End("blue", False),
+    VisitEnd("success", True),
+    VisitEnd("failure", False),
+    VisitEnd("timeout", False),
+    VisitEnd("blue", True),
+    VisitEnd("blue", False),
 )
 
 
@@ -58,16 +58,16 @@ class Played:
     """What a job has taken, as the rule is told it."""
 
     def __init__(self) -> None:
-        self.taken: dict[Key, Visit] = {("a", 1): Visit("a")}
+        self.taken: dict[VisitKey, Visit] = {("a", 1): Visit("a")}
 
-    def end(self, node: str, end: End) -> None:
+    def end(self, node: str, end: VisitEnd) -> None:
         (one,) = [one for one in self.taken.values() if one.node_id == node and one.end is None]
         self.taken[one.key] = replace(one, end=end)
 
-    def ask(self, graph: Graph) -> rule.Next:
+    def ask(self, graph: Graph) -> decision.Decision:
         """And what begins has begun. The order of the rows means nothing."""
-        todo = rule.decide(graph, "a", list(self.taken.values())[::-1])
-        for one in todo.start:
+        todo = decision.decide(graph, "a", list(self.taken.values())[::-1])
+        for one in todo.starts:
             assert (one.node_id, one.visit) not in self.taken
             key = (one.node_id, one.visit)
             self.taken[key] = Visit(one.node_id, one.visit, None, one.causes)
@@ -86,12 +86,12 @@ def played(plan: Plan, data: st.DataObject) -> tuple[Walk, Played]:
         mine.end(node, end)
         todo = mine.ask(graph)
         fresh = {key: feeds for key, feeds in walk.began.items() if key not in before}
-        assert {(one.node_id, one.visit): list(one.causes) for one in todo.start} == fresh
+        assert {(one.node_id, one.visit): list(one.causes) for one in todo.starts} == fresh
         assert todo.is_over is walk.is_over
         # Asked again, it has nothing more to start.
-        assert mine.ask(graph).start == []
+        assert mine.ask(graph).starts == []
     assert todo.has_failed is walk.has_failed
-    assert {(edge.source, edge.target, edge.on) for edge in todo.spent} == walk.spent
+    assert {(edge.source, edge.target, edge.on) for edge in todo.exhausted} == walk.exhausted
     return walk, mine
 
 
@@ -126,7 +126,7 @@ def test_ends_that_are_taken_together_start_the_same_nodes(plan: Plan, data: st.
     graph = graph_of(plan)
     how = {name: data.draw(st.sampled_from(ENDS)) for name in plan.nodes}
 
-    def run(at_once: bool) -> set[Key]:
+    def run(at_once: bool) -> set[VisitKey]:
         mine = Played()
         while is_open := sorted(one.node_id for one in mine.taken.values() if one.end is None):
             for node in is_open if at_once else is_open[:1]:
@@ -143,24 +143,24 @@ def test_what_a_restart_keeps_stands_by_itself(circles: bool, data: st.DataObjec
     plan = data.draw(plans(circles=circles))
     graph, (walk, mine) = graph_of(plan), played(plan, data)
     taken = list(mine.taken.values())
-    again = rule.unhandled(graph, taken)
-    assert bool(again) is (walk.unhandled or bool(walk.spent))
-    kept = rule.supported(graph, "a", [one for one in taken if one.key not in again])
+    again = decision.unhandled(graph, taken)
+    assert bool(again) is (walk.unhandled or bool(walk.exhausted))
+    kept = decision.supported(graph, "a", [one for one in taken if one.key not in again])
     keys = {one.key for one in kept}
     assert not again & keys
-    assert rule.supported(graph, "a", kept) == kept
+    assert decision.supported(graph, "a", kept) == kept
     # Every visit is there only with those before it.
     assert all((node, visit - 1) in keys for node, visit in keys if visit > 1)
     # From there on, exactly what was dropped or never begun can begin.
     if keys:
-        todo = rule.decide(graph, "a", kept)
-        assert not {(one.node_id, one.visit) for one in todo.start} & keys
+        todo = decision.decide(graph, "a", kept)
+        assert not {(one.node_id, one.visit) for one in todo.starts} & keys
         if not circles:
-            begins: set[Any] = {(one.node_id, one.visit) for one in todo.start}
+            begins: set[Any] = {(one.node_id, one.visit) for one in todo.starts}
             assert again <= begins | again - _reached(graph, kept)
 
 
-def _reached(graph: Graph, kept: list[Visit]) -> set[Key]:
+def _reached(graph: Graph, kept: list[Visit]) -> set[VisitKey]:
     ends = {one.node_id: one.end for one in kept}
     return {
         (edge.target, 1)

@@ -54,7 +54,7 @@ def test_allowing_several_lets_them_all_begin(yard: Yard) -> None:
     flow = yard.flow("a", multitasking=False)
     held = [yard.run(flow) for _ in range(3)][1:]
     body = WorkflowBody(multitasking=True)
-    yard.db.write_now(workflows.change, yard.cast.ada, flow.id, body, whole=False)
+    yard.db.write_now(workflows.change, yard.cast.ada, flow.id, body, replaces=False)
     assert [yard.job(job.id).lifecycle for job in held] == ["ready", "ready"]
 
 

@@ -159,6 +159,6 @@ def test_a_workflow_that_is_changed_after_the_yes_does_not_begin(yard: Yard) -> 
     yard.db.write_now(votes.approve, yard.cast.max, waiting(yard).id)
     yard.react()
     body = WorkflowBody(description="another one")
-    yard.db.write_now(workflows.change, yard.cast.ada, inner.id, body, whole=False)
+    yard.db.write_now(workflows.change, yard.cast.ada, inner.id, body, replaces=False)
     yard.ends("b")
     assert "not what was approved" in (yard.steps()[-1].reason or "")

@@ -9,7 +9,7 @@ from belvedere.db.migrate import migrations, statements
 from belvedere.jobs.approvals import votes
 from belvedere.jobs.history import consistency
 from belvedere.workflows import control
-from workflows.test_ahead import ASK, OTHER, edit, shown, waiting
+from workflows.test_approval_scope import ASK, OTHER, edit, shown, waiting
 from workflows.yard import Yard
 
 ONE = [{"type": "input", "label": "x"}]
@@ -53,7 +53,7 @@ def test_at_the_bound_it_fails_and_says_why(yard: Yard) -> None:
         yard.ends("a", code=1)
     yard.ends("b")
     assert yard.stands(job.id) == "finished/failure"
-    told = "The edge a → a (failure) was followed as often as it may: 2 times (max_visits)."
+    told = "The edge a → a (failure) reached its limit of 2 visits (max_visits)."
     assert yard.job(job.id).reason == told
     # `b` had begun by the first end; what came later was no visit of its own.
     assert visits(yard, job.id) == [("a", 1), ("a", 2), ("a", 3), ("b", 1)]
@@ -241,7 +241,7 @@ def test_every_visit_is_listed_with_what_let_it_begin(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b b-a:success*1"))
     for name in "abab":
         yard.ends(name)
-    found = yard.db.write_now(control.taken, yard.cast.ada, job.workflow_id or "", job.id)
+    found = yard.db.write_now(control.list_steps, yard.cast.ada, job.workflow_id or "", job.id)
     told = [(one.node_id, one.visit, msgspec.json.decode(one.causes)) for one in found]
     assert told == [
         ("a", 1, []),

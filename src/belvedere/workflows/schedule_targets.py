@@ -1,4 +1,4 @@
-"""What a schedule can start: one row for each kind of target."""
+"""What a schedule can start: one entry for each kind of target."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from belvedere.workflow_specs import store
 from belvedere.workflow_specs.nesting import first_task
 from belvedere.workflows import start
 from belvedere.workflows.engine import step_store
-from belvedere.workflows.start import NewWorkflowJob
+from belvedere.workflows.start import WorkflowJobRequest
 
 
-def _check(tx: Tx, customer_id: str, workflow_id: str, given: list[Any] | None) -> None:
-    """Arguments go to the first step."""
-    TASK.check(tx, customer_id, first_task(tx, customer_id, workflow_id), given)
+def _check(tx: Tx, customer_id: str, workflow_id: str, arguments: list[Any] | None) -> None:
+    """Arguments are those of the first step."""
+    TASK.check(tx, customer_id, first_task(tx, customer_id, workflow_id), arguments)
 
 
 def _masked(tx: Tx, customer_id: str, workflow_id: str) -> set[int]:
@@ -23,13 +23,15 @@ def _masked(tx: Tx, customer_id: str, workflow_id: str) -> set[int]:
 
 
 def _busy(tx: Tx, customer_id: str, workflow_id: str) -> str | None:
-    """One that has begun, or waits for its turn."""
-    found = [*step_store.begun(tx, workflow_id), *step_store.waiting(tx, workflow_id)]
-    return found[0] if found else None
+    """A job of the workflow that is running or waiting."""
+    job_ids = [*step_store.running_ids(tx, workflow_id), *step_store.waiting_ids(tx, workflow_id)]
+    return job_ids[0] if job_ids else None
 
 
-def _start(tx: Tx, actor: Actor, workflow_id: str, given: list[Any] | None) -> str | Refused:
-    (answer,) = start.run(tx, [NewWorkflowJob(actor, workflow_id, given, origin="scheduler")])
+def _start(tx: Tx, actor: Actor, workflow_id: str, arguments: list[Any] | None) -> str | Refused:
+    (answer,) = start.run(
+        tx, [WorkflowJobRequest(actor, workflow_id, arguments, origin="scheduler")]
+    )
     if isinstance(answer, Refused):
         return answer
     if isinstance(answer, Exception):
