@@ -50,16 +50,16 @@ function Console() {
 
 const DARK = matchMedia('(prefers-color-scheme: dark)')
 
-function useScheme(wanted: 'light' | 'dark' | 'auto'): 'light' | 'dark' {
+function useScheme(preference: 'light' | 'dark' | 'auto'): 'light' | 'dark' {
   const system = useSystemScheme()
-  return wanted === 'auto' ? system : wanted
+  return preference === 'auto' ? system : preference
 }
 
 function useSystemScheme(): 'light' | 'dark' {
   const isDark = useSyncExternalStore(
-    (tell) => {
-      DARK.addEventListener('change', tell)
-      return () => DARK.removeEventListener('change', tell)
+    (listener) => {
+      DARK.addEventListener('change', listener)
+      return () => DARK.removeEventListener('change', listener)
     },
     () => DARK.matches,
   )

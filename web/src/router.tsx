@@ -1,8 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import { UI } from './api/client'
-import { Missing } from './app/ErrorPage'
-import { homeRoute, missingRoute, orgRoute, rootRoute } from './app/routes'
+import { NotFoundPage } from './app/ErrorPage'
+import { homeRoute, notFoundRoute, orgRoute, rootRoute } from './app/routes'
 import { auditRoutes } from './pages/audit/routes'
 import { dashboardRoutes } from './pages/dashboard/routes'
 import { hostRoutes } from './pages/hosts/routes'
@@ -44,7 +44,7 @@ const tree = rootRoute.addChildren([
     ...auditRoutes,
     ...settingsRoutes,
     ...workflowsRoutes,
-    missingRoute,
+    notFoundRoute,
   ]),
 ])
 
@@ -55,7 +55,7 @@ export function makeRouter(client: QueryClient) {
     context: { client },
     defaultPreload: 'intent',
     scrollRestoration: true,
-    defaultNotFoundComponent: Missing,
+    defaultNotFoundComponent: NotFoundPage,
   })
 }
 

@@ -1,5 +1,5 @@
 import createClient, { createQuerySerializer } from 'openapi-fetch'
-import { ApiError, refusal } from './errors'
+import { ApiError, apiErrorOf } from './errors'
 import type { components, paths } from './schema'
 
 /** A named shape of the interface: `Shape<'JobRecord'>`. */
@@ -13,11 +13,11 @@ let customer = ''
 
 /** From now on every call names this organization: a tab that is left behind gets a refusal
  * instead of another organization's records. */
-export function actFor(name: string): void {
+export function setCustomer(name: string): void {
   customer = name
 }
 
-export function actingFor(): string {
+export function currentCustomer(): string {
   return customer
 }
 
@@ -49,17 +49,17 @@ interface Answer<T> {
 }
 
 /** The record of an answer; a refusal is thrown as an ApiError. */
-export async function ok<T>(asked: Promise<Answer<T>>): Promise<T> {
-  const { data, error, response } = await asked.catch((fault) => {
+export async function ok<T>(request: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await request.catch((fault) => {
     throw new ApiError(0, 'offline', String(fault))
   })
-  if (!response.ok) throw refusal(response, error)
+  if (!response.ok) throw apiErrorOf(response, error)
   return data as T
 }
 
 /** Rows of a list, its total if that was asked for and whether there are more than so many, and
  * the id behind which nothing was looked at. */
-export interface Counted<T> {
+export interface RowsWithTotal<T> {
   rows: T
   total: number | null
   more: boolean
@@ -67,8 +67,8 @@ export interface Counted<T> {
 }
 
 /** Like ok, with what a list says of itself in its headers. */
-export async function counted<T>(asked: Promise<Answer<T>>): Promise<Counted<T>> {
-  const answer = await asked
+export async function okWithTotal<T>(request: Promise<Answer<T>>): Promise<RowsWithTotal<T>> {
+  const answer = await request
   const { headers } = answer.response
   const total = headers.get('x-total-count')
   return {
@@ -81,6 +81,6 @@ export async function counted<T>(asked: Promise<Answer<T>>): Promise<Counted<T>>
 
 /** Query parameters whose names are made at run time (`where[host_id]`, `sort[name]`). */
 // biome-ignore lint/suspicious/noExplicitAny: the document names the pattern, not each field
-export function loose(query: Record<string, unknown>): any {
+export function untypedQuery(query: Record<string, unknown>): any {
   return query
 }

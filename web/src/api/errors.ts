@@ -29,14 +29,14 @@ export class ApiError extends Error {
   }
 }
 
-export function refusal(response: Response, body: unknown): ApiError {
-  const said = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
+export function apiErrorOf(response: Response, body: unknown): ApiError {
+  const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   return new ApiError(
     response.status,
-    String(said.code ?? response.status),
-    String(said.message ?? words.now().strange),
-    Array.isArray(said.errors) ? (said.errors as Fault[]) : [],
-    String(said.request_id ?? ''),
+    String(fields.code ?? response.status),
+    String(fields.message ?? words.now().strange),
+    Array.isArray(fields.errors) ? (fields.errors as Fault[]) : [],
+    String(fields.request_id ?? ''),
   )
 }
 

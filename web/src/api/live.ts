@@ -1,10 +1,10 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
-import { listen, StreamRefused } from '../lib/sse'
+import { readEvents, StreamRefused } from '../lib/sse'
 import { address } from './client'
 
 /** One change, as the server tells it. */
-export interface Happening {
+export interface LiveEvent {
   kind: string
   object: string
   object_id: string
@@ -12,11 +12,11 @@ export interface Happening {
   data: Record<string, unknown>
 }
 
-export type Link = 'live' | 'connecting' | 'polling' | 'offline'
+export type ConnectionState = 'live' | 'connecting' | 'polling' | 'offline'
 interface Status {
-  link: Link
+  link: ConnectionState
   /** When the last byte came, and when the next try is due. */
-  heard: number
+  lastByteAt: number
   next: number
 }
 
@@ -26,27 +26,27 @@ const FIRST_BYTE_MS = 10_000
 const POLL_MS = 5_000
 const SETTLE_MS = 400
 
-let status: Status = { link: 'connecting', heard: Date.now(), next: 0 }
+let status: Status = { link: 'connecting', lastByteAt: Date.now(), next: 0 }
 const watchers = new Set<() => void>()
-const hearers = new Set<(happened: Happening[]) => void>()
+const hearers = new Set<(happened: LiveEvent[]) => void>()
 
-function say(change: Partial<Status>): void {
+function setStatus(change: Partial<Status>): void {
   status = { ...status, ...change }
-  for (const tell of watchers) tell()
+  for (const watcher of watchers) watcher()
 }
 
-export function useLink(): Status {
+export function useConnectionState(): Status {
   return useSyncExternalStore(
-    (tell) => {
-      watchers.add(tell)
-      return () => watchers.delete(tell)
+    (watcher) => {
+      watchers.add(watcher)
+      return () => watchers.delete(watcher)
     },
     () => status,
   )
 }
 
 /** Everything that happens, in batches of one animation frame; returns undo. */
-export function hear(hearer: (happened: Happening[]) => void): () => void {
+export function onEvents(hearer: (happened: LiveEvent[]) => void): () => void {
   hearers.add(hearer)
   return () => hearers.delete(hearer)
 }
@@ -61,20 +61,20 @@ export function startLive(client: QueryClient, onSignedOut: () => void): () => v
   const inbox = new Inbox(client)
   let isLeading = false
   channel.onmessage = ({ data }) => {
-    if (data.status) say(data.status)
+    if (data.status) setStatus(data.status)
     if (data.happened) inbox.add(data.happened)
     if (data.resync) inbox.all()
     if (data.asks && isLeading) channel.postMessage({ status })
   }
-  const tell = {
+  const report = {
     status: (change: Partial<Status>) => {
-      say(change)
+      setStatus(change)
       channel.postMessage({ status: change })
     },
     begun: () => inbox.catchUp(),
-    happened: (one: Happening) => {
-      inbox.add([one])
-      channel.postMessage({ happened: [one] })
+    happened: (event: LiveEvent) => {
+      inbox.add([event])
+      channel.postMessage({ happened: [event] })
     },
     resync: () => {
       inbox.all()
@@ -83,7 +83,7 @@ export function startLive(client: QueryClient, onSignedOut: () => void): () => v
   }
   const lead = () => {
     isLeading = true
-    return follow(tell, stop.signal, onSignedOut)
+    return follow(report, stop.signal, onSignedOut)
   }
   if (navigator.locks) {
     navigator.locks.request(CHANNEL, { signal: stop.signal }, lead).catch(() => {})
@@ -104,11 +104,11 @@ interface Tell {
   status: (change: Partial<Status>) => void
   /** The stream stands for the first time. */
   begun: () => void
-  happened: (one: Happening) => void
+  happened: (event: LiveEvent) => void
   resync: () => void
 }
 
-async function follow(tell: Tell, stop: AbortSignal, onSignedOut: () => void): Promise<void> {
+async function follow(report: Tell, stop: AbortSignal, onSignedOut: () => void): Promise<void> {
   let lastId = ''
   let hasBegun = false
   let wait = 500
@@ -119,20 +119,23 @@ async function follow(tell: Tell, stop: AbortSignal, onSignedOut: () => void): P
     let timer = setTimeout(over, FIRST_BYTE_MS)
     let heardAny = false
     try {
-      for await (const message of listen(address('/-/events'), { signal: turn.signal, lastId })) {
+      for await (const message of readEvents(address('/-/events'), {
+        signal: turn.signal,
+        lastId,
+      })) {
         clearTimeout(timer)
         timer = setTimeout(over, SILENCE_MS)
         if (!heardAny || message.id || message.event)
-          tell.status({ link: 'live', heard: Date.now() })
-        if (!hasBegun) tell.begun()
+          report.status({ link: 'live', lastByteAt: Date.now() })
+        if (!hasBegun) report.begun()
         hasBegun = true
         heardAny = true
         wait = 500
         if (message.id) lastId = message.id
         if (message.event === 'resync') {
           lastId = ''
-          tell.resync()
-        } else if (message.data) tell.happened(JSON.parse(message.data))
+          report.resync()
+        } else if (message.data) report.happened(JSON.parse(message.data))
       }
     } catch (fault) {
       if (fault instanceof StreamRefused && (fault.status === 401 || fault.status === 403)) {
@@ -144,13 +147,13 @@ async function follow(tell: Tell, stop: AbortSignal, onSignedOut: () => void): P
     }
     if (stop.aborted) return
     const reached = heardAny || (await isThere())
-    if (heardAny) tell.status({ link: 'connecting', next: Date.now() + wait })
+    if (heardAny) report.status({ link: 'connecting', next: Date.now() + wait })
     else if (reached) {
       // The server answers but no stream gets through: something on the way holds it back.
-      tell.status({ link: 'polling', heard: Date.now() })
-      tell.resync()
+      report.status({ link: 'polling', lastByteAt: Date.now() })
+      report.resync()
       wait = POLL_MS
-    } else tell.status({ link: 'offline', next: Date.now() + wait })
+    } else report.status({ link: 'offline', next: Date.now() + wait })
     await pause(wait * (0.75 + Math.random() / 2), stop)
     wait = Math.min(wait * 2, 15_000)
   }
@@ -191,14 +194,14 @@ const PATCHED = [
  * Query keys begin with the object's name: ['job', 'list', …], ['job', id].
  */
 class Inbox {
-  private waiting: Happening[] = []
+  private waiting: LiveEvent[] = []
   private frame = 0
   private stale = new Set<string>()
   private timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(private readonly client: QueryClient) {}
 
-  add(happened: Happening[]): void {
+  add(happened: LiveEvent[]): void {
     this.waiting.push(...happened)
     // A hidden tab gets no frames, and must not hoard.
     if (document.hidden) this.take()
@@ -227,10 +230,10 @@ class Inbox {
     this.waiting = []
     for (const hearer of hearers) hearer(happened)
     const patches = new Map<string, Record<string, unknown>>()
-    for (const one of happened) {
-      this.stale.add(one.object)
-      const patch = pick(one.data)
-      const key = `${one.object} ${one.object_id}`
+    for (const event of happened) {
+      this.stale.add(event.object)
+      const patch = pick(event.data)
+      const key = `${event.object} ${event.object_id}`
       if (patch) patches.set(key, { ...patches.get(key), ...patch })
     }
     if (patches.size) this.patch(patches)
@@ -255,14 +258,14 @@ class Inbox {
         // A long list reads what changed itself, row by row (pages/jobs).
         !meta?.readsItself &&
         (objects.has(String(queryKey[0])) ||
-          ((meta?.after as string[]) ?? []).some((one) => objects.has(one))),
+          ((meta?.after as string[]) ?? []).some((object) => objects.has(object))),
     })
   }
 }
 
 function pick(data: Record<string, unknown>): Record<string, unknown> | null {
-  const found = Object.entries(data).filter(([name]) => PATCHED.includes(name))
-  return found.length ? Object.fromEntries(found) : null
+  const fields = Object.entries(data).filter(([name]) => PATCHED.includes(name))
+  return fields.length ? Object.fromEntries(fields) : null
 }
 
 /** The same data with the rows of the patches changed; the same object when none is in it. */

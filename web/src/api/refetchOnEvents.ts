@@ -1,10 +1,10 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { hear } from './live'
+import { onEvents } from './live'
 
 /** Reads a query again after events of other objects, at most this often: for lists that are dear
  * and need not be exact to the second. */
-export function useAfter(objects: string[], key: QueryKey, everyMs = 3_000): void {
+export function useRefetchOnEvents(objects: string[], key: QueryKey, everyMs = 3_000): void {
   const client = useQueryClient()
   const now = useRef({ objects, key })
   now.current = { objects, key }
@@ -16,8 +16,8 @@ export function useAfter(objects: string[], key: QueryKey, everyMs = 3_000): voi
       last = Date.now()
       void client.invalidateQueries({ queryKey: now.current.key })
     }
-    const undo = hear((happened) => {
-      if (timer || !happened.some((one) => now.current.objects.includes(one.object))) return
+    const undo = onEvents((happened) => {
+      if (timer || !happened.some((event) => now.current.objects.includes(event.object))) return
       timer = setTimeout(look, Math.max(300, last + everyMs - Date.now()))
     })
     return () => {

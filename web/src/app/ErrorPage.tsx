@@ -2,18 +2,18 @@ import { Button, Group } from '@mantine/core'
 import { useCanGoBack, useRouter } from '@tanstack/react-router'
 import { Compass, TriangleAlert } from 'lucide-react'
 import { UI } from '../api/client'
-import { Empty } from '../ui/layout/EmptyState'
+import { EmptyState } from '../ui/layout/EmptyState'
 import { useWords } from '../ui/text'
 import { useText } from './text'
 import { usePageTitle } from './title'
 
-export function Missing() {
+export function NotFoundPage() {
   const t = useText()
   usePageTitle(useWords().notFound)
   const { history } = useRouter()
   const hasBefore = useCanGoBack()
   return (
-    <Empty icon={Compass} title={t.missing}>
+    <EmptyState icon={Compass} title={t.missing}>
       <p>{t.missingBody}</p>
       <Group justify="center" gap={8}>
         {hasBefore ? (
@@ -25,14 +25,14 @@ export function Missing() {
           {t.home}
         </Button>
       </Group>
-    </Empty>
+    </EmptyState>
   )
 }
 
-export function Broken({ error }: { error: unknown }) {
+export function ErrorPage({ error }: { error: unknown }) {
   const t = useText()
   return (
-    <Empty icon={TriangleAlert} title={t.broken}>
+    <EmptyState icon={TriangleAlert} title={t.broken}>
       <p>{t.brokenBody}</p>
       <p>
         <code>{error instanceof Error ? error.message : String(error)}</code>
@@ -40,6 +40,6 @@ export function Broken({ error }: { error: unknown }) {
       <Button variant="default" onClick={() => location.reload()}>
         {t.reload}
       </Button>
-    </Empty>
+    </EmptyState>
   )
 }

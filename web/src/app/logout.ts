@@ -1,9 +1,9 @@
 import { api, ok, UI } from '../api/client'
-import { failed } from '../ui/toast'
+import { showError } from '../ui/toast'
 
 /** Ends the session and forgets everything on the page: a full load leaves nothing in memory. */
 export async function signOut(): Promise<void> {
-  await ok(api.POST('/api/session/logout')).catch(failed)
+  await ok(api.POST('/api/session/logout')).catch(showError)
   location.assign(UI)
 }
 
@@ -13,6 +13,6 @@ export async function switchTo(id: string): Promise<void> {
     await ok(api.PUT('/api/session/customer/{id}', { params: { path: { id } } }))
     location.assign(UI)
   } catch (fault) {
-    failed(fault)
+    showError(fault)
   }
 }

@@ -3,7 +3,7 @@ export const LEVELS = ['viewer', 'user', 'manager', 'admin', 'owner'] as const
 export type Level = (typeof LEVELS)[number]
 
 /** What each act needs; the one place where the console knows it. The server decides again. */
-export const NEEDS = {
+export const REQUIRED_LEVEL = {
   'job.act': 'user',
   'job.purge': 'admin',
   'task.run': 'user',
@@ -30,12 +30,12 @@ export const NEEDS = {
   'organization.edit': 'owner',
   'statuspage.edit': 'admin',
 } as const satisfies Record<string, Level>
-export type Act = keyof typeof NEEDS
+export type Action = keyof typeof REQUIRED_LEVEL
 
-export function reaches(level: string, wanted: Level): boolean {
-  return LEVELS.indexOf(level as Level) >= LEVELS.indexOf(wanted)
+export function hasLevel(level: string, required: Level): boolean {
+  return LEVELS.indexOf(level as Level) >= LEVELS.indexOf(required)
 }
 
-export function can(level: string, act: Act): boolean {
-  return reaches(level, NEEDS[act])
+export function isAllowed(level: string, act: Action): boolean {
+  return hasLevel(level, REQUIRED_LEVEL[act])
 }

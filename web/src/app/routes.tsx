@@ -1,24 +1,24 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router'
-import { actFor } from '../api/client'
+import { setCustomer } from '../api/client'
 import { ApiError } from '../api/errors'
-import { Broken, Missing } from './ErrorPage'
+import { ErrorPage, NotFoundPage } from './ErrorPage'
 import { profileQuery } from './session'
 import { Shell } from './shell/Shell'
 
 export const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({
-  notFoundComponent: Missing,
-  errorComponent: Broken,
+  notFoundComponent: NotFoundPage,
+  errorComponent: ErrorPage,
 })
 
-interface Entering {
+interface RouteArgs {
   context: { client: QueryClient }
   params: { customer: string }
   location: { href: string; pathname: string }
 }
 
 /** Lets in who is signed in to this organization; all others are led to where they can be. */
-export async function enter({ context, params, location }: Entering): Promise<void> {
+export async function requireMember({ context, params, location }: RouteArgs): Promise<void> {
   const { href: to, pathname } = location
   const profile = await context.client.ensureQueryData(profileQuery).catch((fault) => {
     if (fault instanceof ApiError && (fault.status === 401 || fault.status === 403))
@@ -28,7 +28,7 @@ export async function enter({ context, params, location }: Entering): Promise<vo
   const { current_customer: here, customers } = profile
   const isNamed = ({ name }: { name: string }) =>
     name.toLowerCase() === params.customer.toLowerCase()
-  if (isNamed(here)) return actFor(here.name)
+  if (isNamed(here)) return setCustomer(here.name)
   if (customers.some(isNamed)) throw redirect({ to: '/switch', search: { to } })
   // No organization of theirs: an address that leads nowhere, told where there are ways on.
   throw redirect({
@@ -43,14 +43,14 @@ export const orgRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/$customer',
   component: Shell,
-  beforeLoad: enter,
+  beforeLoad: requireMember,
 })
 
 /** Whatever no page has; inside of the shell, which the router's own "not found" is not. */
-export const missingRoute = createRoute({
+export const notFoundRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '$',
-  component: Missing,
+  component: NotFoundPage,
 })
 
 /** Redirects to the dashboard of the organization that the session is in. */

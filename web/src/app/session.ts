@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api, ok, type Shape } from '../api/client'
-import { type Act, can, type Level, reaches } from './permissions'
+import { type Action, hasLevel, isAllowed, type Level } from './permissions'
 
 export type Profile = Shape<'Profile'>
 
@@ -28,20 +28,20 @@ export function useEndsSoon(): boolean {
   const [isSoon, setSoon] = useState(false)
   useEffect(() => {
     if (!expires) return
-    const left = Date.parse(expires) - Date.now() - WARNING_MS
-    setSoon(left <= 0)
-    const timer = setTimeout(() => setSoon(true), Math.max(0, left))
+    const delay = Date.parse(expires) - Date.now() - WARNING_MS
+    setSoon(delay <= 0)
+    const timer = setTimeout(() => setSoon(true), Math.max(0, delay))
     return () => clearTimeout(timer)
   }, [expires])
   return isSoon
 }
 
 /** Whether this person may do something: `useCan()('task.edit')`. */
-export function useCan(): (act: Act) => boolean {
+export function useCan(): (act: Action) => boolean {
   const { credential } = useProfile()
-  return (act) => can(credential, act)
+  return (act) => isAllowed(credential, act)
 }
 
-export function useReaches(level: Level): boolean {
-  return reaches(useProfile().credential, level)
+export function useHasLevel(level: Level): boolean {
+  return hasLevel(useProfile().credential, level)
 }

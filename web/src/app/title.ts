@@ -7,7 +7,7 @@ const tellers = new Set<() => void>()
 
 function show(): void {
   document.title = [alarm, title, 'Belvedere'].filter(Boolean).join(' · ')
-  for (const tell of tellers) tell()
+  for (const listener of tellers) listener()
 }
 
 /** The page's name in the browser's tab, and its heading where that is another: a record's page
@@ -21,7 +21,7 @@ export function usePageTitle(name: string, head = name): void {
 }
 
 /** So many monitors fail: before the name in the tab, and short, for tabs are narrow. */
-export function useAlarm(failing: number): void {
+export function useTitleAlarm(failing: number): void {
   useEffect(() => {
     alarm = failing ? `(${failing}!)` : ''
     show()
@@ -30,9 +30,9 @@ export function useAlarm(failing: number): void {
 
 export function useTitle(): string {
   return useSyncExternalStore(
-    (tell) => {
-      tellers.add(tell)
-      return () => tellers.delete(tell)
+    (listener) => {
+      tellers.add(listener)
+      return () => tellers.delete(listener)
     },
     () => heading,
   )

@@ -112,12 +112,12 @@ export function time(at: string | number | Date): string {
 export function bytes(n: number): string {
   const units = words.now().units
   let step = 0
-  let left = n
-  while (left >= 1000 && step < units.length - 1) {
-    left /= 1000
+  let rest = n
+  while (rest >= 1000 && step < units.length - 1) {
+    rest /= 1000
     step += 1
   }
-  return `${number(left, step && left < 100 ? 1 : 0)} ${units[step]}`
+  return `${number(rest, step && rest < 100 ? 1 : 0)} ${units[step]}`
 }
 
 export function percent(share: number | null | undefined, digits = 2): string {

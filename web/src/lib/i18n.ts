@@ -18,8 +18,8 @@ export interface Words<T> {
 }
 
 /** `plural(3, 'job', 'jobs')` is "3 jobs". */
-export function plural(n: number, one: string, other: string): string {
-  const word = new Intl.PluralRules(prefs().language).select(n) === 'one' ? one : other
+export function plural(n: number, singular: string, other: string): string {
+  const word = new Intl.PluralRules(prefs().language).select(n) === 'one' ? singular : other
   return `${number(n)} ${word}`
 }
 

@@ -49,14 +49,14 @@ export function setPrefs(change: Partial<Prefs>): void {
   } catch {
     // A browser that keeps nothing still works; it only forgets.
   }
-  for (const tell of listeners) tell()
+  for (const listener of listeners) listener()
 }
 
 export function usePrefs(): Prefs {
   return useSyncExternalStore(listen, prefs)
 }
 
-function listen(tell: () => void): () => void {
-  listeners.add(tell)
-  return () => listeners.delete(tell)
+function listen(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
 }

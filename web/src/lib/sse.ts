@@ -8,7 +8,7 @@ export interface Message {
  * Server-sent events over fetch: unlike EventSource it tells the status of a refusal, hears every
  * kind of event, and shows heartbeats (as messages without data), so silence can be noticed.
  */
-export async function* listen(
+export async function* readEvents(
   url: string,
   init: RequestInit & { lastId?: string },
 ): AsyncGenerator<Message> {
@@ -36,7 +36,7 @@ export class StreamRefused extends Error {
 }
 
 function message(block: string): Message {
-  const found: Message = { id: '', event: '', data: '' }
+  const message: Message = { id: '', event: '', data: '' }
   const data: string[] = []
   for (const line of block.split('\n')) {
     const colon = line.indexOf(':')
@@ -44,9 +44,9 @@ function message(block: string): Message {
     const value = line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
     const name = line.slice(0, colon)
     if (name === 'data') data.push(value)
-    else if (name === 'id') found.id = value
-    else if (name === 'event') found.event = value
+    else if (name === 'id') message.id = value
+    else if (name === 'event') message.event = value
   }
-  found.data = data.join('\n')
-  return found
+  message.data = data.join('\n')
+  return message
 }

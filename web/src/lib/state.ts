@@ -85,7 +85,7 @@ export function jobLook(job: JobLike): Look {
   return BY_LIFECYCLE[job.lifecycle] ?? BY_STATE[job.state] ?? 'ok'
 }
 
-export function jobWord(job: JobLike): string {
+export function jobStateText(job: JobLike): string {
   const words = useJobWords.now()
   if (job.state === 'lost') return words.lost!
   if (job.unreachable_since && !isOver(job)) return words.unreachable!
@@ -114,7 +114,7 @@ const useMonitorWords = catalogue(
   },
 )
 
-interface Watched {
+interface MonitorLike {
   state: string
   failure_severity?: string
   severity?: string
@@ -123,26 +123,27 @@ interface Watched {
   stale?: boolean
 }
 
-export function watchLook(one: Watched): Look {
-  if (one.enable === false || one.paused_until) return 'stop'
-  if (one.state === 'failure')
-    return (one.failure_severity ?? one.severity) === 'LOW' ||
-      (one.failure_severity ?? one.severity) === 'low'
+export function monitorLook(monitor: MonitorLike): Look {
+  if (monitor.enable === false || monitor.paused_until) return 'stop'
+  if (monitor.state === 'failure')
+    return (monitor.failure_severity ?? monitor.severity) === 'LOW' ||
+      (monitor.failure_severity ?? monitor.severity) === 'low'
       ? 'warn'
       : 'fail'
-  if (one.state === 'updates_stopped' || one.state === 'unknown' || one.stale) return 'stop'
+  if (monitor.state === 'updates_stopped' || monitor.state === 'unknown' || monitor.stale)
+    return 'stop'
   return 'ok'
 }
 
-export function watchWord(one: Watched): string {
+export function monitorStateText(monitor: MonitorLike): string {
   const words = useMonitorWords.now()
-  if (one.enable === false || one.paused_until) return words.paused!
-  if (watchLook(one) === 'warn') return words.low!
-  return (one.stale ? words.stale : words[one.state]) ?? one.state
+  if (monitor.enable === false || monitor.paused_until) return words.paused!
+  if (monitorLook(monitor) === 'warn') return words.low!
+  return (monitor.stale ? words.stale : words[monitor.state]) ?? monitor.state
 }
 
 /** Worst first: what needs eyes stands on top. */
-export const WORST: Look[] = [
+export const WORST_FIRST: Look[] = [
   'fail',
   'lost',
   'warn',
@@ -155,5 +156,5 @@ export const WORST: Look[] = [
 ]
 
 export function byWorst(a: Look, b: Look): number {
-  return WORST.indexOf(a) - WORST.indexOf(b)
+  return WORST_FIRST.indexOf(a) - WORST_FIRST.indexOf(b)
 }

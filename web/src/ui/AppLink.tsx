@@ -12,8 +12,8 @@ interface Props extends Omit<ComponentPropsWithoutRef<'a'>, 'href'> {
 }
 
 /** A link to a page of this organization. */
-export function Go({ to, search, hash, ...rest }: Props) {
-  const place = usePlace()
+export function AppLink({ to, search, hash, ...rest }: Props) {
+  const place = useAppPath()
   return (
     <Link
       activeOptions={{ exact: true, includeSearch: false }}
@@ -26,23 +26,23 @@ export function Go({ to, search, hash, ...rest }: Props) {
 }
 
 /** The whole path of a page of this organization. */
-export function usePlace(): (to: string) => string {
+export function useAppPath(): (to: string) => string {
   const { customer } = useParams({ strict: false }) as { customer?: string }
   return (to) => `/${encodeURIComponent(customer ?? '')}${to === '/' ? '' : to}`
 }
 
 /** `const go = useGo(); go('/jobs/1')` */
-export function useGo(): (to: string, search?: Search) => void {
-  const place = usePlace()
+export function useAppNavigate(): (to: string, search?: Search) => void {
+  const place = useAppPath()
   const navigate = useNavigate()
   return (to, search = {}) => void navigate({ to: place(to) as '/', search: search as never })
 }
 
 /** What an <a> needs in order to lead to a page of this organization. */
-export type Door = (to: string) => { href: string; onClick: (event: MouseEvent) => void }
+export type LinkProps = (to: string) => { href: string; onClick: (event: MouseEvent) => void }
 
 /** For the rows of long lists: one look at the router for all links, not one for each. */
-export function useDoor(): Door {
+export function useLinkProps(): LinkProps {
   const { customer } = useParams({ strict: false }) as { customer?: string }
   const router = useRouter()
   return useMemo(() => {

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
-import { Missing } from '../app/ErrorPage'
-import type { Act } from '../app/permissions'
+import { NotFoundPage } from '../app/ErrorPage'
+import type { Action } from '../app/permissions'
 import { useCan } from '../app/session'
 
 /** A form for those who may send it; for others there is nothing at its address. */
-export function Only({ act, children }: { act: Act; children: ReactNode }) {
-  return useCan()(act) ? children : <Missing />
+export function IfAllowed({ act, children }: { act: Action; children: ReactNode }) {
+  return useCan()(act) ? children : <NotFoundPage />
 }

@@ -1,15 +1,15 @@
 import { notifications } from '@mantine/notifications'
 import { ApiError } from '../api/errors'
 
-export function done(message: string): void {
+export function showSuccess(message: string): void {
   notifications.show({ message, color: 'teal', autoClose: 3000 })
 }
 
 /** A refusal in the server's words, with the number to ask about it. */
-export function failed(error: unknown): void {
+export function showError(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error)
   const faults =
-    error instanceof ApiError ? error.faults.map((one) => `${one.field}: ${one.message}`) : []
+    error instanceof ApiError ? error.faults.map((fault) => `${fault.field}: ${fault.message}`) : []
   notifications.show({
     message: [message, ...faults].join('\n'),
     color: 'red',

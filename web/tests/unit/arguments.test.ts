@@ -79,8 +79,8 @@ it('a date without a time is a day, with one an instant', () => {
 })
 
 it('choices are read by their attributes, each once', () => {
-  const found = [{ code: 7, title: 'Seven' }, { code: 7, title: 'Again' }, 'plain', null]
-  expect(choicesIn(found, { id_attribute: 'code', text_attribute: 'title' })).toEqual([
+  const rows = [{ code: 7, title: 'Seven' }, { code: 7, title: 'Again' }, 'plain', null]
+  expect(choicesIn(rows, { id_attribute: 'code', text_attribute: 'title' })).toEqual([
     { value: '7', label: 'Seven' },
     { value: 'plain', label: 'plain' },
   ])

@@ -13,8 +13,8 @@ const SERIES = [
 
 describe('columns of a chart', () => {
   test('lines share their places', () => {
-    const found = columnsOf(chart({ kind: 'line', series: SERIES }))
-    expect(found).toEqual({
+    const columns = columnsOf(chart({ kind: 'line', series: SERIES }))
+    expect(columns).toEqual({
       x: [0, 1],
       lines: [
         [1, 2],

@@ -3,11 +3,11 @@ import {
   type Draft,
   faultOf,
   isEndless,
-  isRound,
+  isLoop,
   replacedEdge,
   runsOf,
   textOf,
-  unreached,
+  unreachableNodes,
   withBound,
   withEdge,
   withNode,
@@ -51,9 +51,9 @@ test('a bound on one edge of each circle is enough', () => {
   // Without it the circle has no end; with it the others need none.
   expect(isEndless(round, withBound(back, null))).toBe(true)
   expect(isEndless(round, { source: 'a', target: 'b', on: 'success' })).toBe(false)
-  expect(round.edges.map((edge) => isRound(round, edge))).toEqual([true, true, true])
+  expect(round.edges.map((edge) => isLoop(round, edge))).toEqual([true, true, true])
   expect(withBound(back, null)).toEqual({ source: 'c', target: 'a', on: 'failure' })
-  expect(unreached(round)).toEqual([])
+  expect(unreachableNodes(round)).toEqual([])
   // Another bound is another graph.
   expect(textOf(round)).not.toBe(textOf(replacedEdge(round, back, withBound(back, 4))))
 })
@@ -64,8 +64,8 @@ test('the same connection counts once, another event is another connection', () 
 })
 
 test('what the start does not lead to is named', () => {
-  expect(unreached(three)).toEqual(['b', 'c'])
-  expect(unreached(line)).toEqual([])
+  expect(unreachableNodes(three)).toEqual(['b', 'c'])
+  expect(unreachableNodes(line)).toEqual([])
 })
 
 test('a removed step takes its connections along, and the start moves on', () => {

@@ -4,13 +4,13 @@ import { diffLines, folded } from '../../src/ui/editor/diff'
 import { languageOf } from '../../src/ui/editor/languages'
 import { lastLines } from '../../src/ui/run/lastLines'
 
-const shown = (before: string, after: string) =>
+const diff = (before: string, after: string) =>
   diffLines(before, after).map((line) => line.kind + line.text)
 
 it('a diff is the shortest way, with line numbers of both sides', () => {
-  expect(shown('a\nb\nc', 'a\nx\nc')).toEqual([' a', '-b', '+x', ' c'])
-  expect(shown('', 'a')).toEqual(['-', '+a'])
-  expect(shown('a\nb\nc\nd', 'b\nd\ne')).toEqual(['-a', ' b', '-c', ' d', '+e'])
+  expect(diff('a\nb\nc', 'a\nx\nc')).toEqual([' a', '-b', '+x', ' c'])
+  expect(diff('', 'a')).toEqual(['-', '+a'])
+  expect(diff('a\nb\nc\nd', 'b\nd\ne')).toEqual(['-a', ' b', '-c', ' d', '+e'])
   expect(diffLines('a\nb', 'b').at(-1)).toEqual({ kind: ' ', text: 'b', before: 2, after: 1 })
 })
 
@@ -42,7 +42,7 @@ it('the language follows name, way of running, first line', () => {
 })
 
 it('the tail of an output is plain text', () => {
-  const said = '\u001b[31mred\u001b[0m\n10%\r20%\r\n\nlast\n'
-  expect(lastLines(said, 10)).toEqual(['red', '20%', '', 'last'])
-  expect(lastLines(said, 1)).toEqual(['last'])
+  const output = '\u001b[31mred\u001b[0m\n10%\r20%\r\n\nlast\n'
+  expect(lastLines(output, 10)).toEqual(['red', '20%', '', 'last'])
+  expect(lastLines(output, 1)).toEqual(['last'])
 })

@@ -1,34 +1,34 @@
 // @vitest-environment happy-dom
 import { expect, it } from 'vitest'
 import type { Task } from '../../src/api/queries/automation/task'
-import { clockIn, isCron, wallText } from '../../src/pages/schedules/form/cronText'
+import { clockIn, isCron, wallClockText } from '../../src/pages/schedules/form/cronText'
 import { bodyOf, draftOf, firstDraft, whenOf } from '../../src/pages/schedules/form/scheduleDraft'
 import { changedFields } from '../../src/pages/tasks/draft/taskDraft'
-import { argument, blank } from '../../src/pages/tasks/draft/templates'
+import { emptyTask, newArgument } from '../../src/pages/tasks/draft/templates'
 import {
-  moved,
-  numbered,
+  moveArgument,
+  numberArguments,
   optionsIn,
   optionsText,
 } from '../../src/pages/tasks/form/arguments/argumentOrder'
-import { pairsIn, pairsText } from '../../src/pages/tasks/form/pairs'
-import { elementsIn, mapped } from '../../src/pages/webhooks/detail/payloadMapping'
-import { seers } from '../../src/ui/acl/visibility'
-import { merged } from '../../src/ui/editConflict/heldVersion'
+import { pairsText, parsePairs } from '../../src/pages/tasks/form/pairs'
+import { mapPayload, payloadElements } from '../../src/pages/webhooks/detail/payloadMapping'
+import { viewersOf } from '../../src/ui/acl/visibility'
+import { mergeEdits } from '../../src/ui/editConflict/heldVersion'
 import { curlCall, htmlForm } from '../../src/ui/run/calls/apiCalls'
 
 it('an edit that leads back to what was there is none', () => {
-  const base = { ...blank('script'), name: 'a' } as Task
-  const edits = merged(base, {}, { name: 'b' })
+  const base = { ...emptyTask('script'), name: 'a' } as Task
+  const edits = mergeEdits(base, {}, { name: 'b' })
   expect(edits).toEqual({ name: 'b' })
-  expect(merged(base, edits, { name: 'a' })).toEqual({})
+  expect(mergeEdits(base, edits, { name: 'a' })).toEqual({})
   expect(changedFields(base, { ...base, name: 'b', version: 9 })).toEqual(['name'])
 })
 
 it('arguments are numbered as the list shows them', () => {
-  const list = ['a', 'b', 'c'].map((label) => argument('input', { label }))
-  const next = numbered(moved(list, 2, 0))
-  expect(next.map((one) => [one.label, one.order])).toEqual([
+  const list = ['a', 'b', 'c'].map((label) => newArgument('input', { label }))
+  const next = numberArguments(moveArgument(list, 2, 0))
+  expect(next.map((argument) => [argument.label, argument.order])).toEqual([
     ['c', 0],
     ['a', 1],
     ['b', 2],
@@ -42,8 +42,8 @@ it('choices and pairs survive the way through their text', () => {
     { id: 'b', label: 'b', order: 1 },
   ])
   expect(optionsText(options)).toBe('a = Apple\nb')
-  expect(pairsIn('A=1=2\n\nB=', '=')).toEqual({ A: '1=2', B: '' })
-  expect(pairsIn('nothing', '=')).toBeNull()
+  expect(parsePairs('A=1=2\n\nB=', '=')).toEqual({ A: '1=2', B: '' })
+  expect(parsePairs('nothing', '=')).toBeNull()
   expect(pairsText({ Accept: 'text/html' }, ':')).toBe('Accept: text/html')
 })
 
@@ -54,7 +54,7 @@ it('a cron text is told from an interval', () => {
 
 it('times stand on the clocks of the zone, also over a change', () => {
   expect(clockIn('2026-03-29T01:00:00.000Z', 'Europe/Berlin')).toBe('2026-03-29T03:00')
-  expect(wallText('2026-03-29T03:00:00+02:00', 'en')).toMatch(/29.*03:00.*\+02:00/)
+  expect(wallClockText('2026-03-29T03:00:00+02:00', 'en')).toMatch(/29.*03:00.*\+02:00/)
 })
 
 it('a date that has passed is not sent again with another change', () => {
@@ -67,17 +67,21 @@ it('a date that has passed is not sent again with another change', () => {
 })
 
 it('element n is argument n, fixed ones counted', () => {
-  const definitions = [argument('input'), argument('fixed', { value: 'f' }), argument('input')]
-  const places = mapped(definitions, ['a', 'ignored'])
-  expect(places.map((one) => one.kind)).toEqual(['given', 'fixed', 'missing'])
-  expect(elementsIn('{"a":1}')).toEqual({ elements: [{ a: 1 }], isArray: false })
-  expect(elementsIn('[1,')).toBeNull()
+  const definitions = [
+    newArgument('input'),
+    newArgument('fixed', { value: 'f' }),
+    newArgument('input'),
+  ]
+  const places = mapPayload(definitions, ['a', 'ignored'])
+  expect(places.map((source) => source.kind)).toEqual(['given', 'fixed', 'missing'])
+  expect(payloadElements('{"a":1}')).toEqual({ elements: [{ a: 1 }], isArray: false })
+  expect(payloadElements('[1,')).toBeNull()
 })
 
 it('calls are quoted for the shell and for pages', () => {
   const target = { kind: 'task' as const, id: '1', name: 'x' }
   expect(curlCall(target, { token: true }, ["it's"])).toContain(`["it'\\''s"]`)
-  const form = htmlForm(target, 'key', [argument('input', { label: '<b>"x"</b>' })])
+  const form = htmlForm(target, 'key', [newArgument('input', { label: '<b>"x"</b>' })])
   expect(form).toContain('&lt;b&gt;&quot;x&quot;&lt;/b&gt;')
 })
 
@@ -96,12 +100,12 @@ it('who sees a record follows level, name and tag', () => {
     member('user', 'u@x'),
     member('viewer', 'v@x', [{ k: 'team', v: 'blue' }]),
   ]
-  const found = seers('task', ['U@x', 'team:blue'], members)
-  expect(found.map((one) => [one.id, one.mayRun, one.why.kind])).toEqual([
+  const viewers = viewersOf('task', ['U@x', 'team:blue'], members)
+  expect(viewers.map((viewer) => [viewer.id, viewer.mayRun, viewer.why.kind])).toEqual([
     ['m@x', false, 'level'],
     ['u@x', true, 'name'],
     ['v@x', false, 'tag'],
   ])
-  expect(seers('monitor', [], members)).toHaveLength(3)
-  expect(seers('task', [], members)).toHaveLength(1)
+  expect(viewersOf('monitor', [], members)).toHaveLength(3)
+  expect(viewersOf('task', [], members)).toHaveLength(1)
 })

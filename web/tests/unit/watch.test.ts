@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { Shape } from '../../src/api/client'
 import type { IndicatorLine } from '../../src/api/queries/monitoring/indicator'
-import { wordsOf } from '../../src/pages/hosts/detail/splitCommand'
+import { splitCommand } from '../../src/pages/hosts/detail/splitCommand'
 import {
-  FRESH,
   bodyOf as indicatorBody,
+  NEW_VALUES,
   ofKind,
 } from '../../src/pages/indicators/form/indicatorDraft'
 import { spansOf } from '../../src/pages/monitors/detail/stateLog'
 import { headersOf, headerText } from '../../src/pages/monitors/form/HeadersInput'
-import { bodyOf, freshValues, KINDS, valuesOf } from '../../src/pages/monitors/form/kinds'
+import { bodyOf, KINDS, newValues, valuesOf } from '../../src/pages/monitors/form/kinds'
 import { cellsOf, metricsOf, seriesOf } from '../../src/ui/chart/series'
-import { beatLooks, byNeed, shownValue, uptime } from '../../src/ui/monitoring/display'
+import { bySeverity, checkLooks, displayValue, uptime } from '../../src/ui/monitoring/display'
 
 type Point = Shape<'Point'>
 const MINUTE = 60_000
@@ -49,7 +49,7 @@ describe('series of a chart', () => {
   it('makes spans of turns, and the newest one lasts', () => {
     const turn = (at: string, state: string) => ({ at, state, from: 'unknown', message: '' })
     const spans = spansOf([turn('3', 'normal'), turn('2', 'failure'), turn('1', 'normal')])
-    expect(spans.map((one) => [one.state, one.at, one.until])).toEqual([
+    expect(spans.map((span) => [span.state, span.at, span.until])).toEqual([
       ['normal', '3', null],
       ['failure', '2', '3'],
       ['normal', '1', '2'],
@@ -59,7 +59,7 @@ describe('series of a chart', () => {
 
 describe('rows', () => {
   it('reads the letters of a strip', () => {
-    expect(beatLooks('nfm-')).toEqual(['ok', 'fail', 'warn', 'stop'])
+    expect(checkLooks('nfm-')).toEqual(['ok', 'fail', 'warn', 'stop'])
   })
 
   it('never rounds a failure away', () => {
@@ -70,8 +70,8 @@ describe('rows', () => {
 
   it('shows no old value of a monitor that is silent', () => {
     const line = { value: 3, unit: 'ms', metric: 'ms', state: 'updates_stopped' }
-    expect(shownValue(line)).toBeNull()
-    expect(shownValue({ ...line, state: 'normal' })).toEqual({ text: '3', unit: 'ms' })
+    expect(displayValue(line)).toBeNull()
+    expect(displayValue({ ...line, state: 'normal' })).toEqual({ text: '3', unit: 'ms' })
   })
 
   it('puts sticky tiles first, then the worst, then by title', () => {
@@ -91,7 +91,7 @@ describe('rows', () => {
       tile('high', { state: 'failure' }),
       tile('sticky', { sticky: true }),
     ]
-    expect(tiles.toSorted(byNeed).map(({ title }) => title)).toEqual([
+    expect(tiles.toSorted(bySeverity).map(({ title }) => title)).toEqual([
       'sticky',
       'high',
       'low',
@@ -103,15 +103,15 @@ describe('rows', () => {
 
 describe('forms of monitors', () => {
   it('sends only what the kind has', () => {
-    const body = bodyOf('ping', { ...freshValues('ping'), name: 'p', target: 'a.example' })
+    const body = bodyOf('ping', { ...newValues('ping'), name: 'p', target: 'a.example' })
     expect(body).toMatchObject({ name: 'p', target: 'a.example', looptime: 60_000 })
     expect(body).not.toHaveProperty('url')
-    expect(bodyOf('scraper', freshValues('scraper')).headers).toEqual({})
-    expect(bodyOf('push', freshValues('push'))).not.toHaveProperty('host_id')
+    expect(bodyOf('scraper', newValues('scraper')).headers).toEqual({})
+    expect(bodyOf('push', newValues('push'))).not.toHaveProperty('host_id')
   })
 
   it('clears what is emptied and leaves out numbers that nobody gave', () => {
-    const process = bodyOf('process', { ...freshValues('process'), most: '', least: '' })
+    const process = bodyOf('process', { ...newValues('process'), most: '', least: '' })
     expect(process.most).toBeNull()
     expect(process).not.toHaveProperty('least')
   })
@@ -147,7 +147,7 @@ describe('forms of monitors', () => {
 
 describe('forms of indicators', () => {
   it('does not send a value that nobody touched', () => {
-    const before = { ...ofKind(FRESH, 'counter'), title: 't', value: 5 }
+    const before = { ...ofKind(NEW_VALUES, 'counter'), title: 't', value: 5 }
     expect(indicatorBody({ ...before, title: 'u' }, before)).not.toHaveProperty('value')
     expect(indicatorBody({ ...before, value: 6 }, before)).toMatchObject({ value: 6 })
     expect(indicatorBody({ ...before, ttl: 2 }, before).ttl).toBe(120_000)
@@ -157,7 +157,7 @@ describe('forms of indicators', () => {
 
 describe('a typed command', () => {
   it('is split as a shell does', () => {
-    expect(wordsOf(`sh -c "echo 'a b' \\"c\\"" d\\ e ''`)).toEqual([
+    expect(splitCommand(`sh -c "echo 'a b' \\"c\\"" d\\ e ''`)).toEqual([
       'sh',
       '-c',
       `echo 'a b' "c"`,
@@ -167,6 +167,6 @@ describe('a typed command', () => {
   })
 
   it('is refused with an open quote', () => {
-    expect(wordsOf('echo "a')).toBeNull()
+    expect(splitCommand('echo "a')).toBeNull()
   })
 })

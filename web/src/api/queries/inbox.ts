@@ -1,20 +1,23 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, loose, ok, type Shape } from '../client'
+import { api, ok, type Shape, untypedQuery } from '../client'
 import type { Job } from './job'
 
 /** No inbox reads all history: nobody waits for what is older than so many jobs. */
 const LOOK = 20_000
 
-export type Need = Shape<'Need'>
+export type PendingDecision = Shape<'Need'>
 export type Notice = Shape<'NotificationRecord'>
 
 /** The server tells no more of them at once. */
-export const NEEDS = 200
+export const PENDING_KEYS = 200
 
 /** Approvals and inputs that I may answer, newest first. */
-export const needsQuery = queryOptions({
+export const pendingQuery = queryOptions({
   queryKey: ['job', 'needs'],
-  queryFn: () => ok<Need[]>(api.GET('/-/needs', { params: { query: loose({ limit: NEEDS }) } })),
+  queryFn: () =>
+    ok<PendingDecision[]>(
+      api.GET('/-/needs', { params: { query: untypedQuery({ limit: PENDING_KEYS }) } }),
+    ),
 })
 
 const PAGE = 100
@@ -24,7 +27,7 @@ export const noticesQuery = (unreadOnly: boolean) =>
   infiniteQueryOptions({
     queryKey: ['notification', 'list', unreadOnly],
     queryFn: ({ pageParam }) => {
-      const query = loose({
+      const query = untypedQuery({
         limit: PAGE,
         after: pageParam,
         'where[read]': unreadOnly ? false : undefined,
@@ -36,11 +39,11 @@ export const noticesQuery = (unreadOnly: boolean) =>
   })
 
 /** Jobs that I started and that are over. */
-export const minesQuery = (userId: string) =>
+export const startedByMeQuery = (userId: string) =>
   queryOptions({
     queryKey: ['job', 'list', 'mine', userId],
     queryFn: async () => {
-      const query = loose({
+      const query = untypedQuery({
         'where[user_id]': userId,
         'where[origin]': 'user',
         'where[lifecycle][$in][]': ['finished', 'terminated', 'expired', 'canceled'],
@@ -55,7 +58,7 @@ export const minesQuery = (userId: string) =>
 export const decisionsQuery = queryOptions({
   queryKey: ['job', 'list', 'decisions'],
   queryFn: async () => {
-    const query = loose({
+    const query = untypedQuery({
       'where[_type]': 'ApprovalJob',
       'where[lifecycle]': 'finished',
       limit: 5,

@@ -5,8 +5,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { isOver } from '../../lib/state'
-import { failed } from '../../ui/toast'
-import { api, type Counted, counted, loose, ok, type Shape } from '../client'
+import { showError } from '../../ui/toast'
+import { api, ok, okWithTotal, type RowsWithTotal, type Shape, untypedQuery } from '../client'
 
 export type Job = Shape<'JobRecord'>
 
@@ -32,7 +32,7 @@ export interface JobFilter {
 
 export const PAGE = 200
 /** A filter looks at so many jobs at a time, so that one that fits nothing answers at once. */
-export const LOOK = 20_000
+export const SCAN_LIMIT = 20_000
 
 /** Names for what people ask for, in the words of lifecycles and states. */
 const STATES: Record<string, Record<string, string | string[]>> = {
@@ -44,13 +44,13 @@ const STATES: Record<string, Record<string, string | string[]>> = {
   success: { state: ['normal', 'success'] },
   canceled: { state: ['canceled'] },
 }
-export const STATE_WORDS = Object.keys(STATES)
+export const STATE_NAMES = Object.keys(STATES)
 
 const SPANS: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 }
-export const SPAN_WORDS = Object.keys(SPANS)
+export const PERIOD_NAMES = Object.keys(SPANS)
 
 /** The moment that a word such as `24h` means, on the minute, so that the answer can be kept. */
-export function moment(word: string | undefined, now = Date.now()): string | undefined {
+export function momentOf(word: string | undefined, now = Date.now()): string | undefined {
   if (!word) return undefined
   const hours = SPANS[word]
   if (hours === undefined) return Number.isNaN(Date.parse(word)) ? undefined : word
@@ -58,15 +58,15 @@ export function moment(word: string | undefined, now = Date.now()): string | und
   return new Date(at - (at % 60_000)).toISOString()
 }
 
-export function wheres(filter: JobFilter): Record<string, unknown> {
+export function whereParams(filter: JobFilter): Record<string, unknown> {
   const query: Record<string, unknown> = {
     'where[task_id]': filter.task,
     'where[workflow_id]': filter.workflow,
     'where[host_id]': filter.host,
     'where[user_id]': filter.user,
     'where[origin]': filter.origin,
-    'where[creation_date][$gte]': moment(filter.from),
-    'where[creation_date][$lte]': moment(filter.to),
+    'where[creation_date][$gte]': momentOf(filter.from),
+    'where[creation_date][$lte]': momentOf(filter.to),
     q: filter.q,
   }
   for (const [field, values] of Object.entries(STATES[filter.state ?? ''] ?? {}))
@@ -79,14 +79,16 @@ export const jobsQuery = (filter: JobFilter) =>
   infiniteQueryOptions({
     queryKey: ['job', 'list', filter],
     queryFn: async ({ pageParam, signal }) => {
-      const query = loose({
-        ...wheres(filter),
+      const query = untypedQuery({
+        ...whereParams(filter),
         limit: PAGE,
-        look: LOOK,
+        look: SCAN_LIMIT,
         after: pageParam || undefined,
-        ...(pageParam ? {} : { count: true, count_most: LOOK }),
+        ...(pageParam ? {} : { count: true, count_most: SCAN_LIMIT }),
       })
-      return counted(api.GET('/job', { params: { query }, signal })) as Promise<Counted<Job[]>>
+      return okWithTotal(api.GET('/job', { params: { query }, signal })) as Promise<
+        RowsWithTotal<Job[]>
+      >
     },
     initialPageParam: '',
     // Thousands of rows are not read again because one changed: see useLiveRows.
@@ -101,41 +103,46 @@ export const newerQuery = (filter: JobFilter, newest: string) =>
   queryOptions({
     queryKey: ['job', 'newer', filter, newest],
     queryFn: async () => {
-      const query = loose({ ...newer(filter, newest), limit: 1, count: true, count_most: 999 })
-      return (await counted(api.GET('/job', { params: { query } }))).total ?? 0
+      const query = untypedQuery({
+        ...newer(filter, newest),
+        limit: 1,
+        count: true,
+        count_most: 999,
+      })
+      return (await okWithTotal(api.GET('/job', { params: { query } }))).total ?? 0
     },
   })
 
 function newer(filter: JobFilter, newest: string): Record<string, unknown> {
-  return { ...wheres(filter), 'where[id][$gt]': newest, look: LOOK }
+  return { ...whereParams(filter), 'where[id][$gt]': newest, look: SCAN_LIMIT }
 }
 
 /** Those jobs, newest first; null: more than a page. */
 export async function readNewer(filter: JobFilter, newest: string): Promise<Job[] | null> {
-  const query = loose({ ...newer(filter, newest), limit: PAGE })
+  const query = untypedQuery({ ...newer(filter, newest), limit: PAGE })
   const rows = (await ok(api.GET('/job', { params: { query } }))) as Job[]
   return rows.length < PAGE ? rows : null
 }
 
 /** Some jobs as they are now. */
 export async function readJobs(ids: string[]): Promise<Job[]> {
-  const query = loose({ 'where[id][$in][]': ids, limit: ids.length })
+  const query = untypedQuery({ 'where[id][$in][]': ids, limit: ids.length })
   return (await ok(api.GET('/job', { params: { query } }))) as Job[]
 }
 
 /** How many jobs of the same host stand before this one. */
-export const placeQuery = (job: Job) =>
+export const queuePositionQuery = (job: Job) =>
   queryOptions({
     queryKey: ['job', 'place', job.id],
     queryFn: async () => {
-      const query = loose({
+      const query = untypedQuery({
         'where[host_id]': job.host_id,
         'where[lifecycle]': 'ready',
         'where[id][$lt]': job.id,
         limit: 1,
         count: true,
       })
-      return (await counted(api.GET('/job', { params: { query } }))).total ?? 0
+      return (await okWithTotal(api.GET('/job', { params: { query } }))).total ?? 0
     },
     enabled: job.lifecycle === 'ready' && job.host_id !== null,
   })
@@ -171,7 +178,7 @@ function expected(act: Act, job: Job): Partial<Job> {
 }
 
 /** Decides at once on the screen; the server's answer wins. */
-export function useAct() {
+export function useJobAction() {
   const client = useQueryClient()
   return useMutation({
     mutationFn: ({ act, job }: { act: Act; job: Job }) => send(act, job.id),
@@ -182,9 +189,9 @@ export function useAct() {
       return { before }
     },
     onSuccess: (job) => client.setQueryData(['job', job.id], job),
-    onError: (fault, { job }, kept) => {
-      if (kept?.before) client.setQueryData(['job', job.id], kept.before)
-      failed(fault)
+    onError: (fault, { job }, previous) => {
+      if (previous?.before) client.setQueryData(['job', job.id], previous.before)
+      showError(fault)
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['job'] }),
   })
@@ -196,14 +203,14 @@ export function isWorkflow(job: Pick<Job, '_type'>): boolean {
 
 /** Levels apart: what the job's own state lets anybody do. */
 export function movesOf(job: Job): Set<'cancel' | 'restart' | 'input' | 'resolve' | 'synced'> {
-  const found = new Set<'cancel' | 'restart' | 'input' | 'resolve' | 'synced'>()
-  if (!isOver(job) && !job.cancel_requested) found.add('cancel')
-  if (isOver(job) && (job.task_id || isWorkflow(job))) found.add('restart')
-  if (job.lifecycle === 'onhold' && job.waiting_reason === 'input') found.add('input')
-  if (job.lifecycle === 'syncing') found.add('synced')
+  const moves = new Set<'cancel' | 'restart' | 'input' | 'resolve' | 'synced'>()
+  if (!isOver(job) && !job.cancel_requested) moves.add('cancel')
+  if (isOver(job) && (job.task_id || isWorkflow(job))) moves.add('restart')
+  if (job.lifecycle === 'onhold' && job.waiting_reason === 'input') moves.add('input')
+  if (job.lifecycle === 'syncing') moves.add('synced')
   const isSilent = job.lifecycle === 'assigned' && job.unreachable_since !== null
-  if (job.state === 'lost' || isSilent) found.add('resolve')
-  return found
+  if (job.state === 'lost' || isSilent) moves.add('resolve')
+  return moves
 }
 
 export const viewsQuery = queryOptions({
@@ -221,7 +228,7 @@ interface Named {
 export const choicesQuery = queryOptions({
   queryKey: ['job-choices'],
   queryFn: async () => {
-    const byName = { params: { query: loose({ 'sort[name]': 1 }) } }
+    const byName = { params: { query: untypedQuery({ 'sort[name]': 1 }) } }
     const [tasks, hosts, members] = await Promise.all([
       ok(api.GET('/task', byName)) as Promise<unknown> as Promise<Named[]>,
       ok(api.GET('/host')) as Promise<unknown> as Promise<Named[]>,
@@ -234,13 +241,13 @@ export const choicesQuery = queryOptions({
       user ? [{ value: user.id, label: user.name || user.email || user.id, member: id }] : [],
     )
     return {
-      tasks: tasks.map((one) => ({ value: one.id, label: one.name ?? one.id })),
-      hosts: hosts.map((one) => ({ value: one.id, label: one.hostname ?? one.id })),
+      tasks: tasks.map((task) => ({ value: task.id, label: task.name ?? task.id })),
+      hosts: hosts.map((host) => ({ value: host.id, label: host.hostname ?? host.id })),
       users: users.map(({ value, label }) => ({ value, label })),
       people: new Map(
-        users.flatMap((one): [string, string][] => [
-          [one.value, one.label],
-          [one.member, one.label],
+        users.flatMap((user): [string, string][] => [
+          [user.value, user.label],
+          [user.member, user.label],
         ]),
       ),
     }

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, type Counted, counted, loose, ok, type Shape } from '../client'
+import { api, ok, okWithTotal, type RowsWithTotal, type Shape, untypedQuery } from '../client'
 
 export const channelsQuery = queryOptions({
   queryKey: ['channel', 'list'],
@@ -20,14 +20,14 @@ export const messagesQuery = (state: string) =>
   infiniteQueryOptions({
     queryKey: ['message', 'list', state],
     queryFn: ({ pageParam, signal }) => {
-      const query = loose({
+      const query = untypedQuery({
         limit: PAGE,
         'sort[id]': -1,
         after: pageParam,
         'where[state]': state || undefined,
       })
-      return counted(api.GET('/notify/message', { params: { query }, signal })) as Promise<
-        Counted<Shape<'MessageRecord'>[]>
+      return okWithTotal(api.GET('/notify/message', { params: { query }, signal })) as Promise<
+        RowsWithTotal<Shape<'MessageRecord'>[]>
       >
     },
     initialPageParam: undefined as string | undefined,

@@ -12,14 +12,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { ChevronsUpDown, LogOut, Palette, ShieldCheck } from 'lucide-react'
 import { countsQuery } from '../../api/queries/counts'
-import { Go, useGo, usePlace } from '../../ui/AppLink'
+import { AppLink, useAppNavigate, useAppPath } from '../../ui/AppLink'
 import { Initials } from '../../ui/layout/Initials'
 import { signOut, switchTo } from '../logout'
 import { GROUPS, type Page } from '../pages'
-import { reaches } from '../permissions'
+import { hasLevel } from '../permissions'
 import { useProfile } from '../session'
 import { useText } from '../text'
-import { useAlarm } from '../title'
+import { useTitleAlarm } from '../title'
 
 export function Nav({ onClose }: { onClose: () => void }) {
   const t = useText()
@@ -32,7 +32,7 @@ export function Nav({ onClose }: { onClose: () => void }) {
           <Box key={group.word} component="nav" aria-label={t[group.word]} mb={10}>
             {group.word === 'main' ? null : <Text className="nav-group">{t[group.word]}</Text>}
             {group.pages
-              .filter((page) => !page.level || reaches(credential, page.level))
+              .filter((page) => !page.level || hasLevel(credential, page.level))
               .map((page) => (
                 <Entry key={page.word} page={page} onClick={onClose} />
               ))}
@@ -46,7 +46,7 @@ export function Nav({ onClose }: { onClose: () => void }) {
 
 function Entry({ page, onClick }: { page: Page; onClick: () => void }) {
   const t = useText()
-  const place = usePlace()
+  const place = useAppPath()
   const path = useLocation({ select: (location) => location.pathname })
   const here = place(page.to)
   const isHere =
@@ -54,7 +54,7 @@ function Entry({ page, onClick }: { page: Page; onClick: () => void }) {
   const badge = useBadge(page.word)
   return (
     <NavLink
-      component={Go}
+      component={AppLink}
       to={page.to}
       onClick={onClick}
       label={t[page.word]}
@@ -76,12 +76,12 @@ function useBadge(word: string): { n: number; look: string } | null {
   const { data } = useQuery(countsQuery)
   const failing = data?.monitors.failure ?? 0
   if (!data) return null
-  const found = {
+  const badges = {
     monitors: [failing, 'fail'],
     inbox: [data.needs, 'wait'],
     jobs: [data.jobs.running, 'run'],
   }[word] as [number, string] | undefined
-  return found?.[0] ? { n: found[0], look: found[1] } : null
+  return badges?.[0] ? { n: badges[0], look: badges[1] } : null
 }
 
 function Organization() {
@@ -89,7 +89,7 @@ function Organization() {
   const { current_customer: here, customers } = useProfile()
   const { data } = useQuery(countsQuery)
   const failing = data?.monitors.failure ?? 0
-  useAlarm(failing)
+  useTitleAlarm(failing)
   return (
     <Menu width={200} position="bottom-start">
       <Menu.Target>
@@ -103,9 +103,13 @@ function Organization() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{t.switchTo}</Menu.Label>
-        {customers.map((one) => (
-          <Menu.Item key={one.id} disabled={one.id === here.id} onClick={() => switchTo(one.id)}>
-            {one.name}
+        {customers.map((customer) => (
+          <Menu.Item
+            key={customer.id}
+            disabled={customer.id === here.id}
+            onClick={() => switchTo(customer.id)}
+          >
+            {customer.name}
           </Menu.Item>
         ))}
       </Menu.Dropdown>
@@ -115,7 +119,7 @@ function Organization() {
 
 function Person() {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const profile = useProfile()
   return (
     <Menu width={200} position="top-start">

@@ -6,28 +6,28 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Play, Search } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
-import { useGo } from '../../ui/AppLink'
+import { useAppNavigate } from '../../ui/AppLink'
 import { PAGES } from '../pages'
-import { reaches } from '../permissions'
+import { hasLevel } from '../permissions'
 import { useProfile } from '../session'
 import { useText } from '../text'
-import { useAsked } from './openPalette'
+import { usePaletteRequests } from './openPalette'
 
 const [store, palette] = createSpotlight()
 
 type Found = Shape<'Found'>
 /** Where each kind of record lives. */
-const HOME: Record<string, (one: Found) => string> = {
-  task: (one) => `/tasks/${one.id}`,
-  workflow: (one) => `/workflows/${one.id}`,
-  monitor: (one) => `/monitors/${one.id}`,
-  host: (one) => `/hosts/${one.id}`,
+const HOME: Record<string, (hit: Found) => string> = {
+  task: (hit) => `/tasks/${hit.id}`,
+  workflow: (hit) => `/workflows/${hit.id}`,
+  monitor: (hit) => `/monitors/${hit.id}`,
+  host: (hit) => `/hosts/${hit.id}`,
   indicator: () => '/indicators',
-  webhook: (one) => `/webhooks/${one.id}`,
+  webhook: (hit) => `/webhooks/${hit.id}`,
   schedule: () => '/schedules',
-  script: (one) => `/scripts/${one.id}`,
+  script: (hit) => `/scripts/${hit.id}`,
   member: () => '/people',
-  job: (one) => `/jobs/${one.id}`,
+  job: (hit) => `/jobs/${hit.id}`,
 }
 
 function useFound(query: string): Found[] {
@@ -45,21 +45,21 @@ function useFound(query: string): Found[] {
 /** Goes anywhere and runs anything: pages at once, everything else by the server's search. */
 export function Palette() {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const { credential } = useProfile()
   const [query, setQuery] = useState('')
-  const asked = useAsked()
+  const requests = usePaletteRequests()
   useEffect(() => {
-    if (asked) palette.open()
-  }, [asked])
-  const found = useFound(query)
-  const wanted = query.trim().toLowerCase()
+    if (requests) palette.open()
+  }, [requests])
+  const hits = useFound(query)
+  const text = query.trim().toLowerCase()
   const pages = PAGES.filter(
     (page) =>
-      (!page.level || reaches(credential, page.level)) &&
-      t[page.word].toLowerCase().includes(wanted),
+      (!page.level || hasLevel(credential, page.level)) &&
+      t[page.word].toLowerCase().includes(text),
   )
-  const runnable = found.filter((one) => one.may_run)
+  const runnable = hits.filter((hit) => hit.may_run)
   return (
     <Spotlight.Root
       store={store}
@@ -80,13 +80,13 @@ export function Palette() {
       <Spotlight.ActionsList>
         {runnable.length ? (
           <Spotlight.ActionsGroup label={t.run}>
-            {runnable.map((one) => (
+            {runnable.map((hit) => (
               <Spotlight.Action
-                key={`run ${one.id}`}
-                label={`${t.run}: ${one.name}`}
-                description={one.detail}
+                key={`run ${hit.id}`}
+                label={`${t.run}: ${hit.name}`}
+                description={hit.detail}
                 leftSection={<Play size={14} />}
-                onClick={() => go(HOME[one.kind]!(one), { run: true })}
+                onClick={() => go(HOME[hit.kind]!(hit), { run: true })}
               />
             ))}
           </Spotlight.ActionsGroup>
@@ -103,24 +103,24 @@ export function Palette() {
             ))}
           </Spotlight.ActionsGroup>
         ) : null}
-        {found.length ? (
+        {hits.length ? (
           <Spotlight.ActionsGroup label={t.found}>
-            {found.map((one) => (
+            {hits.map((hit) => (
               <Spotlight.Action
-                key={`${one.kind} ${one.id}`}
-                label={one.name}
-                description={one.detail}
+                key={`${hit.kind} ${hit.id}`}
+                label={hit.name}
+                description={hit.detail}
                 rightSection={
                   <Text size="xs" c="dimmed">
-                    {one.kind}
+                    {hit.kind}
                   </Text>
                 }
-                onClick={() => go(HOME[one.kind]!(one))}
+                onClick={() => go(HOME[hit.kind]!(hit))}
               />
             ))}
           </Spotlight.ActionsGroup>
         ) : null}
-        {pages.length + found.length === 0 ? <Spotlight.Empty>{t.nothing}</Spotlight.Empty> : null}
+        {pages.length + hits.length === 0 ? <Spotlight.Empty>{t.nothing}</Spotlight.Empty> : null}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   )

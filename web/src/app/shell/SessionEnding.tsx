@@ -2,7 +2,7 @@ import { Anchor, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { actingFor, UI } from '../../api/client'
+import { currentCustomer, UI } from '../../api/client'
 import { dateTime } from '../../lib/format'
 import { catalogue } from '../../lib/i18n'
 import { useWords } from '../../ui/text'
@@ -25,7 +25,7 @@ const NOTICE = 'session-ends'
 
 /** Says when the session ends. None lives longer by being used, so it offers the sign-in, beside
  * the page: what somebody is typing here stays, and goes on under the new session. */
-export function Ending() {
+export function SessionEnding() {
   const t = useText()
   const w = useWords()
   const { expires } = useProfile()
@@ -39,7 +39,7 @@ export function Ending() {
         <Text span size="sm" c="var(--mantine-color-text)">
           <Anchor
             inherit
-            href={`${UI}login?to=/${encodeURIComponent(actingFor())}`}
+            href={`${UI}login?to=/${encodeURIComponent(currentCustomer())}`}
             target="_blank"
           >
             {t.again}

@@ -2,7 +2,7 @@ import { AppShell, Burger, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
-import { useGo } from '../../ui/AppLink'
+import { useAppNavigate } from '../../ui/AppLink'
 import { useKeys } from '../keys'
 import { PAGES } from '../pages'
 import { useEndsSoon } from '../session'
@@ -10,12 +10,16 @@ import { useStream } from '../stream'
 import { useText } from '../text'
 import { useTitle } from '../title'
 import { Nav } from './Nav'
-import { openPalette, useAsked } from './openPalette'
+import { openPalette, usePaletteRequests } from './openPalette'
 import { TopBar } from './TopBar'
 
-const Palette = lazy(() => import('./Palette').then((found) => ({ default: found.Palette })))
-const Ending = lazy(() => import('./SessionEnding').then((found) => ({ default: found.Ending })))
-const KeySheet = lazy(() => import('./ShortcutHelp').then((found) => ({ default: found.KeySheet })))
+const Palette = lazy(() => import('./Palette').then((module) => ({ default: module.Palette })))
+const Ending = lazy(() =>
+  import('./SessionEnding').then((module) => ({ default: module.SessionEnding })),
+)
+const KeySheet = lazy(() =>
+  import('./ShortcutHelp').then((module) => ({ default: module.ShortcutHelp })),
+)
 
 /** The frame around every page of an organization. */
 export function Shell() {
@@ -24,8 +28,8 @@ export function Shell() {
   const [sheet, { open: openSheet, close: closeSheet }] = useDisclosure()
   const path = useLocation({ select: (location) => location.pathname })
   const title = useTitle()
-  const go = useGo()
-  const asked = useAsked()
+  const go = useAppNavigate()
+  const requests = usePaletteRequests()
   const endsSoon = useEndsSoon()
   useStream()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
@@ -69,7 +73,7 @@ export function Shell() {
         <Outlet />
       </AppShell.Main>
       <Suspense fallback={null}>
-        {asked ? <Palette /> : null}
+        {requests ? <Palette /> : null}
         {endsSoon ? <Ending /> : null}
         {sheet ? <KeySheet opened onClose={closeSheet} /> : null}
       </Suspense>

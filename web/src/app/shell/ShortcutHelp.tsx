@@ -4,7 +4,7 @@ import { useWords } from '../../ui/text'
 import { PAGES } from '../pages'
 import { useText } from '../text'
 
-export function KeySheet({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useText()
   const w = useWords()
   const k = t.key

@@ -9,11 +9,11 @@ import {
   useComputedColorScheme,
 } from '@mantine/core'
 import { Moon, Plus, Search, Sun } from 'lucide-react'
-import { useLink } from '../../api/live'
+import { useConnectionState } from '../../api/live'
 import { setPrefs } from '../../lib/prefs'
-import { useGo } from '../../ui/AppLink'
+import { useAppNavigate } from '../../ui/AppLink'
 import { useNow } from '../../ui/state/Time'
-import { type Act, can } from '../permissions'
+import { type Action, isAllowed } from '../permissions'
 import { useProfile } from '../session'
 import { useText } from '../text'
 import { openPalette } from './openPalette'
@@ -38,7 +38,7 @@ export function TopBar() {
 
 function LinkState() {
   const t = useText()
-  const { link, next } = useLink()
+  const { link, next } = useConnectionState()
   const now = useNow()
   const wait = Math.max(0, Math.ceil((next - now) / 1000))
   const more = link === 'connecting' || link === 'offline' ? ` · ${t.trying(wait)}` : ''
@@ -74,14 +74,14 @@ const CREATE = [
   ['newWebhook', '/webhooks/new', 'webhook.edit'],
   ['newScript', '/scripts/new', 'script.edit'],
   ['newIndicator', '/indicators/new', 'indicator.edit'],
-] as const satisfies [string, string, Act][]
+] as const satisfies [string, string, Action][]
 
 function Create() {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const { credential } = useProfile()
-  const mine = CREATE.filter(([, , act]) => can(credential, act))
-  if (mine.length === 0) return null
+  const entries = CREATE.filter(([, , act]) => isAllowed(credential, act))
+  if (entries.length === 0) return null
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -90,7 +90,7 @@ function Create() {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {mine.map(([word, to]) => (
+        {entries.map(([word, to]) => (
           <Menu.Item key={to} onClick={() => go(to)}>
             {t[word]}
           </Menu.Item>

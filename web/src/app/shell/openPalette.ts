@@ -1,21 +1,21 @@
 import { useSyncExternalStore } from 'react'
 
 // The palette's code is loaded when somebody first asks for it, so this much of it lives apart.
-let asked = 0
+let requests = 0
 const tellers = new Set<() => void>()
 
 export function openPalette(): void {
-  asked += 1
-  for (const tell of tellers) tell()
+  requests += 1
+  for (const listener of tellers) listener()
 }
 
 /** How often it was asked for; 0: never. */
-export function useAsked(): number {
+export function usePaletteRequests(): number {
   return useSyncExternalStore(
-    (tell) => {
-      tellers.add(tell)
-      return () => tellers.delete(tell)
+    (listener) => {
+      tellers.add(listener)
+      return () => tellers.delete(listener)
     },
-    () => asked,
+    () => requests,
   )
 }

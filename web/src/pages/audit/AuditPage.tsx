@@ -3,16 +3,23 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { ChevronDown, ChevronRight, Download, History } from 'lucide-react'
 import { useState } from 'react'
-import { address, api, type Counted, counted, loose, type Shape } from '../../api/client'
+import {
+  address,
+  api,
+  okWithTotal,
+  type RowsWithTotal,
+  type Shape,
+  untypedQuery,
+} from '../../api/client'
 import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { dateTime } from '../../lib/format'
-import { Go } from '../../ui/AppLink'
-import { Empty } from '../../ui/layout/EmptyState'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { AppLink } from '../../ui/AppLink'
+import { EmptyState } from '../../ui/layout/EmptyState'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
-import { nameOf, pageOf } from './auditObject'
-import { changes, type FieldChange } from './changes'
+import { objectName, objectPage } from './auditObject'
+import { changedFields, type FieldChange } from './changes'
 import type { AuditSearch } from './search'
 import { useText } from './text'
 import './audit.css'
@@ -26,11 +33,11 @@ function useAudit(search: AuditSearch) {
   return useInfiniteQuery({
     queryKey: ['audit', search],
     queryFn: ({ pageParam }) =>
-      counted(
+      okWithTotal(
         api.GET('/api/audit', {
-          params: { query: loose({ ...asked(search), limit: PAGE, after: pageParam }) },
+          params: { query: untypedQuery({ ...auditQuery(search), limit: PAGE, after: pageParam }) },
         }),
-      ) as Promise<Counted<Row[]>>,
+      ) as Promise<RowsWithTotal<Row[]>>,
     initialPageParam: undefined as string | undefined,
     // A page with large changes ends early, and says behind which row it goes on.
     getNextPageParam: (last) =>
@@ -39,7 +46,7 @@ function useAudit(search: AuditSearch) {
 }
 
 /** Days of the reader's zone, as moments for the server. */
-function asked({ from, to, ...rest }: AuditSearch): Record<string, string> {
+function auditQuery({ from, to, ...rest }: AuditSearch): Record<string, string> {
   return {
     ...rest,
     ...(from ? { from: new Date(`${from}T00:00`).toISOString() } : {}),
@@ -66,7 +73,7 @@ export function AuditPage() {
           component="a"
           variant="default"
           leftSection={<Download size={14} />}
-          href={address('/api/audit.csv', asked(search))}
+          href={address('/api/audit.csv', auditQuery(search))}
           download
         >
           {t.csv}
@@ -97,7 +104,7 @@ export function AuditPage() {
           onChange={set('to')}
         />
       </Group>
-      <Loaded query={audit}>
+      <QueryResult query={audit}>
         {({ pages }) =>
           pages[0]?.rows.length ? (
             <Stack gap={0}>
@@ -118,12 +125,12 @@ export function AuditPage() {
               ) : null}
             </Stack>
           ) : (
-            <Empty icon={History} title={t.nothing}>
+            <EmptyState icon={History} title={t.nothing}>
               {t.nothingBody}
-            </Empty>
+            </EmptyState>
           )
         }
-      </Loaded>
+      </QueryResult>
     </Section>
   )
 }
@@ -145,7 +152,7 @@ function AuditRow({ row }: { row: Row }) {
         <b className="clip">{row.action}</b>
         <span className="clip">{row.user || row.kind}</span>
         <span className="clip audit-object">
-          {row.object} {nameOf(row) || <code>{row.object_id}</code>}
+          {row.object} {objectName(row) || <code>{row.object_id}</code>}
         </span>
         <span className="clip hide-md">{row.address}</span>
       </button>
@@ -156,21 +163,21 @@ function AuditRow({ row }: { row: Row }) {
 
 function Details({ row, label }: { row: Row; label: string }) {
   const t = useText()
-  const found = changes(row.before, row.after)
-  const page = pageOf(row)
+  const changes = changedFields(row.before, row.after)
+  const page = objectPage(row)
   const which = `${row.object} ${row.object_id}`
   return (
     <>
       <Text size="sm" c="dimmed" px="xl" py={8} component="div">
-        {found.length ? null : `${t.same} `}
-        {page ? <Go to={page}>{which}</Go> : which} · {row.kind} · {row.address}
+        {changes.length ? null : `${t.same} `}
+        {page ? <AppLink to={page}>{which}</AppLink> : which} · {row.kind} · {row.address}
       </Text>
-      {found.length ? <Changes row={row} found={found} label={label} /> : null}
+      {changes.length ? <Changes row={row} changes={changes} label={label} /> : null}
     </>
   )
 }
 
-function Changes({ row, found, label }: { row: Row; found: FieldChange[]; label: string }) {
+function Changes({ row, changes, label }: { row: Row; changes: FieldChange[]; label: string }) {
   const t = useText()
   return (
     <Table className="audit-details" aria-label={label}>
@@ -182,18 +189,22 @@ function Changes({ row, found, label }: { row: Row; found: FieldChange[]; label:
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {found.map((one) => (
-          <Table.Tr key={one.field}>
-            <Table.Td>{one.field}</Table.Td>
+        {changes.map((change) => (
+          <Table.Tr key={change.field}>
+            <Table.Td>{change.field}</Table.Td>
             <Table.Td>
-              {one.before === null ? (
+              {change.before === null ? (
                 <Text c="dimmed">{t.noValue}</Text>
               ) : (
-                <code>{one.before}</code>
+                <code>{change.before}</code>
               )}
             </Table.Td>
             <Table.Td>
-              {one.after === null ? <Text c="dimmed">{t.noValue}</Text> : <code>{one.after}</code>}
+              {change.after === null ? (
+                <Text c="dimmed">{t.noValue}</Text>
+              ) : (
+                <code>{change.after}</code>
+              )}
             </Table.Td>
           </Table.Tr>
         ))}

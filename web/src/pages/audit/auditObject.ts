@@ -17,17 +17,20 @@ const PAGES: Record<string, string> = {
 const NAMES = ['name', 'title', 'hostname', 'filename', 'email', 'agent']
 
 /** The name that the record had, as far as the audit wrote it down. */
-export function nameOf({ before, after }: Pick<Shape<'AuditRecord'>, 'before' | 'after'>): string {
+export function objectName({
+  before,
+  after,
+}: Pick<Shape<'AuditRecord'>, 'before' | 'after'>): string {
   for (const record of [after, before]) {
-    const found = NAMES.map((field) => (record as Record<string, unknown> | null)?.[field])
-    const name = found.find((one) => typeof one === 'string' && one)
+    const values = NAMES.map((field) => (record as Record<string, unknown> | null)?.[field])
+    const name = values.find((value) => typeof value === 'string' && value)
     if (name) return String(name)
   }
   return ''
 }
 
 /** Its page; null: it has none, or it was deleted. */
-export function pageOf({
+export function objectPage({
   action,
   object,
   object_id: id,

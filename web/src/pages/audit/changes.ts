@@ -5,12 +5,12 @@ export interface FieldChange {
 }
 
 /** The fields that differ between two records of the audit, as text. */
-export function changes(before: unknown, after: unknown): FieldChange[] {
+export function changedFields(before: unknown, after: unknown): FieldChange[] {
   const was = fields(before)
   const is = fields(after)
   return [...new Set([...Object.keys(was), ...Object.keys(is)])]
-    .filter((name) => shown(was[name]) !== shown(is[name]))
-    .map((field) => ({ field, before: shown(was[field]), after: shown(is[field]) }))
+    .filter((name) => valueText(was[name]) !== valueText(is[name]))
+    .map((field) => ({ field, before: valueText(was[field]), after: valueText(is[field]) }))
 }
 
 function fields(record: unknown): Record<string, unknown> {
@@ -20,7 +20,7 @@ function fields(record: unknown): Record<string, unknown> {
     : { value: record }
 }
 
-function shown(value: unknown): string | null {
+function valueText(value: unknown): string | null {
   if (value === undefined || value === null) return null
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

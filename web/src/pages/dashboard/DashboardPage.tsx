@@ -4,14 +4,14 @@ import { useState } from 'react'
 import { type IndicatorLine, tilesQuery } from '../../api/queries/monitoring/indicator'
 import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
-import { watchLook } from '../../lib/state'
-import { Tile } from '../../ui/indicators/IndicatorTile'
-import { byNeed } from '../../ui/monitoring/display'
+import { monitorLook } from '../../lib/state'
+import { IndicatorTile } from '../../ui/indicators/IndicatorTile'
+import { bySeverity } from '../../ui/monitoring/display'
 import { HostsCard } from './HostsCard'
 import { JobsCard } from './JobsCard'
 import { MonitorsCard } from './MonitorsCard'
-import { Rest } from './OverviewRest'
-import { NeedsCard } from './PendingCard'
+import { OverviewRest } from './OverviewRest'
+import { PendingCard } from './PendingCard'
 import { useText } from './text'
 import './dashboard.css'
 
@@ -29,7 +29,7 @@ export function DashboardPage() {
           <HostsCard />
         </Stack>
         <Stack gap="md">
-          <NeedsCard />
+          <PendingCard />
           <JobsCard />
         </Stack>
       </Box>
@@ -43,27 +43,27 @@ function Tiles() {
   const { data } = useQuery(tilesQuery)
   const [isWhole, setWhole] = useState(false)
   if (!data?.rows.length) return null
-  const sorted = data.rows.toSorted(byNeed)
-  const shown = isWhole ? sorted : fewest(sorted)
+  const sorted = data.rows.toSorted(bySeverity)
+  const visible = isWhole ? sorted : fewest(sorted)
   return (
     <section aria-label={t.indicators}>
       <div className="tiles">
-        {shown.map((one) => (
-          <Tile key={one.id} one={one} />
+        {visible.map((tile) => (
+          <IndicatorTile key={tile.id} indicator={tile} />
         ))}
       </div>
-      {shown.length < sorted.length || isWhole ? (
+      {visible.length < sorted.length || isWhole ? (
         <Button size="compact-xs" variant="subtle" mt={8} onClick={() => setWhole(!isWhole)}>
-          {isWhole ? t.fewerTiles : t.moreTiles(sorted.length - shown.length)}
+          {isWhole ? t.fewerTiles : t.moreTiles(sorted.length - visible.length)}
         </Button>
       ) : null}
-      <Rest of={data} to="/indicators" />
+      <OverviewRest of={data} to="/indicators" />
     </section>
   )
 }
 
 /** Many tiles that are well must not push what fails below the fold. */
 function fewest(sorted: IndicatorLine[]): IndicatorLine[] {
-  const needed = sorted.filter((one) => watchLook(one) !== 'ok' || one.sticky).length
+  const needed = sorted.filter((tile) => monitorLook(tile) !== 'ok' || tile.sticky).length
   return sorted.slice(0, Math.max(MOST, needed))
 }

@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import type { Shape } from '../../api/client'
 import { countsQuery } from '../../api/queries/counts'
 import { fewHostsQuery, type HostLine } from '../../api/queries/monitoring/host'
-import { Go } from '../../ui/AppLink'
-import { hostLook, hostWord } from '../../ui/hosts/hostState'
-import { Figures } from '../../ui/hosts/UsageBars'
+import { AppLink } from '../../ui/AppLink'
+import { hostLook, hostStateText } from '../../ui/hosts/hostState'
+import { UsageBars } from '../../ui/hosts/UsageBars'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { Ago } from '../../ui/state/Time'
-import { Rest } from './OverviewRest'
+import { OverviewRest } from './OverviewRest'
 import { useText } from './text'
 
 const SHOWN = 6
@@ -28,7 +28,7 @@ export function HostsCard() {
           {counts ? summary(counts.hosts, t) : null}
         </Text>
         <Button
-          component={Go}
+          component={AppLink}
           to="/hosts"
           ml="auto"
           size="compact-xs"
@@ -42,7 +42,7 @@ export function HostsCard() {
       {data.rows.map((host) => (
         <Row key={host.id} host={host} />
       ))}
-      <Rest of={data} to="/hosts" />
+      <OverviewRest of={data} to="/hosts" />
     </Paper>
   )
 }
@@ -57,9 +57,9 @@ function summary({ online, offline, unreachable }: Counts, t: ReturnType<typeof 
 
 function Row({ host }: { host: HostLine }) {
   const t = useText()
-  const word = hostWord(host)
+  const word = hostStateText(host)
   return (
-    <Go to={`/hosts/${host.id}`} className="row dash-host">
+    <AppLink to={`/hosts/${host.id}`} className="row dash-host">
       <StateIcon look={hostLook(host)} title={word} />
       <div className="clip">
         <Text size="sm" fw={550} className="clip">
@@ -80,8 +80,8 @@ function Row({ host }: { host: HostLine }) {
         </Text>
       </div>
       <div className="hide-sm">
-        <Figures cpu={host.cpu} mem={host.mem} disk={host.disk} />
+        <UsageBars cpu={host.cpu} mem={host.mem} disk={host.disk} />
       </div>
-    </Go>
+    </AppLink>
   )
 }

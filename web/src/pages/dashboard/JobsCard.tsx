@@ -4,12 +4,12 @@ import { Play } from 'lucide-react'
 import { countsQuery } from '../../api/queries/counts'
 import { useCan } from '../../app/session'
 import { interval } from '../../lib/format'
-import { isOver, jobLook, jobWord } from '../../lib/state'
-import { Go } from '../../ui/AppLink'
-import { Empty } from '../../ui/layout/EmptyState'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { isOver, jobLook, jobStateText } from '../../lib/state'
+import { AppLink } from '../../ui/AppLink'
+import { EmptyState } from '../../ui/layout/EmptyState'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { StateIcon } from '../../ui/state/StateIcon'
-import { Ago, Lasting, useNow } from '../../ui/state/Time'
+import { Ago, Duration, useNow } from '../../ui/state/Time'
 import { hasTasksQuery, type Job, recentJobsQuery } from './queries'
 import { useText } from './text'
 
@@ -24,7 +24,7 @@ export function JobsCard() {
         </Title>
         <Summary />
         <Button
-          component={Go}
+          component={AppLink}
           to="/jobs"
           ml="auto"
           size="compact-xs"
@@ -35,11 +35,11 @@ export function JobsCard() {
           {t.allJobs}
         </Button>
       </Group>
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {(jobs) =>
           jobs.length === 0 ? <First /> : jobs.map((job) => <Row key={job.id} job={job} />)
         }
-      </Loaded>
+      </QueryResult>
     </Paper>
   )
 }
@@ -61,8 +61,8 @@ function Row({ job }: { job: Job }) {
   const t = useText()
   const who = t.origins[job.origin] ?? job.user.username
   return (
-    <Go to={`/jobs/${job.id}`} className="row dash-job" data-lifecycle={job.lifecycle}>
-      <StateIcon look={jobLook(job)} title={jobWord(job)} />
+    <AppLink to={`/jobs/${job.id}`} className="row dash-job" data-lifecycle={job.lifecycle}>
+      <StateIcon look={jobLook(job)} title={jobStateText(job)} />
       <div className="clip">
         <Text size="sm" fw={550} className="clip">
           {job.name}{' '}
@@ -77,13 +77,13 @@ function Row({ job }: { job: Job }) {
       </div>
       <div className="dash-when">
         <Text size="sm" component="div">
-          {job.started_at ? <Lasting from={job.started_at} to={job.ended_at} /> : '—'}
+          {job.started_at ? <Duration from={job.started_at} to={job.ended_at} /> : '—'}
         </Text>
         <Text size="xs" c="dimmed" component="div">
           <Ago at={job.ended_at ?? job.creation_date} />
         </Text>
       </div>
-    </Go>
+    </AppLink>
   )
 }
 
@@ -108,11 +108,11 @@ function First() {
   const { data: hasTasks } = useQuery(hasTasksQuery)
   const isNew = may && hasTasks === false
   return (
-    <Empty icon={Play} title={t.firstJob}>
+    <EmptyState icon={Play} title={t.firstJob}>
       <p>{isNew ? t.firstJobBody : t.firstRunBody}</p>
-      <Button component={Go} to={isNew ? '/tasks/new' : '/tasks'}>
+      <Button component={AppLink} to={isNew ? '/tasks/new' : '/tasks'}>
         {isNew ? t.newTask : t.toTasks}
       </Button>
-    </Empty>
+    </EmptyState>
   )
 }

@@ -7,15 +7,15 @@ import { countsQuery } from '../../api/queries/counts'
 import { fewHostsQuery } from '../../api/queries/monitoring/host'
 import { type MonitorLine, monitorsQuery } from '../../api/queries/monitoring/monitor'
 import { useCan } from '../../app/session'
-import { watchLook, watchWord } from '../../lib/state'
-import { Go } from '../../ui/AppLink'
-import { Empty } from '../../ui/layout/EmptyState'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { monitorLook, monitorStateText } from '../../lib/state'
+import { AppLink } from '../../ui/AppLink'
+import { EmptyState } from '../../ui/layout/EmptyState'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { uptime } from '../../ui/monitoring/display'
 import {
-  MonitorBeats,
+  MonitorChecks,
   MonitorMarks,
-  MonitorSub,
+  MonitorSubtitle,
   MonitorTrend,
   MonitorValue,
 } from '../../ui/monitoring/MonitorRow'
@@ -26,7 +26,7 @@ import { useText } from './text'
 const dashboardRoute = getRouteApi('/$customer/')
 
 const InstallLine = lazy(() =>
-  import('../../ui/hosts/InstallLine').then((found) => ({ default: found.InstallLine })),
+  import('../../ui/hosts/InstallLine').then((module) => ({ default: module.InstallLine })),
 )
 const SHOWN = 12
 
@@ -63,7 +63,7 @@ export function MonitorsCard() {
           ]}
         />
       </Group>
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {({ rows, total }) =>
           rows.length === 0 ? (
             <Nothing filtered={!!show} />
@@ -73,32 +73,32 @@ export function MonitorsCard() {
                 <Row key={line.id} line={line} />
               ))}
               {total !== null && total > rows.length ? (
-                <Go to="/monitors" search={filter} className="row dash-more">
+                <AppLink to="/monitors" search={filter} className="row dash-more">
                   {t.allMonitors(total)}
-                </Go>
+                </AppLink>
               ) : null}
             </>
           )
         }
-      </Loaded>
+      </QueryResult>
     </Paper>
   )
 }
 
 function Row({ line }: { line: MonitorLine }) {
-  const word = watchWord(line)
+  const word = monitorStateText(line)
   return (
-    <Go to={`/monitors/${line.id}`} className="row dash-mon" data-state={line.state}>
-      <StateIcon look={watchLook(line)} title={word} />
+    <AppLink to={`/monitors/${line.id}`} className="row dash-mon" data-state={line.state}>
+      <StateIcon look={monitorLook(line)} title={word} />
       <div className="clip">
         <Text size="sm" fw={550} className="clip">
           {line.name}
           <MonitorMarks line={line} />
         </Text>
-        <MonitorSub line={line} />
+        <MonitorSubtitle line={line} />
       </div>
       <div className="hide-sm">
-        <MonitorBeats line={line} />
+        <MonitorChecks line={line} />
       </div>
       <div className="hide-md">
         <MonitorTrend line={line} />
@@ -107,7 +107,7 @@ function Row({ line }: { line: MonitorLine }) {
       <Text size="xs" c="dimmed" ta="right" className="num hide-sm">
         {uptime(line.uptime_day)}
       </Text>
-    </Go>
+    </AppLink>
   )
 }
 
@@ -144,24 +144,28 @@ function Nothing({ filtered }: { filtered: boolean }) {
   const { data: counts } = useQuery(countsQuery)
   const hosts = useQuery(fewHostsQuery(1))
   if (filtered)
-    return <Empty title={t.allWell}>{counts ? t.allWellBody(counts.monitors.normal) : null}</Empty>
+    return (
+      <EmptyState title={t.allWell}>
+        {counts ? t.allWellBody(counts.monitors.normal) : null}
+      </EmptyState>
+    )
   if (hosts.data?.rows.length)
     return (
-      <Empty icon={Activity} title={t.addMonitor}>
+      <EmptyState icon={Activity} title={t.addMonitor}>
         <p>{t.addMonitorBody}</p>
         {may ? (
-          <Button component={Go} to="/monitors/new">
+          <Button component={AppLink} to="/monitors/new">
             {t.newMonitor}
           </Button>
         ) : null}
-      </Empty>
+      </EmptyState>
     )
   return (
-    <Empty icon={Server} title={t.addHost}>
+    <EmptyState icon={Server} title={t.addHost}>
       <p>{t.addHostBody}</p>
       <Suspense>
         <InstallLine />
       </Suspense>
-    </Empty>
+    </EmptyState>
   )
 }

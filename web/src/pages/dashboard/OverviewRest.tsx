@@ -1,4 +1,4 @@
-import { Go } from '../../ui/AppLink'
+import { AppLink } from '../../ui/AppLink'
 import { useWords } from '../../ui/text'
 
 interface Props {
@@ -7,12 +7,12 @@ interface Props {
 }
 
 /** What a card does not show, and where it is; nothing when it shows all. */
-export function Rest({ of: { rows, total }, to }: Props) {
+export function OverviewRest({ of: { rows, total }, to }: Props) {
   const w = useWords()
   if (total === null || total <= rows.length) return null
   return (
-    <Go to={to} className="row dash-more">
+    <AppLink to={to} className="row dash-more">
       {w.andMore(total - rows.length)}
-    </Go>
+    </AppLink>
   )
 }

@@ -2,18 +2,18 @@ import { Badge, Box, Button, Group, Paper, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, ok } from '../../api/client'
 import { countsQuery } from '../../api/queries/counts'
-import { Go } from '../../ui/AppLink'
+import { AppLink } from '../../ui/AppLink'
 import { StateIcon } from '../../ui/state/StateIcon'
-import { Lasting } from '../../ui/state/Time'
-import { done, failed } from '../../ui/toast'
-import { Rest } from './OverviewRest'
-import { type Need, needsQuery } from './queries'
+import { Duration } from '../../ui/state/Time'
+import { showError, showSuccess } from '../../ui/toast'
+import { OverviewRest } from './OverviewRest'
+import { type PendingDecision, pendingDecisionsQuery } from './queries'
 import { useText } from './text'
 
 /** Approvals and questions that this person may answer. */
-export function NeedsCard() {
+export function PendingCard() {
   const t = useText()
-  const { data } = useQuery(needsQuery)
+  const { data } = useQuery(pendingDecisionsQuery)
   const { data: counts } = useQuery(countsQuery)
   const total = Math.max(counts?.needs ?? 0, data?.length ?? 0)
   return (
@@ -36,30 +36,30 @@ export function NeedsCard() {
       {data?.map((need) => (
         <Row key={need.job.id} need={need} />
       ))}
-      {data ? <Rest of={{ rows: data, total }} to="/inbox" /> : null}
+      {data ? <OverviewRest of={{ rows: data, total }} to="/inbox" /> : null}
     </Paper>
   )
 }
 
-function Row({ need }: { need: Need }) {
+function Row({ need }: { need: PendingDecision }) {
   const t = useText()
   const { job } = need
   return (
     <Box className="row dash-need">
       <StateIcon look="wait" title={t.needs} />
-      <Go to={`/jobs/${job.id}`} className="clip dash-plain">
+      <AppLink to={`/jobs/${job.id}`} className="clip dash-plain">
         <Text size="sm" fw={550} className="clip">
           {need.question || job.name}
         </Text>
         <Text size="xs" c="dimmed" className="clip">
           {need.question && need.question !== job.name ? `${job.name} · ` : ''}
-          {job.user.username} · {t.waiting} <Lasting from={job.creation_date} />
+          {job.user.username} · {t.waiting} <Duration from={job.creation_date} />
         </Text>
-      </Go>
+      </AppLink>
       {need.kind === 'approval' ? (
         <Decide id={job.id} name={job.name} />
       ) : (
-        <Button component={Go} to={`/jobs/${job.id}`} size="compact-xs" variant="default">
+        <Button component={AppLink} to={`/jobs/${job.id}`} size="compact-xs" variant="default">
           {t.answer}
         </Button>
       )}
@@ -77,14 +77,16 @@ function Decide({ id, name }: { id: string; name: string }) {
         yes ? api.PUT('/job/{id}/approve', path) : api.PUT('/job/{id}/reject', path),
       ).then(() => yes),
     onMutate: () => {
-      const before = client.getQueryData(needsQuery.queryKey)
-      client.setQueryData(needsQuery.queryKey, (rows) => rows?.filter((one) => one.job.id !== id))
+      const before = client.getQueryData(pendingDecisionsQuery.queryKey)
+      client.setQueryData(pendingDecisionsQuery.queryKey, (rows) =>
+        rows?.filter((row) => row.job.id !== id),
+      )
       return before
     },
-    onSuccess: (yes) => done(`${yes ? t.approved : t.rejected}: ${name}`),
+    onSuccess: (yes) => showSuccess(`${yes ? t.approved : t.rejected}: ${name}`),
     onError: (fault, _yes, before) => {
-      client.setQueryData(needsQuery.queryKey, before)
-      failed(fault)
+      client.setQueryData(pendingDecisionsQuery.queryKey, before)
+      showError(fault)
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ['job'] }),
   })

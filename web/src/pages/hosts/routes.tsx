@@ -17,7 +17,7 @@ export const hostsRoute = createRoute({
 export const addHostRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/hosts/add',
-  component: lazyRouteComponent(() => import('./list/AddHostPage'), 'AddPage'),
+  component: lazyRouteComponent(() => import('./list/AddHostPage'), 'AddHostPage'),
 })
 
 export const hostRoute = createRoute({

@@ -1,17 +1,17 @@
 import './inbox.css'
 import { Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { minesQuery } from '../../api/queries/inbox'
+import { startedByMeQuery } from '../../api/queries/inbox'
 import { useProfile } from '../../app/session'
 import { usePageTitle } from '../../app/title'
-import { jobLook, jobWord } from '../../lib/state'
-import { Go } from '../../ui/AppLink'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { jobLook, jobStateText } from '../../lib/state'
+import { AppLink } from '../../ui/AppLink'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { Ago } from '../../ui/state/Time'
 import { Notices } from './Notices'
-import { Needs } from './PendingDecisions'
+import { PendingDecisions } from './PendingDecisions'
 import { useInboxText } from './text'
 import { useInboxKeys } from './useInboxKeys'
 
@@ -22,7 +22,7 @@ export function InboxPage() {
   useInboxKeys()
   return (
     <Stack gap="md" maw={1100}>
-      <Needs />
+      <PendingDecisions />
       <Notices />
       <Mine />
     </Stack>
@@ -32,13 +32,13 @@ export function InboxPage() {
 function Mine() {
   const t = useInboxText()
   const { id } = useProfile()
-  const query = useQuery(minesQuery(id))
+  const query = useQuery(startedByMeQuery(id))
   return (
     <Section
       title={t.mine}
       right={
         <Button
-          component={Go}
+          component={AppLink}
           to="/jobs"
           search={{ user: id }}
           size="compact-xs"
@@ -50,7 +50,7 @@ function Mine() {
         </Button>
       }
     >
-      <Loaded query={query} lines={3}>
+      <QueryResult query={query} lines={3}>
         {(jobs) =>
           jobs.length === 0 ? (
             <Text size="sm" c="dimmed" p="md">
@@ -61,11 +61,11 @@ function Mine() {
               <div key={job.id} className="row inbox-row" data-row>
                 <StateIcon look={jobLook(job)} />
                 <span className="clip">
-                  <Go to={`/jobs/${job.id}`} className="inbox-link">
+                  <AppLink to={`/jobs/${job.id}`} className="inbox-link">
                     {job.name}
-                  </Go>{' '}
+                  </AppLink>{' '}
                   <Text span size="xs" c="dimmed">
-                    {jobWord(job)}
+                    {jobStateText(job)}
                     {job.hostname ? ` · ${job.hostname}` : ''}
                   </Text>
                 </span>
@@ -76,7 +76,7 @@ function Mine() {
             ))
           )
         }
-      </Loaded>
+      </QueryResult>
     </Section>
   )
 }

@@ -5,13 +5,13 @@ import { Mail, MailOpen } from 'lucide-react'
 import { api, ok } from '../../api/client'
 import { type Notice, noticesQuery } from '../../api/queries/inbox'
 import type { Look } from '../../lib/state'
-import { Go } from '../../ui/AppLink'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { AppLink } from '../../ui/AppLink'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
-import { More } from '../../ui/list/LoadMore'
+import { LoadMore } from '../../ui/list/LoadMore'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { Ago } from '../../ui/state/Time'
-import { failed } from '../../ui/toast'
+import { showError } from '../../ui/toast'
 import { useInboxText } from './text'
 
 /** Alerts of the organization that concern this person. */
@@ -21,7 +21,7 @@ export function Notices() {
   const navigate = useNavigate()
   const client = useQueryClient()
   const query = useInfiniteQuery(noticesQuery(!all))
-  const found = query.data?.pages.flat() ?? []
+  const notices = query.data?.pages.flat() ?? []
   const again = () => {
     void client.invalidateQueries({ queryKey: ['notification'] })
     void client.invalidateQueries({ queryKey: ['counts'] })
@@ -29,7 +29,7 @@ export function Notices() {
   const readAll = useMutation({
     mutationFn: () => ok(api.PUT('/notification/read')),
     onSuccess: again,
-    onError: failed,
+    onError: showError,
   })
   return (
     <Section
@@ -51,7 +51,7 @@ export function Notices() {
           <Button
             size="compact-xs"
             variant="default"
-            disabled={!found.some((one) => !one.read)}
+            disabled={!notices.some((notice) => !notice.read)}
             loading={readAll.isPending}
             onClick={() => readAll.mutate()}
           >
@@ -60,18 +60,18 @@ export function Notices() {
         </>
       }
     >
-      <Loaded query={query} lines={4}>
+      <QueryResult query={query} lines={4}>
         {() =>
-          found.length === 0 ? (
+          notices.length === 0 ? (
             <Text size="sm" c="dimmed" p="md">
               {all ? t.noNotices : t.noUnread}
             </Text>
           ) : (
-            found.map((one) => <Row key={one.id} notice={one} onChange={again} />)
+            notices.map((notice) => <Row key={notice.id} notice={notice} onChange={again} />)
           )
         }
-      </Loaded>
-      <More query={query} />
+      </QueryResult>
+      <LoadMore query={query} />
     </Section>
   )
 }
@@ -85,19 +85,21 @@ const HOMES: Record<string, string> = {
   webhook: '/webhooks',
 }
 
-function homeOf(one: Notice): string {
-  if (one.object === 'member' && one.kind !== 'member.recovery_asked') return '/settings/security'
-  const home = HOMES[one.object]
-  if (home && one.object_id) return `${home}/${one.object_id}`
-  return one.object === 'indicator' ? '/indicators' : '/inbox'
+function homeOf(notice: Notice): string {
+  if (notice.object === 'member' && notice.kind !== 'member.recovery_asked')
+    return '/settings/security'
+  const home = HOMES[notice.object]
+  if (home && notice.object_id) return `${home}/${notice.object_id}`
+  return notice.object === 'indicator' ? '/indicators' : '/inbox'
 }
 
-function lookOf(one: Notice): Look {
-  if (/recovered|reachable|normal|fresh|spoke/.test(one.kind)) return 'ok'
-  if (/approval|input|onhold|created|waits/.test(one.kind) && one.object === 'job') return 'wait'
-  if (/lost/.test(one.kind)) return 'lost'
-  if (/stopped|silent|stale/.test(one.kind)) return 'stop'
-  return one.severity === 'LOW' ? 'warn' : 'fail'
+function lookOf(notice: Notice): Look {
+  if (/recovered|reachable|normal|fresh|spoke/.test(notice.kind)) return 'ok'
+  if (/approval|input|onhold|created|waits/.test(notice.kind) && notice.object === 'job')
+    return 'wait'
+  if (/lost/.test(notice.kind)) return 'lost'
+  if (/stopped|silent|stale/.test(notice.kind)) return 'stop'
+  return notice.severity === 'LOW' ? 'warn' : 'fail'
 }
 
 function Row({ notice, onChange }: { notice: Notice; onChange: () => void }) {
@@ -110,21 +112,21 @@ function Row({ notice, onChange }: { notice: Notice; onChange: () => void }) {
         : ok(api.PUT('/notification/{id}/unread', { params }))
     },
     onSuccess: onChange,
-    onError: failed,
+    onError: showError,
   })
   const word = notice.read ? t.markUnread : t.markRead
   return (
     <div className="row inbox-notice" data-row data-unread={!notice.read}>
       <StateIcon look={lookOf(notice)} title={notice.severity} />
       <span className="inbox-what">
-        <Go
+        <AppLink
           to={homeOf(notice)}
           className="inbox-link"
           data-act="open"
           onClick={() => !notice.read && mark.mutate(true)}
         >
           {t.account[notice.kind] ?? notice.title}
-        </Go>{' '}
+        </AppLink>{' '}
         {notice.read ? null : (
           <Badge size="xs" className="badge-run">
             {t.isNew}

@@ -2,27 +2,32 @@ import { Badge, Button, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { CheckCheck } from 'lucide-react'
 import { useState } from 'react'
-import { decisionsQuery, NEEDS, type Need, needsQuery } from '../../api/queries/inbox'
-import { useAct } from '../../api/queries/job'
+import {
+  decisionsQuery,
+  PENDING_KEYS,
+  type PendingDecision,
+  pendingQuery,
+} from '../../api/queries/inbox'
+import { useJobAction } from '../../api/queries/job'
 import { jobLook } from '../../lib/state'
-import { Go } from '../../ui/AppLink'
-import { Confirm } from '../../ui/form/ConfirmDialog'
-import { Empty } from '../../ui/layout/EmptyState'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { AppLink } from '../../ui/AppLink'
+import { ConfirmDialog } from '../../ui/form/ConfirmDialog'
+import { EmptyState } from '../../ui/layout/EmptyState'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { Ago } from '../../ui/state/Time'
-import { done } from '../../ui/toast'
+import { showSuccess } from '../../ui/toast'
 import { useInboxText } from './text'
 
 type Vote = 'approve' | 'reject'
 
 function useVote() {
   const t = useInboxText()
-  const act = useAct()
-  return async (need: Need, vote: Vote) => {
+  const act = useJobAction()
+  return async (need: PendingDecision, vote: Vote) => {
     await act.mutateAsync({ act: vote, job: need.job }).then(
-      () => done(vote === 'approve' ? t.approved(need.job.name) : t.rejected(need.job.name)),
+      () => showSuccess(vote === 'approve' ? t.approved(need.job.name) : t.rejected(need.job.name)),
       // Told already, in the server's words.
       () => {},
     )
@@ -30,9 +35,9 @@ function useVote() {
 }
 
 /** Approvals and questions, newest first; several at once by their boxes. */
-export function Needs() {
+export function PendingDecisions() {
   const t = useInboxText()
-  const query = useQuery(needsQuery)
+  const query = useQuery(pendingQuery)
   const vote = useVote()
   const [chosen, setChosen] = useState<Set<string>>(new Set())
   const [asking, setAsking] = useState<Vote | null>(null)
@@ -74,12 +79,12 @@ export function Needs() {
         )
       }
     >
-      <Loaded query={query} lines={3}>
-        {(found) =>
-          found.length === 0 ? (
+      <QueryResult query={query} lines={3}>
+        {(decisions) =>
+          decisions.length === 0 ? (
             <Nothing />
           ) : (
-            found.map((need) => (
+            decisions.map((need) => (
               <Row
                 key={need.job.id}
                 need={need}
@@ -90,13 +95,13 @@ export function Needs() {
             ))
           )
         }
-      </Loaded>
-      {needs.length === NEEDS ? (
+      </QueryResult>
+      {needs.length === PENDING_KEYS ? (
         <Text size="sm" c="dimmed" p="md" ta="center">
-          {t.newest(NEEDS)}
+          {t.newest(PENDING_KEYS)}
         </Text>
       ) : null}
-      <Confirm
+      <ConfirmDialog
         opened={asking !== null}
         title={t.bulkTitle(selected.length, word)}
         action={word}
@@ -104,13 +109,13 @@ export function Needs() {
         onConfirm={() => asking && void decide(asking)}
       >
         {t.bulkBody}
-      </Confirm>
+      </ConfirmDialog>
     </Section>
   )
 }
 
 interface RowProps {
-  need: Need
+  need: PendingDecision
   isChosen: boolean
   onToggle: () => void
   onVote: (vote: Vote) => void
@@ -135,9 +140,9 @@ function Row({ need, isChosen, onToggle, onVote }: RowProps) {
       )}
       <StateIcon look="wait" title={isVote ? t.approval : t.input} />
       <span className="inbox-what">
-        <Go to={`/jobs/${job.id}`} className="inbox-link" data-act="open">
+        <AppLink to={`/jobs/${job.id}`} className="inbox-link" data-act="open">
           {need.question || job.name}
-        </Go>
+        </AppLink>
         <Text size="xs" c="dimmed" component="div">
           {need.question && need.question !== job.name ? `${job.name} · ` : ''}
           {t.asked} {job.user.username || job.user.email || '—'} · <Ago at={job.creation_date} />
@@ -161,7 +166,12 @@ function Row({ need, isChosen, onToggle, onVote }: RowProps) {
             </Button>
           </>
         ) : (
-          <Button component={Go} to={`/jobs/${job.id}`} search={{ answer: true }} size="compact-xs">
+          <Button
+            component={AppLink}
+            to={`/jobs/${job.id}`}
+            search={{ answer: true }}
+            size="compact-xs"
+          >
             {t.answer}
           </Button>
         )}
@@ -175,9 +185,9 @@ function Nothing() {
   const { data } = useQuery(decisionsQuery)
   return (
     <Stack gap={0}>
-      <Empty icon={CheckCheck} title={t.nothing}>
+      <EmptyState icon={CheckCheck} title={t.nothing}>
         {t.nothingBody}
-      </Empty>
+      </EmptyState>
       {data?.length ? (
         <>
           <Text size="xs" fw={600} c="dimmed" px="md" pb={4}>
@@ -187,9 +197,9 @@ function Nothing() {
             <div key={job.id} className="row inbox-row" data-row>
               <StateIcon look={jobLook(job)} />
               <span className="clip">
-                <Go to={`/jobs/${job.id}`} className="inbox-link">
+                <AppLink to={`/jobs/${job.id}`} className="inbox-link">
                   {job.state === 'success' ? t.approved(job.name) : t.rejected(job.name)}
-                </Go>
+                </AppLink>
               </span>
               <Text size="xs" c="dimmed">
                 <Ago at={job.ended_at} />

@@ -7,52 +7,57 @@ import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
-import { watchLook, watchWord } from '../../lib/state'
-import { Go, useGo } from '../../ui/AppLink'
-import { Empty } from '../../ui/layout/EmptyState'
-import { Loaded } from '../../ui/layout/QueryResult'
-import { Find, NoneFits, useSought } from '../../ui/list/SearchField'
-import { brief } from '../../ui/monitoring/display'
+import { monitorLook, monitorStateText } from '../../lib/state'
+import { AppLink, useAppNavigate } from '../../ui/AppLink'
+import { EmptyState } from '../../ui/layout/EmptyState'
+import { QueryResult } from '../../ui/layout/QueryResult'
+import { NoMatches, SearchField, useListSearch } from '../../ui/list/SearchField'
+import { shortText } from '../../ui/monitoring/display'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { Ago } from '../../ui/state/Time'
 import { useWords } from '../../ui/text'
-import { failed } from '../../ui/toast'
+import { showError } from '../../ui/toast'
 import { useText } from './text'
 import './indicators.css'
 
 export function IndicatorsPage() {
   const t = useText()
   usePageTitle(useAppText().indicators)
-  const go = useGo()
+  const go = useAppNavigate()
   const may = useCan()('indicator.edit')
   const query = useQuery(indicatorsQuery)
-  const { wanted, isIn } = useSought()
-  const fits = (one: Indicator) => isIn([one.title, ...one.tags].join(' '))
+  const { filterText, isIn } = useListSearch()
+  const fits = (indicator: Indicator) => isIn([indicator.title, ...indicator.tags].join(' '))
   useKeys(may ? { c: () => go('/indicators/new') } : {})
   return (
     <Paper withBorder>
-      <Loaded query={query}>
-        {(found) =>
-          found.length === 0 ? (
+      <QueryResult query={query}>
+        {(indicators) =>
+          indicators.length === 0 ? (
             <First may={may} />
           ) : (
             <>
               <Group className="head" gap={8}>
-                <Find label={t.find} />
+                <SearchField label={t.find} />
                 <Text size="xs" c="dimmed" className="num" role="status">
-                  {t.count(found.filter(fits).length)}
+                  {t.count(indicators.filter(fits).length)}
                 </Text>
                 {may ? <New /> : null}
               </Group>
-              {found.some(fits) ? (
-                <Rows rows={found.toSorted(byOrder)} may={may} fits={fits} isAll={!wanted} />
+              {indicators.some(fits) ? (
+                <Rows
+                  rows={indicators.toSorted(byOrder)}
+                  may={may}
+                  fits={fits}
+                  isAll={!filterText}
+                />
               ) : (
-                <NoneFits />
+                <NoMatches />
               )}
             </>
           )
         }
-      </Loaded>
+      </QueryResult>
     </Paper>
   )
 }
@@ -64,7 +69,7 @@ function byOrder(a: Indicator, b: Indicator): number {
 function New() {
   const t = useText()
   return (
-    <Button component={Go} to="/indicators/new" ml="auto" leftSection={<Plus size={14} />}>
+    <Button component={AppLink} to="/indicators/new" ml="auto" leftSection={<Plus size={14} />}>
       {t.new}
     </Button>
   )
@@ -73,10 +78,10 @@ function New() {
 function First({ may }: { may: boolean }) {
   const t = useText()
   return (
-    <Empty icon={Gauge} title={may ? t.first : t.nobody}>
+    <EmptyState icon={Gauge} title={may ? t.first : t.nobody}>
       <p>{t.firstBody}</p>
       {may ? <New /> : null}
-    </Empty>
+    </EmptyState>
   )
 }
 
@@ -84,7 +89,7 @@ interface RowsProps {
   /** In their order, also those that do not fit the filter: moving one numbers all. */
   rows: Indicator[]
   may: boolean
-  fits: (one: Indicator) => boolean
+  fits: (indicator: Indicator) => boolean
   isAll: boolean
 }
 
@@ -94,29 +99,29 @@ function Rows({ rows, may, fits, isAll }: RowsProps) {
   const move = async (from: number, to: number) => {
     const next = rows.toSpliced(from, 1).toSpliced(to, 0, rows[from]!)
     const moved = next
-      .map((one, i) => ({ one, order: (i + 1) * 10 }))
-      .filter(({ one, order }) => one.order !== order)
+      .map((indicator, i) => ({ one: indicator, order: (i + 1) * 10 }))
+      .filter(({ one: indicator, order }) => indicator.order !== order)
     client.setQueryData(
       indicatorsQuery.queryKey,
-      next.map((one, i) => ({ ...one, order: (i + 1) * 10 })),
+      next.map((indicator, i) => ({ ...indicator, order: (i + 1) * 10 })),
     )
     try {
-      for (const { one, order } of moved)
+      for (const { one: indicator, order } of moved)
         await ok(
-          api.PATCH('/indicator/{id}', { params: { path: { id: one.id } }, body: { order } }),
+          api.PATCH('/indicator/{id}', { params: { path: { id: indicator.id } }, body: { order } }),
         )
     } catch (fault) {
-      failed(fault)
+      showError(fault)
     }
     void client.invalidateQueries({ queryKey: ['indicator'] })
   }
   // Among a few of them nobody sees where one goes.
   const mayMove = may && isAll
-  return rows.map((one, i) =>
-    fits(one) ? (
+  return rows.map((indicator, i) =>
+    fits(indicator) ? (
       <Row
-        key={one.id}
-        one={one}
+        key={indicator.id}
+        indicator={indicator}
         onUp={mayMove && i > 0 ? () => void move(i, i - 1) : undefined}
         onDown={mayMove && i < rows.length - 1 ? () => void move(i, i + 1) : undefined}
         may={may}
@@ -126,47 +131,47 @@ function Rows({ rows, may, fits, isAll }: RowsProps) {
 }
 
 interface RowProps {
-  one: Indicator
+  indicator: Indicator
   may: boolean
   onUp?: () => void
   onDown?: () => void
 }
 
-function Row({ one, may, onUp, onDown }: RowProps) {
+function Row({ indicator, may, onUp, onDown }: RowProps) {
   const t = useText()
   const w = useWords()
-  const value = one.type === 'progress' ? `${one.value} %` : brief(one)
+  const value = indicator.type === 'progress' ? `${indicator.value} %` : shortText(indicator)
   return (
     <div className="row ind-row">
-      <StateIcon look={watchLook(one)} title={watchWord(one)} />
+      <StateIcon look={monitorLook(indicator)} title={monitorStateText(indicator)} />
       <div className="clip ind-name">
-        <Go to={`/indicators/${one.id}`} className="ind-link">
-          {one.title}
-        </Go>
+        <AppLink to={`/indicators/${indicator.id}`} className="ind-link">
+          {indicator.title}
+        </AppLink>
         <Text size="xs" c="dimmed" className="clip" component="div">
-          {t.kinds[one.type]} · {t.pushed} <Ago at={one.last_push} />
+          {t.kinds[indicator.type]} · {t.pushed} <Ago at={indicator.last_push} />
         </Text>
       </div>
       <Text fw={600} className="clip num ind-value">
         {value}
       </Text>
       <Group gap={6} className="ind-marks">
-        {one.stale ? <Badge size="sm">{t.silent}</Badge> : null}
-        {one.sticky ? <Badge size="sm">{t.sticky}</Badge> : null}
-        {one.public ? <Badge size="sm">{t.isPublic}</Badge> : null}
+        {indicator.stale ? <Badge size="sm">{t.silent}</Badge> : null}
+        {indicator.sticky ? <Badge size="sm">{t.sticky}</Badge> : null}
+        {indicator.public ? <Badge size="sm">{t.isPublic}</Badge> : null}
       </Group>
       {may ? (
         <Group gap={2} wrap="nowrap" className="ind-acts">
-          <ActionIcon aria-label={t.up(one.title)} disabled={!onUp} onClick={onUp}>
+          <ActionIcon aria-label={t.up(indicator.title)} disabled={!onUp} onClick={onUp}>
             <ArrowUp size={14} />
           </ActionIcon>
-          <ActionIcon aria-label={t.down(one.title)} disabled={!onDown} onClick={onDown}>
+          <ActionIcon aria-label={t.down(indicator.title)} disabled={!onDown} onClick={onDown}>
             <ArrowDown size={14} />
           </ActionIcon>
           <ActionIcon
-            component={Go}
-            to={`/indicators/${one.id}/edit`}
-            aria-label={`${w.edit}: ${one.title}`}
+            component={AppLink}
+            to={`/indicators/${indicator.id}/edit`}
+            aria-label={`${w.edit}: ${indicator.title}`}
           >
             <Pencil size={14} />
           </ActionIcon>

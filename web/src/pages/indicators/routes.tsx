@@ -1,12 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/routes'
 import { validRange } from '../../ui/chart/timeRange'
-import { sought } from '../../ui/list/listSearch'
+import { validListSearch } from '../../ui/list/listSearch'
 
 export const indicatorsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/indicators',
-  validateSearch: sought,
+  validateSearch: validListSearch,
   component: lazyRouteComponent(() => import('./IndicatorsPage'), 'IndicatorsPage'),
 })
 

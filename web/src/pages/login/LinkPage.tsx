@@ -3,9 +3,9 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ok, type Shape, UI } from '../../api/client'
-import { Card } from './LoginCard'
-import { Providers, useMethods } from './ProviderButtons'
-import { type Asked, askedBy, SecondStep } from './SecondStep'
+import { LoginCard } from './LoginCard'
+import { ProviderButtons, useMethods } from './ProviderButtons'
+import { SecondStep, type SecondStepRequest, secondStepOf } from './SecondStep'
 import { useText } from './text'
 
 /** Taken out of the address at once: not in the history, not in a screenshot. */
@@ -26,12 +26,12 @@ export function LinkPage() {
   })
   if (link.isError)
     return (
-      <Card title={t.linkGone} onSubmit={() => {}}>
+      <LoginCard title={t.linkGone} onSubmit={() => {}}>
         <Text size="sm">{t.linkGoneBody}</Text>
         <Anchor component={Link} to="/login" size="sm">
           {t.back}
         </Anchor>
-      </Card>
+      </LoginCard>
     )
   if (!link.data) return null
   return link.data.password ? (
@@ -47,22 +47,22 @@ function WithoutPassword({ link }: { link: Shape<'LinkShown'> }) {
   const methods = useMethods(link.customer_name)
   const isInvitation = link.kind === 'invitation'
   return (
-    <Card
+    <LoginCard
       title={isInvitation ? t.linkInvitation(link.customer_name) : t.linkNoPassword}
       onSubmit={() => {}}
     >
       <Text size="sm">
         {t.linkThrough(link.customer_name, link.email)} {isInvitation ? t.linkAccepts : null}
       </Text>
-      <Providers doors={methods?.providers ?? []} to={`/${link.customer_name}`} />
-    </Card>
+      <ProviderButtons doors={methods?.providers ?? []} to={`/${link.customer_name}`} />
+    </LoginCard>
   )
 }
 
 function Redeem({ link, token }: { link: Shape<'LinkShown'>; token: string }) {
   const t = useText()
   const [password, setPassword] = useState('')
-  const [asked, setAsked] = useState<Asked | null>(null)
+  const [request, setAsked] = useState<SecondStepRequest | null>(null)
   const [hasAccount, setHasAccount] = useState(false)
   const isInvitation = link.kind === 'invitation'
   const redeem = useMutation({
@@ -74,33 +74,33 @@ function Redeem({ link, token }: { link: Shape<'LinkShown'>; token: string }) {
       return null
     },
     onSuccess: (answer) => {
-      const more = answer && askedBy(answer)
+      const more = answer && secondStepOf(answer)
       if (more) setAsked(more)
       else if (answer) location.assign(UI)
     },
   })
-  if (asked)
+  if (request)
     return (
       <SecondStep
-        asked={asked}
+        request={request}
         onIn={() => location.assign(UI)}
         onOver={() => location.assign(UI)}
       />
     )
   if (redeem.isSuccess && !isInvitation)
     return (
-      <Card title={t.linkReset} onSubmit={() => {}}>
+      <LoginCard title={t.linkReset} onSubmit={() => {}}>
         <Text size="sm" role="status">
           {t.passwordSet}
         </Text>
         <Anchor component={Link} to="/login" size="sm">
           {t.back}
         </Anchor>
-      </Card>
+      </LoginCard>
     )
   const isKnown = isInvitation && (link.has_password || hasAccount)
   return (
-    <Card
+    <LoginCard
       title={isInvitation ? t.linkInvitation(link.customer_name) : t.linkReset}
       error={redeem.error}
       onSubmit={() => redeem.mutate()}
@@ -125,6 +125,6 @@ function Redeem({ link, token }: { link: Shape<'LinkShown'>; token: string }) {
       <Button type="submit" size="sm" loading={redeem.isPending}>
         {isInvitation ? t.accept : t.setPassword}
       </Button>
-    </Card>
+    </LoginCard>
   )
 }

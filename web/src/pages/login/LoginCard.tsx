@@ -9,7 +9,7 @@ interface Props {
 }
 
 /** A small form alone on the page: everything before somebody is in. */
-export function Card({ title, children, error, onSubmit }: Props) {
+export function LoginCard({ title, children, error, onSubmit }: Props) {
   useEffect(() => {
     document.title = `${title} · Belvedere`
   }, [title])

@@ -3,20 +3,20 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { api, ok, UI } from '../../api/client'
-import { Card } from './LoginCard'
-import { Providers, useMethods } from './ProviderButtons'
-import { type Asked, askedBy, SecondStep } from './SecondStep'
+import { LoginCard } from './LoginCard'
+import { ProviderButtons, useMethods } from './ProviderButtons'
+import { SecondStep, type SecondStepRequest, secondStepOf } from './SecondStep'
 import { useText } from './text'
 
 const loginRoute = getRouteApi('/login')
 
 export function LoginPage() {
   const { to, problem } = loginRoute.useSearch()
-  const [asked, setAsked] = useState<Asked | null>(null)
+  const [request, setAsked] = useState<SecondStepRequest | null>(null)
   useSetup()
   // A full load: whatever an earlier person left in memory is gone.
   const enter = () => location.assign(UI + (to ?? '/').replace(/^\//, ''))
-  if (asked) return <SecondStep asked={asked} onIn={enter} onOver={() => setAsked(null)} />
+  if (request) return <SecondStep request={request} onIn={enter} onOver={() => setAsked(null)} />
   return <FirstStep to={to} problem={problem} onAsked={setAsked} onIn={enter} />
 }
 
@@ -36,7 +36,7 @@ function useSetup(): void {
 interface Props {
   to?: string
   problem?: string
-  onAsked: (asked: Asked) => void
+  onAsked: (request: SecondStepRequest) => void
   onIn: () => void
 }
 
@@ -49,13 +49,13 @@ function FirstStep({ to, problem, onAsked, onIn }: Props) {
   const login = useMutation({
     mutationFn: () => ok(api.POST('/api/auth/login', { body: { email, password } })),
     onSuccess: (answer) => {
-      const more = askedBy(answer)
+      const more = secondStepOf(answer)
       if (more) onAsked(more)
       else onIn()
     },
   })
   return (
-    <Card title={t.title} error={login.error} onSubmit={() => login.mutate()}>
+    <LoginCard title={t.title} error={login.error} onSubmit={() => login.mutate()}>
       {problem ? <Alert color="orange">{t.problems[problem] ?? problem}</Alert> : null}
       {methods?.password === false ? null : (
         <>
@@ -83,7 +83,7 @@ function FirstStep({ to, problem, onAsked, onIn }: Props) {
           {methods?.providers.length ? <Divider label={t.or} /> : null}
         </>
       )}
-      <Providers doors={methods?.providers ?? []} to={to} />
-    </Card>
+      <ProviderButtons doors={methods?.providers ?? []} to={to} />
+    </LoginCard>
   )
 }

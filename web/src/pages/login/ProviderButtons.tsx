@@ -15,20 +15,20 @@ export function useMethods(customer?: string): Shape<'MethodsRecord'> | undefine
 }
 
 /** A button for each provider; afterwards the browser is at the page `to`. */
-export function Providers({ doors, to }: { doors: Shape<'DoorRecord'>[]; to?: string }) {
+export function ProviderButtons({ doors, to }: { doors: Shape<'DoorRecord'>[]; to?: string }) {
   const t = useText()
   const target = `?to=${encodeURIComponent(UI + (to ?? '/').replace(/^\//, ''))}`
   return (
     <>
-      {doors.map((one) => (
+      {doors.map((provider) => (
         <Button
-          key={one.id}
+          key={provider.id}
           component="a"
           size="sm"
           variant="default"
-          href={ROOT + one.begin.replace(/^\//, '') + target}
+          href={ROOT + provider.begin.replace(/^\//, '') + target}
         >
-          {t.through(one.name)}
+          {t.through(provider.name)}
         </Button>
       ))}
     </>

@@ -3,18 +3,18 @@ import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ok } from '../../api/client'
-import { Card } from './LoginCard'
+import { LoginCard } from './LoginCard'
 import { useText } from './text'
 
 export function RecoverPage() {
   const t = useText()
   const [email, setEmail] = useState('')
-  const ask = useMutation({
+  const recover = useMutation({
     mutationFn: () => ok(api.POST('/api/auth/password/recover', { body: { email } })),
   })
   return (
-    <Card title={t.recoverTitle} error={ask.error} onSubmit={() => ask.mutate()}>
-      {ask.isSuccess ? (
+    <LoginCard title={t.recoverTitle} error={recover.error} onSubmit={() => recover.mutate()}>
+      {recover.isSuccess ? (
         <Text size="sm" role="status">
           {t.recoverDone}
         </Text>
@@ -29,7 +29,7 @@ export function RecoverPage() {
             value={email}
             onChange={(event) => setEmail(event.currentTarget.value)}
           />
-          <Button type="submit" size="sm" loading={ask.isPending}>
+          <Button type="submit" size="sm" loading={recover.isPending}>
             {t.recover}
           </Button>
           <Text size="xs" c="dimmed">
@@ -40,6 +40,6 @@ export function RecoverPage() {
       <Anchor component={Link} to="/login" size="sm" ta="center">
         {t.back}
       </Anchor>
-    </Card>
+    </LoginCard>
   )
 }

@@ -3,33 +3,33 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
 import { RecoveryCodes } from '../../ui/account/RecoveryCodes'
-import { TotpPicture } from '../../ui/account/TotpQrCode'
-import { Card } from './LoginCard'
+import { TotpQrCode } from '../../ui/account/TotpQrCode'
+import { LoginCard } from './LoginCard'
 import { useText } from './text'
 
 /** What the password alone did not open: what is still asked for, and the ticket to bring. */
-export interface Asked {
-  what: 'totp' | 'setup'
+export interface SecondStepRequest {
+  step: 'totp' | 'setup'
   ticket: string
 }
 
 /** Whether an answer to a sign-in asks for more. */
-export function askedBy(answer: Shape<'LoginAnswer'>): Asked | null {
+export function secondStepOf(answer: Shape<'LoginAnswer'>): SecondStepRequest | null {
   if (!answer.second_factor || !answer.ticket) return null
-  return { what: answer.second_factor === 'setup' ? 'setup' : 'totp', ticket: answer.ticket }
+  return { step: answer.second_factor === 'setup' ? 'setup' : 'totp', ticket: answer.ticket }
 }
 
 interface Props {
-  asked: Asked
+  request: SecondStepRequest
   onIn: () => void
   onOver: () => void
 }
 
 /** After the password: a code, or first an app to make codes with. */
-export function SecondStep({ asked, onIn, onOver }: Props) {
+export function SecondStep({ request, onIn, onOver }: Props) {
   const t = useText()
-  const { ticket } = asked
-  const isNew = asked.what === 'setup'
+  const { ticket } = request
+  const isNew = request.step === 'setup'
   const [code, setCode] = useState('')
   const [codes, setCodes] = useState<string[] | null>(null)
   const begun = useQuery({
@@ -42,10 +42,11 @@ export function SecondStep({ asked, onIn, onOver }: Props) {
   })
   const enter = useMutation({
     mutationFn: () => ok(api.POST('/api/auth/login/second-factor', { body: { ticket, code } })),
-    onSuccess: (it) => (it.recovery_codes?.length ? setCodes(it.recovery_codes) : onIn()),
+    onSuccess: (answer) =>
+      answer.recovery_codes?.length ? setCodes(answer.recovery_codes) : onIn(),
   })
   return (
-    <Card
+    <LoginCard
       title={isNew ? t.factorTitle : t.codeTitle}
       error={enter.error ?? begun.error}
       onSubmit={() => enter.mutate()}
@@ -53,7 +54,7 @@ export function SecondStep({ asked, onIn, onOver }: Props) {
       {begun.data ? (
         <>
           <Text size="sm">{t.factorBody}</Text>
-          <TotpPicture qr={begun.data.qr} secret={begun.data.secret} />
+          <TotpQrCode qr={begun.data.qr} secret={begun.data.secret} />
         </>
       ) : null}
       <TextInput
@@ -72,6 +73,6 @@ export function SecondStep({ asked, onIn, onOver }: Props) {
         {t.startOver}
       </Button>
       <RecoveryCodes codes={codes} onClose={onIn} />
-    </Card>
+    </LoginCard>
   )
 }

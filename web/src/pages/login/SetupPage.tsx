@@ -3,26 +3,26 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok, UI } from '../../api/client'
 import { byField } from '../../api/errors'
-import { Card } from './LoginCard'
+import { LoginCard } from './LoginCard'
 import { useText } from './text'
 
 export function SetupPage() {
   const t = useText()
-  const [it, setIt] = useState({ code: '', organization: '', email: '', password: '' })
+  const [form, setIt] = useState({ code: '', organization: '', email: '', password: '' })
   const setup = useMutation({
-    mutationFn: () => ok(api.POST('/-/setup', { body: it })),
+    mutationFn: () => ok(api.POST('/-/setup', { body: form })),
     onSuccess: () => location.assign(UI),
   })
   const faults = byField(setup.error)
-  const field = (name: keyof typeof it) => ({
+  const field = (name: keyof typeof form) => ({
     required: true,
-    value: it[name],
+    value: form[name],
     error: faults[name],
     onChange: (event: React.ChangeEvent<HTMLInputElement>) =>
-      setIt({ ...it, [name]: event.currentTarget.value }),
+      setIt({ ...form, [name]: event.currentTarget.value }),
   })
   return (
-    <Card title={t.setupTitle} error={setup.error} onSubmit={() => setup.mutate()}>
+    <LoginCard title={t.setupTitle} error={setup.error} onSubmit={() => setup.mutate()}>
       <Text size="sm">{t.setupBody}</Text>
       <TextInput autoFocus label={t.setupCode} autoComplete="off" {...field('code')} />
       <TextInput
@@ -41,6 +41,6 @@ export function SetupPage() {
       <Button type="submit" size="sm" loading={setup.isPending}>
         {t.setup}
       </Button>
-    </Card>
+    </LoginCard>
   )
 }

@@ -4,8 +4,8 @@ import { getRouteApi } from '@tanstack/react-router'
 import { Building2 } from 'lucide-react'
 import { api, ok, UI } from '../../api/client'
 import { profileQuery } from '../../app/session'
-import { Empty } from '../../ui/layout/EmptyState'
-import { failed } from '../../ui/toast'
+import { EmptyState } from '../../ui/layout/EmptyState'
+import { showError } from '../../ui/toast'
 import { useText } from './text'
 
 const switchRoute = getRouteApi('/switch')
@@ -16,15 +16,17 @@ export function SwitchPage() {
   const { to = '/' } = switchRoute.useSearch()
   const { data } = useQuery(profileQuery)
   const name = decodeURIComponent(to.split('/')[1]?.split('?')[0] ?? '')
-  const there = data?.customers.find((one) => one.name.toLowerCase() === name.toLowerCase())
+  const there = data?.customers.find(
+    (customer) => customer.name.toLowerCase() === name.toLowerCase(),
+  )
   const go = () =>
     there &&
     ok(api.PUT('/api/session/customer/{id}', { params: { path: { id: there.id } } })).then(
       () => location.assign(UI + to.replace(/^\//, '')),
-      failed,
+      showError,
     )
   return (
-    <Empty icon={Building2} title={t.switching}>
+    <EmptyState icon={Building2} title={t.switching}>
       <p>{t.switchBody(name)}</p>
       <Group justify="center" gap={8}>
         {there ? <Button onClick={go}>{t.switchTo(name)}</Button> : <p>{t.notMember}</p>}
@@ -32,6 +34,6 @@ export function SwitchPage() {
           {t.home}
         </Button>
       </Group>
-    </Empty>
+    </EmptyState>
   )
 }

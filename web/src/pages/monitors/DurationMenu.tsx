@@ -1,13 +1,13 @@
 import { Button, Menu } from '@mantine/core'
 import { ChevronDown } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { LASTING } from './actions'
+import { DURATIONS } from './actions'
 import { useText } from './text'
 
 const HOUR = 3_600_000
 
 /** A button that asks for how long. */
-export function LastingMenu({
+export function DurationMenu({
   label,
   icon,
   onPick,
@@ -35,7 +35,7 @@ export function LastingMenu({
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {LASTING.map((ms) => (
+        {DURATIONS.map((ms) => (
           <Menu.Item key={ms ?? 0} onClick={() => onPick(ms)}>
             {label} {word(ms)}
           </Menu.Item>

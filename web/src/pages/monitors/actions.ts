@@ -1,17 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { api, ok } from '../../api/client'
-import { failed } from '../../ui/toast'
+import { showError } from '../../ui/toast'
 
-export type Act = 'mute' | 'unmute' | 'pause' | 'resume' | 'delete'
+export type MonitorAction = 'mute' | 'unmute' | 'pause' | 'resume' | 'delete'
 
 /** Requests in flight at once when many monitors are changed. */
 const AT_ONCE = 6
 const HOUR = 3_600_000
 
 /** How long a mute or a pause may last; null: until it is ended. */
-export const LASTING = [HOUR, 8 * HOUR, 24 * HOUR, 168 * HOUR, null] as const
+export const DURATIONS = [HOUR, 8 * HOUR, 24 * HOUR, 168 * HOUR, null] as const
 
-function call(act: Act, id: string, ms: number | null): Promise<unknown> {
+function call(act: MonitorAction, id: string, ms: number | null): Promise<unknown> {
   const path = { params: { path: { id } } }
   const body = ms === null ? {} : { until: new Date(Date.now() + ms).toISOString() }
   switch (act) {
@@ -29,9 +29,9 @@ function call(act: Act, id: string, ms: number | null): Promise<unknown> {
 }
 
 /** Does one thing to one or many monitors; tells how many it worked for. */
-export function useMonitorActs() {
+export function useMonitorActions() {
   const client = useQueryClient()
-  return async (act: Act, ids: string[], ms: number | null = null): Promise<number> => {
+  return async (act: MonitorAction, ids: string[], ms: number | null = null): Promise<number> => {
     let good = 0
     const waiting = [...ids]
     const worker = async () => {
@@ -40,7 +40,7 @@ export function useMonitorActs() {
           await call(act, id, ms)
           good += 1
         } catch (fault) {
-          failed(fault)
+          showError(fault)
         }
       }
     }

@@ -3,10 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
 import { byField } from '../../api/errors'
-import { LEVELS, reaches } from '../../app/permissions'
+import { hasLevel, LEVELS } from '../../app/permissions'
 import { useProfile } from '../../app/session'
 import { FormDialog } from '../../ui/form/FormDialog'
-import { failed } from '../../ui/toast'
+import { showError } from '../../ui/toast'
 import { useText } from './text'
 
 interface Props {
@@ -26,14 +26,14 @@ export function InviteDialog({ opened, onClose, onLink }: Props) {
   const invite = useMutation({
     mutationFn: () =>
       ok(api.POST('/api/member', { body: { user: { email, name }, credential: level, tags } })),
-    onError: failed,
-    onSuccess: (made) => {
+    onError: showError,
+    onSuccess: (invitation) => {
       void client.invalidateQueries({ queryKey: ['member'] })
       onClose()
       setEmail('')
       setName('')
       setTags([])
-      if (made.invitation) onLink(made.invitation)
+      if (invitation.invitation) onLink(invitation.invitation)
     },
   })
   const faults = byField(invite.error)
@@ -64,7 +64,7 @@ export function InviteDialog({ opened, onClose, onLink }: Props) {
         label={t.level}
         description={t.may[level]}
         allowDeselect={false}
-        data={LEVELS.filter((one) => one !== 'owner' && reaches(credential, one))}
+        data={LEVELS.filter((level) => level !== 'owner' && hasLevel(credential, level))}
         value={level}
         onChange={(value) => value && setLevel(value)}
       />

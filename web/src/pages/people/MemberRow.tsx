@@ -3,12 +3,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Crown, Ellipsis, KeyRound, ShieldOff, UserCheck, UserMinus, UserX } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../api/client'
-import { LEVELS, reaches } from '../../app/permissions'
+import { hasLevel, LEVELS } from '../../app/permissions'
 import { useCan, useProfile } from '../../app/session'
-import { Confirm } from '../../ui/form/ConfirmDialog'
+import { ConfirmDialog } from '../../ui/form/ConfirmDialog'
 import { Initials } from '../../ui/layout/Initials'
 import { useWords } from '../../ui/text'
-import { done, failed } from '../../ui/toast'
+import { showError, showSuccess } from '../../ui/toast'
 import { useText } from './text'
 
 type Member = Shape<'MemberRecord'>
@@ -19,8 +19,8 @@ function useChange(member: Member) {
   const params = { path: { id: member.id } }
   return useMutation({
     mutationFn: (body: Shape<'Patch'>) => ok(api.PATCH('/api/member/{id}', { params, body })),
-    onError: failed,
-    onSuccess: () => done(t.changed),
+    onError: showError,
+    onSuccess: () => showSuccess(t.changed),
     onSettled: () => client.invalidateQueries({ queryKey: ['member'] }),
   })
 }
@@ -41,7 +41,7 @@ export function MemberRow({
     useCan()('member.edit') &&
     !isMe &&
     member.credential !== 'owner' &&
-    reaches(profile.credential, member.credential as 'viewer')
+    hasLevel(profile.credential, member.credential as 'viewer')
   const name = member.user.name || member.user.username
   return (
     <div role="listitem" className="row people-row">
@@ -66,7 +66,7 @@ export function MemberRow({
           aria-label={t.levelOf(name)}
           allowDeselect={false}
           disabled={change.isPending}
-          data={LEVELS.filter((one) => one !== 'owner' && reaches(profile.credential, one))}
+          data={LEVELS.filter((level) => level !== 'owner' && hasLevel(profile.credential, level))}
           value={member.credential}
           onChange={(credential) =>
             credential && credential !== member.credential && change.mutate({ credential })
@@ -92,24 +92,24 @@ function MemberMenu({ member, mayEdit, onLink, change }: MenuProps) {
   const w = useWords()
   const client = useQueryClient()
   const can = useCan()
-  const [asked, ask] = useState<'remove' | 'hand' | null>(null)
+  const [dialog, setDialog] = useState<'remove' | 'hand' | null>(null)
   const params = { path: { id: member.id } }
   const name = member.user.name || member.user.username
   const settled = () => client.invalidateQueries({ queryKey: ['member'] })
-  const link = () => ok(api.POST('/api/member/{id}/reset', { params })).then(onLink, failed)
+  const link = () => ok(api.POST('/api/member/{id}/reset', { params })).then(onLink, showError)
   const remove = useMutation({
     mutationFn: () => ok(api.DELETE('/api/member/{id}', { params })),
-    onError: failed,
-    onSuccess: () => ask(null),
+    onError: showError,
+    onSuccess: () => setDialog(null),
     onSettled: settled,
   })
   const hand = useMutation({
     mutationFn: () => ok(api.PUT('/api/customer/owner', { body: { member_id: member.id } })),
-    onError: failed,
+    onError: showError,
     onSuccess: () => location.reload(),
   })
   const dropFactor = () =>
-    ok(api.DELETE('/api/member/{id}/second-factor', { params })).then(settled, failed)
+    ok(api.DELETE('/api/member/{id}/second-factor', { params })).then(settled, showError)
   if (!mayEdit) return <span />
   return (
     <>
@@ -135,40 +135,40 @@ function MemberMenu({ member, mayEdit, onLink, change }: MenuProps) {
             {member.disabled ? t.enable : t.disable}
           </Menu.Item>
           {can('organization.edit') && !member.invited ? (
-            <Menu.Item leftSection={<Crown size={14} />} onClick={() => ask('hand')}>
+            <Menu.Item leftSection={<Crown size={14} />} onClick={() => setDialog('hand')}>
               {t.handOver}
             </Menu.Item>
           ) : null}
           <Menu.Item
             color="red"
             leftSection={<UserMinus size={14} />}
-            onClick={() => ask('remove')}
+            onClick={() => setDialog('remove')}
           >
             {t.remove}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Confirm
-        opened={asked === 'remove'}
+      <ConfirmDialog
+        opened={dialog === 'remove'}
         title={`${t.remove}: ${name}`}
         action={t.remove}
         busy={remove.isPending}
-        onClose={() => ask(null)}
+        onClose={() => setDialog(null)}
         onConfirm={remove.mutate}
       >
         {t.removeBody}
-      </Confirm>
-      <Confirm
-        opened={asked === 'hand'}
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={dialog === 'hand'}
         title={t.handOver}
         word={name}
         action={t.handOver}
         busy={hand.isPending}
-        onClose={() => ask(null)}
+        onClose={() => setDialog(null)}
         onConfirm={hand.mutate}
       >
         {t.handOverBody(name)}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

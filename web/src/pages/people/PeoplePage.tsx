@@ -10,8 +10,8 @@ import { LEVELS } from '../../app/permissions'
 import { useCan } from '../../app/session'
 import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
-import { OnceLink } from '../../ui/account/OneTimeLink'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { OneTimeLink } from '../../ui/account/OneTimeLink'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
 import { InviteDialog } from './InviteDialog'
 import { MemberRow } from './MemberRow'
@@ -38,15 +38,15 @@ export function PeoplePage() {
           ) : null
         }
       >
-        <Loaded query={members}>
+        <QueryResult query={members}>
           {(all) => (
             <div role="list">
-              {all.map((one) => (
-                <MemberRow key={one.id} member={one} onLink={setLink} />
+              {all.map((member) => (
+                <MemberRow key={member.id} member={member} onLink={setLink} />
               ))}
             </div>
           )}
-        </Loaded>
+        </QueryResult>
       </Section>
       <Section title={t.levels} padded>
         <SimpleGrid cols={{ base: 1, sm: 2, lg: 5 }}>
@@ -63,9 +63,13 @@ export function PeoplePage() {
         </SimpleGrid>
       </Section>
       <InviteDialog opened={inviting} onClose={close} onLink={setLink} />
-      <OnceLink title={t.linkTitle} value={link && addressOf(link)} onClose={() => setLink(null)}>
+      <OneTimeLink
+        title={t.linkTitle}
+        value={link && addressOf(link)}
+        onClose={() => setLink(null)}
+      >
         {t.linkBody}
-      </OnceLink>
+      </OneTimeLink>
     </Stack>
   )
 }

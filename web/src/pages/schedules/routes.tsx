@@ -1,12 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/routes'
 import { type RawSearch, textParam } from '../../lib/search'
-import { sought } from '../../ui/list/listSearch'
+import { validListSearch } from '../../ui/list/listSearch'
 
 export const schedulesRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/schedules',
-  validateSearch: sought,
+  validateSearch: validListSearch,
   component: lazyRouteComponent(() => import('./list/SchedulesPage'), 'SchedulesPage'),
 })
 

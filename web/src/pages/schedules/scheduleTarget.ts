@@ -9,14 +9,14 @@ function keyFor({ task_id, workflow_id }: Starts): string {
 }
 
 /** What a schedule starts; undefined when it is gone or not for this reader. */
-export function useTargetOf(one: Starts): Target | undefined {
-  return useTargets().find((target) => keyOf(target) === keyFor(one))
+export function useTargetOf(schedule: Starts): Target | undefined {
+  return useTargets().find((target) => keyOf(target) === keyFor(schedule))
 }
 
 /** The same for many schedules: the name of what one starts. */
-export function useTargetNames(): (one: Starts) => string | undefined {
+export function useTargetNames(): (schedule: Starts) => string | undefined {
   const names = new Map(useTargets().map((target) => [keyOf(target), target.name]))
-  return (one) => names.get(keyFor(one))
+  return (schedule) => names.get(keyFor(schedule))
 }
 
 export function homeOf(target: Target): string {

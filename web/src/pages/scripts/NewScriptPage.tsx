@@ -5,12 +5,12 @@ import { byField } from '../../api/errors'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
-import { useGo } from '../../ui/AppLink'
+import { useAppNavigate } from '../../ui/AppLink'
 import { CodeEditor } from '../../ui/editor/CodeEditor'
-import { Unsaved } from '../../ui/form/UnsavedChanges'
-import { Empty } from '../../ui/layout/EmptyState'
+import { UnsavedChanges } from '../../ui/form/UnsavedChanges'
+import { EmptyState } from '../../ui/layout/EmptyState'
 import { useWords } from '../../ui/text'
-import { done, failed } from '../../ui/toast'
+import { showError, showSuccess } from '../../ui/toast'
 import { createScript } from './files'
 import './scripts.css'
 import { useText } from './text'
@@ -21,13 +21,13 @@ export function NewScriptPage() {
   const t = useText()
   usePageTitle(t.newScript)
   const mayEdit = useCan()('script.edit')
-  return mayEdit ? <Form /> : <Empty title={t.adminsEdit} />
+  return mayEdit ? <Form /> : <EmptyState title={t.adminsEdit} />
 }
 
 function Form() {
   const t = useText()
   const w = useWords()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const [filename, setFilename] = useState('script.sh')
   const [description, setDescription] = useState('')
@@ -36,14 +36,14 @@ function Form() {
     mutationFn: () => createScript({ filename, description, source }),
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: ['file'] })
-      done(t.created)
+      showSuccess(t.created)
     },
-    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && showError(fault),
   })
   // Once the page knows that all is saved, it lets its reader go.
-  const made = create.data?.id
+  const scriptId = create.data?.id
   useEffect(() => {
-    if (made) go(`/scripts/${made}`)
+    if (scriptId) go(`/scripts/${scriptId}`)
   })
   const errors = byField(create.error)
   const submit = () => !create.isPending && create.mutate()
@@ -83,7 +83,7 @@ function Form() {
           check
         />
       </div>
-      <Unsaved when={source !== FIRST && !create.isSuccess} />
+      <UnsavedChanges when={source !== FIRST && !create.isSuccess} />
     </Stack>
   )
 }

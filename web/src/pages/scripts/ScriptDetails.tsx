@@ -2,39 +2,39 @@ import { Button, Stack, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { byField } from '../../api/errors'
 import type { Script } from '../../api/queries/automation/script'
-import { tellFailed } from '../../ui/editConflict/EditConflict'
-import { FieldsMeanwhile } from '../../ui/editConflict/FieldsConflict'
-import { useHeld } from '../../ui/editConflict/heldVersion'
+import { reportSaveError } from '../../ui/editConflict/EditConflict'
+import { FieldsConflict } from '../../ui/editConflict/FieldsConflict'
+import { useHeldVersion } from '../../ui/editConflict/heldVersion'
 import { Section } from '../../ui/layout/Section'
 import { useWords } from '../../ui/text'
-import { done } from '../../ui/toast'
+import { showSuccess } from '../../ui/toast'
 import { changeFile } from './files'
 import { useText } from './text'
 
 const detailsOf = ({ filename, description }: Script) => ({ filename, description })
 
 /** Name and description; the content has a form of its own. */
-export function Details({ file, readOnly }: { file: Script; readOnly: boolean }) {
+export function ScriptDetails({ file, readOnly }: { file: Script; readOnly: boolean }) {
   const t = useText()
   const w = useWords()
   const client = useQueryClient()
-  const held = useHeld(file, detailsOf)
-  const { values, set, isDirty } = held
+  const heldVersion = useHeldVersion(file, detailsOf)
+  const { values, set, isDirty } = heldVersion
   const again = () => void client.invalidateQueries({ queryKey: ['file'] })
   const save = useMutation({
-    mutationFn: () => changeFile(held.base, values),
+    mutationFn: () => changeFile(heldVersion.base, values),
     onSuccess: (saved) => {
-      held.rebase(saved, false)
+      heldVersion.rebase(saved, false)
       again()
-      done(w.saved)
+      showSuccess(w.saved)
     },
-    onError: (fault) => tellFailed(fault, again),
+    onError: (fault) => reportSaveError(fault, again),
   })
   const errors = byField(save.error)
   return (
     <Section title={t.details} padded>
       <Stack gap={8}>
-        <FieldsMeanwhile object="file" held={held} fieldsOf={detailsOf} save={save} />
+        <FieldsConflict object="file" heldVersion={heldVersion} fieldsOf={detailsOf} save={save} />
         <TextInput
           label={t.filename}
           readOnly={readOnly}

@@ -5,29 +5,29 @@ import { Download, Play, Save } from 'lucide-react'
 import { address } from '../../api/client'
 import {
   type Script,
+  type ScriptWithText,
+  scriptWithTextQuery,
   usersOfScriptQuery,
-  type WholeScript,
-  wholeScriptQuery,
 } from '../../api/queries/automation/script'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
 import { bytes } from '../../lib/format'
-import { Go, useGo } from '../../ui/AppLink'
-import { Meanwhile } from '../../ui/editConflict/EditConflict'
+import { AppLink, useAppNavigate } from '../../ui/AppLink'
+import { EditConflict } from '../../ui/editConflict/EditConflict'
 import { useText as useMeanwhileText } from '../../ui/editConflict/text'
 import { CodeEditor } from '../../ui/editor/CodeEditor'
 import { DiffView } from '../../ui/editor/DiffView'
 import { Versions } from '../../ui/editor/Versions'
 import { DeleteButton } from '../../ui/form/EditForm'
-import { Unsaved } from '../../ui/form/UnsavedChanges'
-import { Empty } from '../../ui/layout/EmptyState'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { UnsavedChanges } from '../../ui/form/UnsavedChanges'
+import { EmptyState } from '../../ui/layout/EmptyState'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
 import { useWords } from '../../ui/text'
-import { done } from '../../ui/toast'
+import { showSuccess } from '../../ui/toast'
 import { deleteFile } from './files'
-import { Details } from './ScriptDetails'
+import { ScriptDetails } from './ScriptDetails'
 import './scripts.css'
 import { useText } from './text'
 import { UploadButton } from './UploadButton'
@@ -39,19 +39,23 @@ export function ScriptPage() {
   const t = useText()
   const { id } = scriptRoute.useParams()
   const mayRead = useCan()('script.read')
-  const query = useQuery({ ...wholeScriptQuery(id), enabled: mayRead })
+  const query = useQuery({ ...scriptWithTextQuery(id), enabled: mayRead })
   usePageTitle(query.data?.file.filename ?? t.list, t.list)
-  if (!mayRead) return <Empty title={t.managersOnly} />
-  return <Loaded query={query}>{(whole) => <Inside key={whole.file.id} whole={whole} />}</Loaded>
+  if (!mayRead) return <EmptyState title={t.managersOnly} />
+  return (
+    <QueryResult query={query}>
+      {(script) => <Inside key={script.file.id} script={script} />}
+    </QueryResult>
+  )
 }
 
-function Inside({ whole }: { whole: WholeScript }) {
-  const { file, content } = whole
+function Inside({ script }: { script: ScriptWithText }) {
+  const { file, content } = script
   const t = useText()
   const w = useWords()
   const m = useMeanwhileText()
   const mayEdit = useCan()('script.edit')
-  const text = useScriptText(whole)
+  const text = useScriptText(script)
   useKeys({ 'mod+s': text.save })
   return (
     <>
@@ -73,7 +77,7 @@ function Inside({ whole }: { whole: WholeScript }) {
           >
             {t.download}
           </Button>
-          {mayEdit ? <UploadButton over={file} word={t.replace} said={t.saved} /> : null}
+          {mayEdit ? <UploadButton over={file} word={t.replace} successText={t.saved} /> : null}
           {mayEdit ? (
             <Button
               leftSection={<Save size={14} />}
@@ -87,7 +91,7 @@ function Inside({ whole }: { whole: WholeScript }) {
         </Group>
       </div>
       {text.theirs ? (
-        <Meanwhile
+        <EditConflict
           object="file"
           id={file.id}
           version={file.version}
@@ -96,7 +100,7 @@ function Inside({ whole }: { whole: WholeScript }) {
           onKeep={() => text.settle(true)}
         >
           <DiffView before={text.base.text} after={text.theirs.text} label={m.difference} />
-        </Meanwhile>
+        </EditConflict>
       ) : null}
       <div className="scripts-split">
         <div className="scripts-editor">
@@ -115,25 +119,25 @@ function Inside({ whole }: { whole: WholeScript }) {
         </div>
         <Stack gap={12}>
           <UsedBy file={file} mayEdit={mayEdit} />
-          <Details file={file} readOnly={!mayEdit} />
+          <ScriptDetails file={file} readOnly={!mayEdit} />
           <Section title={t.versions} padded>
             <Versions id={file.id} />
           </Section>
         </Stack>
       </div>
-      <Unsaved when={text.isDirty} />
+      <UnsavedChanges when={text.isDirty} />
     </>
   )
 }
 
 function UsedBy({ file, mayEdit }: { file: Script; mayEdit: boolean }) {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const { data: users = [] } = useQuery(usersOfScriptQuery(file.id))
   const remove = async () => {
     await deleteFile(file.id)
-    done(t.deleted)
+    showSuccess(t.deleted)
     go('/scripts')
     client.removeQueries({ queryKey: ['file', file.id] })
     void client.invalidateQueries({ queryKey: ['file', 'list'] })
@@ -143,15 +147,20 @@ function UsedBy({ file, mayEdit }: { file: Script; mayEdit: boolean }) {
     <Section title={t.usedBy} padded>
       <Stack gap={8}>
         {users.length === 0 ? <Text size="sm">{t.unused}</Text> : null}
-        {users.map((one) => (
-          <Anchor key={one.id} component={Go} to={`${homeOf(one._type)}/${one.id}`} size="sm">
-            {one.name}
+        {users.map((user) => (
+          <Anchor
+            key={user.id}
+            component={AppLink}
+            to={`${homeOf(user._type)}/${user.id}`}
+            size="sm"
+          >
+            {user.name}
           </Anchor>
         ))}
         {mayEdit ? (
           <Group gap={8}>
             <Button
-              component={Go}
+              component={AppLink}
               to="/tasks/new"
               search={{ script: file.id }}
               variant="default"

@@ -8,9 +8,9 @@ import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
 import { bytes } from '../../lib/format'
-import { Go, useGo } from '../../ui/AppLink'
-import { Empty } from '../../ui/layout/EmptyState'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { AppLink, useAppNavigate } from '../../ui/AppLink'
+import { EmptyState } from '../../ui/layout/EmptyState'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { useRowKeys } from '../../ui/list/rowKeys'
 import { Ago } from '../../ui/state/Time'
 import './scripts.css'
@@ -23,16 +23,16 @@ export function ScriptsPage() {
   const t = useText()
   usePageTitle(t.list)
   const can = useCan()
-  const go = useGo()
+  const go = useAppNavigate()
   const query = useQuery({ ...scriptsQuery, enabled: can('script.read') })
   const { q = '' } = scriptsRoute.useSearch()
   useRowKeys()
   useKeys(can('script.edit') ? { c: () => go('/scripts/new') } : {})
-  if (!can('script.read')) return <Empty icon={FileText} title={t.managersOnly} />
+  if (!can('script.read')) return <EmptyState icon={FileText} title={t.managersOnly} />
   return (
     <Paper withBorder>
       <Head count={query.data?.length} q={q} />
-      <Loaded query={query}>{(files) => <List files={files} q={q} />}</Loaded>
+      <QueryResult query={query}>{(files) => <List files={files} q={q} />}</QueryResult>
     </Paper>
   )
 }
@@ -67,15 +67,15 @@ function Head({ count, q }: { count: number | undefined; q: string }) {
 
 function Making() {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   return (
     <>
       <UploadButton
         word={t.upload}
-        said={t.uploaded}
-        onStored={(made) => go(`/scripts/${made.id}`)}
+        successText={t.uploaded}
+        onStored={(script) => go(`/scripts/${script.id}`)}
       />
-      <Button component={Go} to="/scripts/new" leftSection={<Plus size={14} />}>
+      <Button component={AppLink} to="/scripts/new" leftSection={<Plus size={14} />}>
         {t.newScript}
       </Button>
     </>
@@ -84,42 +84,42 @@ function Making() {
 
 function List({ files, q }: { files: Script[]; q: string }) {
   const t = useText()
-  const wanted = q.toLowerCase()
-  const shown = files.filter((one) =>
-    `${one.filename} ${one.description} ${one.tags.join(' ')}`.toLowerCase().includes(wanted),
+  const text = q.toLowerCase()
+  const visible = files.filter((file) =>
+    `${file.filename} ${file.description} ${file.tags.join(' ')}`.toLowerCase().includes(text),
   )
-  if (shown.length === 0)
+  if (visible.length === 0)
     return (
-      <Empty icon={FileText} title={files.length ? t.noneFit : t.first}>
+      <EmptyState icon={FileText} title={files.length ? t.noneFit : t.first}>
         {files.length ? null : t.firstBody}
-      </Empty>
+      </EmptyState>
     )
   return (
     <ul className="scripts-list" aria-label={t.list}>
-      {shown.map((one) => (
-        <li key={one.id}>
-          <Go to={`/scripts/${one.id}`} className="row scripts-row" data-row>
+      {visible.map((file) => (
+        <li key={file.id}>
+          <AppLink to={`/scripts/${file.id}`} className="row scripts-row" data-row>
             <FileText size={16} strokeWidth={1.6} aria-hidden="true" />
             <span style={{ minWidth: 0 }}>
               <Text size="sm" fw={600} className="clip">
-                {one.filename}
+                {file.filename}
               </Text>
-              {one.description ? (
+              {file.description ? (
                 <Text size="xs" c="dimmed" className="clip">
-                  {one.description}
+                  {file.description}
                 </Text>
               ) : null}
             </span>
             <Text size="xs" c="dimmed" span className="hide-sm">
-              {t.version(one.version)}
+              {t.version(file.version)}
             </Text>
             <Text size="xs" c="dimmed" span className="num hide-sm">
-              {bytes(one.size)}
+              {bytes(file.size)}
             </Text>
             <Text size="xs" c="dimmed" span ta="right">
-              <Ago at={one.last_update} />
+              <Ago at={file.last_update} />
             </Text>
-          </Go>
+          </AppLink>
         </li>
       ))}
     </ul>

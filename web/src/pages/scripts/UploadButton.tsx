@@ -2,7 +2,7 @@ import { Button, FileButton } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Upload } from 'lucide-react'
 import type { Script } from '../../api/queries/automation/script'
-import { done, failed } from '../../ui/toast'
+import { showError, showSuccess } from '../../ui/toast'
 import { uploadFile } from './files'
 
 interface Props {
@@ -10,21 +10,21 @@ interface Props {
   over?: Script
   word: string
   /** What is said when it is stored. */
-  said: string
+  successText: string
   onStored?: (file: Script) => void
 }
 
 /** Takes a file from the reader's machine. */
-export function UploadButton({ over, word, said, onStored }: Props) {
+export function UploadButton({ over, word, successText, onStored }: Props) {
   const client = useQueryClient()
   const upload = useMutation({
     mutationFn: (chosen: File) => uploadFile(chosen, over),
     onSuccess: (stored) => {
       void client.invalidateQueries({ queryKey: ['file'] })
-      done(said)
+      showSuccess(successText)
       onStored?.(stored)
     },
-    onError: failed,
+    onError: showError,
   })
   return (
     <FileButton onChange={(chosen) => chosen && upload.mutate(chosen)}>

@@ -1,5 +1,5 @@
 import { address, api, ok } from '../../api/client'
-import { refusal } from '../../api/errors'
+import { apiErrorOf } from '../../api/errors'
 import type { Script } from '../../api/queries/automation/script'
 
 const match = (version: number) => ({ 'if-match': String(version) })
@@ -11,8 +11,8 @@ interface Change {
 }
 
 export function changeFile(file: Script, body: Change): Promise<Script> {
-  const asked = { params: { path: { id: file.id } }, headers: match(file.version), body }
-  return ok<Script>(api.PUT('/file/{id}', asked as never))
+  const request = { params: { path: { id: file.id } }, headers: match(file.version), body }
+  return ok<Script>(api.PUT('/file/{id}', request as never))
 }
 
 export function createScript(body: Change): Promise<Script> {
@@ -30,7 +30,7 @@ export async function uploadFile(file: File, over?: Script): Promise<Script> {
     headers: over ? match(over.version) : undefined,
   })
   const body = await answer.json().catch(() => null)
-  if (!answer.ok) throw refusal(answer, body)
+  if (!answer.ok) throw apiErrorOf(answer, body)
   return body as Script
 }
 

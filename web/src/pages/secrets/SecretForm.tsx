@@ -17,7 +17,7 @@ import type { Secret } from '../../api/queries/automation/secret'
 import { taskNamesQuery } from '../../api/queries/automation/task'
 import { useKeys } from '../../app/keys'
 import { useWords } from '../../ui/text'
-import { done, failed } from '../../ui/toast'
+import { showError, showSuccess } from '../../ui/toast'
 import { useText } from './text'
 
 interface Props {
@@ -48,10 +48,10 @@ export function SecretForm({ old, taskId, onClose }: Props) {
       ),
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: ['secret'] })
-      done(t.saved)
+      showSuccess(t.saved)
       onClose()
     },
-    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && showError(fault),
   })
   const errors = byField(save.error)
   const submit = () => !save.isPending && name.trim() && save.mutate()
@@ -139,7 +139,7 @@ interface ScopeProps {
 function Scope({ value, onChange, readOnly }: ScopeProps) {
   const t = useText()
   const { data: tasks = [] } = useQuery(taskNamesQuery)
-  const scripts = tasks.filter((one) => one.type === 'script')
+  const scripts = tasks.filter((task) => task.type === 'script')
   return (
     <Select
       label={t.scope}
@@ -150,7 +150,10 @@ function Scope({ value, onChange, readOnly }: ScopeProps) {
       onChange={(next) => onChange(next === 'all' ? '' : (next ?? ''))}
       data={[
         { value: 'all', label: t.all },
-        ...scripts.map((one) => ({ value: one.id, label: `${one.name}, ${one.hostname}` })),
+        ...scripts.map((script) => ({
+          value: script.id,
+          label: `${script.name}, ${script.hostname}`,
+        })),
       ]}
     />
   )

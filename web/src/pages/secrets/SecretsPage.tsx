@@ -9,13 +9,13 @@ import { taskNamesQuery } from '../../api/queries/automation/task'
 import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
-import { Go } from '../../ui/AppLink'
-import { Confirm } from '../../ui/form/ConfirmDialog'
-import { Empty } from '../../ui/layout/EmptyState'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { AppLink } from '../../ui/AppLink'
+import { ConfirmDialog } from '../../ui/form/ConfirmDialog'
+import { EmptyState } from '../../ui/layout/EmptyState'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { Ago } from '../../ui/state/Time'
 import { useWords } from '../../ui/text'
-import { done, failed } from '../../ui/toast'
+import { showError, showSuccess } from '../../ui/toast'
 import { SecretForm } from './SecretForm'
 import './secrets.css'
 import { useText } from './text'
@@ -26,7 +26,7 @@ export function SecretsPage() {
   const t = useText()
   usePageTitle(t.list)
   const may = useCan()('secret.edit')
-  return may ? <Inside /> : <Empty icon={KeyRound} title={t.adminsOnly} />
+  return may ? <Inside /> : <EmptyState icon={KeyRound} title={t.adminsOnly} />
 }
 
 function Inside() {
@@ -54,16 +54,16 @@ function Inside() {
           {t.set}
         </Button>
       </Group>
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {(secrets) => (
           <List
-            secrets={secrets.filter((one) => !task || one.task_id === task)}
+            secrets={secrets.filter((secret) => !task || secret.task_id === task)}
             names={names}
             onChange={(old) => setForm({ old })}
             onRemove={setRemoving}
           />
         )}
-      </Loaded>
+      </QueryResult>
       {form ? <SecretForm old={form.old} taskId={task} onClose={() => setForm(null)} /> : null}
       <Removing secret={removing} onClose={() => setRemoving(null)} />
     </Paper>
@@ -73,7 +73,7 @@ function Inside() {
 function useTaskNames(): Map<string, string> {
   const { data = [] } = useQuery(taskNamesQuery)
   return new Map(
-    data.map((one) => [one.id, one.hostname ? `${one.name}, ${one.hostname}` : one.name]),
+    data.map((task) => [task.id, task.hostname ? `${task.name}, ${task.hostname}` : task.name]),
   )
 }
 
@@ -88,44 +88,44 @@ function List({ secrets, names, onChange, onRemove }: ListProps) {
   const t = useText()
   if (secrets.length === 0)
     return (
-      <Empty icon={KeyRound} title={t.first}>
+      <EmptyState icon={KeyRound} title={t.first}>
         {t.firstBody}
-      </Empty>
+      </EmptyState>
     )
   return (
     <ul className="secrets-list" aria-label={t.list}>
-      {secrets.map((one) => (
-        <li key={one.id} className="row secrets-row">
+      {secrets.map((secret) => (
+        <li key={secret.id} className="row secrets-row">
           <div style={{ minWidth: 0 }}>
             <Group gap={6} wrap="nowrap">
               <Text size="sm" fw={600} className="mono clip">
-                {one.name}
+                {secret.name}
               </Text>
               <Badge size="xs" className="secrets-kind">
-                {one.secret ? t.secret : t.variable}
+                {secret.secret ? t.secret : t.variable}
               </Badge>
             </Group>
             <Text size="xs" c="dimmed" className="clip">
-              {[one.description, one.secret ? '' : one.value].filter(Boolean).join(' · ')}
+              {[secret.description, secret.secret ? '' : secret.value].filter(Boolean).join(' · ')}
             </Text>
           </div>
           <Text size="sm" className="clip secrets-scope" component="div">
-            {one.task_id ? (
-              <Anchor component={Go} to={`/tasks/${one.task_id}`} size="sm">
-                {names.get(one.task_id) ?? t.goneTask}
+            {secret.task_id ? (
+              <Anchor component={AppLink} to={`/tasks/${secret.task_id}`} size="sm">
+                {names.get(secret.task_id) ?? t.goneTask}
               </Anchor>
             ) : (
               t.all
             )}
           </Text>
           <Text size="xs" c="dimmed" className="hide-sm" component="div">
-            <Ago at={one.last_update} /> {t.setBy(one.updated_by)}
+            <Ago at={secret.last_update} /> {t.setBy(secret.updated_by)}
           </Text>
           <Group gap={2} wrap="nowrap">
-            <ActionIcon aria-label={t.change(one.name)} onClick={() => onChange(one)}>
+            <ActionIcon aria-label={t.change(secret.name)} onClick={() => onChange(secret)}>
               <Pencil size={14} />
             </ActionIcon>
-            <ActionIcon aria-label={t.remove(one.name)} onClick={() => onRemove(one)}>
+            <ActionIcon aria-label={t.remove(secret.name)} onClick={() => onRemove(secret)}>
               <Trash2 size={14} />
             </ActionIcon>
           </Group>
@@ -148,13 +148,13 @@ function Removing({ secret, onClose }: { secret: Secret | null; onClose: () => v
       ),
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: ['secret'] })
-      done(t.deleted)
+      showSuccess(t.deleted)
       onClose()
     },
-    onError: failed,
+    onError: showError,
   })
   return (
-    <Confirm
+    <ConfirmDialog
       opened={!!secret}
       title={w.reallyDelete(secret?.name ?? '')}
       action={t.delete}
@@ -163,6 +163,6 @@ function Removing({ secret, onClose }: { secret: Secret | null; onClose: () => v
       onConfirm={() => secret && remove.mutate(secret)}
     >
       {t.deleteBody}
-    </Confirm>
+    </ConfirmDialog>
   )
 }

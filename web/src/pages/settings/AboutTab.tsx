@@ -3,36 +3,36 @@ import { useQuery } from '@tanstack/react-query'
 import { ROOT } from '../../api/client'
 import { aboutQuery } from '../../api/queries/about'
 import { dateTime, duration } from '../../lib/format'
-import { Loaded } from '../../ui/layout/QueryResult'
-import { ScriptsAsServer } from '../../ui/layout/ScriptUserWarning'
+import { QueryResult } from '../../ui/layout/QueryResult'
+import { ScriptUserWarning } from '../../ui/layout/ScriptUserWarning'
 import { Section } from '../../ui/layout/Section'
-import { Caution } from '../../ui/layout/Warning'
+import { Warning } from '../../ui/layout/Warning'
 import { useText } from './text'
 import './settings.css'
 
-export function About() {
+export function AboutTab() {
   const t = useText()
   const about = useQuery(aboutQuery)
   return (
-    <Loaded query={about}>
-      {(it) => (
+    <QueryResult query={about}>
+      {(about) => (
         <Stack gap="md">
-          {it.undeclared_proxies.length > 0 ? (
-            <Caution title={t.proxies}>
-              {t.proxiesBody} {it.undeclared_proxies.join(', ')}
-            </Caution>
+          {about.undeclared_proxies.length > 0 ? (
+            <Warning title={t.proxies}>
+              {t.proxiesBody} {about.undeclared_proxies.join(', ')}
+            </Warning>
           ) : null}
-          <ScriptsAsServer />
+          <ScriptUserWarning />
           <Section title="Belvedere" padded>
             <Table withRowBorders={false} variant="vertical" layout="fixed">
               <Table.Tbody>
-                <Row name={t.version} value={it.version} />
-                <Row name={t.engine} value={it.engine} />
-                <Row name={t.schema} value={String(it.schema)} />
-                <Row name={t.uptime} value={duration(it.uptime_s * 1000)} />
-                <Row name={t.serverTime} value={dateTime(it.time)} />
-                <Row name={t.agents} value={String(it.agents)} />
-                <Row name="Python" value={it.python} />
+                <Row name={t.version} value={about.version} />
+                <Row name={t.engine} value={about.engine} />
+                <Row name={t.schema} value={String(about.schema)} />
+                <Row name={t.uptime} value={duration(about.uptime_s * 1000)} />
+                <Row name={t.serverTime} value={dateTime(about.time)} />
+                <Row name={t.agents} value={String(about.agents)} />
+                <Row name="Python" value={about.python} />
               </Table.Tbody>
             </Table>
             <Group mt="sm">
@@ -47,11 +47,11 @@ export function About() {
           <Section title={t.licences} padded>
             <Table>
               <Table.Tbody>
-                {it.licences.map((one) => (
-                  <Table.Tr key={one.name}>
-                    <Table.Td>{one.name}</Table.Td>
-                    <Table.Td>{one.version}</Table.Td>
-                    <Table.Td>{one.licence}</Table.Td>
+                {about.licences.map((licence) => (
+                  <Table.Tr key={licence.name}>
+                    <Table.Td>{licence.name}</Table.Td>
+                    <Table.Td>{licence.version}</Table.Td>
+                    <Table.Td>{licence.licence}</Table.Td>
                   </Table.Tr>
                 ))}
               </Table.Tbody>
@@ -59,7 +59,7 @@ export function About() {
           </Section>
         </Stack>
       )}
-    </Loaded>
+    </QueryResult>
   )
 }
 

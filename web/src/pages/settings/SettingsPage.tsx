@@ -1,12 +1,12 @@
 import { Stack, Tabs } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { type ComponentType, lazy, Suspense } from 'react'
-import { Missing } from '../../app/ErrorPage'
-import { type Level, reaches } from '../../app/permissions'
+import { NotFoundPage } from '../../app/ErrorPage'
+import { hasLevel, type Level } from '../../app/permissions'
 import { useProfile } from '../../app/session'
 import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
-import { useGo } from '../../ui/AppLink'
+import { useAppNavigate } from '../../ui/AppLink'
 import { useTabInView } from '../../ui/layout/useTabInView'
 import { TABS, type Tab } from './tabs'
 import { useText } from './text'
@@ -14,16 +14,16 @@ import { useText } from './text'
 const settingsRoute = getRouteApi('/$customer/settings/$tab')
 
 const part = <N extends string>(load: () => Promise<Record<N, ComponentType>>, name: N) =>
-  lazy(() => load().then((found) => ({ default: found[name] })))
+  lazy(() => load().then((module) => ({ default: module[name] })))
 
 const PARTS: Record<Tab, ComponentType> = {
-  organization: part(() => import('./organization/OrganizationTab'), 'Organization'),
-  credentials: part(() => import('./organization/CredentialsTab'), 'Credentials'),
-  notifications: part(() => import('./notifications/NotificationsTab'), 'Notifications'),
-  retention: part(() => import('./organization/RetentionTab'), 'Retention'),
-  appearance: part(() => import('./account/AppearanceTab'), 'Appearance'),
-  security: part(() => import('./account/SecurityTab'), 'Security'),
-  about: part(() => import('./AboutTab'), 'About'),
+  organization: part(() => import('./organization/OrganizationTab'), 'OrganizationTab'),
+  credentials: part(() => import('./organization/CredentialsTab'), 'CredentialsTab'),
+  notifications: part(() => import('./notifications/NotificationsTab'), 'NotificationsTab'),
+  retention: part(() => import('./organization/RetentionTab'), 'RetentionTab'),
+  appearance: part(() => import('./account/AppearanceTab'), 'AppearanceTab'),
+  security: part(() => import('./account/SecurityTab'), 'SecurityTab'),
+  about: part(() => import('./AboutTab'), 'AboutTab'),
 }
 const LEVEL: Partial<Record<Tab, Level>> = {
   organization: 'admin',
@@ -34,23 +34,23 @@ const LEVEL: Partial<Record<Tab, Level>> = {
 
 export function SettingsPage() {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const { tab } = settingsRoute.useParams()
   const { credential } = useProfile()
-  const mine = TABS.filter((one) => reaches(credential, LEVEL[one] ?? 'viewer'))
-  const here = mine.find((one) => one === tab)
+  const tabs = TABS.filter((name) => hasLevel(credential, LEVEL[name] ?? 'viewer'))
+  const here = tabs.find((name) => name === tab)
   const { settings } = useAppText()
   const list = useTabInView(tab)
   usePageTitle(here ? `${settings}: ${t.tabs[here]}` : settings, settings)
-  if (!here) return <Missing />
+  if (!here) return <NotFoundPage />
   const Part = PARTS[here]
   return (
     <Stack gap="md" maw={960}>
       <Tabs value={here} onChange={(next) => next && go(`/settings/${next}`)}>
         <Tabs.List ref={list}>
-          {mine.map((one) => (
-            <Tabs.Tab key={one} value={one}>
-              {t.tabs[one]}
+          {tabs.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {t.tabs[name]}
             </Tabs.Tab>
           ))}
         </Tabs.List>

@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { ArrowUp, Plus, X } from 'lucide-react'
 import { indicatorsQuery } from '../../api/queries/monitoring/indicator'
 import { monitorNamesQuery } from '../../api/queries/monitoring/monitor'
-import { type Draft, fresh, type Kind } from './partDraft'
+import { type Kind, newPart, type PartDraft } from './partDraft'
 import { useText } from './text'
 
 interface Props {
-  value: Draft[]
+  value: PartDraft[]
   errors: Record<string, string>
-  onChange: (value: Draft[]) => void
+  onChange: (value: PartDraft[]) => void
 }
 
 /** What a status page shows, in order. */
@@ -35,7 +35,7 @@ export function PartsInput({ value, errors, onChange }: Props) {
           <Button
             variant="default"
             leftSection={<Plus size={14} />}
-            onClick={() => onChange([...value, fresh()])}
+            onClick={() => onChange([...value, newPart()])}
           >
             {t.add}
           </Button>
@@ -46,10 +46,10 @@ export function PartsInput({ value, errors, onChange }: Props) {
 }
 
 interface OneProps {
-  draft: Draft
+  draft: PartDraft
   place: number
   errors: Record<string, string>
-  onChange: (draft: Draft) => void
+  onChange: (draft: PartDraft) => void
   onRemove: () => void
   onUp?: () => void
 }
@@ -77,7 +77,7 @@ function One({ draft, place, errors, onChange, onRemove, onUp }: OneProps) {
         allowDeselect={false}
         data={Object.entries(t.kinds).map(([kind, label]) => ({ value: kind, label }))}
         value={draft.kind}
-        onChange={(kind) => kind && onChange({ ...draft, kind: kind as Kind, what: '' })}
+        onChange={(kind) => kind && onChange({ ...draft, kind: kind as Kind, value: '' })}
       />
       <What draft={draft} error={wrong('monitor_id')} onChange={onChange} />
       <Group gap={2} wrap="nowrap">
@@ -97,29 +97,29 @@ function What({
   error,
   onChange,
 }: {
-  draft: Draft
+  draft: PartDraft
   error?: string
-  onChange: (draft: Draft) => void
+  onChange: (draft: PartDraft) => void
 }) {
   const t = useText()
   const { data: monitors = [] } = useQuery(monitorNamesQuery)
   const { data: indicators = [] } = useQuery(indicatorsQuery)
-  const pick = (what: string | null, name = '') =>
-    onChange({ ...draft, what: what ?? '', name: draft.name || name })
+  const pick = (value: string | null, name = '') =>
+    onChange({ ...draft, value: value ?? '', name: draft.name || name })
   if (draft.kind === 'tag')
     return (
       <TextInput
         label={t.what}
         required
-        value={draft.what}
+        value={draft.value}
         error={error}
         onChange={(event) => pick(event.currentTarget.value)}
       />
     )
   const choices =
     draft.kind === 'monitor'
-      ? monitors.map((one) => ({ value: one.id, label: one.name }))
-      : indicators.map((one) => ({ value: one.id, label: one.title }))
+      ? monitors.map((monitor) => ({ value: monitor.id, label: monitor.name }))
+      : indicators.map((indicator) => ({ value: indicator.id, label: indicator.title }))
   return (
     <Select
       label={t.what}
@@ -127,9 +127,9 @@ function What({
       searchable
       allowDeselect={false}
       data={choices}
-      value={draft.what || null}
+      value={draft.value || null}
       error={error}
-      onChange={(what, option) => pick(what, option?.label)}
+      onChange={(value, option) => pick(value, option?.label)}
     />
   )
 }

@@ -6,9 +6,9 @@ import { ApiError } from '../../api/errors'
 import { type PublicStatus, publicStatusQuery } from '../../api/queries/monitoring/statusPage'
 import { usePageTitle } from '../../app/title'
 import { dateTime, span } from '../../lib/format'
-import { type Look, watchLook } from '../../lib/state'
-import { Empty } from '../../ui/layout/EmptyState'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { type Look, monitorLook } from '../../lib/state'
+import { EmptyState } from '../../ui/layout/EmptyState'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { Ago } from '../../ui/state/Time'
 import { PartRow } from './PartRow'
@@ -18,7 +18,7 @@ import './status.css'
 const publicStatusRoute = getRouteApi('/status/$slug')
 
 /** How it is, for anybody; it looks again by itself. */
-export function PublicPage() {
+export function PublicStatusPage() {
   const t = useText()
   const { slug } = publicStatusRoute.useParams()
   const query = useQuery(publicStatusQuery(slug))
@@ -27,20 +27,20 @@ export function PublicPage() {
   return (
     <main className="status">
       {isGone ? (
-        <Empty icon={SearchX} title={t.gone}>
+        <EmptyState icon={SearchX} title={t.gone}>
           {t.goneBody}
-        </Empty>
+        </EmptyState>
       ) : (
-        <Loaded query={query}>
+        <QueryResult query={query}>
           {(status) => <Shown status={status} isOld={query.isRefetchError} />}
-        </Loaded>
+        </QueryResult>
       )}
     </main>
   )
 }
 
 function lookOf(state: string): Look {
-  return state === 'paused' ? 'stop' : watchLook({ state })
+  return state === 'paused' ? 'stop' : monitorLook({ state })
 }
 
 function Shown({ status, isOld }: { status: PublicStatus; isOld: boolean }) {
@@ -103,19 +103,19 @@ function Incidents({ incidents }: { incidents: PublicStatus['incidents'] }) {
         </Text>
       ) : (
         <Paper withBorder>
-          {incidents.map((one) => (
-            <div className="row status-incident" key={`${one.name} ${one.started}`}>
-              <StateIcon look={one.ended ? 'ok' : 'fail'} />
+          {incidents.map((incident) => (
+            <div className="row status-incident" key={`${incident.name} ${incident.started}`}>
+              <StateIcon look={incident.ended ? 'ok' : 'fail'} />
               <div className="clip">
                 <Text fw={550} className="clip">
-                  {one.name}
+                  {incident.name}
                 </Text>
                 <Text size="xs" c="dimmed">
-                  {dateTime(one.started, { dateStyle: 'medium', timeStyle: 'short' })}
+                  {dateTime(incident.started, { dateStyle: 'medium', timeStyle: 'short' })}
                 </Text>
               </div>
               <Text size="sm">
-                {one.ended ? `${t.lasted} ${span(one.started, one.ended)}` : t.still}
+                {incident.ended ? `${t.lasted} ${span(incident.started, incident.ended)}` : t.still}
               </Text>
             </div>
           ))}

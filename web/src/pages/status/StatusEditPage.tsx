@@ -17,14 +17,14 @@ import { ApiError, byField } from '../../api/errors'
 import { type StatusPage, statusPageQuery } from '../../api/queries/monitoring/statusPage'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
-import { Go, useGo } from '../../ui/AppLink'
+import { AppLink, useAppNavigate } from '../../ui/AppLink'
 import { CopyField } from '../../ui/form/CopyField'
-import { DeleteButton, EditForm, Stale } from '../../ui/form/EditForm'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { DeleteButton, EditForm, StaleNotice } from '../../ui/form/EditForm'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { useWords } from '../../ui/text'
-import { done } from '../../ui/toast'
+import { showSuccess } from '../../ui/toast'
 import { PartsInput } from './PartsInput'
-import { type Draft, draftOf, fresh, partOf } from './partDraft'
+import { draftOf, newPart, type PartDraft, partOf } from './partDraft'
 import { useText } from './text'
 import './status.css'
 
@@ -35,7 +35,7 @@ interface Values {
   slug: string
   description: string
   enable: boolean
-  parts: Draft[]
+  parts: PartDraft[]
 }
 
 type Body = Shape<'StatusPageBody'>
@@ -59,21 +59,21 @@ export function NewStatusPage() {
   const t = useText()
   const w = useWords()
   usePageTitle(t.new)
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const [values, setValues] = useState<Values>(() => ({
     title: '',
     slug: '',
     description: '',
     enable: true,
-    parts: [fresh()],
+    parts: [newPart()],
   }))
   const make = useMutation({
     mutationFn: () => ok(api.POST('/statuspage', { body: bodyOf(values) })),
-    onSuccess: (made) => {
-      done(t.isMade(made.title))
+    onSuccess: (page) => {
+      showSuccess(t.isMade(page.title))
       void client.invalidateQueries({ queryKey: ['statuspage'] })
-      go(`/status/${made.id}`)
+      go(`/status/${page.id}`)
     },
   })
   return (
@@ -81,7 +81,7 @@ export function NewStatusPage() {
       <Button type="submit" loading={make.isPending}>
         {t.make}
       </Button>
-      <Button component={Go} to="/status" variant="default">
+      <Button component={AppLink} to="/status" variant="default">
         {w.cancel}
       </Button>
     </Form>
@@ -93,14 +93,14 @@ export function EditStatusPage() {
   const query = useQuery(statusPageQuery(id))
   usePageTitle(query.data?.title ?? '')
   return (
-    <Loaded query={query}>
+    <QueryResult query={query}>
       {(page) => (
         <Stack gap="md">
           <Edit page={page} key={page.id} />
           <Share page={page} />
         </Stack>
       )}
-    </Loaded>
+    </QueryResult>
   )
 }
 
@@ -124,7 +124,7 @@ function Edit({ page }: { page: StatusPage }) {
         }),
       ),
     onSuccess: (saved) => {
-      done(w.saved)
+      showSuccess(w.saved)
       start(saved)
       void client.invalidateQueries({ queryKey: ['statuspage'] })
     },
@@ -133,7 +133,7 @@ function Edit({ page }: { page: StatusPage }) {
   return (
     <>
       {isStale ? (
-        <Stale
+        <StaleNotice
           maw={720}
           onReload={async () => {
             start(await client.fetchQuery({ ...statusPageQuery(page.id), staleTime: 0 }))
@@ -243,11 +243,11 @@ function Share({ page }: { page: StatusPage }) {
 
 function Delete({ page }: { page: StatusPage }) {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const remove = async () => {
     await ok(api.DELETE('/statuspage/{id}', { params: { path: { id: page.id } } }))
-    done(t.deleted(page.title))
+    showSuccess(t.deleted(page.title))
     go('/status')
     void client.invalidateQueries({ queryKey: ['statuspage'] })
   }

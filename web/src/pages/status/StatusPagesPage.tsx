@@ -7,34 +7,34 @@ import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
-import { Go, useGo } from '../../ui/AppLink'
-import { Empty } from '../../ui/layout/EmptyState'
-import { Loaded } from '../../ui/layout/QueryResult'
+import { AppLink, useAppNavigate } from '../../ui/AppLink'
+import { EmptyState } from '../../ui/layout/EmptyState'
+import { QueryResult } from '../../ui/layout/QueryResult'
 import { useText } from './text'
 import './status.css'
 
 /** The organization's status pages. */
-export function StatusPage() {
+export function StatusPagesPage() {
   const t = useText()
   usePageTitle(useAppText().status)
-  const go = useGo()
+  const go = useAppNavigate()
   const may = useCan()('statuspage.edit')
   const query = useQuery(statusPagesQuery)
   useKeys(may ? { c: () => go('/status/new') } : {})
   const create = may ? (
-    <Button component={Go} to="/status/new" leftSection={<Plus size={14} />}>
+    <Button component={AppLink} to="/status/new" leftSection={<Plus size={14} />}>
       {t.new}
     </Button>
   ) : null
   return (
     <Paper withBorder>
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {(pages) =>
           pages.length === 0 ? (
-            <Empty icon={RadioTower} title={t.first}>
+            <EmptyState icon={RadioTower} title={t.first}>
               <p>{t.firstBody}</p>
               {create ?? t.needsAdmin}
-            </Empty>
+            </EmptyState>
           ) : (
             <>
               <Group className="head" justify="space-between">
@@ -47,9 +47,9 @@ export function StatusPage() {
                 <div className="row status-row" key={page.id}>
                   <div className="clip">
                     {may ? (
-                      <Go to={`/status/${page.id}`} className="status-link">
+                      <AppLink to={`/status/${page.id}`} className="status-link">
                         {page.title}
-                      </Go>
+                      </AppLink>
                     ) : (
                       <b>{page.title}</b>
                     )}
@@ -75,7 +75,7 @@ export function StatusPage() {
             </>
           )
         }
-      </Loaded>
+      </QueryResult>
     </Paper>
   )
 }

@@ -5,13 +5,13 @@ import { orgRoute, rootRoute } from '../../app/routes'
 export const publicStatusRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/status/$slug',
-  component: lazyRouteComponent(() => import('./PublicStatusPage'), 'PublicPage'),
+  component: lazyRouteComponent(() => import('./PublicStatusPage'), 'PublicStatusPage'),
 })
 
 export const statusRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/status',
-  component: lazyRouteComponent(() => import('./StatusPagesPage'), 'StatusPage'),
+  component: lazyRouteComponent(() => import('./StatusPagesPage'), 'StatusPagesPage'),
 })
 
 export const newStatusRoute = createRoute({

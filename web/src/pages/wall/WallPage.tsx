@@ -2,21 +2,21 @@ import { ActionIcon, Group } from '@mantine/core'
 import { useFullscreenDocument } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { LayoutDashboard, Maximize } from 'lucide-react'
-import { useLink } from '../../api/live'
+import { useConnectionState } from '../../api/live'
 import { countsQuery } from '../../api/queries/counts'
 import { type IndicatorLine, tilesQuery } from '../../api/queries/monitoring/indicator'
 import { type MonitorLine, monitorsQuery } from '../../api/queries/monitoring/monitor'
 import { useProfile } from '../../app/session'
 import { useStream } from '../../app/stream'
-import { useAlarm, usePageTitle } from '../../app/title'
+import { usePageTitle, useTitleAlarm } from '../../app/title'
 import { dateTime } from '../../lib/format'
-import { watchLook, watchWord } from '../../lib/state'
-import { Go } from '../../ui/AppLink'
-import { Tile } from '../../ui/indicators/IndicatorTile'
-import { byNeed } from '../../ui/monitoring/display'
+import { monitorLook, monitorStateText } from '../../lib/state'
+import { AppLink } from '../../ui/AppLink'
+import { IndicatorTile } from '../../ui/indicators/IndicatorTile'
+import { bySeverity } from '../../ui/monitoring/display'
 import { StateIcon } from '../../ui/state/StateIcon'
-import { Lasting, useNow } from '../../ui/state/Time'
-import { useAwake } from './keepAwake'
+import { Duration, useNow } from '../../ui/state/Time'
+import { useKeepAwake } from './keepAwake'
 import { useText } from './text'
 import './wall.css'
 
@@ -27,18 +27,19 @@ export function WallPage() {
   const t = useText()
   usePageTitle(t.title)
   useStream()
-  useAwake()
+  useKeepAwake()
   const { data: tiles } = useQuery(tilesQuery)
   const { data: bad } = useQuery(monitorsQuery({ state: 'problems' }, 0, SHOWN))
   const { data: counts } = useQuery(countsQuery)
   const failing = counts?.monitors.failure ?? 0
-  useAlarm(failing)
+  useTitleAlarm(failing)
   // Nobody scrolls a wall: what is well stands below what is not.
-  const isFirst = (one: IndicatorLine) => !bad?.rows.length || watchLook(one) !== 'ok' || one.sticky
-  const sorted = tiles?.rows.toSorted(byNeed) ?? []
-  const left = (tiles?.total ?? 0) - sorted.length
+  const isFirst = (tile: IndicatorLine) =>
+    !bad?.rows.length || monitorLook(tile) !== 'ok' || tile.sticky
+  const sorted = tiles?.rows.toSorted(bySeverity) ?? []
+  const remaining = (tiles?.total ?? 0) - sorted.length
   return (
-    <main className="wall" data-link={useLink().link}>
+    <main className="wall" data-link={useConnectionState().link}>
       <Head />
       <Tiles tiles={sorted.filter(isFirst)} label={t.indicators} />
       {bad?.rows.length ? (
@@ -47,19 +48,19 @@ export function WallPage() {
             <Bad key={line.id} line={line} />
           ))}
           {(bad.total ?? 0) > SHOWN ? (
-            <Go to="/monitors" search={{ state: 'problems' }} className="wall-more">
+            <AppLink to="/monitors" search={{ state: 'problems' }} className="wall-more">
               {t.more((bad.total ?? 0) - SHOWN)}
-            </Go>
+            </AppLink>
           ) : null}
         </section>
       ) : counts && bad ? (
         <Well normal={counts.monitors.normal} />
       ) : null}
-      <Tiles tiles={sorted.filter((one) => !isFirst(one))} label={t.wellTiles} />
-      {left > 0 ? (
-        <Go to="/indicators" className="wall-more">
-          {t.moreTiles(left)}
-        </Go>
+      <Tiles tiles={sorted.filter((tile) => !isFirst(tile))} label={t.wellTiles} />
+      {remaining > 0 ? (
+        <AppLink to="/indicators" className="wall-more">
+          {t.moreTiles(remaining)}
+        </AppLink>
       ) : null}
     </main>
   )
@@ -69,8 +70,8 @@ function Tiles({ tiles, label }: { tiles: IndicatorLine[]; label: string }) {
   if (tiles.length === 0) return null
   return (
     <section className="wall-tiles" aria-label={label}>
-      {tiles.map((one) => (
-        <Tile key={one.id} one={one} big />
+      {tiles.map((tile) => (
+        <IndicatorTile key={tile.id} indicator={tile} big />
       ))}
     </section>
   )
@@ -79,7 +80,7 @@ function Tiles({ tiles, label }: { tiles: IndicatorLine[]; label: string }) {
 function Head() {
   const t = useText()
   const now = useNow()
-  const { link } = useLink()
+  const { link } = useConnectionState()
   const { current_customer: here } = useProfile()
   const { data: counts } = useQuery(countsQuery)
   const { toggle } = useFullscreenDocument()
@@ -114,7 +115,7 @@ function Head() {
         >
           <Maximize size={18} />
         </ActionIcon>
-        <ActionIcon size="lg" className="wall-act" component={Go} to="/" aria-label={t.leave}>
+        <ActionIcon size="lg" className="wall-act" component={AppLink} to="/" aria-label={t.leave}>
           <LayoutDashboard size={18} />
         </ActionIcon>
       </Group>
@@ -123,14 +124,14 @@ function Head() {
 }
 
 function Bad({ line }: { line: MonitorLine }) {
-  const look = watchLook(line)
+  const look = monitorLook(line)
   return (
     <article className="wall-monitor" data-look={look}>
       <StateIcon look={look} size={40} />
       <div className="clip">
         <div className="wall-name clip">{line.name}</div>
         <div className="wall-sub clip">
-          {watchWord(line)} · <Lasting from={line.state_since} />
+          {monitorStateText(line)} · <Duration from={line.state_since} />
           {line.hostname && line.hostname !== line.name ? ` · ${line.hostname}` : null}
         </div>
         {line.message ? <div className="wall-said clip">{line.message}</div> : null}

@@ -5,7 +5,7 @@ const RENEW_MS = 6 * 3_600_000
 const LOOK_MS = 60_000
 
 /** Keeps the screen on, and the page fresh. */
-export function useAwake(): void {
+export function useKeepAwake(): void {
   useEffect(() => {
     let lock: WakeLockSentinel | null = null
     const hold = async () => {

@@ -1,11 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { enter, rootRoute } from '../../app/routes'
+import { requireMember, rootRoute } from '../../app/routes'
 
 /** Signed in, but without the frame: a screen on a wall has nobody to click. */
 export const wallRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/$customer/wall',
-  beforeLoad: enter,
+  beforeLoad: requireMember,
   component: lazyRouteComponent(() => import('./WallPage'), 'WallPage'),
 })
 

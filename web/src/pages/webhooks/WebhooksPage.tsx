@@ -4,12 +4,12 @@ import { Webhook as Icon } from 'lucide-react'
 import { type Webhook, webhooksQuery } from '../../api/queries/automation/webhook'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
-import { Go } from '../../ui/AppLink'
+import { AppLink } from '../../ui/AppLink'
 import { ListPage } from '../../ui/list/ListPage'
 import { useTargets } from '../../ui/run/targetList'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { Ago } from '../../ui/state/Time'
-import { attachedTo } from './attachedTargets'
+import { attachedTargets } from './attachedTargets'
 import { useText } from './text'
 import './webhooks.css'
 
@@ -20,7 +20,7 @@ export function WebhooksPage() {
   const mayEdit = useCan()('webhook.edit')
   const targets = useTargets()
   const textOf = (hook: Webhook) =>
-    [hook.name, ...attachedTo(hook, targets).map((one) => one.name)].join(' ')
+    [hook.name, ...attachedTargets(hook, targets).map((target) => target.name)].join(' ')
   return (
     <ListPage
       query={query}
@@ -31,9 +31,9 @@ export function WebhooksPage() {
     >
       {(hooks) => (
         <ul className="hooks-list" aria-label={t.list}>
-          {hooks.map((one) => (
-            <li key={one.id}>
-              <Row hook={one} />
+          {hooks.map((webhook) => (
+            <li key={webhook.id}>
+              <Row hook={webhook} />
             </li>
           ))}
         </ul>
@@ -44,9 +44,9 @@ export function WebhooksPage() {
 
 function Row({ hook }: { hook: Webhook }) {
   const t = useText()
-  const names = attachedTo(hook, useTargets()).map((one) => one.name)
+  const names = attachedTargets(hook, useTargets()).map((target) => target.name)
   return (
-    <Go to={`/webhooks/${hook.id}`} className="row hooks-row" data-row>
+    <AppLink to={`/webhooks/${hook.id}`} className="row hooks-row" data-row>
       <StateIcon look={hook.enable ? 'ok' : 'stop'} title={hook.enable ? t.enable : t.off} />
       <span style={{ minWidth: 0 }}>
         <Group gap={6} wrap="nowrap">
@@ -65,6 +65,6 @@ function Row({ hook }: { hook: Webhook }) {
       <Text size="xs" c="dimmed" span ta="right">
         {hook.last_triggered ? <Ago at={hook.last_triggered} /> : t.neverCalled}
       </Text>
-    </Go>
+    </AppLink>
   )
 }

@@ -1,11 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/routes'
-import { sought } from '../../ui/list/listSearch'
+import { validListSearch } from '../../ui/list/listSearch'
 
 export const webhooksRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/webhooks',
-  validateSearch: sought,
+  validateSearch: validListSearch,
   component: lazyRouteComponent(() => import('./WebhooksPage'), 'WebhooksPage'),
 })
 

@@ -1,19 +1,19 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute } from '../../app/routes'
-import { sought } from '../../ui/list/listSearch'
+import { validListSearch } from '../../ui/list/listSearch'
 import { validWorkflowSearch } from './search'
 
 export const workflowsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/workflows',
-  validateSearch: sought,
+  validateSearch: validListSearch,
   component: lazyRouteComponent(() => import('./list/WorkflowsPage'), 'WorkflowsPage'),
 })
 
 export const newWorkflowRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/workflows/new',
-  component: lazyRouteComponent(() => import('./list/NewWorkflowPage'), 'NewPage'),
+  component: lazyRouteComponent(() => import('./list/NewWorkflowPage'), 'NewWorkflowPage'),
 })
 
 export const workflowRoute = createRoute({

@@ -12,7 +12,7 @@ interface Props {
 }
 
 /** Something secret that is shown once: it leaves the page's memory when the dialog closes. */
-export function OnceLink({ title, value, children, onClose }: Props) {
+export function OneTimeLink({ title, value, children, onClose }: Props) {
   const w = useWords()
   return (
     <Modal

@@ -8,7 +8,7 @@ const useText = catalogue(
 )
 
 /** The key of a second factor: to scan, or to type. */
-export function TotpPicture({ qr, secret }: { qr: string; secret: string }) {
+export function TotpQrCode({ qr, secret }: { qr: string; secret: string }) {
   const t = useText()
   return (
     <Group align="center" gap="md" className="totp">

@@ -2,10 +2,10 @@ import { Drawer } from '@mantine/core'
 import { useWords } from '../text'
 import { AclPanel } from './AclPanel'
 import { useText } from './text'
-import type { Guarded } from './visibility'
+import type { AclObject } from './visibility'
 
 interface Props {
-  object: Guarded
+  object: AclObject
   id: string
   name: string
   opened: boolean

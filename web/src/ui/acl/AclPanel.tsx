@@ -2,21 +2,21 @@ import { Button, Group, Pill, Stack, TagsInput, Text, Textarea, Title } from '@m
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { membersQuery } from '../../api/queries/access'
-import { useReaches } from '../../app/session'
-import { Confirm } from '../form/ConfirmDialog'
-import { Loaded } from '../layout/QueryResult'
+import { useHasLevel } from '../../app/session'
+import { ConfirmDialog } from '../form/ConfirmDialog'
+import { QueryResult } from '../layout/QueryResult'
 import { tagText } from '../run/target'
 import { useWords } from '../text'
-import { done, failed } from '../toast'
+import { showError, showSuccess } from '../toast'
 import { type AclChange, aclQuery, changeAcl } from './acl'
 import { useText } from './text'
-import { Seers } from './VisibleTo'
-import type { Guarded } from './visibility'
+import { VisibleTo } from './VisibleTo'
+import type { AclObject } from './visibility'
 
 /** The list of people and tags of one record, and whom it lets in. Managers read and change it. */
-export function AclPanel({ object, id }: { object: Guarded; id: string }) {
+export function AclPanel({ object, id }: { object: AclObject; id: string }) {
   const t = useText()
-  const may = useReaches('manager')
+  const may = useHasLevel('manager')
   const query = useQuery({ ...aclQuery(object, id), enabled: may })
   if (!may)
     return (
@@ -25,18 +25,18 @@ export function AclPanel({ object, id }: { object: Guarded; id: string }) {
       </Text>
     )
   return (
-    <Loaded query={query} lines={4}>
+    <QueryResult query={query} lines={4}>
       {({ users }) => (
         <Stack gap="lg">
           <Named object={object} id={id} users={users} />
-          <Seers object={object} acl={users} />
+          <VisibleTo object={object} acl={users} />
         </Stack>
       )}
-    </Loaded>
+    </QueryResult>
   )
 }
 
-function useChange(object: Guarded, id: string) {
+function useChange(object: AclObject, id: string) {
   const t = useText()
   const client = useQueryClient()
   return useMutation({
@@ -44,13 +44,13 @@ function useChange(object: Guarded, id: string) {
     onSuccess: (acl) => {
       client.setQueryData(aclQuery(object, id).queryKey, acl)
       void client.invalidateQueries({ queryKey: [object] })
-      done(t.changed)
+      showSuccess(t.changed)
     },
-    onError: failed,
+    onError: showError,
   })
 }
 
-function Named({ object, id, users }: { object: Guarded; id: string; users: string[] }) {
+function Named({ object, id, users }: { object: AclObject; id: string; users: string[] }) {
   const t = useText()
   const change = useChange(object, id)
   const isRun = object === 'task' || object === 'workflow'
@@ -65,16 +65,20 @@ function Named({ object, id, users }: { object: Guarded; id: string; users: stri
       </Text>
       {users.length ? (
         <Pill.Group>
-          {users.map((one) => (
+          {users.map((user) => (
             <Pill
-              key={one}
+              key={user}
               size="md"
               withRemoveButton
               disabled={change.isPending}
-              removeButtonProps={{ 'aria-label': t.remove(one), 'aria-hidden': false, tabIndex: 0 }}
-              onRemove={() => change.mutate({ action: 'remove', users: [one] })}
+              removeButtonProps={{
+                'aria-label': t.remove(user),
+                'aria-hidden': false,
+                tabIndex: 0,
+              }}
+              onRemove={() => change.mutate({ action: 'remove', users: [user] })}
             >
-              {one}
+              {user}
             </Pill>
           ))}
         </Pill.Group>
@@ -93,8 +97,8 @@ function Adding({ users, change }: { users: string[]; change: Change }) {
   const t = useText()
   const [added, setAdded] = useState<string[]>([])
   const { data: members = [] } = useQuery(membersQuery)
-  const names = members.flatMap((one) => [one.user.email, ...one.tags.map(tagText)])
-  const choices = [...new Set(names)].filter((one) => !users.includes(one.toLowerCase()))
+  const names = members.flatMap((member) => [member.user.email, ...member.tags.map(tagText)])
+  const choices = [...new Set(names)].filter((name) => !users.includes(name.toLowerCase()))
   const add = () =>
     change.mutate({ action: 'add', users: added }, { onSuccess: () => setAdded([]) })
   return (
@@ -155,7 +159,7 @@ function Whole({ users, change }: { users: string[]; change: Change }) {
       <Button variant="default" disabled={users.length === 0} onClick={() => setClearing(true)}>
         {t.clear}
       </Button>
-      <Confirm
+      <ConfirmDialog
         opened={clearing}
         title={t.clearTitle}
         action={t.clear}
@@ -164,7 +168,7 @@ function Whole({ users, change }: { users: string[]; change: Change }) {
         onConfirm={clear}
       >
         {t.clearBody}
-      </Confirm>
+      </ConfirmDialog>
     </Group>
   )
 }

@@ -1,12 +1,12 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { membersQuery } from '../../api/queries/access'
-import { Loaded } from '../layout/QueryResult'
+import { QueryResult } from '../layout/QueryResult'
 import { useText } from './text'
-import { type Guarded, type Seer, seers } from './visibility'
+import { type AclObject, type Viewer, viewersOf } from './visibility'
 
 /** Everybody who sees it now, and why. */
-export function Seers({ object, acl }: { object: Guarded; acl: string[] }) {
+export function VisibleTo({ object, acl }: { object: AclObject; acl: string[] }) {
   const t = useText()
   const query = useQuery(membersQuery)
   return (
@@ -14,20 +14,20 @@ export function Seers({ object, acl }: { object: Guarded; acl: string[] }) {
       <Title order={3} size="h6">
         {t.who}
       </Title>
-      <Loaded query={query} lines={3}>
+      <QueryResult query={query} lines={3}>
         {(members) => (
           <Stack gap={2} component="ul" m={0} p={0} className="acl-seers">
-            {seers(object, acl, members).map((one) => (
-              <Line key={one.id} seer={one} />
+            {viewersOf(object, acl, members).map((viewer) => (
+              <Line key={viewer.id} seer={viewer} />
             ))}
           </Stack>
         )}
-      </Loaded>
+      </QueryResult>
     </Stack>
   )
 }
 
-function Line({ seer }: { seer: Seer }) {
+function Line({ seer }: { seer: Viewer }) {
   const t = useText()
   const { kind, word } = seer.why
   const because = t.because[kind]

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, ok, type Shape } from '../../api/client'
-import type { Guarded } from './visibility'
+import type { AclObject } from './visibility'
 
 type Acl = Shape<'AclRecord'>
 const PATHS = {
@@ -10,7 +10,7 @@ const PATHS = {
   monitor: '/monitor/{id}/acl',
 } as const
 
-export const aclQuery = (object: Guarded, id: string) =>
+export const aclQuery = (object: AclObject, id: string) =>
   queryOptions({
     queryKey: [object, id, 'acl'],
     queryFn: () => ok<Acl>(api.GET(PATHS[object], { params: { path: { id } } })),
@@ -20,7 +20,7 @@ export type AclChange =
   | { action: 'add' | 'remove' | 'replace'; users: string[] }
   | { action: 'clear' }
 
-export function changeAcl(object: Guarded, id: string, change: AclChange): Promise<Acl> {
+export function changeAcl(object: AclObject, id: string, change: AclChange): Promise<Acl> {
   const params = { path: { id } }
   const path = PATHS[object]
   if (change.action === 'clear') return ok<Acl>(api.DELETE(path, { params }))

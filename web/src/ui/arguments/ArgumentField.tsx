@@ -10,27 +10,27 @@ import {
 import type { ComponentType } from 'react'
 import { DateField } from './DateField'
 import { FileField } from './FileField'
-import { type FieldProps, useCommon } from './fieldProps'
+import { type FieldProps, useFieldProps } from './fieldProps'
 import { RemoteField } from './RemoteField'
 import { useText } from './text'
 import type { Argument } from './values'
 
 /** The input for one argument, by its kind. */
 export function ArgumentField(props: FieldProps) {
-  const { definition: one } = props
-  if (one.masked && HIDEABLE.includes(one.type)) return <HiddenField {...props} />
-  const Field = FIELDS[one.type]
+  const { definition: argument } = props
+  if (argument.masked && HIDEABLE.includes(argument.type)) return <HiddenField {...props} />
+  const Field = FIELDS[argument.type]
   return <Field {...props} />
 }
 
 const asText = (value: unknown) => (value == null ? '' : String(value))
 
 function LineField(props: FieldProps) {
-  const { definition: one, value, onChange } = props
+  const { definition: argument, value, onChange } = props
   return (
     <TextInput
-      {...useCommon(props)}
-      type={one.type === 'email' ? 'email' : 'text'}
+      {...useFieldProps(props)}
+      type={argument.type === 'email' ? 'email' : 'text'}
       value={asText(value)}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
@@ -40,7 +40,7 @@ function LineField(props: FieldProps) {
 function HiddenField(props: FieldProps) {
   return (
     <PasswordInput
-      {...useCommon(props)}
+      {...useFieldProps(props)}
       autoComplete="new-password"
       value={asText(props.value)}
       onChange={(event) => props.onChange(event.currentTarget.value)}
@@ -51,7 +51,7 @@ function HiddenField(props: FieldProps) {
 function AreaField(props: FieldProps) {
   return (
     <Textarea
-      {...useCommon(props)}
+      {...useFieldProps(props)}
       autosize
       minRows={3}
       maxRows={12}
@@ -64,7 +64,7 @@ function AreaField(props: FieldProps) {
 function JsonField(props: FieldProps) {
   return (
     <JsonInput
-      {...useCommon(props)}
+      {...useFieldProps(props)}
       autosize
       minRows={3}
       maxRows={12}
@@ -77,7 +77,7 @@ function JsonField(props: FieldProps) {
 }
 
 function BooleanField(props: FieldProps) {
-  const { withAsterisk, readOnly, ...common } = useCommon(props)
+  const { withAsterisk, readOnly, ...common } = useFieldProps(props)
   return (
     <Switch
       {...common}
@@ -89,18 +89,18 @@ function BooleanField(props: FieldProps) {
 }
 
 function SelectField(props: FieldProps) {
-  const { definition: one, value, onChange } = props
-  const common = useCommon(props)
-  const data = [...one.options]
+  const { definition: argument, value, onChange } = props
+  const common = useFieldProps(props)
+  const data = [...argument.options]
     .sort((a, b) => a.order - b.order)
     .map((option) => ({ value: String(option.id), label: option.label || String(option.id) }))
-  const more = { ...common, data, searchable: data.length > 8, clearable: !one.required }
-  if (one.multiple)
+  const more = { ...common, data, searchable: data.length > 8, clearable: !argument.required }
+  if (argument.multiple)
     return <MultiSelect {...more} value={(value as string[]) ?? []} onChange={onChange} />
   return (
     <Select
       {...more}
-      allowDeselect={!one.required}
+      allowDeselect={!argument.required}
       value={asText(value) || null}
       onChange={(next) => onChange(next ?? '')}
     />
@@ -110,8 +110,10 @@ function SelectField(props: FieldProps) {
 function FixedField(props: FieldProps) {
   const t = useText()
   const { value } = props.definition
-  const shown = typeof value === 'string' ? value : JSON.stringify(value ?? '')
-  return <TextInput {...useCommon(props)} description={t.fixed} value={shown} disabled readOnly />
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '')
+  return (
+    <TextInput {...useFieldProps(props)} description={t.fixed} value={text} disabled readOnly />
+  )
 }
 
 const HIDEABLE = ['input', 'textarea', 'email', 'regexp', 'json', 'remote-options']

@@ -23,10 +23,10 @@ export function ArgumentForm({ arguments: definitions, value, onChange, errors =
     )
   return (
     <Stack gap="sm">
-      {definitions.map((one, n) => (
+      {definitions.map((argument, n) => (
         <ArgumentField
           key={n}
-          definition={one}
+          definition={argument}
           index={n}
           value={value[n]}
           error={errors[fieldOf(n)]}

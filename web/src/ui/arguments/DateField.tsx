@@ -1,11 +1,11 @@
 import { Group, Input, TextInput } from '@mantine/core'
-import { type FieldProps, useCommon } from './fieldProps'
+import { type FieldProps, useFieldProps } from './fieldProps'
 import { useText } from './text'
 
 /** A day, or a moment on this browser's clock: "2026-01-31" or its instant in UTC. */
 export function DateField(props: FieldProps) {
   const t = useText()
-  const common = useCommon(props)
+  const common = useFieldProps(props)
   const { day, clock } = parts(String(props.value ?? ''))
   const set = (nextDay: string, nextClock: string) => props.onChange(joined(nextDay, nextClock))
   return (

@@ -1,7 +1,7 @@
 import { FileInput } from '@mantine/core'
 import { Paperclip } from 'lucide-react'
 import { useState } from 'react'
-import { type FieldProps, useCommon } from './fieldProps'
+import { type FieldProps, useFieldProps } from './fieldProps'
 import { useText } from './text'
 
 const MOST = 32 * 1024 * 1024
@@ -9,7 +9,7 @@ const MOST = 32 * 1024 * 1024
 /** A file goes with the arguments as a data URL; the script gets its path. */
 export function FileField(props: FieldProps) {
   const t = useText()
-  const common = useCommon(props)
+  const common = useFieldProps(props)
   const [file, setFile] = useState<File | null>(null)
   const [fault, setFault] = useState('')
   const choose = async (next: File | null) => {

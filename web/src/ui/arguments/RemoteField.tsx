@@ -1,6 +1,6 @@
 import { MultiSelect, Select, TagsInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FieldProps, useCommon } from './fieldProps'
+import { type FieldProps, useFieldProps } from './fieldProps'
 import { useText } from './text'
 import type { Argument } from './values'
 
@@ -8,20 +8,22 @@ import type { Argument } from './values'
  * choices it knows nothing, and takes the value as it is typed. */
 export function RemoteField(props: FieldProps) {
   const t = useText()
-  const { definition: one, value, onChange } = props
-  const common = useCommon(props)
-  const isOurs = isSameOrigin(one.endpoint_url)
+  const { definition: argument, value, onChange } = props
+  const common = useFieldProps(props)
+  const isOurs = isSameOrigin(argument.endpoint_url)
   const { data, isError } = useQuery({
-    queryKey: ['choices', one.endpoint_url, one.id_attribute, one.text_attribute],
-    queryFn: () => fetchChoices(one),
+    queryKey: ['choices', argument.endpoint_url, argument.id_attribute, argument.text_attribute],
+    queryFn: () => fetchChoices(argument),
     enabled: isOurs,
     retry: false,
   })
   const choices = data ?? []
   if (!isOurs || isError) {
-    const why = isOurs ? t.noChoices(one.endpoint_url) : t.foreignChoices(one.endpoint_url)
+    const why = isOurs
+      ? t.noChoices(argument.endpoint_url)
+      : t.foreignChoices(argument.endpoint_url)
     const typed = { ...common, description: [common.description, why].filter(Boolean).join(' ') }
-    if (one.multiple)
+    if (argument.multiple)
       return <TagsInput {...typed} value={(value as string[]) ?? []} onChange={onChange} />
     return (
       <TextInput
@@ -37,7 +39,7 @@ export function RemoteField(props: FieldProps) {
     searchable: true,
     placeholder: data ? '' : t.loadingChoices,
   }
-  if (one.multiple)
+  if (argument.multiple)
     return <MultiSelect {...more} value={(value as string[]) ?? []} onChange={onChange} />
   return (
     <Select
@@ -56,23 +58,25 @@ function isSameOrigin(url: string): boolean {
   }
 }
 
-async function fetchChoices(one: Argument): Promise<{ value: string; label: string }[]> {
-  const answer = await fetch(new URL(one.endpoint_url, document.baseURI))
+async function fetchChoices(argument: Argument): Promise<{ value: string; label: string }[]> {
+  const answer = await fetch(new URL(argument.endpoint_url, document.baseURI))
   if (!answer.ok) throw new Error(String(answer.status))
-  return choicesIn(await answer.json(), one)
+  return choicesIn(await answer.json(), argument)
 }
 
 /** Objects by their two attributes, plain values as they are; each value once. */
 export function choicesIn(
-  found: unknown,
-  one: Pick<Argument, 'id_attribute' | 'text_attribute'>,
+  body: unknown,
+  argument: Pick<Argument, 'id_attribute' | 'text_attribute'>,
 ): { value: string; label: string }[] {
-  const rows = Array.isArray(found) ? found : []
+  const rows = Array.isArray(body) ? body : []
   const choices = new Map<string, string>()
   for (const row of rows) {
     const isRecord = typeof row === 'object' && row !== null
-    const id = isRecord ? (row as Record<string, unknown>)[one.id_attribute || 'id'] : row
-    const text = isRecord ? (row as Record<string, unknown>)[one.text_attribute || 'name'] : row
+    const id = isRecord ? (row as Record<string, unknown>)[argument.id_attribute || 'id'] : row
+    const text = isRecord
+      ? (row as Record<string, unknown>)[argument.text_attribute || 'name']
+      : row
     if (id != null && !choices.has(String(id))) choices.set(String(id), String(text ?? id))
   }
   return [...choices].map(([value, label]) => ({ value, label }))

@@ -10,14 +10,14 @@ export interface FieldProps {
 }
 
 /** What every input shows of its definition. */
-export function useCommon({ definition: one, index, error }: FieldProps) {
+export function useFieldProps({ definition: argument, index, error }: FieldProps) {
   const t = useText()
-  const hint = one.masked ? t.masked : ''
+  const hint = argument.masked ? t.masked : ''
   return {
-    label: nameOf(one, index),
-    description: [one.help, hint].filter(Boolean).join(' ') || undefined,
-    withAsterisk: one.required && one.type !== 'fixed',
-    readOnly: one.readonly,
+    label: nameOf(argument, index),
+    description: [argument.help, hint].filter(Boolean).join(' ') || undefined,
+    withAsterisk: argument.required && argument.type !== 'fixed',
+    readOnly: argument.readonly,
     error,
   }
 }

@@ -13,28 +13,28 @@ export function fieldOf(n: number): string {
   return `task_arguments[${n}]`
 }
 
-export function nameOf(one: Argument, n: number): string {
-  return one.label || useText.now().nth(n + 1)
+export function nameOf(argument: Argument, n: number): string {
+  return argument.label || useText.now().nth(n + 1)
 }
 
 /** What a form begins with: what was given last time, else what the definition proposes. One value
  * per definition, fixed ones too: an array of this length fills by index. */
 export function firstValues(definitions: Argument[], before: unknown[] = []): unknown[] {
-  return definitions.map((one, n) => {
-    if (one.type === 'fixed') return one.value
-    if (!one.masked && !one.readonly && fits(one, before[n])) return before[n]
-    return proposed(one)
+  return definitions.map((argument, n) => {
+    if (argument.type === 'fixed') return argument.value
+    if (!argument.masked && !argument.readonly && fits(argument, before[n])) return before[n]
+    return proposed(argument)
   })
 }
 
-function fits(one: Argument, value: unknown): boolean {
-  return value !== undefined && value !== '' && !faultOf(one, value)
+function fits(argument: Argument, value: unknown): boolean {
+  return value !== undefined && value !== '' && !faultOf(argument, value)
 }
 
-function proposed(one: Argument): unknown {
-  const value = one.value === MASK ? null : one.value
-  if (one.type === 'boolean') return value === true || value === 'true'
-  if (one.multiple && (one.type === 'select' || one.type === 'remote-options'))
+function proposed(argument: Argument): unknown {
+  const value = argument.value === MASK ? null : argument.value
+  if (argument.type === 'boolean') return value === true || value === 'true'
+  if (argument.multiple && (argument.type === 'select' || argument.type === 'remote-options'))
     return Array.isArray(value)
       ? value.map(String)
       : value == null || value === ''
@@ -45,48 +45,52 @@ function proposed(one: Argument): unknown {
 }
 
 /** Values as somebody else gave them, one per definition: a short array leaves out the fixed ones. */
-export function placed(definitions: Argument[], given: unknown[]): unknown[] {
-  if (given.length === definitions.length) return given
-  const left = [...given]
-  return definitions.map((one) => (one.type === 'fixed' ? one.value : (left.shift() ?? '')))
+export function placed(definitions: Argument[], values: unknown[]): unknown[] {
+  if (values.length === definitions.length) return values
+  const remaining = [...values]
+  return definitions.map((argument) =>
+    argument.type === 'fixed' ? argument.value : (remaining.shift() ?? ''),
+  )
 }
 
 /** Which values do not fit, by field, in the words of the form. The server looks again. */
 export function faultsOf(definitions: Argument[], values: unknown[]): Record<string, string> {
-  const found = definitions.map((one, n) => [fieldOf(n), faultOf(one, values[n])])
-  return Object.fromEntries(found.filter(([, fault]) => fault))
+  const faults = definitions.map((argument, n) => [fieldOf(n), faultOf(argument, values[n])])
+  return Object.fromEntries(faults.filter(([, fault]) => fault))
 }
 
-function faultOf(one: Argument, value: unknown): string {
+function faultOf(argument: Argument, value: unknown): string {
   const t = useText.now()
-  if (one.type === 'fixed') return ''
+  if (argument.type === 'fixed') return ''
   const isBlank = value == null || value === '' || (Array.isArray(value) && value.length === 0)
-  if (isBlank) return one.required ? t.required : ''
-  const check = CHECKS[one.type]
-  return check ? check(one, value) : ''
+  if (isBlank) return argument.required ? t.required : ''
+  const check = CHECKS[argument.type]
+  return check ? check(argument, value) : ''
 }
 
-const CHECKS: Partial<Record<Argument['type'], (one: Argument, value: unknown) => string>> = {
+const CHECKS: Partial<Record<Argument['type'], (argument: Argument, value: unknown) => string>> = {
   input: lengthFault,
   textarea: lengthFault,
-  regexp: (one, value) =>
-    mayMatch(one.pattern, String(value))
-      ? lengthFault(one, value)
-      : useText.now().notPattern(one.pattern),
+  regexp: (argument, value) =>
+    mayMatch(argument.pattern, String(value))
+      ? lengthFault(argument, value)
+      : useText.now().notPattern(argument.pattern),
   email: (_, value) => (EMAIL.test(String(value)) ? '' : useText.now().notEmail),
   json: (_, value) => (isJson(value) ? '' : useText.now().notJson),
   date: (_, value) => (Number.isNaN(Date.parse(String(value))) ? useText.now().notDate : ''),
-  select: (one, value) => {
-    const allowed = one.options.map((option) => String(option.id))
+  select: (argument, value) => {
+    const allowed = argument.options.map((option) => String(option.id))
     const chosen = Array.isArray(value) ? value : [value]
     return chosen.every((each) => allowed.includes(String(each))) ? '' : useText.now().notOption
   },
 }
 
-function lengthFault(one: Argument, value: unknown): string {
+function lengthFault(argument: Argument, value: unknown): string {
   const length = [...String(value)].length
-  if (one.charsmin != null && length < one.charsmin) return useText.now().tooShort(one.charsmin)
-  if (one.charsmax != null && length > one.charsmax) return useText.now().tooLong(one.charsmax)
+  if (argument.charsmin != null && length < argument.charsmin)
+    return useText.now().tooShort(argument.charsmin)
+  if (argument.charsmax != null && length > argument.charsmax)
+    return useText.now().tooLong(argument.charsmax)
   return ''
 }
 
@@ -102,17 +106,17 @@ function isJson(value: unknown): boolean {
 
 /** The values as they may be remembered: nothing hidden, no files, nothing fixed. */
 export function toRemember(definitions: Argument[], values: unknown[]): unknown[] {
-  return definitions.map((one, n) =>
-    one.masked || one.type === 'file' || one.type === 'fixed' ? '' : values[n],
+  return definitions.map((argument, n) =>
+    argument.masked || argument.type === 'file' || argument.type === 'fixed' ? '' : values[n],
   )
 }
 
 /** The values as they may be shown, for example in a command to copy. */
 export function toShow(definitions: Argument[], values: unknown[]): unknown[] {
   return values.map((value, n) => {
-    const one = definitions[n]
-    if (one?.masked && value) return MASK
-    if (one?.type === 'file' && typeof value === 'string') return value.replace(/,.*/s, ',…')
+    const argument = definitions[n]
+    if (argument?.masked && value) return MASK
+    if (argument?.type === 'file' && typeof value === 'string') return value.replace(/,.*/s, ',…')
     return value
   })
 }

@@ -31,15 +31,15 @@ export function Plot({ series, from, to, height, onPoint }: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read anew with the scheme
   useEffect(() => {
     if (!place.current || width < 1) return
-    const made = new uPlot(
+    const chart = new uPlot(
       optionsOf(names.split('\n'), Math.floor(width), height, () => now.current),
       dataOf(now.current.series),
       place.current,
     )
-    plot.current = made
+    plot.current = chart
     return () => {
       plot.current = null
-      made.destroy()
+      chart.destroy()
     }
   }, [names, width, height, scheme])
 
@@ -88,7 +88,7 @@ function optionsOf(
     hooks: { setCursor: [({ cursor }) => now().onPoint(cursor.idx ?? null)] },
     scales: {
       x: { time: true, range: () => [now().from, now().to] },
-      y: isPercent ? { range: () => [0, 100] } : { range: (_u, low, high) => roomy(low, high) },
+      y: isPercent ? { range: () => [0, 100] } : { range: (_u, low, high) => axisRange(low, high) },
     },
     axes: [
       {
@@ -96,7 +96,7 @@ function optionsOf(
         size: 30,
         // "12:00 PM" and some air.
         space: 76,
-        values: (_u, ticks, _i, _space, step) => ticks.map((at) => tick(at, step)),
+        values: (_u, ticks, _i, _space, step) => ticks.map((at) => tickText(at, step)),
       },
       { ...axis, size: 56, values: (_u, ticks) => ticks.map((v) => formatValue(names[0]!, v)) },
     ],
@@ -116,7 +116,7 @@ function optionsOf(
 }
 
 /** The day where a day begins, otherwise the time of day. */
-export function tick(at: number, step: number): string {
+export function tickText(at: number, step: number): string {
   const isMidnight =
     dateTime(at * 1000, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }) === '00:00'
   return step >= 86_400 || isMidnight
@@ -125,7 +125,7 @@ export function tick(at: number, step: number): string {
 }
 
 /** From zero where that is near, and with air above. */
-export function roomy(low: number | null, high: number | null): [number, number] {
+export function axisRange(low: number | null, high: number | null): [number, number] {
   if (low === null || high === null) return [0, 1]
   return [Math.min(0, low), high === 0 ? 1 : high * 1.1]
 }

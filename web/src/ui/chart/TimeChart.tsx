@@ -6,7 +6,7 @@ import { COLORS, formatValue } from './seriesFormat'
 import { metricName, useText } from './text'
 import './chart.css'
 
-const Plot = lazy(() => import('./Plot').then((found) => ({ default: found.Plot })))
+const Plot = lazy(() => import('./Plot').then((module) => ({ default: module.Plot })))
 const ROWS = 200
 
 interface Props {
@@ -77,10 +77,10 @@ function valueAt(line: Line, at: number): string {
 }
 
 function summary(line: Line): string {
-  const known = line.values.filter((one): one is number => one !== null)
+  const values = line.values.filter((value): value is number => value !== null)
   const t = useText.now()
-  if (known.length === 0) return `${metricName(line.name)}: ${t.noPoints}`
-  const [low, high, last] = [Math.min(...known), Math.max(...known), known.at(-1)!]
+  if (values.length === 0) return `${metricName(line.name)}: ${t.noPoints}`
+  const [low, high, last] = [Math.min(...values), Math.max(...values), values.at(-1)!]
   return t.summary(
     metricName(line.name),
     formatValue(line.name, low),

@@ -6,7 +6,7 @@ import 'uplot/dist/uPlot.min.css'
 import type { Chart } from '../../api/queries/monitoring/indicator'
 import { number } from '../../lib/i18n'
 import { type Columns, columnsOf, placeName } from './columns'
-import { colour, roomy, tick } from './Plot'
+import { axisRange, colour, tickText } from './Plot'
 import { COLORS } from './seriesFormat'
 import { useText } from './text'
 import './chart.css'
@@ -24,16 +24,16 @@ export function ValueChart({ chart, title }: { chart: Chart; title: string }) {
     )
   const row = at === null ? chart.series[0]!.values.length - 1 : (columns.rows[at] ?? 0)
   const words = chart.series.map(
-    (one) => `${one.name} ${shown(one.values[row] ?? null, chart.unit)}`,
+    (series) => `${series.name} ${valueText(series.values[row] ?? null, chart.unit)}`,
   )
   return (
     <div className="value-chart">
       <ul className="chart-keys">
-        {chart.series.map((one, i) => (
-          <li key={`${i} ${one.name}`}>
+        {chart.series.map((series, i) => (
+          <li key={`${i} ${series.name}`}>
             <i className="chart-key" data-color={i % COLORS.length} aria-hidden="true" />
-            {one.name}
-            <b className="num">{shown(one.values[row] ?? null, chart.unit)}</b>
+            {series.name}
+            <b className="num">{valueText(series.values[row] ?? null, chart.unit)}</b>
           </li>
         ))}
         {at === null ? null : <li className="num">{placeName(chart, row)}</li>}
@@ -48,7 +48,7 @@ export function ValueChart({ chart, title }: { chart: Chart; title: string }) {
   )
 }
 
-function shown(value: number | null, unit: string): string {
+function valueText(value: number | null, unit: string): string {
   if (value === null) return '—'
   return unit ? `${number(value, 2)} ${unit}` : number(value, 2)
 }
@@ -68,8 +68,8 @@ function Drawn({ columns, chart, label, onPoint }: Drawing) {
   useEffect(() => {
     if (!place.current || width < 1 || height < 1) return
     const options = optionsOf(columns, chart, Math.floor(width), Math.floor(height), onPoint)
-    const made = new uPlot(options, [columns.x, ...columns.lines], place.current)
-    return () => made.destroy()
+    const plot = new uPlot(options, [columns.x, ...columns.lines], place.current)
+    return () => plot.destroy()
   }, [columns, chart, width, height, scheme])
   return (
     <div ref={box} className="value-chart-box" role="img" aria-label={label}>
@@ -106,7 +106,7 @@ function optionsOf(
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
     scales: {
       x: { time: isTime, range: () => [x[0]! - edge, x.at(-1)! + edge] },
-      y: { range: (_u, low, high) => roomy(low, high) },
+      y: { range: (_u, low, high) => axisRange(low, high) },
     },
     axes: [
       {
@@ -115,14 +115,14 @@ function optionsOf(
         space: isTime ? 76 : 50,
         ...(isTime ? {} : { incrs: [1, 2, 5, 10, 20, 50, 100, 200] }),
         values: (_u, ticks, _i, _space, gap) =>
-          ticks.map((one) => (isTime ? tick(one, gap) : placeName(chart, one))),
+          ticks.map((tick) => (isTime ? tickText(tick, gap) : placeName(chart, tick))),
       },
-      { ...axis, size: 46, values: (_u, ticks) => ticks.map((one) => number(one, 2)) },
+      { ...axis, size: 46, values: (_u, ticks) => ticks.map((tick) => number(tick, 2)) },
     ],
     series: [
       {},
-      ...chart.series.map((one, i) => ({
-        label: one.name,
+      ...chart.series.map((series, i) => ({
+        label: series.name,
         stroke: colour(COLORS[i % COLORS.length]!),
         width: isBar ? 0 : 1.5,
         dash: i >= COLORS.length ? [4, 3] : undefined,

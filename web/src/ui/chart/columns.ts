@@ -12,30 +12,31 @@ export interface Columns {
 /** Bars of several series stand side by side: each has places of its own. */
 export function columnsOf(chart: Chart): Columns {
   const isTime = chart.times.length > 0
-  const length = Math.max(0, ...chart.series.map((one) => one.values.length))
+  const length = Math.max(0, ...chart.series.map((series) => series.values.length))
   const at = isTime
-    ? chart.times.map((one) => Date.parse(one) / 1000)
+    ? chart.times.map((time) => Date.parse(time) / 1000)
     : Array.from({ length }, (_, i) => i)
   const places = at.slice(0, length)
   const count = chart.series.length
   if (chart.kind !== 'bar' || count < 2)
     return {
       x: places,
-      lines: chart.series.map((one) => places.map((_, i) => one.values[i] ?? null)),
+      lines: chart.series.map((series) => places.map((_, i) => series.values[i] ?? null)),
       rows: places.map((_, i) => i),
       isTime,
     }
-  const gap = places.length > 1 ? Math.min(...places.slice(1).map((one, i) => one - places[i]!)) : 1
+  const gap =
+    places.length > 1 ? Math.min(...places.slice(1).map((place, i) => place - places[i]!)) : 1
   const width = (gap * 0.8) / count
-  const spread = places.flatMap((one, row) =>
-    chart.series.map((_, n) => ({ x: one + (n - (count - 1) / 2) * width, row, n })),
+  const spread = places.flatMap((place, row) =>
+    chart.series.map((_, n) => ({ x: place + (n - (count - 1) / 2) * width, row, n })),
   )
   return {
-    x: spread.map((one) => one.x),
-    lines: chart.series.map((one, n) =>
-      spread.map((place) => (place.n === n ? (one.values[place.row] ?? null) : null)),
+    x: spread.map((point) => point.x),
+    lines: chart.series.map((series, n) =>
+      spread.map((place) => (place.n === n ? (series.values[place.row] ?? null) : null)),
     ),
-    rows: spread.map((one) => one.row),
+    rows: spread.map((point) => point.row),
     isTime,
   }
 }

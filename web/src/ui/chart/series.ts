@@ -39,16 +39,16 @@ export function seriesOf(points: Point[], step: number, names: string[]): Series
 /** The usual distance of two points; single checks (step 0) have one of their own. */
 function gapOf(points: Point[], step: number): number {
   if (points.length < 3) return step
-  const gaps = points.slice(1).map((one, i) => Date.parse(one.at) - Date.parse(points[i]!.at))
+  const gaps = points.slice(1).map((point, i) => Date.parse(point.at) - Date.parse(points[i]!.at))
   return Math.max(step, gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)]!)
 }
 
 /** The metrics that occur, the main ones first. */
 export function metricsOf(points: Point[]): string[] {
-  const found = new Set(points.flatMap((point) => Object.keys(point.values)))
+  const names = new Set(points.flatMap((point) => Object.keys(point.values)))
   const main = ['ms', 'cpu', 'mem', 'cache', 'days', 'count', 'bytes']
-  const rest = [...found].filter((name) => !main.includes(name)).toSorted()
-  return [...main.filter((name) => found.has(name)), ...rest]
+  const rest = [...names].filter((name) => !main.includes(name)).toSorted()
+  return [...main.filter((name) => names.has(name)), ...rest]
 }
 
 export interface Cell {

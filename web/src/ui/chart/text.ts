@@ -23,7 +23,7 @@ export const useText = catalogue(
       bytes: 'Size',
     } as Record<string, string>,
     disk: (name: string) => `Disk ${name}, %`,
-    rows: (shown: number, all: number) => `The last ${shown} of ${all} points`,
+    rows: (count: number, all: number) => `The last ${count} of ${all} points`,
   },
   {
     chart: 'Gráfico',
@@ -46,7 +46,7 @@ export const useText = catalogue(
       bytes: 'Tamaño',
     },
     disk: (name) => `Disco ${name}, %`,
-    rows: (shown, all) => `Los últimos ${shown} de ${all} puntos`,
+    rows: (count, all) => `Los últimos ${count} de ${all} puntos`,
   },
 )
 

@@ -10,11 +10,11 @@ interface Props {
   isMine?: boolean
 }
 
-const shown = (value: unknown) =>
+const valueText = (value: unknown) =>
   typeof value === 'string' ? value || '""' : (JSON.stringify(value, null, 1) ?? '—')
 
 /** One field, as it was and as it is. */
-export function Changed({ name, before, after, isMine }: Props) {
+export function ChangedField({ name, before, after, isMine }: Props) {
   const t = useText()
   return (
     <div>
@@ -32,13 +32,13 @@ export function Changed({ name, before, after, isMine }: Props) {
         {t.before}
       </Text>
       <pre className="field-was" data-side="before">
-        {shown(before)}
+        {valueText(before)}
       </pre>
       <Text size="xs" c="dimmed">
         {t.after}
       </Text>
       <pre className="field-was" data-side="after">
-        {shown(after)}
+        {valueText(after)}
       </pre>
     </div>
   )
@@ -58,7 +58,7 @@ export function ChangedFields({
   return (
     <Stack gap="sm">
       {changedFields(before, after).map((name) => (
-        <Changed
+        <ChangedField
           key={name}
           name={name}
           before={at(before, name)}

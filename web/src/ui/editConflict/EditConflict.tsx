@@ -5,7 +5,7 @@ import { isStale } from '../../api/errors'
 import { lastChangeQuery } from '../../api/queries/lastChange'
 import { useCan } from '../../app/session'
 import { useWords } from '../text'
-import { failed } from '../toast'
+import { showError } from '../toast'
 import { useText } from './text'
 
 interface Props {
@@ -22,7 +22,7 @@ interface Props {
 }
 
 /** Two edit at once: says who was first, and lets this one decide. Until then nothing is lost. */
-export function Meanwhile({ object, id, version, error, onTake, onKeep, children }: Props) {
+export function EditConflict({ object, id, version, error, onTake, onKeep, children }: Props) {
   const t = useText()
   const w = useWords()
   const [opened, setOpened] = useState(false)
@@ -81,9 +81,9 @@ export function Meanwhile({ object, id, version, error, onTake, onKeep, children
 }
 
 /** After a save that failed: one that came second is told so, and the page reads what is there. */
-export function tellFailed(error: Error, again: () => void): void {
+export function reportSaveError(error: Error, again: () => void): void {
   if (isStale(error)) {
     again()
-    failed(new Error(useText.now().refused))
-  } else failed(error)
+    showError(new Error(useText.now().refused))
+  } else showError(error)
 }

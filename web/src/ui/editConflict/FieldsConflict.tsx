@@ -1,30 +1,30 @@
 import { ChangedFields } from './ChangedFields'
-import { Meanwhile } from './EditConflict'
-import type { Held } from './heldVersion'
+import { EditConflict } from './EditConflict'
+import type { HeldVersion } from './heldVersion'
 
 interface Props<T, V> {
   /** As the audit calls it. */
   object: string
-  held: Held<T, V>
+  heldVersion: HeldVersion<T, V>
   fieldsOf: (record: T) => V
   save: { error: Error | null; reset: () => void }
 }
 
 /** The notice of a form of fields, when somebody else has changed them too. */
-export function FieldsMeanwhile<T extends { id: string; version: number }, V extends object>({
+export function FieldsConflict<T extends { id: string; version: number }, V extends object>({
   object,
-  held,
+  heldVersion,
   fieldsOf,
   save,
 }: Props<T, V>) {
-  const { base, theirs, edits } = held
+  const { base, theirs, edits } = heldVersion
   if (!theirs) return null
   const settle = (keep: boolean) => {
-    held.rebase(theirs, keep)
+    heldVersion.rebase(theirs, keep)
     save.reset()
   }
   return (
-    <Meanwhile
+    <EditConflict
       object={object}
       id={theirs.id}
       version={theirs.version}
@@ -33,6 +33,6 @@ export function FieldsMeanwhile<T extends { id: string; version: number }, V ext
       onKeep={() => settle(true)}
     >
       <ChangedFields before={fieldsOf(base)} after={fieldsOf(theirs)} edits={edits} />
-    </Meanwhile>
+    </EditConflict>
   )
 }

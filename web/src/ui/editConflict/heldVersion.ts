@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-export interface Held<T, V> {
+export interface HeldVersion<T, V> {
   /** The version that the edits began with; a save counts against it. */
   base: T
   /** The fields with the edits in them. */
@@ -18,19 +18,19 @@ export interface Held<T, V> {
  * The fields of a record being edited. Without edits they follow the server; with edits nothing
  * that somebody else saves takes their place.
  */
-export function useHeld<T extends { version: number }, V extends object>(
+export function useHeldVersion<T extends { version: number }, V extends object>(
   record: T,
   valuesOf: (record: T) => V,
-): Held<T, V> {
-  const [held, setHeld] = useState({ base: record, edits: {} as Partial<V> })
-  const isOlder = record.version > held.base.version
+): HeldVersion<T, V> {
+  const [state, setHeld] = useState({ base: record, edits: {} as Partial<V> })
+  const isOlder = record.version > state.base.version
   // Both may have made the same change.
-  const edits = isOlder ? merged(valuesOf(record), held.edits, {}) : held.edits
+  const edits = isOlder ? mergeEdits(valuesOf(record), state.edits, {}) : state.edits
   const isDirty = Object.keys(edits).length > 0
   const differs =
-    isDirty && isOlder && changedFields(valuesOf(held.base), valuesOf(record)).length > 0
+    isDirty && isOlder && changedFields(valuesOf(state.base), valuesOf(record)).length > 0
   // A newer version of other fields is nothing to ask about.
-  const base = isDirty && (differs || !isOlder) ? held.base : record
+  const base = isDirty && (differs || !isOlder) ? state.base : record
   const before = valuesOf(base)
   return {
     base,
@@ -38,17 +38,17 @@ export function useHeld<T extends { version: number }, V extends object>(
     edits,
     isDirty,
     theirs: differs ? record : null,
-    set: (change) => setHeld((now) => ({ base, edits: merged(before, now.edits, change) })),
+    set: (change) => setHeld((now) => ({ base, edits: mergeEdits(before, now.edits, change) })),
     rebase: (next, keep) =>
       setHeld((now) => ({
         base: next,
-        edits: keep ? merged(valuesOf(next), now.edits, {}) : {},
+        edits: keep ? mergeEdits(valuesOf(next), now.edits, {}) : {},
       })),
   }
 }
 
 /** The edits with one more; one that leads back to what was there is none. */
-export function merged<V extends object>(
+export function mergeEdits<V extends object>(
   before: V,
   edits: Partial<V>,
   change: Partial<V>,

@@ -3,7 +3,7 @@ import { lazy, Suspense } from 'react'
 import type { EditorProps } from './Editor'
 import './editor.css'
 
-const Editor = lazy(() => import('./Editor').then((found) => ({ default: found.Editor })))
+const Editor = lazy(() => import('./Editor').then((module) => ({ default: module.Editor })))
 
 /** A script to read or write. The editor itself is fetched when the first one is shown. */
 export function CodeEditor(props: EditorProps) {

@@ -15,7 +15,7 @@ import {
 import { useEffect, useId, useLayoutEffect, useRef } from 'react'
 import { prefs } from '../../lib/prefs'
 import { changeTo } from './documentChange'
-import { look } from './editorTheme'
+import { editorTheme } from './editorTheme'
 import { grammarOf, languageOf } from './languages'
 import { faultsIn } from './syntaxCheck'
 import { useText } from './text'
@@ -53,7 +53,7 @@ export function Editor(props: EditorProps) {
       parent: box.current!,
       state: EditorState.create({
         doc: now.current.value,
-        extensions: [...base(hint), language.of([]), mode.of([]), told(now)],
+        extensions: [...base(hint), language.of([]), mode.of([]), onEdit(now)],
       }),
     })
     view.current = editor
@@ -63,9 +63,9 @@ export function Editor(props: EditorProps) {
   // In the same turn as the render: a key pressed after it would be taken back otherwise.
   useLayoutEffect(() => {
     const editor = view.current
-    const held = editor?.state.doc.toString()
-    if (!editor || held === undefined || held === value) return
-    editor.dispatch({ changes: changeTo(held, value) })
+    const text = editor?.state.doc.toString()
+    if (!editor || text === undefined || text === value) return
+    editor.dispatch({ changes: changeTo(text, value) })
   }, [value])
 
   const language = languageOf(filename, runas, value)
@@ -99,19 +99,19 @@ interface Held {
   current: EditorProps
 }
 
-function told(held: Held): Extension {
+function onEdit(callbacks: Held): Extension {
   return EditorView.updateListener.of((update) => {
-    if (update.docChanged) held.current.onChange?.(update.state.doc.toString())
+    if (update.docChanged) callbacks.current.onChange?.(update.state.doc.toString())
   })
 }
 
-function modeOf(label: string, readOnly: boolean, check: boolean, held: Held): Extension {
-  const ask = (editor: EditorView) =>
-    faultsIn(editor, held.current.filename ?? '', held.current.runas ?? '')
+function modeOf(label: string, readOnly: boolean, check: boolean, callbacks: Held): Extension {
+  const checkDocument = (editor: EditorView) =>
+    faultsIn(editor, callbacks.current.filename ?? '', callbacks.current.runas ?? '')
   return [
     EditorState.readOnly.of(readOnly),
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-    check && !readOnly ? [linter(ask, { delay: LOOK_MS }), lintGutter()] : [],
+    check && !readOnly ? [linter(checkDocument, { delay: LOOK_MS }), lintGutter()] : [],
   ]
 }
 
@@ -140,7 +140,7 @@ function base(hint: string): Extension[] {
     ]),
     EditorView.contentAttributes.of({ 'aria-describedby': hint, 'aria-multiline': 'true' }),
     EditorState.phrases.of(phrases()),
-    look,
+    editorTheme,
   ]
 }
 

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { address } from '../../api/client'
 import { contentQuery, versionsQuery } from '../../api/queries/automation/script'
 import { bytes } from '../../lib/format'
-import { Loaded } from '../layout/QueryResult'
+import { QueryResult } from '../layout/QueryResult'
 import { Ago } from '../state/Time'
 import { DiffView } from './DiffView'
 import { useText } from './text'
@@ -13,9 +13,9 @@ import { useText } from './text'
 export function Versions({ id }: { id: string }) {
   const query = useQuery(versionsQuery(id))
   return (
-    <Loaded query={query} lines={3}>
+    <QueryResult query={query} lines={3}>
       {(versions) => <Choose id={id} versions={versions} />}
-    </Loaded>
+    </QueryResult>
   )
 }
 
@@ -29,7 +29,7 @@ interface Version {
 function Choose({ id, versions }: { id: string; versions: Version[] }) {
   const t = useText()
   const [chosen, setChosen] = useState<number | null>(null)
-  const at = versions.findIndex((one) => one.version === chosen)
+  const at = versions.findIndex((entry) => entry.version === chosen)
   const here = versions[Math.max(at, 0)]
   const before = versions[Math.max(at, 0) + 1]
   if (!here) return null
@@ -41,21 +41,21 @@ function Choose({ id, versions }: { id: string; versions: Version[] }) {
         onChange={(next) => setChosen(Number(next))}
       >
         <Stack gap={4} mah={220} style={{ overflowY: 'auto' }}>
-          {versions.map((one, n) => (
-            <Group key={one.version} gap={8} wrap="nowrap">
+          {versions.map((entry, n) => (
+            <Group key={entry.version} gap={8} wrap="nowrap">
               <Radio
                 size="xs"
                 styles={{ label: { whiteSpace: 'nowrap' } }}
-                value={String(one.version)}
-                label={`${t.version(one.version)}${n === 0 ? ` (${t.newest})` : ''}`}
+                value={String(entry.version)}
+                label={`${t.version(entry.version)}${n === 0 ? ` (${t.newest})` : ''}`}
               />
               <Text size="xs" c="dimmed" className="clip">
-                <Ago at={one.creation_date} /> · {one.created_by} · {bytes(one.size)}
+                <Ago at={entry.creation_date} /> · {entry.created_by} · {bytes(entry.size)}
               </Text>
               <Anchor
                 size="xs"
                 ml="auto"
-                href={address(`/file/${id}/download`, { version: one.version })}
+                href={address(`/file/${id}/download`, { version: entry.version })}
                 download
               >
                 {t.download}
@@ -80,9 +80,9 @@ function Compared({ id, before, after }: { id: string; before: number; after: nu
   const old = useQuery(contentQuery(id, before))
   const now = useQuery(contentQuery(id, after))
   return (
-    <Loaded query={old} lines={3}>
+    <QueryResult query={old} lines={3}>
       {(a) => (
-        <Loaded query={now} lines={3}>
+        <QueryResult query={now} lines={3}>
           {(b) =>
             a.isText && b.isText ? (
               <DiffView before={a.text} after={b.text} label={t.changedIn(after)} />
@@ -90,8 +90,8 @@ function Compared({ id, before, after }: { id: string; before: number; after: nu
               <Text size="sm">{t.noText}</Text>
             )
           }
-        </Loaded>
+        </QueryResult>
       )}
-    </Loaded>
+    </QueryResult>
   )
 }

@@ -80,4 +80,4 @@ const frame = EditorView.theme({
   },
 })
 
-export const look = [frame, syntaxHighlighting(style)]
+export const editorTheme = [frame, syntaxHighlighting(style)]

@@ -13,8 +13,8 @@ export async function faultsIn(
   if (!source.trim()) return []
   try {
     const body = { source, filename, runas }
-    const found = await ok<Shape<'Checked'>>(api.POST('/script/check', { body }))
-    return found.faults.map((fault) => mark(view, fault))
+    const result = await ok<Shape<'Checked'>>(api.POST('/script/check', { body }))
+    return result.faults.map((fault) => mark(view, fault))
   } catch {
     return []
   }

@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** Asks before something is lost. */
-export function Confirm({
+export function ConfirmDialog({
   opened,
   title,
   children,

@@ -5,8 +5,8 @@ import { type ReactNode, useRef, useState } from 'react'
 import { byField } from '../../api/errors'
 import { useKeys } from '../../app/keys'
 import { useWords } from '../text'
-import { failed } from '../toast'
-import { Confirm } from './ConfirmDialog'
+import { showError } from '../toast'
+import { ConfirmDialog } from './ConfirmDialog'
 
 interface Props {
   className?: string
@@ -34,7 +34,7 @@ export function EditForm({ className, onSubmit, children }: Props) {
 }
 
 /** Somebody else saved first: what is typed stays until the reader lets it go. */
-export function Stale({ maw, onReload }: { maw: number; onReload: () => void }) {
+export function StaleNotice({ maw, onReload }: { maw: number; onReload: () => void }) {
   const w = useWords()
   return (
     <Alert color="yellow" maw={maw}>
@@ -49,7 +49,7 @@ export function Stale({ maw, onReload }: { maw: number; onReload: () => void }) 
 }
 
 /** What the server said, where no field is at fault. */
-export function Refusal({ error }: { error: Error | null }) {
+export function FormError({ error }: { error: Error | null }) {
   if (!error || Object.keys(byField(error)).length) return null
   return (
     <Text c="red.9" size="sm" role="alert">
@@ -75,7 +75,7 @@ export function DeleteButton({ name, refusal, word, onDelete, children }: Delete
   const [isBusy, setBusy] = useState(false)
   const confirm = async () => {
     setBusy(true)
-    await onDelete().catch(failed)
+    await onDelete().catch(showError)
     setBusy(false)
     close()
   }
@@ -91,7 +91,7 @@ export function DeleteButton({ name, refusal, word, onDelete, children }: Delete
       >
         {w.delete}
       </Button>
-      <Confirm
+      <ConfirmDialog
         opened={asks}
         title={w.reallyDelete(name)}
         word={word}
@@ -101,7 +101,7 @@ export function DeleteButton({ name, refusal, word, onDelete, children }: Delete
         onConfirm={() => void confirm()}
       >
         {children}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

@@ -3,8 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Ellipsis } from 'lucide-react'
 import { useState } from 'react'
 import { useWords } from '../text'
-import { failed } from '../toast'
-import { Confirm } from './ConfirmDialog'
+import { showError } from '../toast'
+import { ConfirmDialog } from './ConfirmDialog'
 
 interface Props {
   name: string
@@ -19,10 +19,10 @@ interface Props {
 export function EditMenu({ name, onEdit, remove, queryKey }: Props) {
   const w = useWords()
   const client = useQueryClient()
-  const [asked, setAsked] = useState(false)
+  const [isAsking, setAsked] = useState(false)
   const drop = useMutation({
     mutationFn: remove,
-    onError: failed,
+    onError: showError,
     onSettled: () => {
       setAsked(false)
       void client.invalidateQueries({ queryKey })
@@ -43,8 +43,8 @@ export function EditMenu({ name, onEdit, remove, queryKey }: Props) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Confirm
-        opened={asked}
+      <ConfirmDialog
+        opened={isAsking}
         title={w.reallyDelete(name)}
         action={w.delete}
         busy={drop.isPending}

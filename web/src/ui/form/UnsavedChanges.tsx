@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router'
 import { useWords } from '../text'
-import { Confirm } from './ConfirmDialog'
+import { ConfirmDialog } from './ConfirmDialog'
 
 interface Props {
   when: boolean
@@ -9,7 +9,7 @@ interface Props {
 }
 
 /** Holds a page with unsaved changes until the reader says so. */
-export function Unsaved({ when, within }: Props) {
+export function UnsavedChanges({ when, within }: Props) {
   const w = useWords()
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) =>
@@ -18,7 +18,7 @@ export function Unsaved({ when, within }: Props) {
     withResolver: true,
   })
   return (
-    <Confirm
+    <ConfirmDialog
       opened={status === 'blocked'}
       title={w.unsaved}
       action={w.leave}
@@ -26,6 +26,6 @@ export function Unsaved({ when, within }: Props) {
       onConfirm={() => proceed?.()}
     >
       {w.unsavedBody}
-    </Confirm>
+    </ConfirmDialog>
   )
 }

@@ -14,7 +14,7 @@ import {
 import { useMemo } from 'react'
 import type { Look } from '../../lib/state'
 import { FlowNode, type FlowNodeType } from './FlowNode'
-import { RoundEdge } from './GraphEdge'
+import { LoopEdge } from './GraphEdge'
 import { type Draft, type Edge, runsOf } from './graphDraft'
 import { HEIGHT, laidOut, type Place, WIDTH } from './layout'
 import { edgeText, useText } from './text'
@@ -43,7 +43,7 @@ interface Props {
 }
 
 const TYPES = { step: FlowNode }
-const LINES = { round: RoundEdge }
+const LINES = { round: LoopEdge }
 const keyOf = (edge: Edge) => `${edge.source} → ${edge.target} · ${edge.on ?? 'success'}`
 
 /** A workflow as a picture. Everything that it shows is in FlowTable too. */

@@ -5,7 +5,7 @@ import { HEIGHT, WIDTH } from './layout'
 const OFFSET = 20
 
 /** An edge with a bound. One that leads back passes beside the steps, not through them. */
-export function RoundEdge({ id, label, style, markerEnd, ...ends }: EdgeProps) {
+export function LoopEdge({ id, label, style, markerEnd, ...ends }: EdgeProps) {
   const across = ends.sourcePosition === Position.Right
   const isBack = across ? ends.targetX <= ends.sourceX : ends.targetY <= ends.sourceY
   // In the room between two steps side by side; round one step alone inside of the others.

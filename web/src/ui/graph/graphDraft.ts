@@ -17,18 +17,18 @@ export const ROUNDS = 3
 
 /** What is wrong with a new edge, if anything. */
 export function faultOf(draft: Draft, edge: Edge): Fault | null {
-  if (draft.edges.some((one) => sameEdge(one, edge))) return 'twice'
+  if (draft.edges.some((other) => sameEdge(other, edge))) return 'twice'
   return !edge.max_visits && isEndless(draft, edge) ? 'circle' : null
 }
 
 /** Whether this edge without a bound closes a circle that no other edge bounds. */
 export function isEndless(draft: Draft, edge: Edge): boolean {
-  const free = draft.edges.filter((one) => !one.max_visits && !sameEdge(one, edge))
+  const free = draft.edges.filter((other) => !other.max_visits && !sameEdge(other, edge))
   return reaches({ ...draft, edges: free }, edge.target, edge.source)
 }
 
 /** Whether one can come back to this edge. */
-export function isRound(draft: Draft, edge: Edge): boolean {
+export function isLoop(draft: Draft, edge: Edge): boolean {
   return reaches(draft, edge.target, edge.source)
 }
 
@@ -40,13 +40,13 @@ export function sameEdge(a: Edge, b: Edge): boolean {
 
 /** Whether one can come from one node to another along the edges. */
 export function reaches(draft: Draft, from: string, to: string): boolean {
-  const seen = new Set<string>()
+  const visited = new Set<string>()
   const open = [from]
   while (open.length) {
     const here = open.pop()!
     if (here === to) return true
-    if (seen.has(here)) continue
-    seen.add(here)
+    if (visited.has(here)) continue
+    visited.add(here)
     for (const edge of draft.edges) if (edge.source === here) open.push(edge.target)
   }
   return false
@@ -68,8 +68,8 @@ export function withNode(draft: Draft, runs: Runs, position?: { x: number; y: nu
   const base = runs.name.slice(0, 120) || 'step'
   let id = base
   for (let n = 2; draft.nodes.some((node) => node.id === id); n++) id = `${base} ${n}`
-  const what = runs.isWorkflow ? { workflow_id: runs.id } : { task_id: runs.id }
-  const node: Node = { id, ...what, ...(position ? { position } : {}) }
+  const target = runs.isWorkflow ? { workflow_id: runs.id } : { task_id: runs.id }
+  const node: Node = { id, ...target, ...(position ? { position } : {}) }
   return { ...draft, start: draft.start || id, nodes: [...draft.nodes, node] }
 }
 
@@ -87,7 +87,7 @@ export function withoutNode(draft: Draft, id: string): Draft {
 }
 
 export function withoutEdge(draft: Draft, edge: Edge): Draft {
-  return { ...draft, edges: draft.edges.filter((one) => !sameEdge(one, edge)) }
+  return { ...draft, edges: draft.edges.filter((other) => !sameEdge(other, edge)) }
 }
 
 /** The same edge with another bound; none: without one. */
@@ -97,7 +97,7 @@ export function withBound(edge: Edge, most: number | null): Edge {
 }
 
 export function replacedEdge(draft: Draft, edge: Edge, next: Edge): Draft {
-  return { ...draft, edges: draft.edges.map((one) => (sameEdge(one, edge) ? next : one)) }
+  return { ...draft, edges: draft.edges.map((other) => (sameEdge(other, edge) ? next : other)) }
 }
 
 export function withChange(draft: Draft, id: string, change: Partial<Node>): Draft {
@@ -108,7 +108,7 @@ export function withChange(draft: Draft, id: string, change: Partial<Node>): Dra
 }
 
 /** Nodes that no way from the start leads to: the server would refuse them. */
-export function unreached(draft: Draft): string[] {
+export function unreachableNodes(draft: Draft): string[] {
   return draft.nodes.filter((node) => !reaches(draft, draft.start, node.id)).map((node) => node.id)
 }
 

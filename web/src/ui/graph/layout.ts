@@ -23,8 +23,8 @@ export function laidOut(
 ): Laid {
   const across = lay(nodes, edges, 'LR')
   const down = lay(nodes, edges, 'TB')
-  const zoom = (one: ReturnType<typeof lay>) =>
-    Math.min(frame.width / one.width, frame.height / one.height)
+  const zoom = (layout: ReturnType<typeof lay>) =>
+    Math.min(frame.width / layout.width, frame.height / layout.height)
   const better = (placedAcross(nodes) ?? zoom(across) >= zoom(down)) ? across : down
   return { places: better.places, direction: better.direction }
 }
@@ -33,7 +33,7 @@ function placedAcross(nodes: Node[]): boolean | null {
   const placed = nodes.flatMap((node) => (node.position ? [node.position] : []))
   if (placed.length < 2) return null
   const spread = (of: 'x' | 'y') => {
-    const all = placed.map((one) => one[of] ?? 0)
+    const all = placed.map((point) => point[of] ?? 0)
     return Math.max(...all) - Math.min(...all)
   }
   return spread('x') >= spread('y')

@@ -20,18 +20,22 @@ export function useUndo<T>(first: T) {
         after: [],
       })),
     undo: () =>
-      setPast((it) => {
-        const last = it.before[it.before.length - 1]
+      setPast((entries) => {
+        const last = entries.before[entries.before.length - 1]
         return last === undefined
-          ? it
-          : { before: it.before.slice(0, -1), now: last, after: [it.now, ...it.after] }
+          ? entries
+          : {
+              before: entries.before.slice(0, -1),
+              now: last,
+              after: [entries.now, ...entries.after],
+            }
       }),
     redo: () =>
-      setPast((it) => {
-        const next = it.after[0]
+      setPast((entries) => {
+        const next = entries.after[0]
         return next === undefined
-          ? it
-          : { before: [...it.before, it.now], now: next, after: it.after.slice(1) }
+          ? entries
+          : { before: [...entries.before, entries.now], now: next, after: entries.after.slice(1) }
       }),
     canUndo: past.before.length > 0,
     canRedo: past.after.length > 0,

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import type { Shape } from '../../api/client'
 import { definitionAuditQuery } from '../../api/queries/automation/task'
 import { useCan } from '../../app/session'
-import { Changed } from '../editConflict/ChangedFields'
+import { ChangedField } from '../editConflict/ChangedFields'
 import { changedFields } from '../editConflict/heldVersion'
-import { Loaded } from '../layout/QueryResult'
+import { QueryResult } from '../layout/QueryResult'
 import { Ago } from '../state/Time'
 import { useText } from './text'
 
@@ -27,7 +27,7 @@ function Rows({ object, id, differing = changedFields }: Props) {
   const t = useText()
   const query = useQuery(definitionAuditQuery(object, id))
   return (
-    <Loaded query={query} lines={3}>
+    <QueryResult query={query} lines={3}>
       {(rows) =>
         rows.length === 0 ? (
           <Text size="sm">{t.noChanges}</Text>
@@ -35,7 +35,7 @@ function Rows({ object, id, differing = changedFields }: Props) {
           rows.map((row) => <Row key={row.id} row={row} differing={differing} />)
         )
       }
-    </Loaded>
+    </QueryResult>
   )
 }
 
@@ -55,7 +55,7 @@ function Row({ row, differing }: RowProps) {
       </summary>
       <Stack gap={8} p="xs">
         {differing(before, after).map((name) => (
-          <Changed key={name} name={name} before={before[name]} after={after[name]} />
+          <ChangedField key={name} name={name} before={before[name]} after={after[name]} />
         ))}
       </Stack>
     </details>

@@ -4,8 +4,8 @@ import { Terminal } from 'lucide-react'
 import { api, ok, ROOT, type Shape } from '../../api/client'
 import { useCan } from '../../app/session'
 import { CopyField } from '../form/CopyField'
-import { useWatchWords } from '../monitoring/text'
-import { failed } from '../toast'
+import { useMonitoringText } from '../monitoring/text'
+import { showError } from '../toast'
 
 export function installLine(token: string, root = location.origin + ROOT): string {
   return `curl -fsSL ${root}-/install.sh | BELVEDERE_ENROLMENT_TOKEN=${token} sh`
@@ -14,7 +14,7 @@ export function installLine(token: string, root = location.origin + ROOT): strin
 interface InstallLineProps {
   /** The existing host that the machine becomes; without it the machine becomes a new host. */
   hostId?: string
-  onMade?: (made: Shape<'TokenRecord'>) => void
+  onMade?: (token: Shape<'TokenRecord'>) => void
 }
 
 function createToken(hostId?: string) {
@@ -24,12 +24,12 @@ function createToken(hostId?: string) {
 
 /** Makes an enrolment token and shows the one line that turns a machine into a host. */
 export function InstallLine({ hostId, onMade }: InstallLineProps) {
-  const w = useWatchWords()
+  const w = useMonitoringText()
   const may = useCan()('host.edit')
   const make = useMutation({
     mutationFn: () => createToken(hostId),
     onSuccess: onMade,
-    onError: failed,
+    onError: showError,
   })
   if (!may) return <Text size="sm">{w.needsAdmin}</Text>
   if (!make.data?.token)

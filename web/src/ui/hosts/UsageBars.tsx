@@ -1,6 +1,6 @@
 import { Progress } from '@mantine/core'
 import { number } from '../../lib/i18n'
-import { useFigureWords } from './usageText'
+import { useUsageText } from './usageText'
 import './usageBars.css'
 
 interface Props {
@@ -10,8 +10,8 @@ interface Props {
 }
 
 /** Three bars: how busy, how full. */
-export function Figures(figures: Props) {
-  const w = useFigureWords()
+export function UsageBars(figures: Props) {
+  const w = useUsageText()
   if (figures.cpu === null && figures.mem === null && figures.disk === null) return null
   return (
     <div className="figures">

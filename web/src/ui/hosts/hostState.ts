@@ -1,5 +1,5 @@
 import type { Look } from '../../lib/state'
-import { useWatchWords } from '../monitoring/text'
+import { useMonitoringText } from '../monitoring/text'
 
 interface HostLike {
   state: string
@@ -24,7 +24,7 @@ export function hostLook(host: HostLike): Look {
   return LOOKS[condition(host)] ?? 'stop'
 }
 
-export function hostWord(host: HostLike): string {
+export function hostStateText(host: HostLike): string {
   const word = condition(host)
-  return useWatchWords.now().hostStates[word] ?? word
+  return useMonitoringText.now().hostStates[word] ?? word
 }

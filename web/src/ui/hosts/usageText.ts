@@ -1,6 +1,6 @@
 import { catalogue } from '../../lib/i18n'
 
-export const useFigureWords = catalogue(
+export const useUsageText = catalogue(
   { cpu: 'CPU', mem: 'Memory', disk: 'Disk' },
   { cpu: 'CPU', mem: 'Memoria', disk: 'Disco' },
 )

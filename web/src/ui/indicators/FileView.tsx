@@ -2,17 +2,17 @@ import { Anchor, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { address } from '../../api/client'
-import { shownFileQuery } from '../../api/queries/monitoring/indicator'
+import { indicatorFileQuery } from '../../api/queries/monitoring/indicator'
 import { bytes } from '../../lib/format'
-import { Loaded } from '../layout/QueryResult'
-import { useWatchWords } from '../monitoring/text'
+import { QueryResult } from '../layout/QueryResult'
+import { useMonitoringText } from '../monitoring/text'
 
 /** The beginning of a file, and the way to all of it. */
 export function FileView({ id, title }: { id: string; title: string }) {
-  const w = useWatchWords()
-  const query = useQuery(shownFileQuery(id))
+  const w = useMonitoringText()
+  const query = useQuery(indicatorFileQuery(id))
   return (
-    <Loaded query={query}>
+    <QueryResult query={query}>
       {(file) => (
         <div className="large-file">
           <Group gap={8} wrap="nowrap" justify="space-between">
@@ -41,6 +41,6 @@ export function FileView({ id, title }: { id: string; title: string }) {
           )}
         </div>
       )}
-    </Loaded>
+    </QueryResult>
   )
 }

@@ -5,22 +5,23 @@ import { HtmlFrame } from './HtmlFrame'
 import './indicatorFull.css'
 
 const ValueChart = lazy(() =>
-  import('../chart/ValueChart').then((found) => ({ default: found.ValueChart })),
+  import('../chart/ValueChart').then((module) => ({ default: module.ValueChart })),
 )
 
 interface Props {
-  one: Pick<IndicatorLine, 'id' | 'title' | 'type' | 'value'>
+  indicator: Pick<IndicatorLine, 'id' | 'title' | 'type' | 'value'>
   /** For the wall: read from across the room. */
   big?: boolean | undefined
 }
 
 /** The value of an indicator that takes more than a line; as high as the box around it. */
-export function Large({ one, big }: Props) {
-  if (one.type === 'html') return <HtmlFrame html={String(one.value)} title={one.title} big={big} />
-  if (one.type === 'file') return <FileView id={one.id} title={one.title} />
+export function IndicatorFull({ indicator, big }: Props) {
+  if (indicator.type === 'html')
+    return <HtmlFrame html={String(indicator.value)} title={indicator.title} big={big} />
+  if (indicator.type === 'file') return <FileView id={indicator.id} title={indicator.title} />
   return (
     <Suspense>
-      <ValueChart chart={one.value as Chart} title={one.title} />
+      <ValueChart chart={indicator.value as Chart} title={indicator.title} />
     </Suspense>
   )
 }

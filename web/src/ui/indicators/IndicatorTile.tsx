@@ -4,53 +4,61 @@ import { type CSSProperties, lazy, memo, Suspense } from 'react'
 import type { IndicatorLine } from '../../api/queries/monitoring/indicator'
 import { useCan } from '../../app/session'
 import { number } from '../../lib/i18n'
-import { watchLook, watchWord } from '../../lib/state'
-import { useGo } from '../AppLink'
-import { brief, isLarge, trendColor } from '../monitoring/display'
-import { useWatchWords } from '../monitoring/text'
-import { Spark } from '../state/Sparkline'
+import { monitorLook, monitorStateText } from '../../lib/state'
+import { useAppNavigate } from '../AppLink'
+import { isLarge, shortText, trendColor } from '../monitoring/display'
+import { useMonitoringText } from '../monitoring/text'
+import { Sparkline } from '../state/Sparkline'
 import { StateIcon } from '../state/StateIcon'
 import { Ago } from '../state/Time'
-import { useTileActs } from './actions'
+import { useTileActions } from './actions'
 import './indicatorTile.css'
 
 // Charts and frames come with the first tile that has one.
-const Large = lazy(() => import('./IndicatorFull').then((found) => ({ default: found.Large })))
+const Large = lazy(() =>
+  import('./IndicatorFull').then((module) => ({ default: module.IndicatorFull })),
+)
 
 /** One indicator. Only a failing tile is tinted: the eye goes there. */
-export const Tile = memo(function Tile({ one, big }: { one: IndicatorLine; big?: boolean }) {
-  const look = watchLook(one)
-  const word = watchWord(one)
+export const IndicatorTile = memo(function IndicatorTile({
+  indicator,
+  big,
+}: {
+  indicator: IndicatorLine
+  big?: boolean
+}) {
+  const look = monitorLook(indicator)
+  const word = monitorStateText(indicator)
   return (
     <Paper
       withBorder
       p="sm"
       className={big ? 'tile tile-big' : 'tile'}
       data-look={look}
-      data-large={isLarge(one) || undefined}
+      data-large={isLarge(indicator) || undefined}
       component="article"
-      aria-label={`${one.title}: ${brief(one)}${one.type === 'progress' ? ' %' : ''}, ${word}`}
+      aria-label={`${indicator.title}: ${shortText(indicator)}${indicator.type === 'progress' ? ' %' : ''}, ${word}`}
     >
       <Group gap={6} wrap="nowrap" justify="space-between">
         <Group gap={6} wrap="nowrap" miw={0}>
           <StateIcon look={look} size={big ? 22 : 14} title={word} />
-          <Text size="xs" c="dimmed" className="clip tile-title" title={one.title}>
-            {one.title}
+          <Text size="xs" c="dimmed" className="clip tile-title" title={indicator.title}>
+            {indicator.title}
           </Text>
         </Group>
-        {big ? null : <TileMenu one={one} />}
+        {big ? null : <TileMenu indicator={indicator} />}
       </Group>
-      {isLarge(one) ? (
+      {isLarge(indicator) ? (
         <div className="tile-large">
           <Suspense>
-            <Large one={one} big={big} />
+            <Large indicator={indicator} big={big} />
           </Suspense>
         </div>
       ) : (
-        <Value one={one} />
+        <Value indicator={indicator} />
       )}
       <Text size="xs" c="dimmed" mt={6} className="clip tile-sub">
-        <Sub one={one} />
+        <Sub indicator={indicator} />
       </Text>
     </Paper>
   )
@@ -59,11 +67,11 @@ export const Tile = memo(function Tile({ one, big }: { one: IndicatorLine; big?:
 /** How many signs must fit into the tile, where its size follows the screen's. */
 const wide = (text: string) => ({ '--signs': text.length }) as CSSProperties
 
-function Value({ one }: { one: IndicatorLine }) {
-  const look = watchLook(one)
-  const value = number(Number(one.value), 2)
-  const share = number(Number(one.value), 1)
-  if (one.type === 'progress')
+function Value({ indicator }: { indicator: IndicatorLine }) {
+  const look = monitorLook(indicator)
+  const value = number(Number(indicator.value), 2)
+  const share = number(Number(indicator.value), 1)
+  if (indicator.type === 'progress')
     return (
       <>
         <Text className="tile-value num" style={wide(`${share}%`)} mt={6}>
@@ -71,19 +79,19 @@ function Value({ one }: { one: IndicatorLine }) {
           <span className="tile-unit">%</span>
         </Text>
         <Progress
-          value={Math.min(100, Math.max(0, Number(one.value)))}
+          value={Math.min(100, Math.max(0, Number(indicator.value)))}
           size={6}
           radius="xl"
           mt={4}
           color={`var(--st-${look})`}
-          aria-label={one.title}
+          aria-label={indicator.title}
         />
       </>
     )
-  if (one.type !== 'counter')
+  if (indicator.type !== 'counter')
     return (
-      <Text className="tile-text" mt={8} title={String(one.value)}>
-        {String(one.value) || '—'}
+      <Text className="tile-text" mt={8} title={String(indicator.value)}>
+        {String(indicator.value) || '—'}
       </Text>
     )
   return (
@@ -91,9 +99,9 @@ function Value({ one }: { one: IndicatorLine }) {
       <Text className="tile-value num" style={wide(value)} title={value}>
         {value}
       </Text>
-      {one.spark.length > 1 ? (
+      {indicator.spark.length > 1 ? (
         <span className="tile-spark">
-          <Spark data={one.spark} width={72} height={24} color={trendColor(look)} />
+          <Sparkline data={indicator.spark} width={72} height={24} color={trendColor(look)} />
         </span>
       ) : null}
     </Group>
@@ -101,46 +109,48 @@ function Value({ one }: { one: IndicatorLine }) {
 }
 
 /** What stands under the value: its change, and what it is about or when it was said. */
-function Sub({ one }: { one: IndicatorLine }) {
-  const w = useWatchWords()
+function Sub({ indicator }: { indicator: IndicatorLine }) {
+  const w = useMonitoringText()
   const change =
-    one.type === 'counter' && one.spark.length > 1 ? one.spark.at(-1)! - one.spark[0]! : 0
+    indicator.type === 'counter' && indicator.spark.length > 1
+      ? indicator.spark.at(-1)! - indicator.spark[0]!
+      : 0
   const delta = change ? (
     <b className="tile-delta num">{`${change > 0 ? '+' : ''}${number(change, 2)}`}</b>
   ) : null
-  if (one.stale)
+  if (indicator.stale)
     return (
       <>
         {delta}
-        {w.silent} · <Ago at={one.last_push} />
+        {w.silent} · <Ago at={indicator.last_push} />
       </>
     )
-  if (one.description || one.state === 'normal')
+  if (indicator.description || indicator.state === 'normal')
     return (
       <>
         {delta}
-        {one.description || <Ago at={one.last_push} />}
+        {indicator.description || <Ago at={indicator.last_push} />}
       </>
     )
   return (
     <>
       {delta}
-      {one.severity === 'LOW' ? w.lowSeverity : w.highSeverity}
+      {indicator.severity === 'LOW' ? w.lowSeverity : w.highSeverity}
     </>
   )
 }
 
-function TileMenu({ one }: { one: IndicatorLine }) {
-  const w = useWatchWords()
+function TileMenu({ indicator }: { indicator: IndicatorLine }) {
+  const w = useMonitoringText()
   const may = useCan()
-  const go = useGo()
-  const acts = useTileActs(one)
-  const counts = one.type === 'counter' && may('indicator.count')
-  if (!counts && !one.may_dismiss && !may('indicator.edit')) return null
+  const go = useAppNavigate()
+  const acts = useTileActions(indicator)
+  const counts = indicator.type === 'counter' && may('indicator.count')
+  if (!counts && !indicator.may_dismiss && !may('indicator.edit')) return null
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon size="sm" className="tile-menu" aria-label={w.actionsFor(one.title)}>
+        <ActionIcon size="sm" className="tile-menu" aria-label={w.actionsFor(indicator.title)}>
           <Ellipsis size={14} />
         </ActionIcon>
       </Menu.Target>
@@ -161,12 +171,12 @@ function TileMenu({ one }: { one: IndicatorLine }) {
         {may('indicator.edit') ? (
           <Menu.Item
             leftSection={<Pencil size={14} />}
-            onClick={() => go(`/indicators/${one.id}/edit`)}
+            onClick={() => go(`/indicators/${indicator.id}/edit`)}
           >
             {w.edit}
           </Menu.Item>
         ) : null}
-        {one.may_dismiss ? (
+        {indicator.may_dismiss ? (
           <Menu.Item leftSection={<X size={14} />} onClick={acts.dismiss}>
             {w.dismiss}
           </Menu.Item>

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { api, ok } from '../../api/client'
 import { type IndicatorLine, tilesQuery } from '../../api/queries/monitoring/indicator'
-import { failed } from '../toast'
+import { showError } from '../toast'
 
 export type Count = 'increase' | 'decrease' | 'restart'
 
@@ -12,7 +12,7 @@ const NEXT: Record<Count, (value: number) => number> = {
 }
 
 /** What the menu of a tile does: shown at once, taken back when the server refuses. */
-export function useTileActs(one: IndicatorLine) {
+export function useTileActions(indicator: IndicatorLine) {
   const client = useQueryClient()
   const key = tilesQuery.queryKey
   const attempt = async (
@@ -26,27 +26,27 @@ export function useTileActs(one: IndicatorLine) {
       await call
     } catch (fault) {
       client.setQueryData(key, before)
-      failed(fault)
+      showError(fault)
     }
     void client.invalidateQueries({ queryKey: ['indicator'] })
   }
-  const path = { params: { path: { id: one.id } } }
+  const path = { params: { path: { id: indicator.id } } }
   return {
     count: (how: Count) => {
-      const value = NEXT[how](Number(one.value))
+      const value = NEXT[how](Number(indicator.value))
       const calls = {
         increase: () => api.PATCH('/indicator/{id}/increase', path),
         decrease: () => api.PATCH('/indicator/{id}/decrease', path),
         restart: () => api.PATCH('/indicator/{id}/restart', path),
       }
       void attempt(
-        (rows) => rows.map((row) => (row.id === one.id ? { ...row, value } : row)),
+        (rows) => rows.map((row) => (row.id === indicator.id ? { ...row, value } : row)),
         ok(calls[how]()),
       )
     },
     dismiss: () =>
       void attempt(
-        (rows) => rows.filter((row) => row.id !== one.id),
+        (rows) => rows.filter((row) => row.id !== indicator.id),
         ok(api.DELETE('/indicator/{id}', path)),
       ),
   }

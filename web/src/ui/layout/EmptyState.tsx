@@ -3,7 +3,7 @@ import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 
 /** An empty place that teaches the next step. */
-export function Empty({
+export function EmptyState({
   icon: Icon,
   title,
   children,

@@ -4,7 +4,7 @@ import { SearchX, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { ApiError } from '../../api/errors'
 import { useWords } from '../text'
-import { Empty } from './EmptyState'
+import { EmptyState } from './EmptyState'
 
 interface Props<T> {
   query: UseQueryResult<T>
@@ -15,14 +15,14 @@ interface Props<T> {
 
 /** A query's three faces: loading, failed with a way on, and there. Old data stays on screen
  * while fresh data comes. */
-export function Loaded<T>({ query, lines = 6, children }: Props<T>) {
+export function QueryResult<T>({ query, lines = 6, children }: Props<T>) {
   const w = useWords()
   if (query.data !== undefined) return <>{children(query.data)}</>
   if (query.error instanceof ApiError && query.error.status === 404) {
     return (
-      <Empty icon={SearchX} title={w.notFound}>
+      <EmptyState icon={SearchX} title={w.notFound}>
         {w.notFoundBody}
-      </Empty>
+      </EmptyState>
     )
   }
   if (query.isError) {

@@ -2,16 +2,16 @@ import { useQuery } from '@tanstack/react-query'
 import { aboutQuery } from '../../api/queries/about'
 import { useCan } from '../../app/session'
 import { useWords } from '../text'
-import { Caution } from './Warning'
+import { Warning } from './Warning'
 
 /** For admins, whose scripts can read everything where they run as the server's own user. */
-export function ScriptsAsServer() {
-  return useCan()('host.edit') ? <Warning /> : null
+export function ScriptUserWarning() {
+  return useCan()('host.edit') ? <WarningIfEnabled /> : null
 }
 
-function Warning() {
+function WarningIfEnabled() {
   const w = useWords()
   const { data } = useQuery({ ...aboutQuery, staleTime: Number.POSITIVE_INFINITY })
   if (!data?.scripts_as_server) return null
-  return <Caution title={w.scriptsAsServer}>{w.scriptsAsServerBody}</Caution>
+  return <Warning title={w.scriptsAsServer}>{w.scriptsAsServerBody}</Warning>
 }

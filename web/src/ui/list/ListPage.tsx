@@ -3,11 +3,11 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { type LucideIcon, Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useKeys } from '../../app/keys'
-import { Go, useGo } from '../AppLink'
-import { Empty } from '../layout/EmptyState'
-import { Loaded } from '../layout/QueryResult'
+import { AppLink, useAppNavigate } from '../AppLink'
+import { EmptyState } from '../layout/EmptyState'
+import { QueryResult } from '../layout/QueryResult'
 import { useRowKeys } from './rowKeys'
-import { Find, NoneFits, useSought } from './SearchField'
+import { NoMatches, SearchField, useListSearch } from './SearchField'
 
 interface Props<T> {
   query: UseQueryResult<T[]>
@@ -25,37 +25,37 @@ interface Props<T> {
 /** A page that is one list: its filter, its count, the way to a new one, and its rows by the
  * keyboard. */
 export function ListPage<T>({ query, count, make, find, first, children }: Props<T>) {
-  const go = useGo()
-  const { isIn } = useSought()
-  const shown = query.data?.filter((row) => isIn(find.textOf(row))) ?? []
+  const go = useAppNavigate()
+  const { isIn } = useListSearch()
+  const visible = query.data?.filter((row) => isIn(find.textOf(row))) ?? []
   useRowKeys()
   useKeys(make ? { c: () => go(make.to) } : {})
   return (
     <Paper withBorder>
       <Group className="head" gap={8}>
-        {query.data?.length ? <Find label={find.label} /> : null}
+        {query.data?.length ? <SearchField label={find.label} /> : null}
         <Text size="xs" c="dimmed" className="num" role="status">
-          {query.data ? count(shown.length) : ''}
+          {query.data ? count(visible.length) : ''}
         </Text>
         {make ? (
-          <Button component={Go} to={make.to} ml="auto" leftSection={<Plus size={14} />}>
+          <Button component={AppLink} to={make.to} ml="auto" leftSection={<Plus size={14} />}>
             {make.word}
           </Button>
         ) : null}
       </Group>
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {(rows) =>
-          shown.length ? (
-            children(shown)
+          visible.length ? (
+            children(visible)
           ) : rows.length ? (
-            <NoneFits />
+            <NoMatches />
           ) : (
-            <Empty icon={first.icon} title={first.title}>
+            <EmptyState icon={first.icon} title={first.title}>
               {first.body}
-            </Empty>
+            </EmptyState>
           )
         }
-      </Loaded>
+      </QueryResult>
     </Paper>
   )
 }

@@ -15,13 +15,13 @@ interface Props {
   /** An endless query. */
   query: Pages
   /** How many are not shown yet, where that is known. */
-  left?: number | null
+  remaining?: number | null
   /** Reads on when it comes into sight. */
   onSight?: boolean
 }
 
 /** The end of a list that has more: it says how much, and brings it. */
-export function More({ query, left, onSight = false }: Props) {
+export function LoadMore({ query, remaining, onSight = false }: Props) {
   const w = useWords()
   const { ref, entry } = useIntersection()
   const isDue = onSight && !!entry?.isIntersecting && query.hasNextPage && !query.isFetching
@@ -39,7 +39,7 @@ export function More({ query, left, onSight = false }: Props) {
         loading={query.isFetchingNextPage}
         onClick={() => query.fetchNextPage()}
       >
-        {left ? w.showMore(left) : w.showOlder}
+        {remaining ? w.showMore(remaining) : w.showOlder}
       </Button>
     </Center>
   )

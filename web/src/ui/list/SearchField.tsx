@@ -3,21 +3,21 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { FilterX, Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useKeys } from '../../app/keys'
-import { Empty } from '../layout/EmptyState'
-import type { Sought } from './listSearch'
-import { useFindWords } from './searchText'
+import { EmptyState } from '../layout/EmptyState'
+import type { ListSearch } from './listSearch'
+import { useSearchText } from './searchText'
 import './searchField.css'
 
 /** What is looked for, and whether a text has it, whatever its case. */
-export function useSought(): { wanted: string; isIn: (text: string) => boolean } {
-  const { q = '' } = useSearch({ strict: false }) as Sought
-  const wanted = q.trim().toLowerCase()
-  return { wanted, isIn: (text) => text.toLowerCase().includes(wanted) }
+export function useListSearch(): { filterText: string; isIn: (text: string) => boolean } {
+  const { q = '' } = useSearch({ strict: false }) as ListSearch
+  const filterText = q.trim().toLowerCase()
+  return { filterText, isIn: (text) => text.toLowerCase().includes(filterText) }
 }
 
 /** The field that filters a list: `/` leads to it, and the address keeps what it says. */
-export function Find({ label }: { label: string }) {
-  const { q = '' } = useSearch({ strict: false }) as Sought
+export function SearchField({ label }: { label: string }) {
+  const { q = '' } = useSearch({ strict: false }) as ListSearch
   const navigate = useNavigate()
   const field = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState(q)
@@ -28,7 +28,7 @@ export function Find({ label }: { label: string }) {
   }, [q])
   const seek = (text: string) => {
     setTyped(text)
-    const search = (now: Sought) => ({ ...now, q: text || undefined })
+    const search = (now: ListSearch) => ({ ...now, q: text || undefined })
     void navigate({ to: '.', search: search as never, replace: true, resetScroll: false })
   }
   return (
@@ -46,11 +46,11 @@ export function Find({ label }: { label: string }) {
 }
 
 /** What stands there when nothing has the text. */
-export function NoneFits() {
-  const t = useFindWords()
+export function NoMatches() {
+  const t = useSearchText()
   return (
-    <Empty icon={FilterX} title={t.noneFits}>
+    <EmptyState icon={FilterX} title={t.noneFits}>
       {t.noneFitsBody}
-    </Empty>
+    </EmptyState>
   )
 }

@@ -1,8 +1,8 @@
 /** Where the address of a list keeps what is looked for in it. */
-export interface Sought {
+export interface ListSearch {
   q?: string
 }
 
-export function sought({ q }: Record<string, unknown>): Sought {
+export function validListSearch({ q }: Record<string, unknown>): ListSearch {
   return q ? { q: String(q) } : {}
 }

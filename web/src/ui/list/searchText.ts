@@ -1,6 +1,6 @@
 import { catalogue } from '../../lib/i18n'
 
-export const useFindWords = catalogue(
+export const useSearchText = catalogue(
   {
     noneFits: 'Nothing fits the filter',
     noneFitsBody: 'Look for less, or clear the field.',

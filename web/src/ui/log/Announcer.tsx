@@ -7,7 +7,7 @@ const ANNOUNCE_MS = 10_000
 /** For screen readers: a summary now and then, instead of every line. */
 export function Announcer({ store, isFollowing }: { store: LogStore; isFollowing: boolean }) {
   const t = useLogText()
-  const [said, setSaid] = useState('')
+  const [message, setSaid] = useState('')
   useEffect(() => {
     if (!isFollowing) return
     let before = store.rows
@@ -20,7 +20,7 @@ export function Announcer({ store, isFollowing }: { store: LogStore; isFollowing
   }, [store, isFollowing, t])
   return (
     <div className="log-announcer" role="status" aria-live="polite">
-      {said}
+      {message}
     </div>
   )
 }

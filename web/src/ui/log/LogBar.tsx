@@ -13,10 +13,10 @@ import { Clock, Download, Search, WrapText } from 'lucide-react'
 import { lazy, type RefObject, Suspense, useRef, useSyncExternalStore } from 'react'
 import { bytes } from '../../lib/format'
 import type { LogStore } from './data/logStore'
-import type { Finding, Step } from './search/useLogSearch'
+import type { LogSearch, Step } from './search/useLogSearch'
 import { useLogText } from './text'
 
-interface Props extends Finding {
+interface Props extends LogSearch {
   isWaiting?: boolean
   onWanted: (text: string) => void
   field: RefObject<HTMLInputElement | null>
@@ -33,7 +33,9 @@ interface Props extends Finding {
 }
 
 // Most logs are only read: what finds through them comes with the first letter.
-const Hits = lazy(() => import('./search/SearchHits').then((found) => ({ default: found.Hits })))
+const Hits = lazy(() =>
+  import('./search/SearchHits').then((module) => ({ default: module.SearchHits })),
+)
 
 export function LogBar(props: Props) {
   const t = useLogText()
@@ -94,7 +96,7 @@ function Mark({ store, isWaiting }: { store: LogStore; isWaiting?: boolean }) {
   const t = useLogText()
   useSyncExternalStore(store.subscribe, store.look)
   const isSilent = isWaiting && store.lines === 0 && store.status !== 'failed'
-  const { word, long, look } = isSilent ? NOT_YET : told(store, t)
+  const { word, long, look } = isSilent ? NOT_YET : statusText(store, t)
   return (
     <Group gap={8} wrap="nowrap">
       <Tooltip label={long} disabled={!long} multiline maw={320}>
@@ -123,7 +125,7 @@ type Word =
 
 const NOT_YET = { word: 'notYet', long: '', look: 'none' } as const
 
-function told(store: LogStore, t: Words): { word: Word; long: string; look: string } {
+function statusText(store: LogStore, t: Words): { word: Word; long: string; look: string } {
   const { status, ending } = store
   if (status === 'ended' && ending) {
     if (ending.bytes === 0) return { word: 'empty', long: '', look: 'none' }
@@ -140,7 +142,7 @@ function told(store: LogStore, t: Words): { word: Word; long: string; look: stri
 }
 
 function Finder(props: Props) {
-  const { wanted, onWanted, field } = props
+  const { needle, onWanted, field } = props
   const t = useLogText()
   const step = useRef<Step>(null)
   return (
@@ -153,19 +155,19 @@ function Finder(props: Props) {
         leftSection={<Search size={14} />}
         placeholder={t.find}
         aria-label={t.find}
-        value={wanted}
+        value={needle}
         onChange={(event) => onWanted(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter') step.current?.(event.shiftKey ? -1 : 1)
           if (event.key === 'Escape') onWanted('')
         }}
         rightSection={
-          wanted ? (
+          needle ? (
             <CloseButton size="xs" aria-label={t.clear} onClick={() => onWanted('')} />
           ) : null
         }
       />
-      {wanted ? (
+      {needle ? (
         <Suspense>
           <Hits {...props} step={step} />
         </Suspense>

@@ -15,7 +15,7 @@ import {
 import { address } from '../../api/client'
 import { useKeys } from '../../app/keys'
 import { LogStore } from './data/logStore'
-import { fetchLines, LogFeed } from './data/logStream'
+import { fetchLines, LogStream } from './data/logStream'
 import { LogBar } from './LogBar'
 import { useLogText } from './text'
 import { LogWindow, type LogWindowHandle, type Range } from './window/LogWindow'
@@ -42,11 +42,13 @@ const TIMES = 'belvedere-log-times'
 
 // Few lines are so long that somebody asks for the rest.
 const WholeLine = lazy(() =>
-  import('./window/FullLine').then((found) => ({ default: found.WholeLine })),
+  import('./window/FullLine').then((module) => ({ default: module.FullLine })),
 )
 
 // The first word is said seconds later.
-const Announcer = lazy(() => import('./Announcer').then((found) => ({ default: found.Announcer })))
+const Announcer = lazy(() =>
+  import('./Announcer').then((module) => ({ default: module.Announcer })),
+)
 
 /** A job's output: past and live, found through, pointed at. */
 export function LogView(props: Props) {
@@ -59,11 +61,11 @@ export function LogView(props: Props) {
   const [wrap, setWrap] = useSwitch(WRAP)
   const [isTimed, setTimed] = useSwitch(TIMES)
   const times = useTimes(isTimed, jobId, attempt, store)
-  const [wanted, setWanted] = useState('')
+  const [needle, setWanted] = useState('')
   const [row, setRow] = useState<number | null>(null)
   const [isFollowing, setFollowing] = useState(!chosen && !isOver)
-  const [whole, setWhole] = useState<number | null>(null)
-  const seen = useSeen(store, isFollowing)
+  const [fullLine, setWhole] = useState<number | null>(null)
+  const readUntil = useSeen(store, isFollowing)
 
   const show = (row: number) => {
     setFollowing(false)
@@ -108,7 +110,7 @@ export function LogView(props: Props) {
         isWaiting={props.isWaiting}
         jobId={jobId}
         attempt={attempt}
-        wanted={wanted}
+        needle={needle}
         onWanted={setWanted}
         here={() => frame.current?.first() ?? 0}
         row={row}
@@ -133,8 +135,8 @@ export function LogView(props: Props) {
           times={times}
           isFollowing={isFollowing}
           onFollow={setFollowing}
-          wanted={wanted}
-          current={wanted ? row : null}
+          needle={needle}
+          current={needle ? row : null}
           chosen={chosen}
           onLine={onLine}
           onShowAll={setWhole}
@@ -142,21 +144,21 @@ export function LogView(props: Props) {
         {isEmpty ? (
           <div className="log-empty">{store.status === 'ended' ? t.nothing : t.waits}</div>
         ) : null}
-        {seen.fresh > 0 ? (
+        {readUntil.fresh > 0 ? (
           <Button
             className="log-fresh"
             size="compact-sm"
             leftSection={<ArrowDown size={13} />}
             onClick={toEnd}
           >
-            {t.newLines(seen.fresh)}
+            {t.newLines(readUntil.fresh)}
           </Button>
         ) : null}
       </div>
       <Suspense>
         <Announcer store={store} isFollowing={isFollowing} />
-        {whole === null ? null : (
-          <WholeLine store={store} row={whole} onClose={() => setWhole(null)} />
+        {fullLine === null ? null : (
+          <WholeLine store={store} row={fullLine} onClose={() => setWhole(null)} />
         )}
       </Suspense>
     </section>
@@ -170,13 +172,13 @@ function stretched(chosen: Range, line: number): Range {
 /** One store and one stream per attempt that is looked at. */
 function useLog(jobId: string, attempt: number | undefined, revision: string): LogStore {
   const store = useMemo(() => new LogStore(fetchLines(jobId, attempt)), [jobId, attempt])
-  const feed = useRef<LogFeed | null>(null)
+  const feed = useRef<LogStream | null>(null)
   useEffect(() => {
-    const made = new LogFeed(jobId, attempt, store)
-    feed.current = made
-    made.start()
+    const stream = new LogStream(jobId, attempt, store)
+    feed.current = stream
+    stream.start()
     return () => {
-      made.stop()
+      stream.stop()
       store.close()
     }
   }, [jobId, attempt, store])
@@ -225,10 +227,10 @@ function nameOf({ from, to }: Range): string {
 
 /** Lines that came since the reader left the end. */
 function useSeen(store: LogStore, isFollowing: boolean): { fresh: number } {
-  const seen = useRef(0)
+  const readUntil = useRef(0)
   if (isFollowing || store.status === 'loading' || store.status === 'ended')
-    seen.current = store.rows
-  return { fresh: seen.current ? Math.max(0, store.rows - seen.current) : 0 }
+    readUntil.current = store.rows
+  return { fresh: readUntil.current ? Math.max(0, store.rows - readUntil.current) : 0 }
 }
 
 /** What a reader has once chosen stays so. */
@@ -249,6 +251,6 @@ let coming: Promise<typeof import('./data/lineTimes')> | undefined
 function useTimes(isOn: boolean, jobId: string, attempt: number | undefined, store: LogStore) {
   // Whoever does not ask for times does not load what finds them.
   if (isOn) coming ??= import('./data/lineTimes')
-  const Made = isOn ? use(coming!).Times : null
+  const Made = isOn ? use(coming!).LineTimes : null
   return useMemo(() => Made && new Made(jobId, attempt, store), [Made, jobId, attempt, store])
 }

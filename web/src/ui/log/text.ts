@@ -18,8 +18,8 @@ export const useLogText = catalogue(
     pausedLong: 'Nobody looked at this page; it goes on now',
     failedLong: 'The server refuses to show this log.',
     completeLong: (bytes: string) => `All that the script wrote: ${bytes}`,
-    cutLong: (kept: string, bytes: string) =>
-      `${kept} of ${bytes} are kept: the beginning and the end`,
+    cutLong: (size: string, bytes: string) =>
+      `${size} of ${bytes} are kept: the beginning and the end`,
     lines: (n: number) => plural(n, 'line', 'lines'),
     find: 'Find in the log',
     none: 'No match',
@@ -57,8 +57,8 @@ export const useLogText = catalogue(
     pausedLong: 'Nadie miraba esta página; sigue ahora',
     failedLong: 'El servidor se niega a mostrar este registro.',
     completeLong: (bytes: string) => `Todo lo que escribió el script: ${bytes}`,
-    cutLong: (kept: string, bytes: string) =>
-      `Se guardan ${kept} de ${bytes}: el principio y el final`,
+    cutLong: (size: string, bytes: string) =>
+      `Se guardan ${size} de ${bytes}: el principio y el final`,
     lines: (n: number) => plural(n, 'línea', 'líneas'),
     find: 'Buscar en el registro',
     none: 'Sin coincidencias',

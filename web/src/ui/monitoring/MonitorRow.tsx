@@ -1,25 +1,25 @@
 import { Badge, Box, Text } from '@mantine/core'
 import { memo } from 'react'
 import type { MonitorLine } from '../../api/queries/monitoring/monitor'
-import { watchLook, watchWord } from '../../lib/state'
-import { Beats } from '../state/CheckStrip'
-import { Spark } from '../state/Sparkline'
-import { Lasting } from '../state/Time'
-import { beatLooks, known, shownValue, trendColor } from './display'
-import { useWatchWords } from './text'
+import { monitorLook, monitorStateText } from '../../lib/state'
+import { CheckStrip } from '../state/CheckStrip'
+import { Sparkline } from '../state/Sparkline'
+import { Duration } from '../state/Time'
+import { checkLooks, displayValue, knownValues, trendColor } from './display'
+import { useMonitoringText } from './text'
 import './monitorRow.css'
 
 /** "Failing for 5 m 10 s · edge-1", or the kind where all is well. */
-export function MonitorSub({ line }: { line: MonitorLine }) {
-  const w = useWatchWords()
-  const look = watchLook(line)
+export function MonitorSubtitle({ line }: { line: MonitorLine }) {
+  const w = useMonitoringText()
+  const look = monitorLook(line)
   return (
     <Text size="xs" c="dimmed" className="clip">
       {look === 'ok' ? (
         (w.kinds[line.type] ?? line.type)
       ) : (
         <>
-          {watchWord(line)} · <Lasting from={line.state_since} />
+          {monitorStateText(line)} · <Duration from={line.state_since} />
         </>
       )}
       {line.hostname && line.hostname !== line.name ? ` · ${line.hostname}` : null}
@@ -28,7 +28,7 @@ export function MonitorSub({ line }: { line: MonitorLine }) {
 }
 
 export function MonitorMarks({ line }: { line: MonitorLine }) {
-  const w = useWatchWords()
+  const w = useMonitoringText()
   const isMuted = !line.alerts || line.muted_until
   return (
     <>
@@ -46,27 +46,27 @@ export function MonitorMarks({ line }: { line: MonitorLine }) {
   )
 }
 
-export const MonitorBeats = memo(function MonitorBeats({ line }: { line: MonitorLine }) {
-  const w = useWatchWords()
-  const looks = beatLooks(line.beats)
+export const MonitorChecks = memo(function MonitorChecks({ line }: { line: MonitorLine }) {
+  const w = useMonitoringText()
+  const looks = checkLooks(line.beats)
   if (looks.length === 0) return null
-  return <Beats data={looks} label={w.lastChecks(line.name)} />
+  return <CheckStrip data={looks} label={w.lastChecks(line.name)} />
 })
 
 export const MonitorTrend = memo(function MonitorTrend({ line }: { line: MonitorLine }) {
-  const values = known(line.spark)
+  const values = knownValues(line.spark)
   if (values.length < 2) return null
-  return <Spark data={values} width={100} height={24} color={trendColor(watchLook(line))} />
+  return <Sparkline data={values} width={100} height={24} color={trendColor(monitorLook(line))} />
 })
 
 export function MonitorValue({ line }: { line: MonitorLine }) {
-  const shown = shownValue(line)
+  const display = displayValue(line)
   return (
     <Box ta="right" className="num clip">
-      {shown ? (
+      {display ? (
         <>
-          {shown.text}
-          {shown.unit ? <span className="unit">{shown.unit}</span> : null}
+          {display.text}
+          {display.unit ? <span className="unit">{display.unit}</span> : null}
         </>
       ) : (
         '—'

@@ -2,25 +2,25 @@ import type { IndicatorLine } from '../../api/queries/monitoring/indicator'
 import type { MonitorLine } from '../../api/queries/monitoring/monitor'
 import { bytes } from '../../lib/format'
 import { number } from '../../lib/i18n'
-import { byWorst, type Look, watchLook } from '../../lib/state'
-import { useWatchWords } from './text'
+import { byWorst, type Look, monitorLook } from '../../lib/state'
+import { useMonitoringText } from './text'
 
 const LETTERS: Record<string, Look> = { n: 'ok', f: 'fail', m: 'warn', '-': 'stop' }
 
 /** The letters of a strip as looks, oldest first. */
-export function beatLooks(letters: string): Look[] {
+export function checkLooks(letters: string): Look[] {
   return [...letters].map((letter) => LETTERS[letter] ?? 'stop')
 }
 
-export interface Shown {
+export interface DisplayValue {
   text: string
   unit: string
 }
 
 /** The one number that stands for a monitor. */
-export function shownValue(
+export function displayValue(
   line: Pick<MonitorLine, 'value' | 'unit' | 'metric' | 'state'>,
-): Shown | null {
+): DisplayValue | null {
   if (line.value == null || line.state === 'unknown' || line.state === 'updates_stopped')
     return null
   if (line.unit === 'B') {
@@ -29,7 +29,7 @@ export function shownValue(
   }
   const digits = line.value >= 100 ? 0 : line.value >= 10 ? 1 : 2
   const unit = line.unit === '%' ? `% ${line.metric ?? ''}` : line.unit
-  return { text: number(line.value, digits), unit: useWatchWords.now().units[unit] ?? unit }
+  return { text: number(line.value, digits), unit: useMonitoringText.now().units[unit] ?? unit }
 }
 
 /** Colour of a trend: calm blue, or that of the trouble. */
@@ -38,8 +38,8 @@ export function trendColor(look: Look): string {
 }
 
 /** Values without the gaps; a strip of nothing is no trend. */
-export function known(values: (number | null)[]): number[] {
-  return values.filter((one): one is number => one !== null)
+export function knownValues(values: (number | null)[]): number[] {
+  return values.filter((value): value is number => value !== null)
 }
 
 const LARGE = new Set(['chart', 'html', 'file'])
@@ -50,15 +50,15 @@ export function isLarge({ type }: Pick<IndicatorLine, 'type'>): boolean {
 }
 
 /** A value in one line. The stream tells small values at once, so theirs counts, not the gist. */
-export function brief(one: Pick<IndicatorLine, 'type' | 'value' | 'gist'>): string {
-  return String(isLarge(one) ? one.gist : one.value)
+export function shortText(indicator: Pick<IndicatorLine, 'type' | 'value' | 'gist'>): string {
+  return String(isLarge(indicator) ? indicator.gist : indicator.value)
 }
 
 /** Sticky ones first, then the worst, then as ordered, then by title. */
-export function byNeed(a: IndicatorLine, b: IndicatorLine): number {
+export function bySeverity(a: IndicatorLine, b: IndicatorLine): number {
   return (
     Number(b.sticky) - Number(a.sticky) ||
-    byWorst(watchLook(a), watchLook(b)) ||
+    byWorst(monitorLook(a), monitorLook(b)) ||
     a.order - b.order ||
     a.title.localeCompare(b.title)
   )

@@ -1,7 +1,7 @@
 import { catalogue } from '../../lib/i18n'
 
 /** Words of monitors and indicators that several pages show. */
-export const useWatchWords = catalogue(
+export const useMonitoringText = catalogue(
   {
     kinds: {
       scraper: 'Web page',

@@ -1,11 +1,11 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, ok, type Shape } from '../../api/client'
-import { isOver, jobLook, jobWord } from '../../lib/state'
+import { isOver, jobLook, jobStateText } from '../../lib/state'
 import { StateIcon } from '../state/StateIcon'
-import { Lasting } from '../state/Time'
+import { Duration } from '../state/Time'
 import './run.css'
-import { useTail } from './lastLines'
+import { useLastLines } from './lastLines'
 import { useText } from './text'
 
 const LINES = 20
@@ -26,10 +26,10 @@ export function JobTail({ job: first }: { job: Job }) {
       <Group gap={8} role="status">
         <StateIcon look={jobLook(job)} />
         <Text size="sm" fw={600}>
-          {jobWord(job)}
+          {jobStateText(job)}
         </Text>
         <Text size="sm" c="dimmed">
-          {job.hostname} <Lasting from={job.started_at ?? job.creation_date} to={job.ended_at} />
+          {job.hostname} <Duration from={job.started_at ?? job.creation_date} to={job.ended_at} />
         </Text>
       </Group>
       {job.task_id ? <Output job={job} /> : <Steps />}
@@ -39,7 +39,7 @@ export function JobTail({ job: first }: { job: Job }) {
 
 function Output({ job }: { job: Job }) {
   const t = useText()
-  const { lines, isOver: isEnd } = useTail(job.id, LINES)
+  const { lines, isOver: isEnd } = useLastLines(job.id, LINES)
   const nothing = isEnd || isOver(job) ? t.silent : t.noOutput
   return (
     <section className="run-tail mono" aria-label={t.output} tabIndex={0}>

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { ArrowLeft, ExternalLink } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { Shape } from '../../api/client'
-import { Go } from '../AppLink'
-import { Loaded } from '../layout/QueryResult'
+import { AppLink } from '../AppLink'
+import { QueryResult } from '../layout/QueryResult'
 import { useWords } from '../text'
 import { JobTail } from './JobTail'
 import { RunForm } from './RunForm'
@@ -39,9 +39,11 @@ function Inside({ target, onClose }: Omit<Props, 'opened'>) {
   const [job, setJob] = useState<Shape<'JobRecord'> | null>(null)
   if (job) return <Started job={job} onBack={() => setJob(null)} onClose={onClose} />
   return (
-    <Loaded query={query} lines={4}>
-      {(found) => <RunForm target={target} found={found} onStarted={setJob} onClose={onClose} />}
-    </Loaded>
+    <QueryResult query={query} lines={4}>
+      {(runnable) => (
+        <RunForm target={target} runnable={runnable} onStarted={setJob} onClose={onClose} />
+      )}
+    </QueryResult>
   )
 }
 
@@ -69,7 +71,7 @@ function Started({
         </Button>
         <Button
           id="run-open"
-          component={Go}
+          component={AppLink}
           to={`/jobs/${job.id}`}
           leftSection={<ExternalLink size={14} />}
         >

@@ -27,27 +27,27 @@ import { type Run, useRun } from './useRun'
 
 interface Props {
   target: Target
-  found: Runnable
+  runnable: Runnable
   onStarted: (job: Shape<'JobRecord'>) => void
   onClose: () => void
 }
 
-export function RunForm({ target, found, onStarted, onClose }: Props) {
+export function RunForm({ target, runnable, onStarted, onClose }: Props) {
   const t = useText()
   const w = useWords()
-  const run = useRun(target, found, onStarted)
+  const run = useRun(target, runnable, onStarted)
   const box = useRef<HTMLDivElement>(null)
   useKeys({ 'mod+Enter': run.start })
   useEffect(() => focusFirst(box.current), [])
   return (
     <Stack gap="sm" ref={box}>
-      <Body run={run} found={found} />
+      <Body run={run} runnable={runnable} />
       {run.refusal ? (
         <Alert color="red" title={t.refused} role="alert">
           {run.refusal}
         </Alert>
       ) : null}
-      <Call target={target} run={run} found={found} />
+      <Call target={target} run={run} runnable={runnable} />
       <Group justify="flex-end" gap={8}>
         <Button variant="default" onClick={onClose}>
           {w.cancel}
@@ -79,16 +79,16 @@ function focusFirst(box: HTMLElement | null): void {
   box?.querySelector<HTMLElement>(fields)?.focus()
 }
 
-function Body({ run, found }: { run: Run; found: Runnable }) {
+function Body({ run, runnable }: { run: Run; runnable: Runnable }) {
   const t = useText()
-  if (found.arguments === null)
+  if (runnable.arguments === null)
     return (
       <>
         <Text size="sm">{t.hiddenStart}</Text>
         <AsJson run={run} />
       </>
     )
-  if (found.arguments.length === 0) return <Text size="sm">{t.noArguments}</Text>
+  if (runnable.arguments.length === 0) return <Text size="sm">{t.noArguments}</Text>
   return (
     <>
       <Group justify="space-between">
@@ -112,10 +112,10 @@ function Body({ run, found }: { run: Run; found: Runnable }) {
         ) : null}
       </Group>
       {run.isJson ? (
-        <AsJson run={run} hint={t.jsonHint(found.arguments.length)} />
+        <AsJson run={run} hint={t.jsonHint(runnable.arguments.length)} />
       ) : (
         <ArgumentForm
-          arguments={found.arguments}
+          arguments={runnable.arguments}
           value={run.values}
           onChange={run.setValues}
           errors={run.errors}
@@ -143,10 +143,10 @@ function AsJson({ run, hint }: { run: Run; hint?: string }) {
   )
 }
 
-function Call({ target, run, found }: { target: Target; run: Run; found: Runnable }) {
+function Call({ target, run, runnable }: { target: Target; run: Run; runnable: Runnable }) {
   const t = useText()
   const [opened, { toggle }] = useDisclosure()
-  const shown = toShow(found.arguments ?? [], run.values)
+  const visible = toShow(runnable.arguments ?? [], run.values)
   const Chevron = opened ? ChevronDown : ChevronRight
   return (
     <div>
@@ -158,7 +158,7 @@ function Call({ target, run, found }: { target: Target; run: Run; found: Runnabl
       </UnstyledButton>
       <Collapse expanded={opened}>
         {opened ? (
-          <CallText text={curlCall(target, { token: true }, shown)} label={t.call} />
+          <CallText text={curlCall(target, { token: true }, visible)} label={t.call} />
         ) : null}
       </Collapse>
     </div>

@@ -1,28 +1,28 @@
 import { useEffect, useState } from 'react'
 import { address } from '../../api/client'
-import { listen } from '../../lib/sse'
+import { readEvents } from '../../lib/sse'
 
 const MOST_CHARACTERS = 20_000
 const AGAIN_MS = 1_000
 
-export interface Tail {
+export interface JobOutput {
   lines: string[]
   isOver: boolean
 }
 
 /** The last lines of a job's output, live from wherever it is; goes on after a broken connection. */
-export function useTail(jobId: string, most: number): Tail {
-  const [tail, setTail] = useState<Tail>({ lines: [], isOver: false })
+export function useLastLines(jobId: string, most: number): JobOutput {
+  const [tail, setTail] = useState<JobOutput>({ lines: [], isOver: false })
   useEffect(() => {
     const stop = new AbortController()
     let text = ''
     const show = (isOver: boolean) => setTail({ lines: lastLines(text, most), isOver })
-    const say = (more: string) => {
+    const append = (more: string) => {
       text = (text + more).slice(-MOST_CHARACTERS)
       show(false)
     }
     setTail({ lines: [], isOver: false })
-    void follow(jobId, stop.signal, say).then((isOver) => isOver && show(true))
+    void follow(jobId, stop.signal, append).then((isOver) => isOver && show(true))
     return () => stop.abort()
   }, [jobId, most])
   return tail
@@ -31,15 +31,15 @@ export function useTail(jobId: string, most: number): Tail {
 async function follow(
   id: string,
   stop: AbortSignal,
-  say: (text: string) => void,
+  append: (text: string) => void,
 ): Promise<boolean> {
   let lastId = ''
   while (!stop.aborted) {
     try {
       const url = address(`/job/${id}/log`, { follow: 'true' })
-      for await (const message of listen(url, { signal: stop, lastId })) {
+      for await (const message of readEvents(url, { signal: stop, lastId })) {
         if (message.id) lastId = message.id
-        if (message.event === 'output') say(JSON.parse(message.data))
+        if (message.event === 'output') append(JSON.parse(message.data))
         if (message.event === 'end') return true
       }
     } catch {

@@ -12,7 +12,7 @@ export function lastValues(person: string, target: Target): unknown[] | undefine
   return read()[nameOf(person, target)]
 }
 
-export function keepValues(person: string, target: Target, values: unknown[]): void {
+export function storeValues(person: string, target: Target, values: unknown[]): void {
   const name = nameOf(person, target)
   const { [name]: _, ...others } = read()
   const newest = Object.entries(others).slice(-(MOST_TARGETS - 1))
@@ -37,9 +37,9 @@ function read(): Kept {
   }
 }
 
-function write(kept: Kept): void {
+function write(values: Kept): void {
   try {
-    localStorage.setItem(KEY, JSON.stringify(kept))
+    localStorage.setItem(KEY, JSON.stringify(values))
   } catch {
     // A browser that keeps nothing only forgets.
   }

@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, ok, type Shape } from '../../api/client'
 import { ApiError } from '../../api/errors'
 import { membersQuery } from '../../api/queries/access'
-import { reaches } from '../../app/permissions'
+import { hasLevel } from '../../app/permissions'
 import { useProfile } from '../../app/session'
 import type { Argument } from '../arguments/values'
 
@@ -53,10 +53,10 @@ export function useMayRun(): (acl: string[]) => boolean {
   const { credential, email, username, member_id } = useProfile()
   const isManager = credential === 'manager'
   const { data } = useQuery({ ...membersQuery, enabled: isManager })
-  const tags = data?.find((one) => one.id === member_id)?.tags ?? []
-  const names = [email, username, ...tags.map(tagText)].map((one) => one.toLowerCase())
+  const tags = data?.find((member) => member.id === member_id)?.tags ?? []
+  const names = [email, username, ...tags.map(tagText)].map((name) => name.toLowerCase())
   return (acl) => {
-    if (!isManager) return reaches(credential, 'user')
+    if (!isManager) return hasLevel(credential, 'user')
     return acl.some((entry) => names.includes(entry.toLowerCase()))
   }
 }
@@ -73,10 +73,10 @@ export async function start(
   key: string,
 ): Promise<Shape<'JobRecord'>> {
   const body = values ? { task_arguments: values } : {}
-  const asked = { params: { path: { id } }, body, headers: { 'idempotency-key': key } }
+  const request = { params: { path: { id } }, body, headers: { 'idempotency-key': key } }
   return kind === 'task'
-    ? ok<Shape<'JobRecord'>>(api.POST('/task/{id}/job', asked) as never)
-    : ok<Shape<'JobRecord'>>(api.POST('/workflows/{id}/job', asked) as never)
+    ? ok<Shape<'JobRecord'>>(api.POST('/task/{id}/job', request) as never)
+    : ok<Shape<'JobRecord'>>(api.POST('/workflows/{id}/job', request) as never)
 }
 
 /** A key for one try; randomUUID is missing on plain http. */

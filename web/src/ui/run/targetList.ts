@@ -8,12 +8,16 @@ export function useTargets(): Target[] {
   const { data: tasks = [] } = useQuery(taskNamesQuery)
   const { data: flows = [] } = useQuery(workflowNamesQuery)
   return [
-    ...tasks.map((one) => ({
+    ...tasks.map((task) => ({
       kind: 'task' as const,
-      id: one.id,
-      name: one.hostname ? `${one.name}, ${one.hostname}` : one.name,
+      id: task.id,
+      name: task.hostname ? `${task.name}, ${task.hostname}` : task.name,
     })),
-    ...flows.map((one) => ({ kind: 'workflow' as const, id: one.id, name: one.name })),
+    ...flows.map((workflow) => ({
+      kind: 'workflow' as const,
+      id: workflow.id,
+      name: workflow.name,
+    })),
   ]
 }
 

@@ -4,7 +4,7 @@ import type { Shape } from '../../api/client'
 import { byField } from '../../api/errors'
 import { useProfile } from '../../app/session'
 import { faultsOf, firstValues, toRemember } from '../arguments/values'
-import { dropValues, keepValues, lastValues } from './lastValues'
+import { dropValues, lastValues, storeValues } from './lastValues'
 import { newKey, type Runnable, start, type Target, useMayRun } from './target'
 import { useText } from './text'
 
@@ -31,23 +31,23 @@ export interface Run {
 const asText = (values: unknown[]) => JSON.stringify(values, null, 2)
 
 /** The state of the run dialog. */
-export function useRun(target: Target, found: Runnable, onStarted: (job: Job) => void): Run {
+export function useRun(target: Target, runnable: Runnable, onStarted: (job: Job) => void): Run {
   const t = useText()
   const { id: person } = useProfile()
-  const definitions = found.arguments ?? []
+  const definitions = runnable.arguments ?? []
   const before = lastValues(person, target)
   const [values, keep] = useState(() => firstValues(definitions, before))
   const [text, setText] = useState(() => asText(values))
-  const [isJson, setJsonMode] = useState(found.arguments === null)
-  const [isRemembered, setRemembered] = useState(!!before?.some((one) => one !== ''))
+  const [isJson, setJsonMode] = useState(runnable.arguments === null)
+  const [isRemembered, setRemembered] = useState(!!before?.some((value) => value !== ''))
   const [errors, setErrors] = useState<Record<string, string>>({})
   const key = useRef(newKey())
-  const whyNot = useWhyNot(found)
+  const whyNot = useWhyNot(runnable)
 
   const mutation = useMutation({
-    mutationFn: (given: unknown[]) => start(target, given, key.current),
-    onSuccess: (job, given) => {
-      if (found.arguments) keepValues(person, target, toRemember(definitions, given))
+    mutationFn: (args: unknown[]) => start(target, args, key.current),
+    onSuccess: (job, args) => {
+      if (runnable.arguments) storeValues(person, target, toRemember(definitions, args))
       onStarted(job)
     },
     onError: (fault) => setErrors(byField(fault)),
@@ -72,11 +72,11 @@ export function useRun(target: Target, found: Runnable, onStarted: (job: Job) =>
   }
   const begin = () => {
     if (whyNot || mutation.isPending) return
-    const given = isJson ? arrayIn(text) : values
-    if (!given) return setErrors({ task_arguments: t.notArray })
-    const faults = isJson ? {} : faultsOf(definitions, given)
+    const args = isJson ? arrayIn(text) : values
+    if (!args) return setErrors({ task_arguments: t.notArray })
+    const faults = isJson ? {} : faultsOf(definitions, args)
     setErrors(faults)
-    if (Object.keys(faults).length === 0) mutation.mutate(given)
+    if (Object.keys(faults).length === 0) mutation.mutate(args)
   }
   const forget = () => {
     dropValues(person, target)
@@ -103,11 +103,11 @@ export function useRun(target: Target, found: Runnable, onStarted: (job: Job) =>
   }
 }
 
-function useWhyNot(found: Runnable): string {
+function useWhyNot(runnable: Runnable): string {
   const t = useText()
   const mayRun = useMayRun()
-  if (!mayRun(found.acl)) return t.mayNot
-  return found.enable ? '' : t.disabled
+  if (!mayRun(runnable.acl)) return t.mayNot
+  return runnable.enable ? '' : t.disabled
 }
 
 function arrayIn(text: string): unknown[] | null {

@@ -7,7 +7,13 @@ const HEIGHT = 22
 
 /** The last checks or runs, oldest first. The shape says the state even in grey print: full bar,
  * short bar, split bar, dot. */
-export const Beats = memo(function Beats({ data, label }: { data: Look[]; label: string }) {
+export const CheckStrip = memo(function CheckStrip({
+  data,
+  label,
+}: {
+  data: Look[]
+  label: string
+}) {
   return (
     <svg
       width={data.length * STEP}
@@ -17,13 +23,13 @@ export const Beats = memo(function Beats({ data, label }: { data: Look[]; label:
       style={{ display: 'block', maxWidth: '100%' }}
     >
       {data.map((look, i) => (
-        <Beat key={i} look={look} x={i * STEP} />
+        <CheckMark key={i} look={look} x={i * STEP} />
       ))}
     </svg>
   )
 })
 
-function Beat({ look, x }: { look: Look; x: number }) {
+function CheckMark({ look, x }: { look: Look; x: number }) {
   const bar = (y: number, height: number) => (
     <rect x={x} y={y} width={WIDTH} height={height} rx="1.5" />
   )

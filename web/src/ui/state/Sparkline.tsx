@@ -9,7 +9,7 @@ interface Props {
 }
 
 /** A small line of recent values: area, line, last point. */
-export const Spark = memo(function Spark({
+export const Sparkline = memo(function Sparkline({
   data,
   width = 96,
   height = 26,

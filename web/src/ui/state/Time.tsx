@@ -7,14 +7,14 @@ let now = Date.now()
 const tellers = new Set<() => void>()
 let ticking: ReturnType<typeof setInterval> | undefined
 
-function listen(tell: () => void): () => void {
-  tellers.add(tell)
+function listen(listener: () => void): () => void {
+  tellers.add(listener)
   ticking ??= setInterval(() => {
     now = Date.now()
     for (const each of tellers) each()
   }, 1000)
   return () => {
-    tellers.delete(tell)
+    tellers.delete(listener)
     if (tellers.size === 0) {
       clearInterval(ticking)
       ticking = undefined
@@ -40,7 +40,7 @@ export function Ago({ at }: { at: string | null | undefined }) {
 }
 
 /** How long something took, or takes until now. */
-export function Lasting({ from, to }: { from: string | null | undefined; to?: string | null }) {
+export function Duration({ from, to }: { from: string | null | undefined; to?: string | null }) {
   if (from && !to) return <Counting from={from} />
   return <span className="num">{from ? span(from, to) : '—'}</span>
 }

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, loose, ok, type Shape } from '../../client'
+import { api, ok, type Shape, untypedQuery } from '../../client'
 
 export type Schedule = Shape<'ScheduleRecord'>
 export type Fire = Shape<'FireRecord'>
@@ -7,7 +7,7 @@ export type When = Shape<'PreviewBody'>
 
 export const schedulesQuery = queryOptions({
   queryKey: ['schedule', 'list'],
-  queryFn: () => ok<Schedule[]>(api.GET('/schedule', { params: { query: loose({}) } })),
+  queryFn: () => ok<Schedule[]>(api.GET('/schedule', { params: { query: untypedQuery({}) } })),
   meta: { after: ['task', 'workflow'] },
 })
 
@@ -22,7 +22,7 @@ export const nextRunsQuery = (id: string, count: number) =>
   queryOptions({
     queryKey: ['schedule', id, 'next', count],
     queryFn: () => {
-      const params = { path: { id }, query: loose({ count }) }
+      const params = { path: { id }, query: untypedQuery({ count }) }
       return ok<Fire[]>(api.GET('/schedule/{id}/preview', { params }))
     },
     staleTime: 120_000,
@@ -39,11 +39,11 @@ export const previewQuery = (when: When) =>
 const INSTANTS = 100
 
 /** What became of a schedule's instants, newest first, a page at a time. */
-export const ledgerQuery = (id: string) =>
+export const scheduleRunsQuery = (id: string) =>
   infiniteQueryOptions({
     queryKey: ['schedule', id, 'ledger'],
     queryFn: ({ pageParam, signal }) => {
-      const query = loose({ limit: INSTANTS, 'where[nominal][$lt]': pageParam })
+      const query = untypedQuery({ limit: INSTANTS, 'where[nominal][$lt]': pageParam })
       const params = { path: { id }, query }
       return ok<Shape<'RunRecord'>[]>(api.GET('/schedule/{id}/run', { params, signal }))
     },

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { address, api, loose, ok, type Shape } from '../../client'
-import { refusal } from '../../errors'
+import { address, api, ok, type Shape, untypedQuery } from '../../client'
+import { apiErrorOf } from '../../errors'
 
 export type Script = Shape<'FilesFileRecord'>
 
@@ -8,7 +8,7 @@ export type Script = Shape<'FilesFileRecord'>
 export const scriptsQuery = queryOptions({
   queryKey: ['file', 'list'],
   queryFn: () =>
-    ok<Script[]>(api.GET('/file', { params: { query: loose({ 'sort[filename]': 1 }) } })),
+    ok<Script[]>(api.GET('/file', { params: { query: untypedQuery({ 'sort[filename]': 1 }) } })),
 })
 
 export const scriptQuery = (id: string) =>
@@ -44,7 +44,7 @@ export const contentQuery = (id: string, version: number) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-export interface WholeScript {
+export interface ScriptWithText {
   file: Script
   content: Content
 }
@@ -53,10 +53,10 @@ export interface WholeScript {
  * The newest version together with what stands in it: while a newer one is on its way, the whole
  * one before it stays, and never the text of one under the number of another.
  */
-export const wholeScriptQuery = (id: string) =>
+export const scriptWithTextQuery = (id: string) =>
   queryOptions({
     queryKey: ['file', id, 'whole'],
-    queryFn: async ({ client }): Promise<WholeScript> => {
+    queryFn: async ({ client }): Promise<ScriptWithText> => {
       const file = await ok<Script>(api.GET('/file/{id}', { params: { path: { id } } }))
       const content = await client.ensureQueryData(contentQuery(id, file.version))
       return { file, content }
@@ -65,7 +65,7 @@ export const wholeScriptQuery = (id: string) =>
 
 async function readContent(id: string, version: number, signal: AbortSignal): Promise<Content> {
   const answer = await fetch(address(`/file/${id}/download`, { version }), { signal })
-  if (!answer.ok) throw refusal(answer, await answer.json().catch(() => null))
+  if (!answer.ok) throw apiErrorOf(answer, await answer.json().catch(() => null))
   const bytes = await answer.arrayBuffer()
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), isText: true }

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, counted, loose, ok, type Shape } from '../../client'
+import { api, ok, okWithTotal, type Shape, untypedQuery } from '../../client'
 
 export type Task = Shape<'TaskRecord'>
 export type TaskLine = Shape<'TaskLine'>
@@ -18,7 +18,7 @@ export const taskLinesQuery = (filter: TaskFilter) =>
   infiniteQueryOptions({
     queryKey: ['task', 'board', filter],
     queryFn: ({ pageParam, signal }) => {
-      const query = loose({
+      const query = untypedQuery({
         'where[name][$text]': filter.q || undefined,
         'where[tags]': filter.tag || undefined,
         'where[host_id]': filter.host || undefined,
@@ -29,7 +29,7 @@ export const taskLinesQuery = (filter: TaskFilter) =>
         skip: pageParam || undefined,
         count: true,
       })
-      return counted<TaskLine[]>(api.GET('/-/board/tasks', { params: { query }, signal }))
+      return okWithTotal<TaskLine[]>(api.GET('/-/board/tasks', { params: { query }, signal }))
     },
     initialPageParam: 0,
     getNextPageParam: (last, pages) => (last.rows.length < PAGE ? undefined : pages.length * PAGE),
@@ -44,12 +44,12 @@ export const taskQuery = (id: string) =>
 /** Every task's name and host, to choose from. */
 export const taskNamesQuery = queryOptions({
   queryKey: ['task', 'names'],
-  queryFn: () => ok(api.GET('/task', { params: { query: loose({ 'sort[name]': 1 }) } })),
+  queryFn: () => ok(api.GET('/task', { params: { query: untypedQuery({ 'sort[name]': 1 }) } })),
   staleTime: 60_000,
 })
 
 /** Everything that can start a task or workflow. */
-export const startersQuery = queryOptions({
+export const triggersQuery = queryOptions({
   queryKey: ['event', 'list'],
   queryFn: () => ok(api.GET('/event')),
   meta: { after: ['task', 'webhook', 'indicator', 'monitor', 'workflow'] },
@@ -60,7 +60,7 @@ export const taskJobsQuery = (id: string) =>
   queryOptions({
     queryKey: ['job', 'of-task', id],
     queryFn: ({ signal }) => {
-      const query = loose({ 'where[task_id]': id, limit: 100 })
+      const query = untypedQuery({ 'where[task_id]': id, limit: 100 })
       return ok<Shape<'JobRecord'>[]>(api.GET('/job', { params: { query }, signal }) as never)
     },
   })
@@ -70,7 +70,7 @@ export const definitionAuditQuery = (object: string, id: string) =>
   queryOptions({
     queryKey: [object, id, 'audit'],
     queryFn: () => {
-      const query = loose({ object, object_id: id, limit: 100 })
+      const query = untypedQuery({ object, object_id: id, limit: 100 })
       return ok<Shape<'AuditRecord'>[]>(api.GET('/api/audit', { params: { query } }))
     },
   })

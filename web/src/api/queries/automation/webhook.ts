@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, loose, ok, type Shape } from '../../client'
+import { api, ok, type Shape, untypedQuery } from '../../client'
 
 export type Webhook = Shape<'WebhookRecord'>
 export type Delivery = Shape<'DeliveryRecord'>
@@ -7,7 +7,7 @@ export type Delivery = Shape<'DeliveryRecord'>
 export const webhooksQuery = queryOptions({
   queryKey: ['webhook', 'list'],
   queryFn: () =>
-    ok<Webhook[]>(api.GET('/webhook', { params: { query: loose({ 'sort[name]': 1 }) } })),
+    ok<Webhook[]>(api.GET('/webhook', { params: { query: untypedQuery({ 'sort[name]': 1 }) } })),
 })
 
 export const webhookQuery = (id: string) =>

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, counted, loose, ok, type Shape } from '../../client'
+import { api, ok, okWithTotal, type Shape, untypedQuery } from '../../client'
 
 export type Workflow = Shape<'WorkflowRecord'>
 
@@ -9,9 +9,9 @@ const PAGE = 200
 export const workflowLinesQuery = infiniteQueryOptions({
   queryKey: ['workflow', 'list'],
   queryFn: ({ pageParam, signal }) => {
-    const asked = { 'sort[name]': 1, 'sort[id]': 1, limit: PAGE, count: true }
-    const query = loose({ ...asked, skip: pageParam || undefined })
-    return counted(api.GET('/-/board/workflows', { params: { query }, signal }))
+    const params = { 'sort[name]': 1, 'sort[id]': 1, limit: PAGE, count: true }
+    const query = untypedQuery({ ...params, skip: pageParam || undefined })
+    return okWithTotal(api.GET('/-/board/workflows', { params: { query }, signal }))
   },
   initialPageParam: 0,
   getNextPageParam: (last, pages) => (last.rows.length < PAGE ? undefined : pages.length * PAGE),
@@ -30,7 +30,7 @@ export const runsQuery = (id: string) =>
   infiniteQueryOptions({
     queryKey: ['job', 'runs', id],
     queryFn: ({ pageParam, signal }) => {
-      const query = loose({ limit: RUNS, after: pageParam, 'where[_type]': 'WorkflowJob' })
+      const query = untypedQuery({ limit: RUNS, after: pageParam, 'where[_type]': 'WorkflowJob' })
       const params = { path: { id }, query }
       return ok<Shape<'JobRecord'>[]>(api.GET('/workflows/{id}/job', { params, signal }))
     },

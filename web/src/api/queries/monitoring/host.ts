@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { api, counted, loose, ok, type Shape } from '../../client'
+import { api, ok, okWithTotal, type Shape, untypedQuery } from '../../client'
 
 export type HostLine = Shape<'HostLine'>
 export type Host = Shape<'HostRecord'>
@@ -14,7 +14,7 @@ const PAGE = 200
 const FIGURES_MS = 15_000
 
 function read(filter: HostFilter, limit: number, skip: number, signal: AbortSignal) {
-  const query = loose({
+  const query = untypedQuery({
     'where[hostname][$text]': filter.q || undefined,
     'where[tags]': filter.tag || undefined,
     'sort[rank]': 1,
@@ -24,7 +24,7 @@ function read(filter: HostFilter, limit: number, skip: number, signal: AbortSign
     skip: skip || undefined,
     count: true,
   })
-  return counted(api.GET('/-/board/hosts', { params: { query }, signal }))
+  return okWithTotal(api.GET('/-/board/hosts', { params: { query }, signal }))
 }
 
 /** A few hosts, worst first, with the total. */
@@ -60,5 +60,5 @@ export function hostQuery(id: string) {
 /** Every host's name, to choose from. */
 export const hostNamesQuery = queryOptions({
   queryKey: ['host', 'names'],
-  queryFn: () => ok(api.GET('/host', { params: { query: loose({ 'sort[hostname]': 1 }) } })),
+  queryFn: () => ok(api.GET('/host', { params: { query: untypedQuery({ 'sort[hostname]': 1 }) } })),
 })

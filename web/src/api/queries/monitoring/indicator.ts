@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, counted, loose, ok, type Shape } from '../../client'
+import { api, ok, okWithTotal, type Shape, untypedQuery } from '../../client'
 
 export type IndicatorLine = Shape<'IndicatorLine'>
 export type Indicator = Shape<'IndicatorRecord'>
@@ -18,12 +18,14 @@ const TILES = {
 /** The tiles of the dashboard, of those that the person may see, and how many there are. */
 export const tilesQuery = queryOptions({
   queryKey: ['indicator', 'board'],
-  queryFn: () => counted(api.GET('/-/board/indicators', { params: { query: loose(TILES) } })),
+  queryFn: () =>
+    okWithTotal(api.GET('/-/board/indicators', { params: { query: untypedQuery(TILES) } })),
 })
 
 export const indicatorsQuery = queryOptions({
   queryKey: ['indicator', 'list'],
-  queryFn: () => ok(api.GET('/indicator', { params: { query: loose({ 'sort[title]': 1 }) } })),
+  queryFn: () =>
+    ok(api.GET('/indicator', { params: { query: untypedQuery({ 'sort[title]': 1 }) } })),
 })
 
 export function indicatorQuery(id: string) {
@@ -34,7 +36,7 @@ export function indicatorQuery(id: string) {
 }
 
 /** The beginning of the file that an indicator shows. */
-export function shownFileQuery(id: string) {
+export function indicatorFileQuery(id: string) {
   return queryOptions({
     queryKey: ['indicator', id, 'file'],
     queryFn: () => ok(api.GET('/indicator/{id}/file', { params: { path: { id } } })),
@@ -48,7 +50,7 @@ export function indicatorHistoryQuery(id: string, since: string) {
     queryFn: () =>
       ok(
         api.GET('/indicator/{id}/history', {
-          params: { path: { id }, query: loose({ since, points: 500 }) },
+          params: { path: { id }, query: untypedQuery({ since, points: 500 }) },
         }),
       ),
   })

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { api, counted, loose, ok, type Shape } from '../../client'
+import { api, ok, okWithTotal, type Shape, untypedQuery } from '../../client'
 
 export type MonitorLine = Shape<'MonitorLine'>
 export type Monitor = Shape<'MonitorRecord'>
@@ -35,9 +35,9 @@ export function monitorsQuery(filter: MonitorFilter, page = 0, limit = PAGE) {
   return queryOptions({
     queryKey: ['monitor', 'board', filter, page, limit],
     queryFn: ({ signal }) => {
-      const asked = { ...where(filter), 'sort[rank]': 1, 'sort[name]': 1, limit, count: true }
-      const query = loose({ ...asked, skip: page * limit || undefined })
-      return counted(api.GET('/-/board/monitors', { params: { query }, signal }))
+      const params = { ...where(filter), 'sort[rank]': 1, 'sort[name]': 1, limit, count: true }
+      const query = untypedQuery({ ...params, skip: page * limit || undefined })
+      return okWithTotal(api.GET('/-/board/monitors', { params: { query }, signal }))
     },
     refetchInterval: CHECKS_MS,
     placeholderData: page === 0 ? keepPreviousData : undefined,
@@ -62,7 +62,7 @@ export const tagsQuery = queryOptions({
 /** All monitors by name, to choose from. */
 export const monitorNamesQuery = queryOptions({
   queryKey: ['monitor', 'names'],
-  queryFn: () => ok(api.GET('/monitor', { params: { query: loose({ 'sort[name]': 1 }) } })),
+  queryFn: () => ok(api.GET('/monitor', { params: { query: untypedQuery({ 'sort[name]': 1 }) } })),
 })
 
 export interface Span {
@@ -77,7 +77,7 @@ export function monitorHistoryQuery(id: string, span: Span, every = CHECKS_MS) {
     queryFn: ({ signal }) =>
       ok(
         api.GET('/monitor/{id}/history', {
-          params: { path: { id }, query: loose({ ...span }) },
+          params: { path: { id }, query: untypedQuery({ ...span }) },
           signal,
         }),
       ),
@@ -87,13 +87,13 @@ export function monitorHistoryQuery(id: string, span: Span, every = CHECKS_MS) {
 }
 
 /** When it came into which state, since a time. */
-export function monitorTurnsQuery(id: string, from: string) {
+export function monitorStateLogQuery(id: string, from: string) {
   return queryOptions({
     queryKey: ['monitor', id, 'turns', from],
     queryFn: ({ signal }) =>
       ok(
         api.GET('/monitor/{id}/turns', {
-          params: { path: { id }, query: loose({ from }) },
+          params: { path: { id }, query: untypedQuery({ from }) },
           signal,
         }),
       ),

@@ -13,12 +13,12 @@ import { useRef, useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
-import { jobLook, jobWord } from '../../../lib/state'
-import { Go } from '../../../ui/AppLink'
+import { jobLook, jobStateText } from '../../../lib/state'
+import { AppLink } from '../../../ui/AppLink'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { useWords } from '../../../ui/text'
 import { useText } from '../text'
-import { wordsOf } from './splitCommand'
+import { splitCommand } from './splitCommand'
 
 /** One command on many hosts; each answers as a job of its own. */
 export function ExecDialog({ onClose, host }: { onClose: () => void; host?: string }) {
@@ -30,7 +30,7 @@ export function ExecDialog({ onClose, host }: { onClose: () => void; host?: stri
   const [tags, setTags] = useState<string[]>([])
   const [limit, setLimit] = useState<number | string>(60)
   const { data = [] } = useQuery(hostNamesQuery)
-  const words = wordsOf(line)
+  const words = splitCommand(line)
   const client = useQueryClient()
   // The same words sent twice by a nervous finger run once.
   const [key] = useState(() => crypto.randomUUID())
@@ -59,10 +59,10 @@ export function ExecDialog({ onClose, host }: { onClose: () => void; host?: stri
             {t.started(run.data.jobs.length)}
           </Text>
           {run.data.jobs.map((job) => (
-            <Go key={job.id} to={`/jobs/${job.id}`} className="row host-job">
-              <StateIcon look={jobLook(job)} title={jobWord(job)} />
+            <AppLink key={job.id} to={`/jobs/${job.id}`} className="row host-job">
+              <StateIcon look={jobLook(job)} title={jobStateText(job)} />
               <span className="clip">{job.hostname}</span>
-            </Go>
+            </AppLink>
           ))}
         </Stack>
       ) : (
@@ -95,7 +95,7 @@ export function ExecDialog({ onClose, host }: { onClose: () => void; host?: stri
             <MultiSelect
               searchable
               label={t.onHosts}
-              data={data.map((one) => ({ value: one.hostname, label: one.hostname }))}
+              data={data.map((host) => ({ value: host.hostname, label: host.hostname }))}
               value={hosts}
               onChange={setHosts}
               error={errors.hosts}
@@ -103,7 +103,7 @@ export function ExecDialog({ onClose, host }: { onClose: () => void; host?: stri
             <MultiSelect
               searchable
               label={t.onTags}
-              data={[...new Set(data.flatMap((one) => one.tags))].toSorted()}
+              data={[...new Set(data.flatMap((host) => host.tags))].toSorted()}
               value={tags}
               onChange={setTags}
               error={errors.tags}

@@ -1,26 +1,33 @@
 import { Button, Group, Paper, Text, Title } from '@mantine/core'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { api, type Counted, counted, loose, ok, type Shape } from '../../../api/client'
+import {
+  api,
+  ok,
+  okWithTotal,
+  type RowsWithTotal,
+  type Shape,
+  untypedQuery,
+} from '../../../api/client'
 import type { Host } from '../../../api/queries/monitoring/host'
 import { monitorsQuery } from '../../../api/queries/monitoring/monitor'
-import { jobLook, jobWord, watchLook, watchWord } from '../../../lib/state'
-import { Go } from '../../../ui/AppLink'
-import { Loaded } from '../../../ui/layout/QueryResult'
-import { MonitorBeats, MonitorSub, MonitorValue } from '../../../ui/monitoring/MonitorRow'
+import { jobLook, jobStateText, monitorLook, monitorStateText } from '../../../lib/state'
+import { AppLink } from '../../../ui/AppLink'
+import { QueryResult } from '../../../ui/layout/QueryResult'
+import { MonitorChecks, MonitorSubtitle, MonitorValue } from '../../../ui/monitoring/MonitorRow'
 import { StateIcon } from '../../../ui/state/StateIcon'
-import { Ago, Lasting } from '../../../ui/state/Time'
+import { Ago, Duration } from '../../../ui/state/Time'
 import { useWords } from '../../../ui/text'
 import { useText } from '../text'
 
 interface CardProps<T> {
   title: string
   none: string
-  query: UseQueryResult<T[] | Counted<T[]>>
+  query: UseQueryResult<T[] | RowsWithTotal<T[]>>
   more?: ReactNode
   /** Where those are that the card does not show. */
   rest?: { to: string; search: Record<string, unknown> }
-  children: (one: T) => ReactNode
+  children: (row: T) => ReactNode
 }
 
 function Card<T>({ title, none, query, more, rest, children }: CardProps<T>) {
@@ -33,10 +40,10 @@ function Card<T>({ title, none, query, more, rest, children }: CardProps<T>) {
         </Title>
         {more}
       </Group>
-      <Loaded query={query} lines={3}>
-        {(found) => {
-          const rows = 'rows' in found ? found.rows : found
-          const left = 'rows' in found ? (found.total ?? 0) - rows.length : 0
+      <QueryResult query={query} lines={3}>
+        {(data) => {
+          const rows = 'rows' in data ? data.rows : data
+          const remaining = 'rows' in data ? (data.total ?? 0) - rows.length : 0
           if (rows.length === 0)
             return (
               <Text size="sm" c="dimmed" p="md">
@@ -46,53 +53,58 @@ function Card<T>({ title, none, query, more, rest, children }: CardProps<T>) {
           return (
             <>
               {rows.map(children)}
-              {rest && left > 0 ? (
-                <Go {...rest} className="row host-rest">
-                  {w.andMore(left)}
-                </Go>
+              {rest && remaining > 0 ? (
+                <AppLink {...rest} className="row host-rest">
+                  {w.andMore(remaining)}
+                </AppLink>
               ) : null}
             </>
           )
         }}
-      </Loaded>
+      </QueryResult>
     </Paper>
   )
 }
 
-export function Monitors({ host }: { host: Host }) {
+export function HostMonitors({ host }: { host: Host }) {
   const t = useText()
   const query = useQuery(monitorsQuery({ host: host.id }))
   const rest = { to: '/monitors', search: { host: host.id } }
   return (
     <Card title={t.monitors} none={t.noMonitors} query={query} rest={rest}>
       {(line) => (
-        <Go key={line.id} to={`/monitors/${line.id}`} className="row host-monitor">
-          <StateIcon look={watchLook(line)} title={watchWord(line)} />
+        <AppLink key={line.id} to={`/monitors/${line.id}`} className="row host-monitor">
+          <StateIcon look={monitorLook(line)} title={monitorStateText(line)} />
           <div className="clip">
             <Text size="sm" fw={550} className="clip">
               {line.name}
             </Text>
-            <MonitorSub line={line} />
+            <MonitorSubtitle line={line} />
           </div>
           <div className="hide-sm">
-            <MonitorBeats line={line} />
+            <MonitorChecks line={line} />
           </div>
           <MonitorValue line={line} />
-        </Go>
+        </AppLink>
       )}
     </Card>
   )
 }
 
-export function Tasks({ host }: { host: Host }) {
+export function HostTasks({ host }: { host: Host }) {
   const t = useText()
   const query = useQuery({
     queryKey: ['task', 'list', 'of-host', host.id],
     queryFn: () =>
-      counted(
+      okWithTotal(
         api.GET('/-/board/tasks', {
           params: {
-            query: loose({ 'where[host_id]': host.id, 'sort[name]': 1, limit: 50, count: true }),
+            query: untypedQuery({
+              'where[host_id]': host.id,
+              'sort[name]': 1,
+              limit: 50,
+              count: true,
+            }),
           },
         }),
       ),
@@ -101,29 +113,29 @@ export function Tasks({ host }: { host: Host }) {
   return (
     <Card title={t.tasks} none={t.noTasks} query={query} rest={rest}>
       {(task) => (
-        <Go key={task.id} to={`/tasks/${task.id}`} className="row host-task">
+        <AppLink key={task.id} to={`/tasks/${task.id}`} className="row host-task">
           <span className="clip">{task.name}</span>
           {task.last_job ? (
-            <StateIcon look={jobLook(task.last_job)} title={jobWord(task.last_job)} />
+            <StateIcon look={jobLook(task.last_job)} title={jobStateText(task.last_job)} />
           ) : null}
-        </Go>
+        </AppLink>
       )}
     </Card>
   )
 }
 
-export function Jobs({ host }: { host: Host }) {
+export function HostJobs({ host }: { host: Host }) {
   const t = useText()
   const query = useQuery({
     queryKey: ['job', 'list', 'of-host', host.id],
     queryFn: async () => {
-      const query = loose({ 'where[host_id]': host.id, limit: 8, look: 20_000 })
+      const query = untypedQuery({ 'where[host_id]': host.id, limit: 8, look: 20_000 })
       return (await ok(api.GET('/job', { params: { query } }))) as Shape<'JobRecord'>[]
     },
   })
   const more = (
     <Button
-      component={Go}
+      component={AppLink}
       to="/jobs"
       search={{ host: host.id }}
       size="compact-xs"
@@ -136,13 +148,13 @@ export function Jobs({ host }: { host: Host }) {
   return (
     <Card title={t.jobs} none={t.noJobs} query={query} more={more}>
       {(job) => (
-        <Go key={job.id} to={`/jobs/${job.id}`} className="row host-job">
-          <StateIcon look={jobLook(job)} title={jobWord(job)} />
+        <AppLink key={job.id} to={`/jobs/${job.id}`} className="row host-job">
+          <StateIcon look={jobLook(job)} title={jobStateText(job)} />
           <span className="clip">{job.name}</span>
           <Text size="xs" c="dimmed" component="div" ta="right">
-            <Lasting from={job.started_at} to={job.ended_at} /> · <Ago at={job.creation_date} />
+            <Duration from={job.started_at} to={job.ended_at} /> · <Ago at={job.creation_date} />
           </Text>
-        </Go>
+        </AppLink>
       )}
     </Card>
   )

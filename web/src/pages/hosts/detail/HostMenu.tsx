@@ -15,11 +15,11 @@ import { useState } from 'react'
 import { api, ok, type Shape } from '../../../api/client'
 import { ApiError, byField } from '../../../api/errors'
 import type { HostLine } from '../../../api/queries/monitoring/host'
-import { useGo } from '../../../ui/AppLink'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
+import { useAppNavigate } from '../../../ui/AppLink'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
 import { InstallLine } from '../../../ui/hosts/InstallLine'
 import { useWords } from '../../../ui/text'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
 type Known = Pick<HostLine, 'id' | 'hostname' | 'tags' | 'enable' | 'draining' | 'version'>
@@ -38,11 +38,11 @@ function useChange(host: Known, onDone: () => void) {
         }),
       ),
     onSuccess: () => {
-      done(t.changed)
+      showSuccess(t.changed)
       onDone()
     },
     onError: (fault) => {
-      if (!(fault instanceof ApiError) || fault.faults.length === 0) failed(fault)
+      if (!(fault instanceof ApiError) || fault.faults.length === 0) showError(fault)
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ['host'] }),
   })
@@ -93,7 +93,7 @@ export function HostMenu({ host, away }: { host: Known; away?: boolean }) {
       </Menu>
       {asks === 'rename' || asks === 'tags' ? (
         <Ask
-          what={asks}
+          field={asks}
           host={host}
           onClose={close}
           busy={change.isPending}
@@ -127,7 +127,7 @@ function HostToken({ host, onClose }: { host: Known; onClose: () => void }) {
 }
 
 interface AskProps {
-  what: 'rename' | 'tags'
+  field: 'rename' | 'tags'
   host: Known
   busy: boolean
   error?: string
@@ -135,7 +135,7 @@ interface AskProps {
   onSave: (change: Change) => void
 }
 
-function Ask({ what, host, busy, error, onClose, onSave }: AskProps) {
+function Ask({ field, host, busy, error, onClose, onSave }: AskProps) {
   const t = useText()
   const w = useWords()
   const [hostname, setHostname] = useState(host.hostname)
@@ -144,17 +144,17 @@ function Ask({ what, host, busy, error, onClose, onSave }: AskProps) {
     <Modal
       opened
       onClose={onClose}
-      title={`${host.hostname}: ${what === 'tags' ? t.editTags : t.rename}`}
+      title={`${host.hostname}: ${field === 'tags' ? t.editTags : t.rename}`}
       closeButtonProps={{ 'aria-label': w.close }}
     >
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          onSave(what === 'tags' ? { tags } : { hostname })
+          onSave(field === 'tags' ? { tags } : { hostname })
         }}
       >
         <Stack gap="sm">
-          {what === 'tags' ? (
+          {field === 'tags' ? (
             <TagsInput
               data-autofocus
               label={t.editTags}
@@ -197,20 +197,20 @@ interface DeleteProps {
 function Delete({ host, opened, onClose, away }: DeleteProps) {
   const t = useText()
   const w = useWords()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const remove = useMutation({
     mutationFn: () => ok(api.DELETE('/host/{id}', { params: { path: { id: host.id } } })),
     onSuccess: () => {
-      done(t.deleted(host.hostname))
+      showSuccess(t.deleted(host.hostname))
       onClose()
       if (away) go('/hosts')
       void client.invalidateQueries({ queryKey: ['host'] })
     },
-    onError: failed,
+    onError: showError,
   })
   return (
-    <Confirm
+    <ConfirmDialog
       opened={opened}
       title={w.reallyDelete(host.hostname)}
       word={host.hostname}
@@ -220,6 +220,6 @@ function Delete({ host, opened, onClose, away }: DeleteProps) {
       onConfirm={() => remove.mutate()}
     >
       {t.deleteBody} {w.cannotUndo}
-    </Confirm>
+    </ConfirmDialog>
   )
 }

@@ -8,20 +8,20 @@ import { type Host, hostQuery } from '../../../api/queries/monitoring/host'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
 import { dateTime } from '../../../lib/format'
-import { hostLook, hostWord } from '../../../ui/hosts/hostState'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { hostLook, hostStateText } from '../../../ui/hosts/hostState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago } from '../../../ui/state/Time'
 import { useText } from '../text'
-import { Jobs, Monitors, Tasks } from './HostCards'
+import { HostJobs, HostMonitors, HostTasks } from './HostCards'
 import { HostMenu } from './HostMenu'
-import { Statistics } from './HostStatistics'
+import { HostStatistics } from './HostStatistics'
 import '../hosts.css'
 
 const hostRoute = getRouteApi('/$customer/hosts/$id')
 
 const ExecDialog = lazy(() =>
-  import('./ExecDialog').then((found) => ({ default: found.ExecDialog })),
+  import('./ExecDialog').then((module) => ({ default: module.ExecDialog })),
 )
 
 export function HostPage() {
@@ -29,24 +29,24 @@ export function HostPage() {
   const query = useQuery(hostQuery(id))
   usePageTitle(query.data?.hostname ?? '')
   return (
-    <Loaded query={query}>
+    <QueryResult query={query}>
       {(host) => (
         <Stack gap="md">
           <Head host={host} />
           <div className="host-cols">
             <Stack gap="md">
-              <Statistics host={host} />
-              <Monitors host={host} />
+              <HostStatistics host={host} />
+              <HostMonitors host={host} />
             </Stack>
             <Stack gap="md">
               <Facts host={host} />
-              <Tasks host={host} />
-              <Jobs host={host} />
+              <HostTasks host={host} />
+              <HostJobs host={host} />
             </Stack>
           </div>
         </Stack>
       )}
-    </Loaded>
+    </QueryResult>
   )
 }
 
@@ -62,7 +62,7 @@ function Head({ host }: { host: Host }) {
           <StateIcon look={hostLook(host)} size={22} />
           <div className="clip">
             <Text fw={600} size="md" role="status">
-              {hostWord(host)}
+              {hostStateText(host)}
             </Text>
             <Text size="xs" c="dimmed" component="div">
               {t.seen} <Ago at={host.last_seen} />

@@ -6,17 +6,17 @@ import { lazy, Suspense } from 'react'
 import type { Host } from '../../../api/queries/monitoring/host'
 import { monitorHistoryQuery, monitorsQuery } from '../../../api/queries/monitoring/monitor'
 import { useCan } from '../../../app/session'
-import { Go } from '../../../ui/AppLink'
+import { AppLink } from '../../../ui/AppLink'
 import { metricsOf, seriesOf } from '../../../ui/chart/series'
 import { firstRange, RANGES, type Range } from '../../../ui/chart/timeRange'
-import { Empty } from '../../../ui/layout/EmptyState'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { EmptyState } from '../../../ui/layout/EmptyState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { useText } from '../text'
 
 const hostRoute = getRouteApi('/$customer/hosts/$id')
 
 const TimeChart = lazy(() =>
-  import('../../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
+  import('../../../ui/chart/TimeChart').then((module) => ({ default: module.TimeChart })),
 )
 const HOUR = 3_600_000
 const LENGTH: Record<Range, number> = {
@@ -27,7 +27,7 @@ const LENGTH: Record<Range, number> = {
 }
 
 /** What the host's statistics monitor measured. */
-export function Statistics({ host }: { host: Host }) {
+export function HostStatistics({ host }: { host: Host }) {
   const t = useText()
   const navigate = hostRoute.useNavigate()
   const { range = firstRange(host.creation_date) } = hostRoute.useSearch()
@@ -51,13 +51,13 @@ export function Statistics({ host }: { host: Host }) {
                 resetScroll: false,
               })
             }
-            data={RANGES.map((one) => ({ value: one, label: t.ranges[one] }))}
+            data={RANGES.map((range) => ({ value: range, label: t.ranges[range] }))}
           />
         ) : null}
       </Group>
-      <Loaded query={monitors}>
+      <QueryResult query={monitors}>
         {() => (monitor ? <Chart id={monitor.id} range={range} /> : <None host={host} />)}
-      </Loaded>
+      </QueryResult>
     </Paper>
   )
 }
@@ -67,7 +67,7 @@ function Chart({ id, range }: { id: string; range: Range }) {
   const single = range === '1h' ? { step: 0 } : {}
   const query = useQuery(monitorHistoryQuery(id, { from: new Date(from).toISOString(), ...single }))
   return (
-    <Loaded query={query}>
+    <QueryResult query={query}>
       {({ points, step }) => (
         <Stack p="md">
           <Suspense>
@@ -79,7 +79,7 @@ function Chart({ id, range }: { id: string; range: Range }) {
           </Suspense>
         </Stack>
       )}
-    </Loaded>
+    </QueryResult>
   )
 }
 
@@ -87,12 +87,12 @@ function None({ host }: { host: Host }) {
   const t = useText()
   const may = useCan()('monitor.edit')
   return (
-    <Empty icon={Gauge} title={t.noStatistics}>
+    <EmptyState icon={Gauge} title={t.noStatistics}>
       {may ? (
-        <Button component={Go} to="/monitors/new" search={{ kind: 'dstat', host: host.id }}>
+        <Button component={AppLink} to="/monitors/new" search={{ kind: 'dstat', host: host.id }}>
           {t.addStatistics}
         </Button>
       ) : null}
-    </Empty>
+    </EmptyState>
   )
 }

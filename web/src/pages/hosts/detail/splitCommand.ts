@@ -1,6 +1,6 @@
 /** A typed command as words, the way a shell splits them; null when a quote is left open. */
-export function wordsOf(line: string): string[] | null {
-  const found: string[] = []
+export function splitCommand(line: string): string[] | null {
+  const words: string[] = []
   let word: string | null = null
   let quote = ''
   for (let i = 0; i < line.length; i++) {
@@ -15,11 +15,11 @@ export function wordsOf(line: string): string[] | null {
       word ??= ''
     } else if (sign === '\\' && i + 1 < line.length) word = (word ?? '') + line[++i]
     else if (/\s/.test(sign)) {
-      if (word !== null) found.push(word)
+      if (word !== null) words.push(word)
       word = null
     } else word = (word ?? '') + sign
   }
   if (quote) return null
-  if (word !== null) found.push(word)
-  return found
+  if (word !== null) words.push(word)
+  return words
 }

@@ -4,22 +4,22 @@ import { PartyPopper } from 'lucide-react'
 import { useState } from 'react'
 import { type Host, hostNamesQuery } from '../../../api/queries/monitoring/host'
 import { usePageTitle } from '../../../app/title'
-import { Go } from '../../../ui/AppLink'
+import { AppLink } from '../../../ui/AppLink'
 import { InstallLine } from '../../../ui/hosts/InstallLine'
-import { Only } from '../../../ui/IfAllowed'
-import { Empty } from '../../../ui/layout/EmptyState'
+import { IfAllowed } from '../../../ui/IfAllowed'
+import { EmptyState } from '../../../ui/layout/EmptyState'
 import { useText } from '../text'
 import '../hosts.css'
 
 /** Makes the line, waits for the machine on which it is run, and is glad. */
-export function AddPage() {
+export function AddHostPage() {
   const t = useText()
   usePageTitle(t.add)
   const [round, setRound] = useState(0)
   return (
-    <Only act="host.edit">
+    <IfAllowed act="host.edit">
       <Enrol key={round} onAgain={() => setRound(round + 1)} />
-    </Only>
+    </IfAllowed>
   )
 }
 
@@ -30,17 +30,17 @@ function Enrol({ onAgain }: { onAgain: () => void }) {
   if (came)
     return (
       <Paper withBorder role="status">
-        <Empty icon={PartyPopper} title={t.welcome(came.hostname)}>
+        <EmptyState icon={PartyPopper} title={t.welcome(came.hostname)}>
           <p>{t.welcomeBody}</p>
           <Group justify="center" gap={8}>
-            <Button component={Go} to={`/hosts/${came.id}`}>
+            <Button component={AppLink} to={`/hosts/${came.id}`}>
               {t.open(came.hostname)}
             </Button>
             <Button variant="default" onClick={onAgain}>
               {t.another}
             </Button>
           </Group>
-        </Empty>
+        </EmptyState>
       </Paper>
     )
   return (
@@ -53,7 +53,7 @@ function Enrol({ onAgain }: { onAgain: () => void }) {
           <Text size="sm" c="dimmed" mb={8}>
             {t.step1Body} {t.needsPython}
           </Text>
-          <InstallLine onMade={(made) => setMadeAt(made.creation_date)} />
+          <InstallLine onMade={(token) => setMadeAt(token.creation_date)} />
         </li>
         <li>
           <Title order={2} size="h6">

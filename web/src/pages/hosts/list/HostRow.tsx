@@ -2,9 +2,9 @@ import { Badge, Text } from '@mantine/core'
 import { memo } from 'react'
 import type { HostLine } from '../../../api/queries/monitoring/host'
 import { useCan } from '../../../app/session'
-import { Go } from '../../../ui/AppLink'
-import { hostLook, hostWord } from '../../../ui/hosts/hostState'
-import { Figures } from '../../../ui/hosts/UsageBars'
+import { AppLink } from '../../../ui/AppLink'
+import { hostLook, hostStateText } from '../../../ui/hosts/hostState'
+import { UsageBars } from '../../../ui/hosts/UsageBars'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago } from '../../../ui/state/Time'
 import { HostMenu } from '../detail/HostMenu'
@@ -19,14 +19,14 @@ export const HostRow = memo(function HostRow({
 }) {
   const t = useText()
   const may = useCan()('host.edit')
-  const word = hostWord(host)
+  const word = hostStateText(host)
   return (
     <div className="row host-row" data-active={isActive} data-host={host.hostname}>
       <StateIcon look={hostLook(host)} title={word} />
       <div className="clip">
-        <Go to={`/hosts/${host.id}`} className="host-link">
+        <AppLink to={`/hosts/${host.id}`} className="host-link">
           {host.hostname}
-        </Go>
+        </AppLink>
         {host.tags.map((tag) => (
           <Badge key={tag} size="xs" ml={6}>
             {tag}
@@ -45,7 +45,7 @@ export const HostRow = memo(function HostRow({
         </div>
       </Text>
       <div className="host-figures">
-        <Figures cpu={host.cpu} mem={host.mem} disk={host.disk} />
+        <UsageBars cpu={host.cpu} mem={host.mem} disk={host.disk} />
       </div>
       <div className="host-marks">
         {host.failing ? (

@@ -5,16 +5,16 @@ import { getRouteApi } from '@tanstack/react-router'
 import { FilterX, Plus, Search, Server, Terminal } from 'lucide-react'
 import { lazy, Suspense, useMemo, useRef, useState } from 'react'
 import { type HostFilter, hostNamesQuery, hostsQuery } from '../../../api/queries/monitoring/host'
-import { useAfter } from '../../../api/refetchOnEvents'
+import { useRefetchOnEvents } from '../../../api/refetchOnEvents'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { useText as useAppText } from '../../../app/text'
 import { usePageTitle } from '../../../app/title'
-import { Go, useGo } from '../../../ui/AppLink'
-import { Empty } from '../../../ui/layout/EmptyState'
-import { Loaded } from '../../../ui/layout/QueryResult'
-import { ScriptsAsServer } from '../../../ui/layout/ScriptUserWarning'
-import { More } from '../../../ui/list/LoadMore'
+import { AppLink, useAppNavigate } from '../../../ui/AppLink'
+import { EmptyState } from '../../../ui/layout/EmptyState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
+import { ScriptUserWarning } from '../../../ui/layout/ScriptUserWarning'
+import { LoadMore } from '../../../ui/list/LoadMore'
 import { useText } from '../text'
 import { HostRow } from './HostRow'
 import '../hosts.css'
@@ -22,17 +22,17 @@ import '../hosts.css'
 const hostsRoute = getRouteApi('/$customer/hosts')
 
 const ExecDialog = lazy(() =>
-  import('../detail/ExecDialog').then((found) => ({ default: found.ExecDialog })),
+  import('../detail/ExecDialog').then((module) => ({ default: module.ExecDialog })),
 )
 
 export function HostsPage() {
   const t = useText()
   usePageTitle(useAppText().hosts)
-  const go = useGo()
+  const go = useAppNavigate()
   const may = useCan()('host.edit')
   const filter = hostsRoute.useSearch()
   const query = useInfiniteQuery(hostsQuery(filter))
-  useAfter(['job', 'monitor'], ['host', 'board'])
+  useRefetchOnEvents(['job', 'monitor'], ['host', 'board'])
   const isFiltered = Boolean(filter.q || filter.tag)
   const [active, setActive] = useState(-1)
   const rows = useMemo(() => query.data?.pages.flatMap((page) => page.rows) ?? [], [query.data])
@@ -52,21 +52,21 @@ export function HostsPage() {
   if (isNone && !isFiltered) return <First />
   return (
     <>
-      <ScriptsAsServer />
+      <ScriptUserWarning />
       <Paper withBorder>
         <Bar filter={filter} total={total} />
-        <Loaded query={query}>
+        <QueryResult query={query}>
           {() =>
             rows.length === 0 ? (
-              <Empty icon={FilterX} title={t.none}>
+              <EmptyState icon={FilterX} title={t.none}>
                 {t.noneBody}
-              </Empty>
+              </EmptyState>
             ) : (
               rows.map((host, i) => <HostRow key={host.id} host={host} isActive={i === active} />)
             )
           }
-        </Loaded>
-        <More query={query} left={total === null ? null : total - rows.length} onSight />
+        </QueryResult>
+        <LoadMore query={query} remaining={total === null ? null : total - rows.length} onSight />
       </Paper>
     </>
   )
@@ -119,7 +119,7 @@ function Bar({ filter, total }: { filter: HostFilter; total: number | null }) {
           </Button>
         ) : null}
         {may('host.edit') ? (
-          <Button component={Go} to="/hosts/add" leftSection={<Plus size={14} />}>
+          <Button component={AppLink} to="/hosts/add" leftSection={<Plus size={14} />}>
             {t.add}
           </Button>
         ) : null}
@@ -134,14 +134,14 @@ function First() {
   const may = useCan()('host.edit')
   return (
     <Paper withBorder>
-      <Empty icon={Server} title={t.first}>
+      <EmptyState icon={Server} title={t.first}>
         <p>{t.firstBody}</p>
         {may ? (
-          <Button component={Go} to="/hosts/add">
+          <Button component={AppLink} to="/hosts/add">
             {t.add}
           </Button>
         ) : null}
-      </Empty>
+      </EmptyState>
     </Paper>
   )
 }

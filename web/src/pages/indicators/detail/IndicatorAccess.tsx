@@ -4,7 +4,7 @@ import type { Indicator } from '../../../api/queries/monitoring/indicator'
 import { AclDrawer } from '../../../ui/acl/AclDrawer'
 import { useText } from '../text'
 
-export function Access({ one }: { one: Indicator }) {
+export function IndicatorAccess({ indicator }: { indicator: Indicator }) {
   const t = useText()
   const [opened, { open, close }] = useDisclosure()
   return (
@@ -14,7 +14,7 @@ export function Access({ one }: { one: Indicator }) {
           {t.access}
         </Title>
         <Text size="sm" className="ind-words">
-          {one.acl.length ? one.acl.join(', ') : t.accessAll}
+          {indicator.acl.length ? indicator.acl.join(', ') : t.accessAll}
         </Text>
         <Group>
           <Button variant="default" onClick={open}>
@@ -22,7 +22,13 @@ export function Access({ one }: { one: Indicator }) {
           </Button>
         </Group>
       </Stack>
-      <AclDrawer object="indicator" id={one.id} name={one.title} opened={opened} onClose={close} />
+      <AclDrawer
+        object="indicator"
+        id={indicator.id}
+        name={indicator.title}
+        opened={opened}
+        onClose={close}
+      />
     </Paper>
   )
 }

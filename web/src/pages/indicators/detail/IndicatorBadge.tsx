@@ -4,30 +4,30 @@ import { address, api, ok, ROOT } from '../../../api/client'
 import type { Indicator } from '../../../api/queries/monitoring/indicator'
 import { useCan } from '../../../app/session'
 import { CopyField } from '../../../ui/form/CopyField'
-import { brief } from '../../../ui/monitoring/display'
-import { done, failed } from '../../../ui/toast'
+import { shortText } from '../../../ui/monitoring/display'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
 /** Its small picture, and the link under which anybody sees it. */
-export function Badge({ one }: { one: Indicator }) {
+export function IndicatorBadge({ indicator }: { indicator: Indicator }) {
   const t = useText()
   const may = useCan()('indicator.edit')
   const client = useQueryClient()
-  const path = { params: { path: { id: one.id } } }
+  const path = { params: { path: { id: indicator.id } } }
   const again = () => void client.invalidateQueries({ queryKey: ['indicator'] })
   const make = useMutation({
     mutationFn: () => ok(api.POST('/indicator/{id}/public', path)),
     onSuccess: again,
-    onError: failed,
+    onError: showError,
   })
   const revoke = useMutation({
     mutationFn: () => ok(api.DELETE('/indicator/{id}/public', path)),
     onSuccess: () => {
       make.reset()
-      done(t.revoked)
+      showSuccess(t.revoked)
       again()
     },
-    onError: failed,
+    onError: showError,
   })
   const link = make.data ? new URL(make.data.url, location.origin + ROOT).href : ''
   return (
@@ -39,8 +39,8 @@ export function Badge({ one }: { one: Indicator }) {
         {/* The version makes the browser look again when the value changed. */}
         <img
           className="ind-badge"
-          src={address(`/indicator/${one.id}/badge.svg`, { v: one.version })}
-          alt={`${one.title}: ${brief(one)}`}
+          src={address(`/indicator/${indicator.id}/badge.svg`, { v: indicator.version })}
+          alt={`${indicator.title}: ${shortText(indicator)}`}
           height={20}
         />
         <Text size="xs" c="dimmed">
@@ -49,18 +49,18 @@ export function Badge({ one }: { one: Indicator }) {
         {link ? (
           <>
             <CopyField value={link} label={t.linkUrl} />
-            <CopyField value={`![${one.title}](${link})`} label={t.markdown} />
+            <CopyField value={`![${indicator.title}](${link})`} label={t.markdown} />
             <Text size="xs">{t.linkOnce}</Text>
           </>
-        ) : one.public ? (
+        ) : indicator.public ? (
           <Text size="xs">{t.linkThere}</Text>
         ) : null}
         {may ? (
           <Group gap={8}>
             <Button variant="default" loading={make.isPending} onClick={() => make.mutate()}>
-              {one.public ? t.renewLink : t.makeLink}
+              {indicator.public ? t.renewLink : t.makeLink}
             </Button>
-            {one.public ? (
+            {indicator.public ? (
               <Button variant="default" loading={revoke.isPending} onClick={() => revoke.mutate()}>
                 {t.revoke}
               </Button>

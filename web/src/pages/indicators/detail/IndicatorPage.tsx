@@ -3,37 +3,39 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Pencil } from 'lucide-react'
 import { lazy, Suspense } from 'react'
-import { actingFor, ROOT } from '../../../api/client'
+import { currentCustomer, ROOT } from '../../../api/client'
 import {
   type Indicator,
   indicatorHistoryQuery,
   indicatorQuery,
 } from '../../../api/queries/monitoring/indicator'
-import { useCan, useReaches } from '../../../app/session'
+import { useCan, useHasLevel } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
 import { dateTime } from '../../../lib/format'
-import { watchLook, watchWord } from '../../../lib/state'
-import { Go } from '../../../ui/AppLink'
+import { monitorLook, monitorStateText } from '../../../lib/state'
+import { AppLink } from '../../../ui/AppLink'
 import { firstRange, RANGES, type Range } from '../../../ui/chart/timeRange'
 import { CopyField } from '../../../ui/form/CopyField'
-import { Loaded } from '../../../ui/layout/QueryResult'
-import { brief, isLarge } from '../../../ui/monitoring/display'
+import { QueryResult } from '../../../ui/layout/QueryResult'
+import { isLarge, shortText } from '../../../ui/monitoring/display'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago } from '../../../ui/state/Time'
 import { useWords } from '../../../ui/text'
 import { useText } from '../text'
-import { Access } from './IndicatorAccess'
-import { Badge } from './IndicatorBadge'
-import { Starts } from './IndicatorTriggers'
+import { IndicatorAccess } from './IndicatorAccess'
+import { IndicatorBadge } from './IndicatorBadge'
+import { IndicatorTriggers } from './IndicatorTriggers'
 import '../indicators.css'
 
 const indicatorRoute = getRouteApi('/$customer/indicators/$id')
 
 const TimeChart = lazy(() =>
-  import('../../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
+  import('../../../ui/chart/TimeChart').then((module) => ({ default: module.TimeChart })),
 )
 const Large = lazy(() =>
-  import('../../../ui/indicators/IndicatorFull').then((found) => ({ default: found.Large })),
+  import('../../../ui/indicators/IndicatorFull').then((module) => ({
+    default: module.IndicatorFull,
+  })),
 )
 /** Their history is words, not numbers. */
 const WORDS = new Set(['text', 'html', 'file'])
@@ -49,52 +51,53 @@ export function IndicatorPage() {
   const { id } = indicatorRoute.useParams()
   const query = useQuery(indicatorQuery(id))
   usePageTitle(query.data?.title ?? '')
-  const isManager = useReaches('manager')
+  const isManager = useHasLevel('manager')
   return (
-    <Loaded query={query}>
-      {(one) => (
+    <QueryResult query={query}>
+      {(indicator) => (
         <Stack gap="md">
-          <Head one={one} />
+          <Head indicator={indicator} />
           <div className="ind-cols">
             <Stack gap="md">
-              {isLarge(one) ? <Shown one={one} /> : null}
-              <History one={one} />
+              {isLarge(indicator) ? <Shown indicator={indicator} /> : null}
+              <History indicator={indicator} />
             </Stack>
             <Stack gap="md">
-              <Push one={one} />
-              <Badge one={one} />
-              {isManager ? <Access one={one} /> : null}
-              {isManager ? <Starts one={one} /> : null}
+              <Push indicator={indicator} />
+              <IndicatorBadge indicator={indicator} />
+              {isManager ? <IndicatorAccess indicator={indicator} /> : null}
+              {isManager ? <IndicatorTriggers indicator={indicator} /> : null}
             </Stack>
           </div>
         </Stack>
       )}
-    </Loaded>
+    </QueryResult>
   )
 }
 
-function Head({ one }: { one: Indicator }) {
+function Head({ indicator }: { indicator: Indicator }) {
   const t = useText()
   const w = useWords()
   const may = useCan()('indicator.edit')
   return (
     <Group justify="space-between">
       <Group gap={12} wrap="nowrap" miw={0}>
-        <StateIcon look={watchLook(one)} size={22} title={watchWord(one)} />
+        <StateIcon look={monitorLook(indicator)} size={22} title={monitorStateText(indicator)} />
         <div className="clip">
           <Text className="num clip" fw={600} size="xl" role="status">
-            {isLarge(one) ? one.title : brief(one)}
-            {one.type === 'progress' ? ' %' : ''}
+            {isLarge(indicator) ? indicator.title : shortText(indicator)}
+            {indicator.type === 'progress' ? ' %' : ''}
           </Text>
           <Text size="xs" c="dimmed" component="div">
-            {watchWord(one)} · {t.kinds[one.type]} · {t.pushed} <Ago at={one.last_push} />
+            {monitorStateText(indicator)} · {t.kinds[indicator.type]} · {t.pushed}{' '}
+            <Ago at={indicator.last_push} />
           </Text>
         </div>
       </Group>
       {may ? (
         <Button
-          component={Go}
-          to={`/indicators/${one.id}/edit`}
+          component={AppLink}
+          to={`/indicators/${indicator.id}/edit`}
           variant="default"
           leftSection={<Pencil size={14} />}
         >
@@ -105,12 +108,12 @@ function Head({ one }: { one: Indicator }) {
   )
 }
 
-function History({ one }: { one: Indicator }) {
+function History({ indicator }: { indicator: Indicator }) {
   const t = useText()
   const navigate = indicatorRoute.useNavigate()
-  const { range = firstRange(one.creation_date) } = indicatorRoute.useSearch()
+  const { range = firstRange(indicator.creation_date) } = indicatorRoute.useSearch()
   const from = Math.floor(Date.now() / 60_000) * 60_000 - LENGTH[range]
-  const query = useQuery(indicatorHistoryQuery(one.id, new Date(from).toISOString()))
+  const query = useQuery(indicatorHistoryQuery(indicator.id, new Date(from).toISOString()))
   return (
     <Paper withBorder component="section" aria-label={t.history}>
       <Group className="head" justify="space-between">
@@ -127,13 +130,13 @@ function History({ one }: { one: Indicator }) {
           data={RANGES.map((name) => ({ value: name, label: t.ranges[name] }))}
         />
       </Group>
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {(points) =>
           points.length === 0 ? (
             <Text size="sm" c="dimmed" p="md">
               {t.noHistory}
             </Text>
-          ) : WORDS.has(one.type) ? (
+          ) : WORDS.has(indicator.type) ? (
             <Words points={points} />
           ) : (
             <Stack p="md">
@@ -143,7 +146,7 @@ function History({ one }: { one: Indicator }) {
                     times: points.map((point) => Date.parse(point.date) / 1000),
                     lines: [
                       {
-                        name: one.title,
+                        name: indicator.title,
                         values: points.map((p) => (p.value === '' ? null : Number(p.value))),
                       },
                     ],
@@ -155,18 +158,18 @@ function History({ one }: { one: Indicator }) {
             </Stack>
           )
         }
-      </Loaded>
+      </QueryResult>
     </Paper>
   )
 }
 
-function Shown({ one }: { one: Indicator }) {
+function Shown({ indicator }: { indicator: Indicator }) {
   const t = useText()
   return (
     <Paper withBorder p="md" component="section" aria-label={t.value}>
       <div className="ind-large">
         <Suspense>
-          <Large one={one} />
+          <Large indicator={indicator} />
         </Suspense>
       </div>
     </Paper>
@@ -208,10 +211,10 @@ const EXAMPLE: Record<string, string> = {
 }
 
 /** The one call that pushes a value. */
-function Push({ one }: { one: Indicator }) {
+function Push({ indicator }: { indicator: Indicator }) {
   const t = useText()
-  const value = EXAMPLE[one.type] ?? '42'
-  const url = `${location.origin}${ROOT}${encodeURIComponent(actingFor())}/indicator/title/${encodeURIComponent(one.title)}`
+  const value = EXAMPLE[indicator.type] ?? '42'
+  const url = `${location.origin}${ROOT}${encodeURIComponent(currentCustomer())}/indicator/title/${encodeURIComponent(indicator.title)}`
   const line = `curl -X PATCH -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"value": ${value}}' '${url}'`
   return (
     <Paper withBorder p="md">

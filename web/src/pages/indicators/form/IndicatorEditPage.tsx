@@ -16,14 +16,14 @@ import { api, ok } from '../../../api/client'
 import { ApiError, byField } from '../../../api/errors'
 import { type Indicator, indicatorQuery } from '../../../api/queries/monitoring/indicator'
 import { usePageTitle } from '../../../app/title'
-import { Go, useGo } from '../../../ui/AppLink'
-import { DeleteButton, EditForm, Refusal, Stale } from '../../../ui/form/EditForm'
-import { Only } from '../../../ui/IfAllowed'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { AppLink, useAppNavigate } from '../../../ui/AppLink'
+import { DeleteButton, EditForm, FormError, StaleNotice } from '../../../ui/form/EditForm'
+import { IfAllowed } from '../../../ui/IfAllowed'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { useWords } from '../../../ui/text'
-import { done } from '../../../ui/toast'
+import { showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
-import { bodyOf, FRESH, ofKind, type Values, valuesOf } from './indicatorDraft'
+import { bodyOf, NEW_VALUES, ofKind, type Values, valuesOf } from './indicatorDraft'
 import { ValueInput } from './ValueInput'
 import '../indicators.css'
 
@@ -33,28 +33,28 @@ export function NewIndicatorPage() {
   const t = useText()
   const w = useWords()
   usePageTitle(t.new)
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
-  const [values, setValues] = useState(FRESH)
+  const [values, setValues] = useState(NEW_VALUES)
   const make = useMutation({
     mutationFn: () => ok(api.POST('/indicator', { body: bodyOf(values) })),
-    onSuccess: (made) => {
-      done(t.made(made.title))
+    onSuccess: (indicator) => {
+      showSuccess(t.made(indicator.title))
       void client.invalidateQueries({ queryKey: ['indicator'] })
-      go(`/indicators/${made.id}`)
+      go(`/indicators/${indicator.id}`)
     },
   })
   return (
-    <Only act="indicator.edit">
+    <IfAllowed act="indicator.edit">
       <Form values={values} onChange={setValues} error={make.error} onSubmit={() => make.mutate()}>
         <Button type="submit" loading={make.isPending}>
           {t.make}
         </Button>
-        <Button component={Go} to="/indicators" variant="default">
+        <Button component={AppLink} to="/indicators" variant="default">
           {w.cancel}
         </Button>
       </Form>
-    </Only>
+    </IfAllowed>
   )
 }
 
@@ -63,42 +63,44 @@ export function EditIndicatorPage() {
   const query = useQuery(indicatorQuery(id))
   usePageTitle(query.data?.title ?? '')
   return (
-    <Only act="indicator.edit">
-      <Loaded query={query}>{(one) => <Edit one={one} key={one.id} />}</Loaded>
-    </Only>
+    <IfAllowed act="indicator.edit">
+      <QueryResult query={query}>
+        {(indicator) => <Edit indicator={indicator} key={indicator.id} />}
+      </QueryResult>
+    </IfAllowed>
   )
 }
 
-function Edit({ one }: { one: Indicator }) {
+function Edit({ indicator }: { indicator: Indicator }) {
   const w = useWords()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
-  const [base, setBase] = useState(one)
-  const [values, setValues] = useState(() => valuesOf(one))
+  const [base, setBase] = useState(indicator)
+  const [values, setValues] = useState(() => valuesOf(indicator))
   const save = useMutation({
     mutationFn: () =>
       ok(
         api.PATCH('/indicator/{id}', {
-          params: { path: { id: one.id } },
+          params: { path: { id: indicator.id } },
           body: bodyOf(values, valuesOf(base)),
           headers: { 'If-Match': String(base.version) },
         }),
       ),
     onSuccess: () => {
-      done(w.saved)
+      showSuccess(w.saved)
       void client.invalidateQueries({ queryKey: ['indicator'] })
-      go(`/indicators/${one.id}`)
+      go(`/indicators/${indicator.id}`)
     },
   })
   const isStale = save.error instanceof ApiError && save.error.status === 412
   const again = () => {
-    setBase(one)
-    setValues(valuesOf(one))
+    setBase(indicator)
+    setValues(valuesOf(indicator))
     save.reset()
   }
   return (
     <>
-      {isStale ? <Stale maw={640} onReload={again} /> : null}
+      {isStale ? <StaleNotice maw={640} onReload={again} /> : null}
       <Form
         values={values}
         onChange={setValues}
@@ -109,10 +111,10 @@ function Edit({ one }: { one: Indicator }) {
         <Button type="submit" loading={save.isPending}>
           {w.save}
         </Button>
-        <Button component={Go} to={`/indicators/${one.id}`} variant="default">
+        <Button component={AppLink} to={`/indicators/${indicator.id}`} variant="default">
           {w.cancel}
         </Button>
-        <Delete one={one} />
+        <Delete indicator={indicator} />
       </Form>
     </>
   )
@@ -201,7 +203,7 @@ function Form({ values, error, isOld, onChange, onSubmit, children }: FormProps)
             onChange={(tags) => set('tags', tags)}
           />
           <Switches values={values} set={set} />
-          <Refusal error={error} />
+          <FormError error={error} />
           <Group gap={8}>{children}</Group>
         </Stack>
       </EditForm>
@@ -233,16 +235,16 @@ function Switches({
   ))
 }
 
-function Delete({ one }: { one: Indicator }) {
+function Delete({ indicator }: { indicator: Indicator }) {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const remove = async () => {
-    await ok(api.DELETE('/indicator/{id}', { params: { path: { id: one.id } } }))
-    done(t.deleted(one.title))
+    await ok(api.DELETE('/indicator/{id}', { params: { path: { id: indicator.id } } }))
+    showSuccess(t.deleted(indicator.title))
     go('/indicators')
     void client.invalidateQueries({ queryKey: ['indicator'] })
   }
-  const refusal = one.read_only ? t.readOnlyNow : undefined
-  return <DeleteButton name={one.title} refusal={refusal} onDelete={remove} />
+  const refusal = indicator.read_only ? t.readOnlyNow : undefined
+  return <DeleteButton name={indicator.title} refusal={refusal} onDelete={remove} />
 }

@@ -54,7 +54,7 @@ function FileInput({ label, value, error, onChange }: FileProps) {
         placeholder={t.ownText}
         searchable
         clearable
-        data={files.map((one) => ({ value: one.id, label: one.filename }))}
+        data={files.map((file) => ({ value: file.id, label: file.filename }))}
         value={isStored ? value : null}
         error={isStored ? error : undefined}
         onChange={(next) => onChange(next ?? '')}

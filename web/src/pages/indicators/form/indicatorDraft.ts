@@ -18,7 +18,7 @@ export interface Values {
   alerts: boolean
 }
 
-export const FRESH: Values = {
+export const NEW_VALUES: Values = {
   title: '',
   type: 'text',
   value: '',
@@ -57,12 +57,12 @@ export function ofKind(values: Values, type: string): Values {
   return { ...values, type, value: FIRST[type] ?? '' }
 }
 
-export function valuesOf(one: Indicator): Values {
-  const { value } = one
+export function valuesOf(indicator: Indicator): Values {
+  const { value } = indicator
   return {
-    ...one,
+    ...indicator,
     value: typeof value === 'object' ? JSON.stringify(value, null, 2) : value,
-    ttl: one.ttl === null ? '' : one.ttl / 60_000,
+    ttl: indicator.ttl === null ? '' : indicator.ttl / 60_000,
   }
 }
 

@@ -13,7 +13,7 @@ export function AttemptSelect({ job, attempt, onAttempt }: Props) {
   const t = useJobText()
   const attempts = job.attempts ?? []
   if (attempts.length < 2) return null
-  const newest = Math.max(...attempts.map((one) => one.number))
+  const newest = Math.max(...attempts.map((attempt) => attempt.number))
   return (
     <NativeSelect
       size="xs"
@@ -23,11 +23,11 @@ export function AttemptSelect({ job, attempt, onAttempt }: Props) {
       data={[
         { value: '', label: `${t.attemptN(newest)}, ${t.newest}` },
         ...attempts
-          .filter((one) => one.number !== newest)
+          .filter((attempt) => attempt.number !== newest)
           .sort((a, b) => b.number - a.number)
-          .map((one) => ({
-            value: String(one.number),
-            label: `${t.attemptN(one.number)} · ${one.state}`,
+          .map((attempt) => ({
+            value: String(attempt.number),
+            label: `${t.attemptN(attempt.number)} · ${attempt.state}`,
           })),
       ]}
     />

@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { Ban, Check, ChevronDown, MessageSquareReply, RotateCcw, X } from 'lucide-react'
 import { useState } from 'react'
-import { needsQuery } from '../../../api/queries/inbox'
-import { isWorkflow, type Job, movesOf, useAct } from '../../../api/queries/job'
+import { pendingQuery } from '../../../api/queries/inbox'
+import { isWorkflow, type Job, movesOf, useJobAction } from '../../../api/queries/job'
 import { useKeys } from '../../../app/keys'
 import { isOver } from '../../../lib/state'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
 import { AnswerDialog } from '../dialogs/AnswerDialog'
 import { ResolveDialog } from '../dialogs/ResolveDialog'
 import { RestartDialog } from '../dialogs/RestartDialog'
@@ -23,7 +23,7 @@ export function JobActions({ job }: { job: Job }) {
   const t = useJobText()
   const may = useMayAct(job)
   const moves = movesOf(job)
-  const act = useAct()
+  const act = useJobAction()
   const restart = useRestart()
   const { answer } = useSearch({ strict: false }) as JobSearch
   const [dialog, setDialog] = useState<Dialog>(
@@ -76,7 +76,7 @@ export function JobActions({ job }: { job: Job }) {
           </Button>
         </Allowed>
       )}
-      <Confirm
+      <ConfirmDialog
         opened={dialog === 'cancel'}
         title={t.cancelTitle(job.name)}
         action={t.cancel}
@@ -87,7 +87,7 @@ export function JobActions({ job }: { job: Job }) {
         }}
       >
         {t.cancelBody}
-      </Confirm>
+      </ConfirmDialog>
       {dialog === 'restart' ? <RestartDialog job={job} onClose={close} /> : null}
       {dialog === 'answer' ? <AnswerDialog job={job} onClose={close} /> : null}
       {dialog === 'resolve' ? <ResolveDialog job={job} onClose={close} /> : null}
@@ -109,9 +109,9 @@ function Allowed({ may, children }: { may: boolean; children: React.ReactElement
 /** Approve and reject, for those whom the approval names. */
 function Votes({ job }: { job: Job }) {
   const t = useJobText()
-  const act = useAct()
+  const act = useJobAction()
   const isAsked = job.lifecycle === 'onhold' && job.waiting_reason === 'approval'
-  const { data } = useQuery({ ...needsQuery, enabled: isAsked })
+  const { data } = useQuery({ ...pendingQuery, enabled: isAsked })
   const mayVote = isAsked && !!data?.some((need) => need.job.id === job.id)
   const vote = (word: 'approve' | 'reject') => mayVote && act.mutate({ act: word, job })
   useKeys(mayVote ? { a: () => vote('approve'), 'Shift+r': () => vote('reject') } : {})

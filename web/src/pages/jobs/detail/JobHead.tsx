@@ -2,10 +2,10 @@ import { Box, Group, Text, Title, Tooltip } from '@mantine/core'
 import { Fragment, type ReactNode } from 'react'
 import type { Job } from '../../../api/queries/job'
 import { interval } from '../../../lib/format'
-import { isOver, jobLook, jobWord } from '../../../lib/state'
-import { Go } from '../../../ui/AppLink'
+import { isOver, jobLook, jobStateText } from '../../../lib/state'
+import { AppLink } from '../../../ui/AppLink'
 import { StateIcon } from '../../../ui/state/StateIcon'
-import { Ago, Lasting } from '../../../ui/state/Time'
+import { Ago, Duration } from '../../../ui/state/Time'
 import { useJobText } from '../jobText'
 import { JobActions } from './JobActions'
 
@@ -38,11 +38,11 @@ function Facts({ job }: { job: Job }) {
   const t = useJobText()
   const facts: ReactNode[] = [
     <b key="state" role="status">
-      {jobWord(job)}
+      {jobStateText(job)}
     </b>,
     <Origin key="origin" job={job} />,
   ]
-  if (job.hostname) facts.push(<Go to={`/hosts/${job.host_id}`}>{job.hostname}</Go>)
+  if (job.hostname) facts.push(<AppLink to={`/hosts/${job.host_id}`}>{job.hostname}</AppLink>)
   facts.push(
     job.started_at ? (
       <>
@@ -57,16 +57,16 @@ function Facts({ job }: { job: Job }) {
   if (job.started_at) facts.push(<Took job={job} />)
   if (job.restarted_from)
     facts.push(
-      <Go to={`/jobs/${job.restarted_from}`}>
+      <AppLink to={`/jobs/${job.restarted_from}`}>
         {t.restartedFrom} #{job.restarted_from.slice(-6)}
-      </Go>,
+      </AppLink>,
     )
   return (
     <div className="jobs-facts">
-      {facts.map((one, i) => (
+      {facts.map((fact, i) => (
         <Fragment key={i}>
           {i ? ' · ' : ''}
-          {one}
+          {fact}
         </Fragment>
       ))}
     </div>
@@ -80,7 +80,7 @@ function Origin({ job }: { job: Job }) {
   return (
     <>
       {job.workflow_job_id && job.workflow_job_id !== job.id ? (
-        <Go to={`/jobs/${job.workflow_job_id}`}>{t.ofWorkflow}</Go>
+        <AppLink to={`/jobs/${job.workflow_job_id}`}>{t.ofWorkflow}</AppLink>
       ) : (
         word
       )}
@@ -94,7 +94,7 @@ function Took({ job }: { job: Job }) {
   return (
     <>
       {isOver(job) ? `${t.took} ` : ''}
-      <Lasting from={job.started_at} to={job.ended_at} />
+      <Duration from={job.started_at} to={job.ended_at} />
       {!isOver(job) && job.timeout ? ` ${t.ofLimit(interval(job.timeout))}` : ''}
     </>
   )

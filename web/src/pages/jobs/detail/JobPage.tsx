@@ -7,22 +7,24 @@ import { type Job, jobQuery } from '../../../api/queries/job'
 import { useText } from '../../../app/text'
 import { usePageTitle } from '../../../app/title'
 import { isOver } from '../../../lib/state'
-import { useGo } from '../../../ui/AppLink'
-import { Loaded } from '../../../ui/layout/QueryResult'
-import { hashOf, linesOf } from '../../../ui/log/lines/lineHash'
+import { useAppNavigate } from '../../../ui/AppLink'
+import { QueryResult } from '../../../ui/layout/QueryResult'
+import { hashOf, linesInHash } from '../../../ui/log/lines/lineHash'
 import { useJobText } from '../jobText'
 import { AttemptSelect } from './AttemptSelect'
 import { JobHead } from './JobHead'
-import { WillRun } from './tabs/ApprovalPreview'
+import { ApprovalPreview } from './tabs/ApprovalPreview'
 import { InputTab } from './tabs/InputTab'
 import { JsonTab } from './tabs/JsonTab'
 import { ResultTab } from './tabs/ResultTab'
 import { WaitingNote } from './WaitingNote'
 
 const LogView = lazy(() =>
-  import('../../../ui/log/LogView').then((it) => ({ default: it.LogView })),
+  import('../../../ui/log/LogView').then((module) => ({ default: module.LogView })),
 )
-const GraphTab = lazy(() => import('./tabs/JobGraphTab').then((it) => ({ default: it.GraphTab })))
+const GraphTab = lazy(() =>
+  import('./tabs/JobGraphTab').then((module) => ({ default: module.JobGraphTab })),
+)
 
 const TABS = ['log', 'result', 'input', 'graph', 'json'] as const
 type Tab = (typeof TABS)[number]
@@ -33,20 +35,20 @@ export function JobPage() {
   const query = useQuery(jobQuery(id))
   const t = useText()
   usePageTitle(query.data?.name ?? t.jobs, t.jobs)
-  return <Loaded query={query}>{(job) => <JobFrame key={job.id} job={job} />}</Loaded>
+  return <QueryResult query={query}>{(job) => <JobFrame key={job.id} job={job} />}</QueryResult>
 }
 
 function JobFrame({ job }: { job: Job }) {
   const t = useJobText()
-  const go = useGo()
-  const { tab: asked } = useParams({ strict: false }) as { tab?: string }
-  const shown = tabsOf(job)
-  const tab = shown.find((one) => one === asked) ?? first(job)
+  const go = useAppNavigate()
+  const { tab: tabParam } = useParams({ strict: false }) as { tab?: string }
+  const tabs = tabsOf(job)
+  const tab = tabs.find((name) => name === tabParam) ?? first(job)
   return (
     <div className={tab === 'log' ? 'fill jobs-page' : 'jobs-page'}>
       <JobHead job={job} />
       <WaitingNote job={job} />
-      {job.will_run && !isOver(job) ? <WillRun planned={job.will_run} /> : null}
+      {job.will_run && !isOver(job) ? <ApprovalPreview planned={job.will_run} /> : null}
       <Tabs
         value={tab}
         onChange={(value) => go(`/jobs/${job.id}/${value}`)}
@@ -54,9 +56,9 @@ function JobFrame({ job }: { job: Job }) {
         className="jobs-tabs"
       >
         <Tabs.List aria-label={t.tabsLabel}>
-          {shown.map((one) => (
-            <Tabs.Tab key={one} value={one}>
-              {t.tabs[one]}
+          {tabs.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {t.tabs[name]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
@@ -73,7 +75,8 @@ function JobFrame({ job }: { job: Job }) {
 /** What has no process has no output, and only workflows have a graph. */
 function tabsOf(job: Job): Tab[] {
   return TABS.filter(
-    (one) => (one !== 'graph' || job.workflow_id) && (one !== 'log' || !SILENT.includes(job._type)),
+    (name) =>
+      (name !== 'graph' || job.workflow_id) && (name !== 'log' || !SILENT.includes(job._type)),
   )
 }
 
@@ -116,7 +119,7 @@ function Log({ job }: { job: Job }) {
       isOver={isOver(job)}
       isWaiting={!job.started_at && !isOver(job)}
       atEnd={isFailed}
-      chosen={linesOf(hash)}
+      chosen={linesInHash(hash)}
       onChosen={(range) => go({ hash: hashOf(range) })}
       filename={`${job.name.replace(/[^\w.-]+/g, '-')}-${job.id.slice(-6)}.log`}
     >

@@ -2,10 +2,10 @@ import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Hourglass, Info } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { needsQuery } from '../../../api/queries/inbox'
-import { choicesQuery, type Job, placeQuery } from '../../../api/queries/job'
+import { pendingQuery } from '../../../api/queries/inbox'
+import { choicesQuery, type Job, queuePositionQuery } from '../../../api/queries/job'
 import { isOver } from '../../../lib/state'
-import { Go } from '../../../ui/AppLink'
+import { AppLink } from '../../../ui/AppLink'
 import { Ago } from '../../../ui/state/Time'
 import { useJobText } from '../jobText'
 
@@ -37,15 +37,15 @@ export function WaitingNote({ job }: { job: Job }) {
 
 function useWhy(job: Job): ReactNode {
   const t = useJobText()
-  const place = useQuery(placeQuery(job)).data
+  const place = useQuery(queuePositionQuery(job)).data
   const isVote = job.waiting_reason === 'approval'
   const people = useQuery({ ...choicesQuery, enabled: isVote }).data?.people
-  const needs = useQuery({ ...needsQuery, enabled: isVote }).data
+  const needs = useQuery({ ...pendingQuery, enabled: isVote }).data
   const question = needs?.find((need) => need.job.id === job.id)?.question
   if (!isOver(job) || job.state === 'lost') {
     if (!job.waiting_reason) return null
-    const told = (job.waiting_detail ?? {}) as Detail
-    const detail = { ...told, approvers: named(told.approvers ?? [], people) }
+    const detailFields = (job.waiting_detail ?? {}) as Detail
+    const detail = { ...detailFields, approvers: named(detailFields.approvers ?? [], people) }
     return (
       <>
         {question ? <p className="jobs-question">{question}</p> : null}
@@ -60,7 +60,7 @@ function useWhy(job: Job): ReactNode {
 /** Ids become names; one that cannot be named is left out. */
 function named(approvers: string[], people: Map<string, string> | undefined): string[] {
   return approvers
-    .map((one) => people?.get(one) ?? (/^[0-9a-f]{24}$/.test(one) ? '' : one))
+    .map((approver) => people?.get(approver) ?? (/^[0-9a-f]{24}$/.test(approver) ? '' : approver))
     .filter(Boolean)
 }
 
@@ -75,7 +75,7 @@ function waits(reason: string, detail: Detail, place: number | undefined, t: Wor
       · {w.until} <Ago at={detail.until} />
     </>
   ) : null
-  const told: Record<string, ReactNode> = {
+  const reasons: Record<string, ReactNode> = {
     queued: place === undefined ? w.queuedPlain : w.queued(place),
     host_offline: (
       <>
@@ -126,7 +126,7 @@ function waits(reason: string, detail: Detail, place: number | undefined, t: Wor
     syncing: w.syncing,
     lost: w.lost,
   }
-  return told[reason] ?? reason
+  return reasons[reason] ?? reason
 }
 
 /** Links to the jobs that hold the place, or to the step that waits. */
@@ -142,9 +142,9 @@ function Held({ detail }: { detail: Detail }) {
           {ids.slice(0, 5).map((id, i) => (
             <span key={id}>
               {i ? ', ' : ''}
-              <Go to={`/jobs/${id}`} className="mono">
+              <AppLink to={`/jobs/${id}`} className="mono">
                 #{id.slice(-6)}
-              </Go>
+              </AppLink>
             </span>
           ))}
           .
@@ -153,7 +153,7 @@ function Held({ detail }: { detail: Detail }) {
       {detail.job_id ? (
         <>
           {' '}
-          <Go to={`/jobs/${detail.job_id}`}>{t.wait.step}</Go>
+          <AppLink to={`/jobs/${detail.job_id}`}>{t.wait.step}</AppLink>
         </>
       ) : null}
     </>
@@ -161,11 +161,11 @@ function Held({ detail }: { detail: Detail }) {
 }
 
 function ended(job: Job, t: Words): string | null {
-  const said = [
+  const parts = [
     job.reason ? (t.reasons[job.reason] ?? job.reason) : '',
     job.canceled_by ? t.canceledBy(job.canceled_by) : '',
     job.resolved_by ? t.resolvedBy(job.resolved_by) : '',
     job.reconciled ? t.reconciled : '',
   ].filter(Boolean)
-  return said.length ? said.join(' ') : null
+  return parts.length ? parts.join(' ') : null
 }

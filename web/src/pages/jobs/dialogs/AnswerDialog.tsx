@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, ok } from '../../../api/client'
 import type { Job } from '../../../api/queries/job'
 import type { Argument } from '../../../ui/arguments/values'
-import { failed } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
 import { useJobText } from '../jobText'
 import { ValuesForm } from './ValuesForm'
 
@@ -20,7 +20,7 @@ export function AnswerDialog({ job, onClose }: { job: Job; onClose: () => void }
       void client.invalidateQueries({ queryKey: ['job'] })
       onClose()
     },
-    onError: failed,
+    onError: showError,
   })
   return (
     <ValuesForm

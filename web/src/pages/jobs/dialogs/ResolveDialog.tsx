@@ -4,7 +4,7 @@ import { useId, useState } from 'react'
 import { api, ok } from '../../../api/client'
 import type { Job } from '../../../api/queries/job'
 import { useWords } from '../../../ui/text'
-import { failed } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
 import { useJobText } from '../jobText'
 
 const OUTCOMES = ['success', 'normal', 'failure'] as const
@@ -26,7 +26,7 @@ export function ResolveDialog({ job, onClose }: { job: Job; onClose: () => void 
       client.setQueryData(['job', job.id], next)
       onClose()
     },
-    onError: failed,
+    onError: showError,
   })
   return (
     <Modal

@@ -1,6 +1,6 @@
 import type { Job } from '../../../api/queries/job'
 import type { Argument } from '../../../ui/arguments/values'
-import { failed } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
 import { useJobText } from '../jobText'
 import { useRestart } from './useRestart'
 import { ValuesForm } from './ValuesForm'
@@ -8,7 +8,7 @@ import { ValuesForm } from './ValuesForm'
 /** Runs a job once more with other values. */
 export function RestartDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const t = useJobText()
-  const restart = useRestart(failed)
+  const restart = useRestart(showError)
   return (
     <ValuesForm
       title={`${t.restart}: ${job.name}`}

@@ -24,9 +24,9 @@ export function ValuesForm(props: Props) {
   const [values, setValues] = useState(() => firstValues(definitions, before))
   const [faults, setFaults] = useState<Record<string, string>>({})
   const send = () => {
-    const found = faultsOf(definitions, values)
-    setFaults(found)
-    if (Object.keys(found).length === 0) onSend(values)
+    const faults = faultsOf(definitions, values)
+    setFaults(faults)
+    if (Object.keys(faults).length === 0) onSend(values)
   }
   return (
     <Modal

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, ok } from '../../../api/client'
 import { isWorkflow, type Job } from '../../../api/queries/job'
-import { useGo } from '../../../ui/AppLink'
-import { failed } from '../../../ui/toast'
+import { useAppNavigate } from '../../../ui/AppLink'
+import { showError } from '../../../ui/toast'
 
 interface Wanted {
   job: Job
@@ -26,8 +26,8 @@ function send({ job, values }: Wanted): Promise<Job> {
 }
 
 /** Runs it once more, as a new job, and goes there. */
-export function useRestart(onError: (fault: unknown) => void = failed) {
-  const go = useGo()
+export function useRestart(onError: (fault: unknown) => void = showError) {
+  const go = useAppNavigate()
   const client = useQueryClient()
   return useMutation({
     mutationFn: send,

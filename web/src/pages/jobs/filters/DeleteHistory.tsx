@@ -1,24 +1,24 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, ok } from '../../../api/client'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
-import { done, failed } from '../../../ui/toast'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useJobsText } from '../listText'
 
 /** Deletes all ended jobs; asked for by typing a word. */
-export function History({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export function DeleteHistory({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useJobsText()
   const client = useQueryClient()
   const purge = useMutation({
     mutationFn: () => ok(api.DELETE('/job/finished')),
     onSuccess: (answer) => {
-      done(t.historyDone(Number((answer as Record<string, number>).deletedCount ?? 0)))
+      showSuccess(t.historyDone(Number((answer as Record<string, number>).deletedCount ?? 0)))
       void client.resetQueries({ queryKey: ['job'] })
       onClose()
     },
-    onError: failed,
+    onError: showError,
   })
   return (
-    <Confirm
+    <ConfirmDialog
       opened={opened}
       title={t.historyTitle}
       word={t.historyWord}
@@ -28,6 +28,6 @@ export function History({ opened, onClose }: { opened: boolean; onClose: () => v
       onConfirm={() => purge.mutate()}
     >
       {t.historyBody}
-    </Confirm>
+    </ConfirmDialog>
   )
 }

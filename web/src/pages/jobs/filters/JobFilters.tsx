@@ -13,15 +13,15 @@ import {
 import { useDebouncedCallback } from '@mantine/hooks'
 import { Eraser, ListFilter, MoreVertical, Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { type JobFilter, STATE_WORDS } from '../../../api/queries/job'
+import { type JobFilter, STATE_NAMES } from '../../../api/queries/job'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import type { Look } from '../../../lib/state'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { useJobsText } from '../listText'
-import { History } from './DeleteHistory'
-import { MoreFilters, usedMore } from './MoreFilters'
-import { Views } from './SavedViews'
+import { DeleteHistory } from './DeleteHistory'
+import { activeMoreFilters, MoreFilters } from './MoreFilters'
+import { SavedViews } from './SavedViews'
 
 const LOOKS: Record<string, Look> = {
   running: 'run',
@@ -41,7 +41,7 @@ interface Props {
   more: boolean
 }
 
-export function Filters({ filter, onFilter, total, more }: Props) {
+export function JobFilters({ filter, onFilter, total, more }: Props) {
   const t = useJobsText()
   const may = useCan()('job.purge')
   const [isPurging, setPurging] = useState(false)
@@ -51,7 +51,7 @@ export function Filters({ filter, onFilter, total, more }: Props) {
     <div className="head jobs-filters">
       <Words filter={filter} onFilter={onFilter} />
       <Group gap={6} className="jobs-states" role="group" aria-label={t.stateFilter}>
-        {STATE_WORDS.map((word) => (
+        {STATE_NAMES.map((word) => (
           <Button
             key={word}
             size="compact-xs"
@@ -72,14 +72,14 @@ export function Filters({ filter, onFilter, total, more }: Props) {
         onChange={(event) => onFilter({ state: event.currentTarget.value || undefined })}
         data={[
           { value: '', label: t.stateFilter },
-          ...STATE_WORDS.map((value) => ({ value, label: t.states[value]! })),
+          ...STATE_NAMES.map((value) => ({ value, label: t.states[value]! })),
         ]}
       />
       <Popover position="bottom-start" width={280} trapFocus>
         <Popover.Target>
           <Button size="compact-xs" variant="default" leftSection={<ListFilter size={12} />}>
             {t.more}
-            {usedMore(filter) ? ` (${usedMore(filter)})` : ''}
+            {activeMoreFilters(filter) ? ` (${activeMoreFilters(filter)})` : ''}
           </Button>
         </Popover.Target>
         <Popover.Dropdown>
@@ -101,7 +101,7 @@ export function Filters({ filter, onFilter, total, more }: Props) {
             {t.total(total, more)}
           </Text>
         )}
-        <Views filter={filter} />
+        <SavedViews filter={filter} />
         {may ? (
           <Menu position="bottom-end">
             <Menu.Target>
@@ -115,7 +115,7 @@ export function Filters({ filter, onFilter, total, more }: Props) {
           </Menu>
         ) : null}
       </Group>
-      <History opened={isPurging} onClose={() => setPurging(false)} />
+      <DeleteHistory opened={isPurging} onClose={() => setPurging(false)} />
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { choicesQuery, type JobFilter, SPAN_WORDS } from '../../../api/queries/job'
+import { choicesQuery, type JobFilter, PERIOD_NAMES } from '../../../api/queries/job'
 import { useJobText } from '../jobText'
 import { useJobsText } from '../listText'
 
@@ -11,7 +11,7 @@ interface Props {
 
 const MORE = ['task', 'workflow', 'host', 'user', 'origin', 'from', 'to'] as const
 
-export function usedMore(filter: JobFilter): number {
+export function activeMoreFilters(filter: JobFilter): number {
   return MORE.filter((name) => filter[name]).length
 }
 
@@ -46,7 +46,7 @@ export function MoreFilters({ filter, onFilter }: Props) {
 
 /** What the address names stays to be seen, even if it is gone by now. */
 function withChosen(choices: { value: string; label: string }[], chosen: string | undefined) {
-  if (!chosen || choices.some((one) => one.value === chosen)) return choices
+  if (!chosen || choices.some((choice) => choice.value === chosen)) return choices
   return [{ value: chosen, label: `#${chosen.slice(-6)}` }, ...choices]
 }
 
@@ -54,7 +54,7 @@ const CUSTOM = 'custom'
 
 function Period({ filter, onFilter }: Props) {
   const t = useJobsText()
-  const isSpan = !filter.to && (!filter.from || SPAN_WORDS.includes(filter.from))
+  const isSpan = !filter.to && (!filter.from || PERIOD_NAMES.includes(filter.from))
   const choose = (word: string) => {
     if (word !== CUSTOM) onFilter({ from: word || undefined, to: undefined })
     else onFilter({ from: new Date(Date.now() - 86_400_000).toISOString() })
@@ -67,7 +67,7 @@ function Period({ filter, onFilter }: Props) {
         value={isSpan ? (filter.from ?? '') : CUSTOM}
         onChange={(event) => choose(event.currentTarget.value)}
         data={[
-          ...['', ...SPAN_WORDS].map((value) => ({ value, label: t.spans[value]! })),
+          ...['', ...PERIOD_NAMES].map((value) => ({ value, label: t.spans[value]! })),
           { value: CUSTOM, label: t.custom },
         ]}
       />

@@ -14,26 +14,26 @@ import { Bookmark, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { type JobFilter, viewsQuery } from '../../../api/queries/job'
-import { useGo } from '../../../ui/AppLink'
+import { useAppNavigate } from '../../../ui/AppLink'
 import { useWords } from '../../../ui/text'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useJobsText } from '../listText'
 import { validFilter } from '../search'
 
 const PAGE = 'jobs'
 
 /** Filters kept under a name, for oneself or for everybody. */
-export function Views({ filter }: { filter: JobFilter }) {
+export function SavedViews({ filter }: { filter: JobFilter }) {
   const t = useJobsText()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const { data } = useQuery(viewsQuery)
   const [isSaving, setSaving] = useState(false)
-  const views = (data ?? []).filter((one) => one.page === PAGE)
+  const views = (data ?? []).filter((view) => view.page === PAGE)
   const remove = useMutation({
     mutationFn: (id: string) => ok(api.DELETE('/view/{id}', { params: { path: { id } } })),
     onSettled: () => client.invalidateQueries({ queryKey: ['view'] }),
-    onError: failed,
+    onError: showError,
   })
   return (
     <>
@@ -97,11 +97,11 @@ function SaveView({ filter, onClose }: { filter: JobFilter; onClose: () => void 
         }),
       ),
     onSuccess: () => {
-      done(t.viewSaved)
+      showSuccess(t.viewSaved)
       void client.invalidateQueries({ queryKey: ['view'] })
       onClose()
     },
-    onError: failed,
+    onError: showError,
   })
   return (
     <Modal opened onClose={onClose} title={t.saveView} closeButtonProps={{ 'aria-label': w.close }}>

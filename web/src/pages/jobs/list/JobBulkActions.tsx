@@ -7,8 +7,8 @@ import type { Job } from '../../../api/queries/job'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { isOver } from '../../../lib/state'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
-import { done, failed } from '../../../ui/toast'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useJobsText } from '../listText'
 import type { Selection } from './useSelection'
 
@@ -24,7 +24,7 @@ async function cancel(ids: string[]) {
 }
 
 /** What can be done with the chosen rows; it stands where the filters stood. */
-export function Bulk({ selection, rows }: { selection: Selection; rows: Job[] }) {
+export function JobBulkActions({ selection, rows }: { selection: Selection; rows: Job[] }) {
   const t = useJobsText()
   const may = useCan()('job.act')
   const client = useQueryClient()
@@ -33,13 +33,13 @@ export function Bulk({ selection, rows }: { selection: Selection; rows: Job[] })
   const canceling = useMutation({
     mutationFn: () => cancel(open.map((row) => row.id)),
     onSuccess: (results) => {
-      const refused = results.filter((one) => !one.done)
-      if (results.length > refused.length) done(t.canceled(results.length - refused.length))
-      if (refused.length) failed(`${t.refused(refused.length)}: ${refused[0]!.message}`)
+      const refused = results.filter((result) => !result.done)
+      if (results.length > refused.length) showSuccess(t.canceled(results.length - refused.length))
+      if (refused.length) showError(`${t.refused(refused.length)}: ${refused[0]!.message}`)
       selection.clear()
       void client.invalidateQueries({ queryKey: ['job'] })
     },
-    onError: failed,
+    onError: showError,
     onSettled: () => setAsking(false),
   })
   useKeys({ Escape: selection.clear })
@@ -60,7 +60,7 @@ export function Bulk({ selection, rows }: { selection: Selection; rows: Job[] })
       <Button variant="subtle" leftSection={<X size={14} />} onClick={selection.clear}>
         {t.none}
       </Button>
-      <Confirm
+      <ConfirmDialog
         opened={isAsking}
         title={t.cancelTitle(open.length)}
         action={t.cancel}
@@ -69,7 +69,7 @@ export function Bulk({ selection, rows }: { selection: Selection; rows: Job[] })
         onConfirm={() => canceling.mutate()}
       >
         {t.cancelBody}
-      </Confirm>
+      </ConfirmDialog>
     </Group>
   )
 }

@@ -6,11 +6,11 @@ import { type CSSProperties, useEffect, useLayoutEffect, useRef, useState } from
 import type { Job, JobFilter } from '../../../api/queries/job'
 import { useKeys } from '../../../app/keys'
 import { usePrefs } from '../../../lib/prefs'
-import { useDoor, useGo } from '../../../ui/AppLink'
+import { useAppNavigate, useLinkProps } from '../../../ui/AppLink'
 import { useJobsText } from '../listText'
 import { JobRow } from './JobRow'
 import { useLiveRows } from './useLiveRows'
-import type { Top } from './useScrollTop'
+import type { ScrollTop } from './useScrollTop'
 import type { Selection } from './useSelection'
 
 const HEIGHTS = { compact: 32, normal: 40, comfortable: 48 }
@@ -22,7 +22,7 @@ interface Props {
   total: number
   filter: JobFilter
   selection: Selection
-  top: Top
+  top: ScrollTop
   hasMore: boolean
   onMore: () => void
 }
@@ -30,8 +30,8 @@ interface Props {
 /** Ten thousand rows and more: only those in sight are in the page. */
 export function JobList({ rows, total, filter, selection, top, hasMore, onMore }: Props) {
   const t = useJobsText()
-  const go = useGo()
-  const door = useDoor()
+  const go = useAppNavigate()
+  const door = useLinkProps()
   const isNarrow = useMediaQuery('(max-width: 640px)', false, { getInitialValueInEffect: false })
   const { density } = usePrefs()
   const height = isNarrow ? CARD_PX : HEIGHTS[density]
@@ -100,7 +100,7 @@ export function JobList({ rows, total, filter, selection, top, hasMore, onMore }
         tabIndex={-1}
         onScroll={(event) => {
           top.keep({ top: event.currentTarget.scrollTop })
-          live.onTop()
+          live.prependNew()
         }}
       >
         <div

@@ -2,10 +2,10 @@ import { ActionIcon, Menu } from '@mantine/core'
 import { MoreHorizontal } from 'lucide-react'
 import { memo } from 'react'
 import type { Job } from '../../../api/queries/job'
-import { jobLook, jobWord } from '../../../lib/state'
-import { type Door, useGo } from '../../../ui/AppLink'
+import { jobLook, jobStateText } from '../../../lib/state'
+import { type LinkProps, useAppNavigate } from '../../../ui/AppLink'
 import { StateIcon } from '../../../ui/state/StateIcon'
-import { Ago, Lasting } from '../../../ui/state/Time'
+import { Ago, Duration } from '../../../ui/state/Time'
 import { useJobText } from '../jobText'
 import { useJobsText } from '../listText'
 
@@ -16,7 +16,7 @@ interface Props {
   isNarrow: boolean
   isActive: boolean
   isChosen: boolean
-  door: Door
+  door: LinkProps
   onToggle: (id: string, isRange?: boolean) => void
   onActive: (id: string) => void
 }
@@ -78,13 +78,13 @@ function MenuPlace({ job, onActive }: Props) {
   )
 }
 
-function Cells({ job, door }: { job: Job; door: Door }) {
+function Cells({ job, door }: { job: Job; door: LinkProps }) {
   const who = job.user.username || job.user.email
   return (
     <>
       <span role="cell" className="jobs-state">
         <StateIcon look={jobLook(job)} />
-        <span className="clip">{jobWord(job)}</span>
+        <span className="clip">{jobStateText(job)}</span>
       </span>
       <span role="cell" className="jobs-job clip">
         <a {...door(`/jobs/${job.id}`)} className="jobs-link" title={job.name}>
@@ -103,26 +103,26 @@ function Cells({ job, door }: { job: Job; door: Door }) {
         <Ago at={job.creation_date} />
       </span>
       <span role="cell" className="jobs-duration clip">
-        <Lasting from={job.started_at} to={job.ended_at} />
+        <Duration from={job.started_at} to={job.ended_at} />
       </span>
     </>
   )
 }
 
-function Card({ job, door }: { job: Job; door: Door }) {
+function Card({ job, door }: { job: Job; door: LinkProps }) {
   return (
     <span role="cell" className="jobs-two">
       <span className="jobs-state">
-        <StateIcon look={jobLook(job)} title={jobWord(job)} />
+        <StateIcon look={jobLook(job)} title={jobStateText(job)} />
         <a {...door(`/jobs/${job.id}`)} className="jobs-link clip">
           {job.name}
         </a>
       </span>
       <span className="jobs-second clip">
-        {jobWord(job)} · {job.hostname ? `${job.hostname} · ` : ''}
+        {jobStateText(job)} · {job.hostname ? `${job.hostname} · ` : ''}
         <Ago at={job.creation_date} />
         {job.started_at ? ' · ' : ''}
-        {job.started_at ? <Lasting from={job.started_at} to={job.ended_at} /> : null}
+        {job.started_at ? <Duration from={job.started_at} to={job.ended_at} /> : null}
       </span>
     </span>
   )
@@ -130,7 +130,7 @@ function Card({ job, door }: { job: Job; door: Door }) {
 
 function RowMenu({ job }: { job: Job }) {
   const t = useJobsText()
-  const go = useGo()
+  const go = useAppNavigate()
   return (
     <Menu position="bottom-end">
       <Menu.Target>

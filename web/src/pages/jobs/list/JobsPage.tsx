@@ -6,15 +6,15 @@ import { ListChecks } from 'lucide-react'
 import { useMemo } from 'react'
 import { type Job, type JobFilter, jobsQuery, PAGE } from '../../../api/queries/job'
 import { usePageTitle } from '../../../app/title'
-import { Go } from '../../../ui/AppLink'
-import { Empty } from '../../../ui/layout/EmptyState'
-import { Loaded } from '../../../ui/layout/QueryResult'
-import { Filters } from '../filters/JobFilters'
+import { AppLink } from '../../../ui/AppLink'
+import { EmptyState } from '../../../ui/layout/EmptyState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
+import { JobFilters } from '../filters/JobFilters'
 import { useJobsText } from '../listText'
-import { Bulk } from './JobBulkActions'
+import { JobBulkActions } from './JobBulkActions'
 import { JobList } from './JobList'
-import { Further } from './OlderJobs'
-import { useTop } from './useScrollTop'
+import { OlderJobs } from './OlderJobs'
+import { useScrollTop } from './useScrollTop'
 import { useSelection } from './useSelection'
 
 export function JobsPage() {
@@ -22,7 +22,7 @@ export function JobsPage() {
   usePageTitle(t.jobs)
   const filter = useSearch({ strict: false }) as JobFilter
   const set = useSetFilter(filter)
-  const top = useTop(filter)
+  const top = useScrollTop(filter)
   const query = useInfiniteQuery({ ...jobsQuery(filter), placeholderData: keepPreviousData })
   const rows = useMemo(() => query.data?.pages.flatMap((page) => page.rows) ?? [], [query.data])
   const { total = null, more = false } = query.data?.pages[0] ?? {}
@@ -34,11 +34,11 @@ export function JobsPage() {
   return (
     <Paper withBorder className="fill jobs-card">
       {selection.chosen.size ? (
-        <Bulk selection={selection} rows={rows} />
+        <JobBulkActions selection={selection} rows={rows} />
       ) : (
-        <Filters filter={filter} onFilter={set} total={total} more={more} />
+        <JobFilters filter={filter} onFilter={set} total={total} more={more} />
       )}
-      <Loaded query={query as never} lines={12}>
+      <QueryResult query={query as never} lines={12}>
         {() =>
           rows.length ? (
             <JobList
@@ -54,8 +54,8 @@ export function JobsPage() {
             <Nothing filter={filter} onFilter={set} />
           )
         }
-      </Loaded>
-      {until ? <Further until={until} isBusy={query.isFetchingNextPage} onMore={onMore} /> : null}
+      </QueryResult>
+      {until ? <OlderJobs until={until} isBusy={query.isFetchingNextPage} onMore={onMore} /> : null}
     </Paper>
   )
 }
@@ -83,18 +83,18 @@ function Nothing({ filter, onFilter }: NothingProps) {
   const isTimed = filter.from || filter.to
   if (!isNarrow)
     return (
-      <Empty icon={ListChecks} title={t.first}>
+      <EmptyState icon={ListChecks} title={t.first}>
         <Text size="sm" mb={8}>
           {t.firstBody}
         </Text>
-        <Button component={Go} to="/tasks">
+        <Button component={AppLink} to="/tasks">
           {t.toTasks}
         </Button>
-      </Empty>
+      </EmptyState>
     )
   const all = Object.fromEntries(Object.keys(filter).map((name) => [name, undefined]))
   return (
-    <Empty icon={ListChecks} title={t.empty}>
+    <EmptyState icon={ListChecks} title={t.empty}>
       <Text size="sm" mb={8}>
         {t.emptyBody}
       </Text>
@@ -108,7 +108,7 @@ function Nothing({ filter, onFilter }: NothingProps) {
           {t.clear}
         </Button>
       </Group>
-    </Empty>
+    </EmptyState>
   )
 }
 

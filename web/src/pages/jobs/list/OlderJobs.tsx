@@ -10,7 +10,7 @@ interface Props {
 }
 
 /** Older jobs may fit, too; they are looked at when somebody wants to know. */
-export function Further({ until, isBusy, onMore }: Props) {
+export function OlderJobs({ until, isBusy, onMore }: Props) {
   const t = useJobsText()
   // Ids begin with their moment.
   const at = dateTime(Number.parseInt(until.slice(0, 12), 16))

@@ -1,10 +1,10 @@
 import { type InfiniteData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type RefObject, useCallback, useEffect, useRef } from 'react'
-import type { Counted } from '../../../api/client'
-import { hear } from '../../../api/live'
+import type { RowsWithTotal } from '../../../api/client'
+import { onEvents } from '../../../api/live'
 import { type Job, type JobFilter, newerQuery, readJobs, readNewer } from '../../../api/queries/job'
 
-type Pages = InfiniteData<Counted<Job[]>, string>
+type Pages = InfiniteData<RowsWithTotal<Job[]>, string>
 
 const EVERY_MS = 800
 const AT_ONCE = 100
@@ -23,11 +23,11 @@ export function useLiveRows(filter: JobFilter, newest: string, box: RefObject<HT
 
   const mend = async (ids: Set<string>) => {
     const { key } = now.current
-    const shown = client.getQueryData<Pages>(key)?.pages.flatMap((page) => page.rows) ?? []
-    const mine = shown.filter((row) => ids.has(row.id)).map((row) => row.id)
-    for (let at = 0; at < mine.length; at += AT_ONCE) {
+    const rows = client.getQueryData<Pages>(key)?.pages.flatMap((page) => page.rows) ?? []
+    const changedIds = rows.filter((row) => ids.has(row.id)).map((row) => row.id)
+    for (let at = 0; at < changedIds.length; at += AT_ONCE) {
       const fresh = new Map(
-        (await readJobs(mine.slice(at, at + AT_ONCE))).map((one) => [one.id, one]),
+        (await readJobs(changedIds.slice(at, at + AT_ONCE))).map((job) => [job.id, job]),
       )
       client.setQueryData<Pages>(key, (old) => old && replaced(old, fresh))
     }
@@ -39,7 +39,7 @@ export function useLiveRows(filter: JobFilter, newest: string, box: RefObject<HT
     const rows = await readNewer(filter, newest).catch(() => [])
     if (rows === null) return client.resetQueries({ queryKey: key, exact: true })
     if (now.current.newest === newest)
-      client.setQueryData<Pages>(key, (old) => old && onTop(old, rows))
+      client.setQueryData<Pages>(key, (old) => old && prependNew(old, rows))
   }, [client])
   const isAtTop = () => (box.current?.scrollTop ?? 0) < AT_TOP_PX
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked at when something came
@@ -54,19 +54,19 @@ export function useLiveRows(filter: JobFilter, newest: string, box: RefObject<HT
   return {
     fresh: fresh && isAtTop() ? 0 : fresh,
     show,
-    onTop: () => fresh > 0 && isAtTop() && void take(),
+    prependNew: () => fresh > 0 && isAtTop() && void take(),
   }
 }
 
 /** Ids of jobs that something happened to, gathered for a while. */
-function useChanged(tell: (ids: Set<string>) => void): void {
-  const now = useRef(tell)
-  now.current = tell
+function useChanged(onChanged: (ids: Set<string>) => void): void {
+  const now = useRef(onChanged)
+  now.current = onChanged
   useEffect(() => {
     let ids = new Set<string>()
     let timer: ReturnType<typeof setTimeout> | undefined
-    const undo = hear((happened) => {
-      for (const one of happened) if (one.object === 'job') ids.add(one.object_id)
+    const undo = onEvents((happened) => {
+      for (const event of happened) if (event.object === 'job') ids.add(event.object_id)
       if (!ids.size || timer) return
       timer = setTimeout(() => {
         timer = undefined
@@ -91,11 +91,11 @@ function replaced(old: Pages, fresh: Map<string, Job>): Pages {
 }
 
 /** New rows before the others; none twice. */
-export function onTop(old: Pages, rows: Job[]): Pages {
+export function prependNew(old: Pages, rows: Job[]): Pages {
   const [first, ...rest] = old.pages
   if (!first) return old
-  const known = new Set(first.rows.map((row) => row.id))
-  const fresh = rows.filter((row) => !known.has(row.id))
+  const ids = new Set(first.rows.map((row) => row.id))
+  const fresh = rows.filter((row) => !ids.has(row.id))
   const total = first.total === null ? null : first.total + fresh.length
   return { ...old, pages: [{ ...first, rows: [...fresh, ...first.rows], total }, ...rest] }
 }

@@ -32,7 +32,7 @@ function between(ids: string[], a: number, b: number): string[] {
 
 function changed(old: Set<string>, id: string, range: string[]): Set<string> {
   const next = new Set(old)
-  if (range.length) for (const one of range) next.add(one)
+  if (range.length) for (const id of range) next.add(id)
   else if (!next.delete(id)) next.add(id)
   return next
 }

@@ -6,15 +6,15 @@ import type { Shape } from '../../../api/client'
 import {
   type Monitor,
   monitorHistoryQuery,
-  monitorTurnsQuery,
+  monitorStateLogQuery,
 } from '../../../api/queries/monitoring/monitor'
 import { dateTime, span } from '../../../lib/format'
-import { watchLook, watchWord } from '../../../lib/state'
+import { monitorLook, monitorStateText } from '../../../lib/state'
 import { StateStrip } from '../../../ui/chart/StateStrip'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { useText } from '../text'
-import { Frame } from './MonitorLayout'
+import { MonitorLayout } from './MonitorLayout'
 import { RangeControl, useRange } from './RangeControl'
 import { type Span, spansOf } from './stateLog'
 
@@ -33,14 +33,14 @@ const SECONDS = {
 export function HistoryPage() {
   const { id } = monitorHistoryRoute.useParams()
   return (
-    <Frame id={id} tab="history">
+    <MonitorLayout id={id} tab="history">
       {(monitor) => (
         <Stack gap="md">
           <Changes monitor={monitor} />
           <Singles monitor={monitor} />
         </Stack>
       )}
-    </Frame>
+    </MonitorLayout>
   )
 }
 
@@ -48,7 +48,7 @@ function Changes({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const { range = '7d' } = monitorHistoryRoute.useSearch()
   const { query, from, to } = useRange(monitor.id, range)
-  const turns = useQuery(monitorTurnsQuery(monitor.id, new Date(from).toISOString()))
+  const turns = useQuery(monitorStateLogQuery(monitor.id, new Date(from).toISOString()))
   return (
     <Paper withBorder component="section" aria-label={t.turns}>
       <Group className="head" justify="space-between">
@@ -57,25 +57,25 @@ function Changes({ monitor }: { monitor: Monitor }) {
         </Title>
         <RangeControl value={range} />
       </Group>
-      <Loaded query={query} lines={3}>
+      <QueryResult query={query} lines={3}>
         {({ points }) => (
           <Stack px="md" py="sm">
             <StateStrip points={points} from={from} to={to} />
           </Stack>
         )}
-      </Loaded>
-      <Loaded query={turns} lines={3}>
-        {(found) => (
+      </QueryResult>
+      <QueryResult query={turns} lines={3}>
+        {(log) => (
           <>
-            {spansOf(found.turns).map((one) => (
-              <Turned key={one.at} one={one} severity={monitor.failure_severity} />
+            {spansOf(log.turns).map((span) => (
+              <Turned key={span.at} entry={span} severity={monitor.failure_severity} />
             ))}
-            <Text size="sm" c="dimmed" p="md" pt={found.turns.length ? 'md' : 0}>
-              {endOf(monitor, found, from, t)}
+            <Text size="sm" c="dimmed" p="md" pt={log.turns.length ? 'md' : 0}>
+              {endOf(monitor, log, from, t)}
             </Text>
           </>
         )}
-      </Loaded>
+      </QueryResult>
     </Paper>
   )
 }
@@ -83,34 +83,38 @@ function Changes({ monitor }: { monitor: Monitor }) {
 type Turns = Shape<'Turns'>
 
 /** What the list says at its end: why it has no more. */
-function endOf(monitor: Monitor, found: Turns, from: number, t: ReturnType<typeof useText>) {
-  if (!found.whole) return t.turnsMore(found.turns.length)
-  const kept = Date.parse(found.kept)
-  if (from <= kept && Date.parse(monitor.creation_date) < kept) return t.turnsKept
-  return found.turns.length ? t.turnsAll : t.turnsNone
+function endOf(monitor: Monitor, log: Turns, from: number, t: ReturnType<typeof useText>) {
+  if (!log.whole) return t.turnsMore(log.turns.length)
+  const keptSince = Date.parse(log.kept)
+  if (from <= keptSince && Date.parse(monitor.creation_date) < keptSince) return t.turnsKept
+  return log.turns.length ? t.turnsAll : t.turnsNone
 }
 
-function Turned({ one, severity }: { one: Span; severity: string }) {
+function Turned({ entry, severity }: { entry: Span; severity: string }) {
   const t = useText()
   // Paused, it is in a state of that name.
-  const shown = { state: one.state, failure_severity: severity, enable: one.state !== 'paused' }
-  const word = watchWord(shown)
+  const display = {
+    state: entry.state,
+    failure_severity: severity,
+    enable: entry.state !== 'paused',
+  }
+  const word = monitorStateText(display)
   return (
     <div className="row mon-turn">
-      <StateIcon look={watchLook(shown)} title={word} />
+      <StateIcon look={monitorLook(display)} title={word} />
       <div className="clip">
         <div>
           {word}{' '}
           <Text span size="xs" c="dimmed" className="num">
-            {one.until ? `${t.lasted} ${span(one.at, one.until)}` : t.stillSo}
+            {entry.until ? `${t.lasted} ${span(entry.at, entry.until)}` : t.stillSo}
           </Text>
         </div>
-        <Text size="xs" c="dimmed" className="clip" title={one.message}>
-          {one.message}
+        <Text size="xs" c="dimmed" className="clip" title={entry.message}>
+          {entry.message}
         </Text>
       </div>
-      <time dateTime={one.at} className="num">
-        {dateTime(one.at)}
+      <time dateTime={entry.at} className="num">
+        {dateTime(entry.at)}
       </time>
     </div>
   )
@@ -128,7 +132,7 @@ function Singles({ monitor }: { monitor: Monitor }) {
           {t.singles}
         </Title>
       </Group>
-      <Loaded query={query}>
+      <QueryResult query={query}>
         {({ points }) =>
           points.length === 0 ? (
             <Text size="sm" c="dimmed" p="md">
@@ -154,7 +158,7 @@ function Singles({ monitor }: { monitor: Monitor }) {
               ))
           )
         }
-      </Loaded>
+      </QueryResult>
     </Paper>
   )
 }

@@ -7,14 +7,14 @@ import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
 import { dateTime } from '../../../lib/format'
-import { watchLook, watchWord } from '../../../lib/state'
-import { useGo } from '../../../ui/AppLink'
-import { Loaded } from '../../../ui/layout/QueryResult'
-import { useWatchWords } from '../../../ui/monitoring/text'
+import { monitorLook, monitorStateText } from '../../../lib/state'
+import { useAppNavigate } from '../../../ui/AppLink'
+import { QueryResult } from '../../../ui/layout/QueryResult'
+import { useMonitoringText } from '../../../ui/monitoring/text'
 import { StateIcon } from '../../../ui/state/StateIcon'
-import { Lasting } from '../../../ui/state/Time'
-import { useMonitorActs } from '../actions'
-import { LastingMenu } from '../DurationMenu'
+import { Duration } from '../../../ui/state/Time'
+import { useMonitorActions } from '../actions'
+import { DurationMenu } from '../DurationMenu'
 import { useText } from '../text'
 import '../monitors.css'
 
@@ -22,7 +22,7 @@ type Tab = 'overview' | 'history' | 'settings'
 const PATHS: Record<Tab, string> = { overview: '', history: '/history', settings: '/settings' }
 
 /** The head of a monitor's pages: how it is, what can be done, the parts. */
-export function Frame({
+export function MonitorLayout({
   id,
   tab,
   children,
@@ -32,16 +32,16 @@ export function Frame({
   children: (monitor: Monitor) => ReactNode
 }) {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const may = useCan()('monitor.edit')
   const query = useQuery(monitorQuery(id))
   usePageTitle(query.data?.name ?? '')
   useKeys(may ? { e: () => go(`/monitors/${id}/settings`) } : {})
   const tabs = (['overview', 'history', 'settings'] as const).filter(
-    (one) => one !== 'settings' || may,
+    (name) => name !== 'settings' || may,
   )
   return (
-    <Loaded query={query}>
+    <QueryResult query={query}>
       {(monitor) => (
         <>
           <Head monitor={monitor} />
@@ -51,9 +51,9 @@ export function Frame({
             onChange={(next) => next && go(`/monitors/${id}${PATHS[next as Tab]}`)}
           >
             <Tabs.List aria-label={t.tabs}>
-              {tabs.map((one) => (
-                <Tabs.Tab key={one} value={one}>
-                  {t[one]}
+              {tabs.map((name) => (
+                <Tabs.Tab key={name} value={name}>
+                  {t[name]}
                 </Tabs.Tab>
               ))}
             </Tabs.List>
@@ -63,22 +63,22 @@ export function Frame({
           </Tabs>
         </>
       )}
-    </Loaded>
+    </QueryResult>
   )
 }
 
 function Head({ monitor }: { monitor: Monitor }) {
-  const kinds = useWatchWords().kinds
+  const kinds = useMonitoringText().kinds
   const may = useCan()('monitor.edit')
   const parts = [kinds[monitor.type], monitor.hostname, ...monitor.tags.map((tag) => `#${tag}`)]
   return (
     <Stack gap={8} mb="sm">
       <Group gap={12} justify="space-between">
         <Group gap={10} wrap="nowrap" miw={0}>
-          <StateIcon look={watchLook(monitor)} size={22} />
+          <StateIcon look={monitorLook(monitor)} size={22} />
           <div className="clip">
             <Text fw={600} size="md" role="status">
-              {watchWord(monitor)} · <Lasting from={monitor.state_since} />
+              {monitorStateText(monitor)} · <Duration from={monitor.state_since} />
             </Text>
             <Text size="xs" c="dimmed" className="clip">
               {parts.filter(Boolean).join(' · ')}
@@ -94,7 +94,7 @@ function Head({ monitor }: { monitor: Monitor }) {
 
 function Acts({ monitor }: { monitor: Monitor }) {
   const t = useText()
-  const act = useMonitorActs()
+  const act = useMonitorActions()
   const isMuted = !monitor.alerts || monitor.muted_until !== null
   const isPaused = !monitor.enable
   return (
@@ -109,7 +109,7 @@ function Acts({ monitor }: { monitor: Monitor }) {
           {t.unmute}
         </Button>
       ) : (
-        <LastingMenu
+        <DurationMenu
           label={t.mute}
           icon={<BellOff size={14} />}
           onPick={(ms) => void act('mute', [monitor.id], ms)}
@@ -125,7 +125,7 @@ function Acts({ monitor }: { monitor: Monitor }) {
           {t.resume}
         </Button>
       ) : (
-        <LastingMenu
+        <DurationMenu
           label={t.pause}
           icon={<Pause size={14} />}
           onPick={(ms) => void act('pause', [monitor.id], ms)}
@@ -138,7 +138,7 @@ function Acts({ monitor }: { monitor: Monitor }) {
 /** Says so when nobody is told, or nobody looks. */
 function Quiet({ monitor }: { monitor: Monitor }) {
   const t = useText()
-  const said = [
+  const parts = [
     monitor.enable
       ? ''
       : monitor.paused_until
@@ -150,10 +150,10 @@ function Quiet({ monitor }: { monitor: Monitor }) {
         ? `${t.mutedUntil} ${dateTime(monitor.muted_until)}`
         : t.mutedOpen,
   ].filter(Boolean)
-  if (said.length === 0) return null
+  if (parts.length === 0) return null
   return (
     <Alert p="xs" color="yellow" variant="light" icon={<BellOff size={14} />}>
-      {said.join(' · ')}
+      {parts.join(' · ')}
     </Alert>
   )
 }

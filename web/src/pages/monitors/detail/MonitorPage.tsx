@@ -6,31 +6,31 @@ import type { Monitor } from '../../../api/queries/monitoring/monitor'
 import { StateStrip } from '../../../ui/chart/StateStrip'
 import { metricsOf, seriesOf } from '../../../ui/chart/series'
 import { firstRange } from '../../../ui/chart/timeRange'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { uptime } from '../../../ui/monitoring/display'
 import { Ago, useNow } from '../../../ui/state/Time'
 import { useText } from '../text'
-import { Frame } from './MonitorLayout'
-import { Side } from './MonitorSidebar'
+import { MonitorLayout } from './MonitorLayout'
+import { MonitorSidebar } from './MonitorSidebar'
 import { RangeControl, useRange } from './RangeControl'
 
 const monitorRoute = getRouteApi('/$customer/monitors/$id')
 
 const TimeChart = lazy(() =>
-  import('../../../ui/chart/TimeChart').then((found) => ({ default: found.TimeChart })),
+  import('../../../ui/chart/TimeChart').then((module) => ({ default: module.TimeChart })),
 )
 
 export function MonitorPage() {
   const { id } = monitorRoute.useParams()
   return (
-    <Frame id={id} tab="overview">
+    <MonitorLayout id={id} tab="overview">
       {(monitor) => (
         <div className="mon-page">
           <Seen monitor={monitor} />
-          <Side monitor={monitor} />
+          <MonitorSidebar monitor={monitor} />
         </div>
       )}
-    </Frame>
+    </MonitorLayout>
   )
 }
 
@@ -47,7 +47,7 @@ function Seen({ monitor }: { monitor: Monitor }) {
           </Title>
           <RangeControl value={range} />
         </Group>
-        <Loaded query={query} lines={2}>
+        <QueryResult query={query} lines={2}>
           {(history) => (
             <>
               <Stack px="md" pt="sm">
@@ -56,7 +56,7 @@ function Seen({ monitor }: { monitor: Monitor }) {
               <Facts monitor={monitor} history={history} />
             </>
           )}
-        </Loaded>
+        </QueryResult>
       </Paper>
       {query.data && metricsOf(query.data.points).length ? (
         <Paper withBorder component="section" aria-label={t.charts}>
@@ -110,6 +110,6 @@ function Countdown({ monitor }: { monitor: Monitor }) {
   const now = useNow()
   if (!monitor.enable) return <Text size="sm">{t.notChecked}</Text>
   const due = Date.parse(monitor.creation_date) + monitor.looptime
-  const left = Math.ceil((due - now) / 1000)
-  return <span role="timer">{left > 0 ? t.firstIn(left) : t.firstSoon}</span>
+  const seconds = Math.ceil((due - now) / 1000)
+  return <span role="timer">{seconds > 0 ? t.firstIn(seconds) : t.firstSoon}</span>
 }

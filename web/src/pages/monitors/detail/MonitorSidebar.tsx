@@ -3,15 +3,15 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { api, ok } from '../../../api/client'
 import { type Monitor, monitorNamesQuery } from '../../../api/queries/monitoring/monitor'
-import { useReaches } from '../../../app/session'
+import { useHasLevel } from '../../../app/session'
 import { interval } from '../../../lib/format'
-import { watchLook, watchWord } from '../../../lib/state'
-import { Go } from '../../../ui/AppLink'
+import { monitorLook, monitorStateText } from '../../../lib/state'
+import { AppLink } from '../../../ui/AppLink'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { headerText } from '../form/HeadersInput'
 import { fieldsOf } from '../form/kinds'
 import { useKindText } from '../form/kindText'
-import { type Window, windowWords } from '../form/MaintenanceWindows'
+import { type MaintenanceWindow, windowText } from '../form/MaintenanceWindows'
 import { useText } from '../text'
 
 function Card({ title, children }: { title: string; children: ReactNode }) {
@@ -28,17 +28,17 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
 }
 
 /** What a monitor expects, says and starts. */
-export function Side({ monitor }: { monitor: Monitor }) {
+export function MonitorSidebar({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const k = useKindText()
-  const isManager = useReaches('manager')
-  const said = (monitor.last_event as { message?: unknown }).message
+  const isManager = useHasLevel('manager')
+  const message = (monitor.last_event as { message?: unknown }).message
   return (
     <Stack gap="md">
-      {typeof said === 'string' && said ? (
+      {typeof message === 'string' && message ? (
         <Card title={t.said}>
           <Text size="sm" p="md" className="mon-said">
-            {said}
+            {message}
           </Text>
         </Card>
       ) : null}
@@ -58,7 +58,9 @@ export function Side({ monitor }: { monitor: Monitor }) {
           c={monitor.maintenance.length ? undefined : 'dimmed'}
         >
           {monitor.maintenance.length
-            ? monitor.maintenance.map((one, i) => <div key={i}>{windowWords(one as Window)}</div>)
+            ? monitor.maintenance.map((window, i) => (
+                <div key={i}>{windowText(window as MaintenanceWindow)}</div>
+              ))
             : t.maintenanceNone}
         </Text>
       </Card>
@@ -74,11 +76,14 @@ function Expected({ monitor }: { monitor: Monitor }) {
     unknown
   >
   const rows = fieldsOf(monitor.type)
-    .filter(({ name, ask, seldom, first }) => {
+    .filter(({ name, input, seldom, first }) => {
       const isDefault = seldom && config[name] === first
-      return ask !== 'monitors' && !isDefault && isSaid(config[name])
+      return input !== 'monitors' && !isDefault && isSaid(config[name])
     })
-    .map(({ name, ask }) => [k.field[name]!.label, said(config[name], ask === 'seconds')])
+    .map(({ name, input }) => [
+      k.field[name]!.label,
+      settingText(config[name], input === 'seconds'),
+    ])
   return (
     <dl className="mon-list">
       <dt>{t.checked}</dt>
@@ -102,7 +107,7 @@ function isSaid(value: unknown): boolean {
   return typeof value !== 'object' || Object.keys(value).length > 0
 }
 
-function said(value: unknown, isTime: boolean): string {
+function settingText(value: unknown, isTime: boolean): string {
   if (isTime) return interval(Number(value))
   if (Array.isArray(value)) return value.join(' ')
   if (typeof value === 'object') return headerText(value)
@@ -112,17 +117,17 @@ function said(value: unknown, isTime: boolean): string {
 function Members({ ids }: { ids: string[] }) {
   const t = useText()
   const { data = [] } = useQuery(monitorNamesQuery)
-  const members = data.filter((one) => ids.includes(one.id))
+  const members = data.filter((monitor) => ids.includes(monitor.id))
   return (
     <Card title={t.members}>
-      {members.map((one) => (
-        <Go key={one.id} to={`/monitors/${one.id}`} className="row mon-trouble">
-          <StateIcon look={watchLook(one)} title={watchWord(one)} />
-          <span className="clip">{one.name}</span>
+      {members.map((member) => (
+        <AppLink key={member.id} to={`/monitors/${member.id}`} className="row mon-trouble">
+          <StateIcon look={monitorLook(member)} title={monitorStateText(member)} />
+          <span className="clip">{member.name}</span>
           <Text size="xs" c="dimmed">
-            {one.hostname}
+            {member.hostname}
           </Text>
-        </Go>
+        </AppLink>
       ))}
     </Card>
   )
@@ -135,10 +140,10 @@ function Starts({ monitor }: { monitor: Monitor }) {
       queryKey: [task_id ? 'task' : 'workflow', task_id ?? workflow_id, 'name'],
       queryFn: async () => {
         const path = { params: { path: { id: (task_id ?? workflow_id)! } } }
-        const found = await ok<{ name: string }>(
+        const target = await ok<{ name: string }>(
           task_id ? api.GET('/task/{id}', path) : api.GET('/workflows/{id}', path),
         )
-        return found.name
+        return target.name
       },
     })),
   })
@@ -149,15 +154,15 @@ function Starts({ monitor }: { monitor: Monitor }) {
           {t.startsNone}
         </Text>
       ) : (
-        monitor.triggers.map((one, i) => (
-          <Go
-            key={`${one.event_name} ${one.task_id ?? one.workflow_id}`}
-            to={one.task_id ? `/tasks/${one.task_id}` : `/workflows/${one.workflow_id}`}
+        monitor.triggers.map((trigger, i) => (
+          <AppLink
+            key={`${trigger.event_name} ${trigger.task_id ?? trigger.workflow_id}`}
+            to={trigger.task_id ? `/tasks/${trigger.task_id}` : `/workflows/${trigger.workflow_id}`}
             className="row mon-start"
           >
-            <span className="clip">{names[i]?.data ?? one.task_id ?? one.workflow_id}</span>
-            <Badge size="sm">{t.onEvent[one.event_name] ?? t.on(one.event_name)}</Badge>
-          </Go>
+            <span className="clip">{names[i]?.data ?? trigger.task_id ?? trigger.workflow_id}</span>
+            <Badge size="sm">{t.onEvent[trigger.event_name] ?? t.on(trigger.event_name)}</Badge>
+          </AppLink>
         ))
       )}
     </Card>

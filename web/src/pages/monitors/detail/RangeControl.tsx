@@ -40,7 +40,7 @@ export function RangeControl({ value }: { value: Range }) {
       onChange={(range) =>
         void navigate({ to: '.', search: { range } as never, replace: true, resetScroll: false })
       }
-      data={RANGES.map((one) => ({ value: one, label: t.ranges[one] }))}
+      data={RANGES.map((range) => ({ value: range, label: t.ranges[range] }))}
     />
   )
 }

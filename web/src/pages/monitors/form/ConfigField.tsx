@@ -9,7 +9,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { api, loose, ok } from '../../../api/client'
+import { api, ok, untypedQuery } from '../../../api/client'
 import { monitorNamesQuery } from '../../../api/queries/monitoring/monitor'
 import { HeadersInput } from './HeadersInput'
 import type { Field } from './kinds'
@@ -27,7 +27,7 @@ interface Props {
 }
 
 /** One field of a monitor's form, asked for as its kind says. */
-export function AskField({ field, value, error, onChange, self }: Props) {
+export function ConfigField({ field, value, error, onChange, self }: Props) {
   const t = useKindText()
   const words = t.field[field.name]!
   const common = {
@@ -39,24 +39,27 @@ export function AskField({ field, value, error, onChange, self }: Props) {
     // Help stands below, so that fields side by side stay in line.
     inputWrapperOrder: ORDER,
   }
-  if (typeof field.ask !== 'string')
+  if (typeof field.input !== 'string')
     return (
       <Select
         {...common}
         allowDeselect={false}
-        data={field.ask.map((one) => ({ value: one, label: t.severities[one] ?? one }))}
+        data={field.input.map((severity) => ({
+          value: severity,
+          label: t.severities[severity] ?? severity,
+        }))}
         value={String(value)}
         onChange={onChange}
       />
     )
-  switch (field.ask) {
+  switch (field.input) {
     case 'number':
     case 'percent':
       return (
         <NumberInput
           {...common}
           min={0}
-          max={field.ask === 'percent' ? 100 : undefined}
+          max={field.input === 'percent' ? 100 : undefined}
           value={value as number | string}
           onChange={onChange}
         />
@@ -145,7 +148,8 @@ function ScriptSelect({
   const t = useKindText()
   const { data = [] } = useQuery({
     queryKey: ['file', 'names'],
-    queryFn: () => ok(api.GET('/file', { params: { query: loose({ 'sort[filename]': 1 }) } })),
+    queryFn: () =>
+      ok(api.GET('/file', { params: { query: untypedQuery({ 'sort[filename]': 1 }) } })),
   })
   return (
     <Select
@@ -168,11 +172,13 @@ function MemberSelect({
       {...rest}
       searchable
       data={data
-        .filter((one) => one.id !== self)
-        .map((one) => ({
-          value: one.id,
+        .filter((monitor) => monitor.id !== self)
+        .map((monitor) => ({
+          value: monitor.id,
           label:
-            one.hostname && one.hostname !== one.name ? `${one.name} · ${one.hostname}` : one.name,
+            monitor.hostname && monitor.hostname !== monitor.name
+              ? `${monitor.name} · ${monitor.hostname}`
+              : monitor.name,
         }))}
     />
   )

@@ -16,49 +16,50 @@ import { dateTime } from '../../../lib/format'
 import { prefs } from '../../../lib/prefs'
 import { useKindText } from './kindText'
 
-export type Window = Shape<'Window'>
+export type MaintenanceWindow = Shape<'Window'>
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
 
 /** A window in words. */
-export function windowWords(one: Window): string {
-  if (one.start && one.end) return `${dateTime(one.start)} – ${dateTime(one.end)}`
+export function windowText(window: MaintenanceWindow): string {
+  if (window.start && window.end) return `${dateTime(window.start)} – ${dateTime(window.end)}`
   const w = useKindText.now().window
-  const days = (one.days ?? []).map((day) => w.names[day]).join(', ')
-  return w.said(days, one.at ?? '', one.minutes ?? 0, one.timezone ?? 'UTC')
+  const days = (window.days ?? []).map((day) => w.names[day]).join(', ')
+  return w.said(days, window.at ?? '', window.minutes ?? 0, window.timezone ?? 'UTC')
 }
 
 function zone(): string {
   return prefs().zone || Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-function weekly(): Window {
+function weekly(): MaintenanceWindow {
   return { days: ['sun'], at: '03:00', minutes: 60, timezone: zone() }
 }
 
-function once(): Window {
+function once(): MaintenanceWindow {
   const hour = 3_600_000
   const start = Math.ceil(Date.now() / hour) * hour
   return { start: new Date(start).toISOString(), end: new Date(start + hour).toISOString() }
 }
 
-export function Windows({
+export function MaintenanceWindows({
   value,
   onChange,
   errors,
 }: {
-  value: Window[]
-  onChange: (value: Window[]) => void
+  value: MaintenanceWindow[]
+  onChange: (value: MaintenanceWindow[]) => void
   errors: Record<string, string>
 }) {
   const t = useKindText()
-  const replace = (i: number, one: Window) => onChange(value.map((old, n) => (n === i ? one : old)))
+  const replace = (i: number, window: MaintenanceWindow) =>
+    onChange(value.map((old, n) => (n === i ? window : old)))
   return (
     <Fieldset legend={t.field.maintenance!.label}>
       <Stack gap="sm">
-        {value.map((one, i) => (
+        {value.map((window, i) => (
           <OneWindow
             key={i}
-            value={one}
+            value={window}
             error={errors[`maintenance[${i}]`]}
             onChange={(next) => replace(i, next)}
             onRemove={() => onChange(value.filter((_, n) => n !== i))}
@@ -79,9 +80,9 @@ export function Windows({
 }
 
 interface OneProps {
-  value: Window
+  value: MaintenanceWindow
   error?: string
-  onChange: (value: Window) => void
+  onChange: (value: MaintenanceWindow) => void
   onRemove: () => void
 }
 
@@ -158,7 +159,7 @@ function Weekly({ value, error, onChange }: Omit<OneProps, 'onRemove'>) {
           label={w.zone}
           searchable
           allowDeselect={false}
-          data={['UTC', ...Intl.supportedValuesOf('timeZone').filter((one) => one !== 'UTC')]}
+          data={['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]}
           value={value.timezone}
           onChange={(timezone) => onChange({ ...value, timezone: timezone ?? 'UTC' })}
         />

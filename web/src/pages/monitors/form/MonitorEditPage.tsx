@@ -7,19 +7,19 @@ import { byField, isStale } from '../../../api/errors'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import { type Monitor, monitorQuery } from '../../../api/queries/monitoring/monitor'
 import { usePageTitle } from '../../../app/title'
-import { Go, useGo } from '../../../ui/AppLink'
-import { tellFailed } from '../../../ui/editConflict/EditConflict'
-import { FieldsMeanwhile } from '../../../ui/editConflict/FieldsConflict'
-import { useHeld } from '../../../ui/editConflict/heldVersion'
-import { DeleteButton, Refusal } from '../../../ui/form/EditForm'
-import { Only } from '../../../ui/IfAllowed'
-import { useWatchWords } from '../../../ui/monitoring/text'
+import { AppLink, useAppNavigate } from '../../../ui/AppLink'
+import { reportSaveError } from '../../../ui/editConflict/EditConflict'
+import { FieldsConflict } from '../../../ui/editConflict/FieldsConflict'
+import { useHeldVersion } from '../../../ui/editConflict/heldVersion'
+import { DeleteButton, FormError } from '../../../ui/form/EditForm'
+import { IfAllowed } from '../../../ui/IfAllowed'
+import { useMonitoringText } from '../../../ui/monitoring/text'
 import { useWords } from '../../../ui/text'
-import { done } from '../../../ui/toast'
-import { useMonitorActs } from '../actions'
-import { Frame } from '../detail/MonitorLayout'
+import { showSuccess } from '../../../ui/toast'
+import { useMonitorActions } from '../actions'
+import { MonitorLayout } from '../detail/MonitorLayout'
 import { useText } from '../text'
-import { bodyOf, freshValues, MAKEABLE, needsHost, type Values, valuesOf } from './kinds'
+import { bodyOf, CREATABLE_KINDS, needsHost, newValues, type Values, valuesOf } from './kinds'
 import { useKindText } from './kindText'
 import { MonitorForm } from './MonitorForm'
 import { PushUrl } from './PushUrl'
@@ -32,15 +32,15 @@ export function NewMonitorPage() {
   usePageTitle(useText().new)
   const { kind } = newMonitorRoute.useSearch()
   return (
-    <Only act="monitor.edit">
-      {kind && MAKEABLE.includes(kind) ? <Make kind={kind} key={kind} /> : <Choose />}
-    </Only>
+    <IfAllowed act="monitor.edit">
+      {kind && CREATABLE_KINDS.includes(kind) ? <Make kind={kind} key={kind} /> : <Choose />}
+    </IfAllowed>
   )
 }
 
 function Choose() {
   const t = useKindText()
-  const kinds = useWatchWords().kinds
+  const kinds = useMonitoringText().kinds
   const { host } = newMonitorRoute.useSearch()
   return (
     <Stack gap="md">
@@ -48,15 +48,15 @@ function Choose() {
         {t.choose}
       </Title>
       <div className="mon-kinds">
-        {MAKEABLE.map((kind) => (
-          <Go key={kind} to="/monitors/new" search={{ kind, host }} className="mon-kind">
+        {CREATABLE_KINDS.map((kind) => (
+          <AppLink key={kind} to="/monitors/new" search={{ kind, host }} className="mon-kind">
             <Text fw={600} size="sm">
               {kinds[kind]}
             </Text>
             <Text size="xs" c="dimmed">
               {t.about[kind]}
             </Text>
-          </Go>
+          </AppLink>
         ))}
       </div>
     </Stack>
@@ -66,22 +66,22 @@ function Choose() {
 function Make({ kind }: { kind: string }) {
   const t = useKindText()
   const w = useWords()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
-  const kinds = useWatchWords().kinds
+  const kinds = useMonitoringText().kinds
   const { host } = newMonitorRoute.useSearch()
   const { data: hosts } = useQuery(hostNamesQuery)
-  const [values, setValues] = useState<Values>(() => ({ ...freshValues(kind), host_id: host }))
+  const [values, setValues] = useState<Values>(() => ({ ...newValues(kind), host_id: host }))
   // The only host there is need not be chosen.
   const only = host ?? (hosts?.length === 1 ? hosts[0]!.id : null)
-  const shown = needsHost(kind) && !values.host_id ? { ...values, host_id: only } : values
+  const formValues = needsHost(kind) && !values.host_id ? { ...values, host_id: only } : values
   const make = useMutation({
     mutationFn: () =>
-      ok(api.POST('/monitor', { body: { ...bodyOf(kind, shown), type: kind } as Body })),
-    onSuccess: (made) => {
-      done(t.made(made.name))
+      ok(api.POST('/monitor', { body: { ...bodyOf(kind, formValues), type: kind } as Body })),
+    onSuccess: (monitor) => {
+      showSuccess(t.made(monitor.name))
       void client.invalidateQueries({ queryKey: ['monitor'] })
-      go(`/monitors/${made.id}${kind === 'push' ? '/settings' : ''}`)
+      go(`/monitors/${monitor.id}${kind === 'push' ? '/settings' : ''}`)
     },
   })
   return (
@@ -90,16 +90,16 @@ function Make({ kind }: { kind: string }) {
         <Title order={2} size="h5">
           {t.kind(kinds[kind]!)}
         </Title>
-        <Go to="/monitors/new" search={{ host }}>
+        <AppLink to="/monitors/new" search={{ host }}>
           {t.otherKind}
-        </Go>
+        </AppLink>
       </Group>
       <Text size="sm" c="dimmed">
         {t.about[kind]} {kind === 'push' ? t.push : null}
       </Text>
       <MonitorForm
         kind={kind}
-        values={shown}
+        values={formValues}
         errors={byField(make.error)}
         onChange={setValues}
         onSubmit={() => make.mutate()}
@@ -107,11 +107,11 @@ function Make({ kind }: { kind: string }) {
         <Button type="submit" loading={make.isPending}>
           {t.make}
         </Button>
-        <Button component={Go} to="/monitors" variant="default">
+        <Button component={AppLink} to="/monitors" variant="default">
           {w.cancel}
         </Button>
       </MonitorForm>
-      <Refusal error={make.error} />
+      <FormError error={make.error} />
     </Stack>
   )
 }
@@ -121,24 +121,24 @@ type Body = Shape<'MonitorBody'>
 export function EditMonitorPage() {
   const { id } = monitorSettingsRoute.useParams()
   return (
-    <Only act="monitor.edit">
-      <Frame id={id} tab="settings">
+    <IfAllowed act="monitor.edit">
+      <MonitorLayout id={id} tab="settings">
         {(monitor) => (
           <Stack gap="md">
             {monitor.type === 'push' ? <PushUrl monitor={monitor} /> : null}
             <Edit monitor={monitor} key={monitor.id} />
           </Stack>
         )}
-      </Frame>
-    </Only>
+      </MonitorLayout>
+    </IfAllowed>
   )
 }
 
 function Edit({ monitor }: { monitor: Monitor }) {
   const w = useWords()
   const client = useQueryClient()
-  const held = useHeld(monitor, valuesOf)
-  const { base, values } = held
+  const heldVersion = useHeldVersion(monitor, valuesOf)
+  const { base, values } = heldVersion
   const again = () => void client.invalidateQueries({ queryKey: ['monitor'] })
   const save = useMutation({
     mutationFn: () =>
@@ -150,21 +150,21 @@ function Edit({ monitor }: { monitor: Monitor }) {
         }),
       ),
     onSuccess: (saved) => {
-      done(w.saved)
+      showSuccess(w.saved)
       client.setQueryData(monitorQuery(monitor.id).queryKey, saved)
-      held.rebase(saved, false)
+      heldVersion.rebase(saved, false)
       again()
     },
-    onError: (fault) => isStale(fault) && tellFailed(fault, again),
+    onError: (fault) => isStale(fault) && reportSaveError(fault, again),
   })
   return (
     <div className="mon-form">
-      <FieldsMeanwhile object="monitor" held={held} fieldsOf={valuesOf} save={save} />
+      <FieldsConflict object="monitor" heldVersion={heldVersion} fieldsOf={valuesOf} save={save} />
       <MonitorForm
         kind={monitor.type}
         values={values}
         errors={byField(save.error)}
-        onChange={held.set}
+        onChange={heldVersion.set}
         onSubmit={() => save.mutate()}
         self={monitor.id}
       >
@@ -173,7 +173,7 @@ function Edit({ monitor }: { monitor: Monitor }) {
         </Button>
         {monitor.type !== 'host' ? <Delete monitor={monitor} /> : null}
       </MonitorForm>
-      {isStale(save.error) ? null : <Refusal error={save.error} />}
+      {isStale(save.error) ? null : <FormError error={save.error} />}
     </div>
   )
 }
@@ -181,11 +181,11 @@ function Edit({ monitor }: { monitor: Monitor }) {
 function Delete({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const w = useWords()
-  const go = useGo()
-  const act = useMonitorActs()
+  const go = useAppNavigate()
+  const act = useMonitorActions()
   const remove = async () => {
     if (!(await act('delete', [monitor.id]))) return
-    done(t.deleted(monitor.name))
+    showSuccess(t.deleted(monitor.name))
     go('/monitors')
   }
   return (

@@ -14,10 +14,10 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import { EditForm } from '../../../ui/form/EditForm'
-import { AskField } from './ConfigField'
+import { ConfigField } from './ConfigField'
 import { COMMON, fieldsOf, needsHost, type Values } from './kinds'
 import { useKindText } from './kindText'
-import { type Window, Windows } from './MaintenanceWindows'
+import { type MaintenanceWindow, MaintenanceWindows } from './MaintenanceWindows'
 
 interface Props {
   kind: string
@@ -41,7 +41,7 @@ export function MonitorForm({ kind, values, errors, onChange, onSubmit, self, ch
   const set = (name: string) => (value: unknown) => onChange({ ...values, [name]: value })
   const show = (list: typeof fields) =>
     list.map((field) => (
-      <AskField
+      <ConfigField
         key={field.name}
         field={field}
         value={values[field.name]}
@@ -103,8 +103,8 @@ export function MonitorForm({ kind, values, errors, onChange, onSubmit, self, ch
             value={String(values.description)}
             onChange={(event) => set('description')(event.currentTarget.value)}
           />
-          <Windows
-            value={values.maintenance as Window[]}
+          <MaintenanceWindows
+            value={values.maintenance as MaintenanceWindow[]}
             onChange={set('maintenance')}
             errors={errors}
           />

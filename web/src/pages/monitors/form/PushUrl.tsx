@@ -5,9 +5,9 @@ import { Eye, RotateCw } from 'lucide-react'
 import { api, ok } from '../../../api/client'
 import type { Monitor } from '../../../api/queries/monitoring/monitor'
 import { useCan } from '../../../app/session'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
 import { CopyField } from '../../../ui/form/CopyField'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
 /** The secret URL: shown on request only, since each reading is audited. */
@@ -18,16 +18,16 @@ export function PushUrl({ monitor }: { monitor: Monitor }) {
   const path = { params: { path: { id: monitor.id } } }
   const read = useMutation({
     mutationFn: () => ok(api.GET('/monitor/{id}/credentials', path)),
-    onError: failed,
+    onError: showError,
   })
   const rotate = useMutation({
     mutationFn: () => ok(api.POST('/monitor/{id}/credentials/rotate', { ...path, body: {} })),
     onSuccess: () => {
-      done(t.rotated)
+      showSuccess(t.rotated)
       close()
       read.mutate()
     },
-    onError: failed,
+    onError: showError,
   })
   if (!may) return null
   return (
@@ -63,7 +63,7 @@ export function PushUrl({ monitor }: { monitor: Monitor }) {
           </Button>
         </Group>
       </Stack>
-      <Confirm
+      <ConfirmDialog
         opened={asks}
         title={t.rotate}
         action={t.rotate}
@@ -72,7 +72,7 @@ export function PushUrl({ monitor }: { monitor: Monitor }) {
         onConfirm={() => rotate.mutate()}
       >
         {t.rotateBody}
-      </Confirm>
+      </ConfirmDialog>
     </Paper>
   )
 }

@@ -1,7 +1,7 @@
 import type { Monitor } from '../../../api/queries/monitoring/monitor'
 
 /** How a field is asked for. Times are milliseconds on the wire and seconds on the page. */
-export type Ask =
+export type FieldInput =
   | 'text'
   | 'long'
   | 'number'
@@ -16,7 +16,7 @@ export type Ask =
 
 export interface Field {
   name: string
-  ask: Ask
+  input: FieldInput
   first?: unknown
   required?: boolean
   /** Shown only on request. */
@@ -25,78 +25,78 @@ export interface Field {
   clears?: boolean
 }
 
-const TIMEOUT: Field = { name: 'timeout', ask: 'seconds', first: 10_000, seldom: true }
-const TARGET: Field = { name: 'target', ask: 'text', required: true }
+const TIMEOUT: Field = { name: 'timeout', input: 'seconds', first: 10_000, seldom: true }
+const TARGET: Field = { name: 'target', input: 'text', required: true }
 
 /** What each kind of monitor needs to know; the order is that of the form. */
 export const KINDS: Record<string, Field[]> = {
   scraper: [
-    { name: 'url', ask: 'text', required: true, first: 'https://' },
-    { name: 'status_code', ask: 'text' },
-    { name: 'pattern', ask: 'text' },
-    { name: 'max_ms', ask: 'number', first: 0, seldom: true },
-    { name: 'json_path', ask: 'text', seldom: true },
-    { name: 'json_value', ask: 'text', seldom: true, clears: true },
+    { name: 'url', input: 'text', required: true, first: 'https://' },
+    { name: 'status_code', input: 'text' },
+    { name: 'pattern', input: 'text' },
+    { name: 'max_ms', input: 'number', first: 0, seldom: true },
+    { name: 'json_path', input: 'text', seldom: true },
+    { name: 'json_value', input: 'text', seldom: true, clears: true },
     {
       name: 'method',
-      ask: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+      input: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
       first: 'GET',
       seldom: true,
     },
-    { name: 'headers', ask: 'headers', first: {}, seldom: true },
-    { name: 'body', ask: 'long', seldom: true },
-    { name: 'json', ask: 'switch', first: false, seldom: true },
-    { name: 'gzip', ask: 'switch', first: false, seldom: true },
+    { name: 'headers', input: 'headers', first: {}, seldom: true },
+    { name: 'body', input: 'long', seldom: true },
+    { name: 'json', input: 'switch', first: false, seldom: true },
+    { name: 'gzip', input: 'switch', first: false, seldom: true },
     TIMEOUT,
   ],
-  tcp: [TARGET, { name: 'port', ask: 'number', required: true, first: 443 }, TIMEOUT],
+  tcp: [TARGET, { name: 'port', input: 'number', required: true, first: 443 }, TIMEOUT],
   ping: [TARGET, TIMEOUT],
   dns: [
     TARGET,
-    { name: 'record', ask: ['A', 'AAAA'], first: 'A' },
-    { name: 'address', ask: 'text' },
+    { name: 'record', input: ['A', 'AAAA'], first: 'A' },
+    { name: 'address', input: 'text' },
     TIMEOUT,
   ],
   tls: [
     TARGET,
-    { name: 'port', ask: 'number', first: 443 },
-    { name: 'days', ask: 'number', first: 14 },
+    { name: 'port', input: 'number', first: 443 },
+    { name: 'days', input: 'number', first: 14 },
     TIMEOUT,
   ],
   dstat: [
-    { name: 'cpu', ask: 'percent', first: 90 },
-    { name: 'mem', ask: 'percent', first: 90 },
-    { name: 'cache', ask: 'percent', first: 90 },
-    { name: 'disk', ask: 'percent', first: 90 },
+    { name: 'cpu', input: 'percent', first: 90 },
+    { name: 'mem', input: 'percent', first: 90 },
+    { name: 'cache', input: 'percent', first: 90 },
+    { name: 'disk', input: 'percent', first: 90 },
     TIMEOUT,
   ],
   process: [
-    { name: 'raw_search', ask: 'text', required: true },
-    { name: 'is_regexp', ask: 'switch', first: false },
-    { name: 'least', ask: 'number', first: 1 },
-    { name: 'most', ask: 'number', clears: true },
+    { name: 'raw_search', input: 'text', required: true },
+    { name: 'is_regexp', input: 'switch', first: false },
+    { name: 'least', input: 'number', first: 1 },
+    { name: 'most', input: 'number', clears: true },
     TIMEOUT,
   ],
   file: [
-    { name: 'path', ask: 'text', required: true },
-    { name: 'permissions', ask: 'text' },
-    { name: 'os_username', ask: 'text' },
-    { name: 'os_groupname', ask: 'text' },
+    { name: 'path', input: 'text', required: true },
+    { name: 'permissions', input: 'text' },
+    { name: 'os_username', input: 'text' },
+    { name: 'os_groupname', input: 'text' },
     TIMEOUT,
   ],
   script: [
-    { name: 'script_id', ask: 'script', required: true },
-    { name: 'script_arguments', ask: 'words', first: [] },
-    { name: 'script_runas', ask: 'text', seldom: true },
+    { name: 'script_id', input: 'script', required: true },
+    { name: 'script_arguments', input: 'words', first: [] },
+    { name: 'script_runas', input: 'text', seldom: true },
     TIMEOUT,
   ],
-  nested: [{ name: 'monitors', ask: 'monitors', required: true, first: [] }],
-  push: [{ name: 'grace', ask: 'seconds', first: 0 }],
+  nested: [{ name: 'monitors', input: 'monitors', required: true, first: [] }],
+  push: [{ name: 'grace', input: 'seconds', first: 0 }],
   host: [],
 }
 
 /** Kinds that people make; the one of a host comes with its host. */
-export const MAKEABLE = Object.keys(KINDS).filter((kind) => kind !== 'host')
+export const CREATABLE_KINDS = Object.keys(KINDS).filter((kind) => kind !== 'host')
 
 export function needsHost(kind: string): boolean {
   return !['nested', 'push'].includes(kind)
@@ -104,9 +104,9 @@ export function needsHost(kind: string): boolean {
 
 /** The settings of every kind. */
 export const COMMON: Field[] = [
-  { name: 'looptime', ask: 'seconds', first: 60_000 },
-  { name: 'fail_threshold', ask: 'number', first: 3 },
-  { name: 'failure_severity', ask: ['LOW', 'HIGH', 'CRITICAL'], first: 'LOW' },
+  { name: 'looptime', input: 'seconds', first: 60_000 },
+  { name: 'fail_threshold', input: 'number', first: 3 },
+  { name: 'failure_severity', input: ['LOW', 'HIGH', 'CRITICAL'], first: 'LOW' },
 ]
 
 export type Values = Record<string, unknown>
@@ -117,7 +117,7 @@ export function fieldsOf(kind: string): Field[] {
 }
 
 /** A new monitor of a kind, before anybody typed. */
-export function freshValues(kind: string): Values {
+export function newValues(kind: string): Values {
   const all = [...fieldsOf(kind), ...COMMON]
   return {
     name: '',
@@ -134,12 +134,12 @@ export function freshValues(kind: string): Values {
 export function valuesOf(monitor: Monitor): Values {
   const { limit, ...config } = monitor.config as { limit?: Values } & Values
   const record = monitor as unknown as Values
-  const given = { ...config, ...limit }
+  const settings = { ...config, ...limit }
   const common = ['name', 'description', 'tags', 'host_id', 'maintenance']
   return {
-    ...freshValues(monitor.type),
+    ...newValues(monitor.type),
     ...Object.fromEntries(
-      fieldsOf(monitor.type).map(({ name, first }) => [name, given[name] ?? first ?? '']),
+      fieldsOf(monitor.type).map(({ name, first }) => [name, settings[name] ?? first ?? '']),
     ),
     ...Object.fromEntries(
       [...common, ...COMMON.map((field) => field.name)].map((name) => [name, record[name]]),
@@ -158,7 +158,7 @@ export function bodyOf(kind: string, values: Values): Values {
   if (needsHost(kind)) body.host_id = values.host_id
   for (const field of [...fieldsOf(kind), ...COMMON]) {
     const value = values[field.name]
-    if (value === '' && isNumber(field.ask)) {
+    if (value === '' && isNumber(field.input)) {
       if (field.clears) body[field.name] = null
     } else if (value === '' && field.clears) body[field.name] = null
     else body[field.name] = value
@@ -166,6 +166,6 @@ export function bodyOf(kind: string, values: Values): Values {
   return body
 }
 
-function isNumber(ask: Ask): boolean {
-  return ask === 'number' || ask === 'percent' || ask === 'seconds'
+function isNumber(input: FieldInput): boolean {
+  return input === 'number' || input === 'percent' || input === 'seconds'
 }

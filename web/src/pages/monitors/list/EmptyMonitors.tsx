@@ -7,43 +7,43 @@ import { byField } from '../../../api/errors'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import type { MonitorFilter } from '../../../api/queries/monitoring/monitor'
 import { useCan } from '../../../app/session'
-import { Go, useGo } from '../../../ui/AppLink'
+import { AppLink, useAppNavigate } from '../../../ui/AppLink'
 import { InstallLine } from '../../../ui/hosts/InstallLine'
-import { Empty } from '../../../ui/layout/EmptyState'
+import { EmptyState } from '../../../ui/layout/EmptyState'
 import { useText } from '../text'
-import { useFilter } from './MonitorFilters'
+import { useMonitorFilter } from './MonitorFilters'
 
-export function NoneFits({ filter }: { filter: MonitorFilter }) {
+export function NoMonitorMatches({ filter }: { filter: MonitorFilter }) {
   const t = useText()
-  const set = useFilter()
+  const set = useMonitorFilter()
   const clear = () => set(Object.fromEntries(Object.keys(filter).map((name) => [name, undefined])))
   return (
-    <Empty icon={FilterX} title={filter.state === 'problems' ? t.noTrouble : t.none}>
+    <EmptyState icon={FilterX} title={filter.state === 'problems' ? t.noTrouble : t.none}>
       <p>{t.noneBody}</p>
       <Button variant="default" onClick={clear}>
         {t.clearFilter}
       </Button>
-    </Empty>
+    </EmptyState>
   )
 }
 
 /** No monitor yet: one field makes the first. */
-export function First() {
+export function EmptyMonitors() {
   const t = useText()
   const may = useCan()('monitor.edit')
   const { data: hosts } = useQuery(hostNamesQuery)
-  const host = hosts?.find((one) => one.state === 'online') ?? hosts?.[0]
+  const host = hosts?.find((candidate) => candidate.state === 'online') ?? hosts?.[0]
   if (!may)
     return (
       <Paper withBorder>
-        <Empty icon={Activity} title={t.none}>
+        <EmptyState icon={Activity} title={t.none}>
           {t.nobody}
-        </Empty>
+        </EmptyState>
       </Paper>
     )
   return (
     <Paper withBorder>
-      <Empty icon={Activity} title={t.first}>
+      <EmptyState icon={Activity} title={t.first}>
         <p>{t.firstBody}</p>
         {hosts && !host ? (
           <>
@@ -53,14 +53,14 @@ export function First() {
         ) : host ? (
           <PageForm host={host} />
         ) : null}
-      </Empty>
+      </EmptyState>
     </Paper>
   )
 }
 
 function PageForm({ host }: { host: { id: string; hostname: string } }) {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const [url, setUrl] = useState('https://')
   const make = useMutation({
@@ -70,9 +70,9 @@ function PageForm({ host }: { host: { id: string; hostname: string } }) {
           body: { name: nameOf(url), type: 'scraper', host_id: host.id, url },
         }),
       ),
-    onSuccess: (made) => {
+    onSuccess: (monitor) => {
       void client.invalidateQueries({ queryKey: ['monitor'] })
-      go(`/monitors/${made.id}`)
+      go(`/monitors/${monitor.id}`)
     },
   })
   return (
@@ -100,7 +100,7 @@ function PageForm({ host }: { host: { id: string; hostname: string } }) {
         <Text size="xs" c="dimmed">
           {t.checkedBy(host.hostname)}
         </Text>
-        <Go to="/monitors/new">{t.other}</Go>
+        <AppLink to="/monitors/new">{t.other}</AppLink>
       </Stack>
     </form>
   )

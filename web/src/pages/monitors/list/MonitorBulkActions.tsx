@@ -1,23 +1,23 @@
 import { ActionIcon, Button, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { BellOff, Pause, Play, Trash2, Volume2, X } from 'lucide-react'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
 import { useWords } from '../../../ui/text'
-import { done } from '../../../ui/toast'
-import { type Act, useMonitorActs } from '../actions'
-import { LastingMenu } from '../DurationMenu'
+import { showSuccess } from '../../../ui/toast'
+import { type MonitorAction, useMonitorActions } from '../actions'
+import { DurationMenu } from '../DurationMenu'
 import { useText } from '../text'
 
 /** What can be done to the chosen monitors at once. */
-export function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
+export function MonitorBulkActions({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   const t = useText()
   const w = useWords()
-  const acts = useMonitorActs()
+  const acts = useMonitorActions()
   const [asks, { open, close }] = useDisclosure()
-  const run = async (act: Act, ms: number | null = null) => {
+  const run = async (act: MonitorAction, ms: number | null = null) => {
     close()
     const good = await acts(act, ids, ms)
-    if (good) done(t.doneFor(good))
+    if (good) showSuccess(t.doneFor(good))
     onDone()
   }
   return (
@@ -25,7 +25,7 @@ export function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
       <Text size="sm" fw={600}>
         {t.selected(ids.length)}
       </Text>
-      <LastingMenu
+      <DurationMenu
         label={t.mute}
         icon={<BellOff size={14} />}
         onPick={(ms) => void run('mute', ms)}
@@ -38,7 +38,7 @@ export function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
       >
         {t.unmute}
       </Button>
-      <LastingMenu
+      <DurationMenu
         label={t.pause}
         icon={<Pause size={14} />}
         onPick={(ms) => void run('pause', ms)}
@@ -57,7 +57,7 @@ export function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
       <ActionIcon ml="auto" aria-label={t.clear} onClick={onDone}>
         <X size={14} />
       </ActionIcon>
-      <Confirm
+      <ConfirmDialog
         opened={asks}
         title={t.deleteMany(ids.length)}
         action={w.delete}
@@ -66,7 +66,7 @@ export function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {
         onConfirm={() => void run('delete')}
       >
         {t.deleteBody} {w.cannotUndo}
-      </Confirm>
+      </ConfirmDialog>
     </Group>
   )
 }

@@ -11,8 +11,8 @@ import {
   tagsQuery,
 } from '../../../api/queries/monitoring/monitor'
 import { useKeys } from '../../../app/keys'
-import { watchWord } from '../../../lib/state'
-import { useWatchWords } from '../../../ui/monitoring/text'
+import { monitorStateText } from '../../../lib/state'
+import { useMonitoringText } from '../../../ui/monitoring/text'
 import { useWords } from '../../../ui/text'
 import { useText } from '../text'
 
@@ -20,17 +20,17 @@ const monitorsRoute = getRouteApi('/$customer/monitors')
 
 const STATES = ['failure', 'updates_stopped', 'unknown', 'normal', 'paused']
 
-export function useFilter(): (change: MonitorFilter) => void {
+export function useMonitorFilter(): (change: MonitorFilter) => void {
   const navigate = monitorsRoute.useNavigate()
   return (change) =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true, resetScroll: false })
 }
 
-export function Filters({ filter, total }: { filter: MonitorFilter; total: number | null }) {
+export function MonitorFilters({ filter, total }: { filter: MonitorFilter; total: number | null }) {
   const t = useText()
   const w = useWords()
-  const kinds = useWatchWords().kinds
-  const set = useFilter()
+  const kinds = useMonitoringText().kinds
+  const set = useMonitorFilter()
   const { data: hosts = [] } = useQuery(hostNamesQuery)
   const tags = useTags(filter)
   return (
@@ -47,7 +47,7 @@ export function Filters({ filter, total }: { filter: MonitorFilter; total: numbe
         onChange={(state) => set({ state: state ?? undefined })}
         data={[
           { value: 'problems', label: t.problems },
-          ...STATES.map((state) => ({ value: state, label: watchWord({ state }) })),
+          ...STATES.map((state) => ({ value: state, label: monitorStateText({ state }) })),
         ]}
       />
       <Select
@@ -96,7 +96,7 @@ export function Filters({ filter, total }: { filter: MonitorFilter; total: numbe
 
 function Find({ filter }: { filter: MonitorFilter }) {
   const t = useText()
-  const set = useFilter()
+  const set = useMonitorFilter()
   const field = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState(filter.q ?? '')
   useEffect(() => setTyped(filter.q ?? ''), [filter.q])
@@ -125,8 +125,8 @@ function useTags(filter: MonitorFilter): string[] {
   const { data } = useQuery(monitorsQuery({ ...filter, tag: undefined }))
   const isCut = !!data && (data.total ?? 0) > data.rows.length
   const { data: all = [] } = useQuery({ ...tagsQuery, enabled: isCut })
-  const found = new Set(data?.rows.flatMap((line) => line.tags))
-  if (isCut) for (const { name } of all) found.add(name)
-  if (filter.tag) found.add(filter.tag)
-  return [...found].toSorted()
+  const tags = new Set(data?.rows.flatMap((line) => line.tags))
+  if (isCut) for (const { name } of all) tags.add(name)
+  if (filter.tag) tags.add(filter.tag)
+  return [...tags].toSorted()
 }

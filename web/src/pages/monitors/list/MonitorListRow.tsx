@@ -1,13 +1,13 @@
 import { Checkbox, Skeleton, Text } from '@mantine/core'
 import { memo } from 'react'
 import type { MonitorLine } from '../../../api/queries/monitoring/monitor'
-import { watchLook, watchWord } from '../../../lib/state'
-import { Go } from '../../../ui/AppLink'
+import { monitorLook, monitorStateText } from '../../../lib/state'
+import { AppLink } from '../../../ui/AppLink'
 import { uptime } from '../../../ui/monitoring/display'
 import {
-  MonitorBeats,
+  MonitorChecks,
   MonitorMarks,
-  MonitorSub,
+  MonitorSubtitle,
   MonitorTrend,
   MonitorValue,
 } from '../../../ui/monitoring/MonitorRow'
@@ -24,7 +24,14 @@ interface Props {
   onToggle?: (id: string) => void
 }
 
-export const Row = memo(function Row({ line, index, top, isActive, isChosen, onToggle }: Props) {
+export const MonitorListRow = memo(function MonitorListRow({
+  line,
+  index,
+  top,
+  isActive,
+  isChosen,
+  onToggle,
+}: Props) {
   const t = useText()
   const place = { transform: `translateY(${top}px)` }
   if (!line)
@@ -61,17 +68,17 @@ export const Row = memo(function Row({ line, index, top, isActive, isChosen, onT
             aria-label={t.select(line.name)}
           />
         ) : null}
-        <StateIcon look={watchLook(line)} title={watchWord(line)} />
+        <StateIcon look={monitorLook(line)} title={monitorStateText(line)} />
         <div className="clip">
-          <Go to={`/monitors/${line.id}`} className="mon-link clip">
+          <AppLink to={`/monitors/${line.id}`} className="mon-link clip">
             {line.name}
-          </Go>
+          </AppLink>
           <MonitorMarks line={line} />
-          <MonitorSub line={line} />
+          <MonitorSubtitle line={line} />
         </div>
       </div>
       <div role="cell" className="mon-checks">
-        <MonitorBeats line={line} />
+        <MonitorChecks line={line} />
       </div>
       <div role="cell" className="mon-trend">
         <MonitorTrend line={line} />

@@ -7,13 +7,13 @@ import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { useText as useAppText } from '../../../app/text'
 import { usePageTitle } from '../../../app/title'
-import { useGo } from '../../../ui/AppLink'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { useAppNavigate } from '../../../ui/AppLink'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { useText } from '../text'
-import { First, NoneFits } from './EmptyMonitors'
-import { Bulk } from './MonitorBulkActions'
-import { Filters } from './MonitorFilters'
-import { Row } from './MonitorListRow'
+import { EmptyMonitors, NoMonitorMatches } from './EmptyMonitors'
+import { MonitorBulkActions } from './MonitorBulkActions'
+import { MonitorFilters } from './MonitorFilters'
+import { MonitorListRow } from './MonitorListRow'
 import { useMonitorRows } from './visibleRows'
 import '../monitors.css'
 
@@ -25,19 +25,19 @@ export function MonitorsPage() {
   const query = useQuery(monitorsQuery(filter))
   const isFiltered = Object.values(filter).some(Boolean)
   const isEmpty = query.data?.rows.length === 0
-  if (isEmpty && !isFiltered) return <First />
+  if (isEmpty && !isFiltered) return <EmptyMonitors />
   return (
     <Paper withBorder className="fill">
-      <Filters filter={filter} total={query.data?.total ?? null} />
-      <Loaded query={query} lines={12}>
+      <MonitorFilters filter={filter} total={query.data?.total ?? null} />
+      <QueryResult query={query} lines={12}>
         {({ total }) =>
           isEmpty ? (
-            <NoneFits filter={filter} />
+            <NoMonitorMatches filter={filter} />
           ) : (
             <List filter={filter} total={total ?? 0} key={JSON.stringify(filter)} />
           )
         }
-      </Loaded>
+      </QueryResult>
     </Paper>
   )
 }
@@ -54,7 +54,9 @@ function List({ filter, total }: { filter: MonitorFilter; total: number }) {
   useRowKeys({ active, setActive, total, rowAt, toggle, scrollTo: list.scrollToIndex })
   return (
     <>
-      {may && chosen.size ? <Bulk ids={[...chosen]} onDone={() => setChosen(new Set())} /> : null}
+      {may && chosen.size ? (
+        <MonitorBulkActions ids={[...chosen]} onDone={() => setChosen(new Set())} />
+      ) : null}
       <div role="table" aria-rowcount={total + 1} className="mon-table" data-pick={may}>
         <div role="rowgroup">
           <div role="row" tabIndex={-1} className="mon-row mon-head" aria-rowindex={1}>
@@ -71,7 +73,7 @@ function List({ filter, total }: { filter: MonitorFilter; total: number }) {
         <div role="rowgroup" className="mon-scroll" ref={box} tabIndex={-1}>
           <div role="presentation" style={{ height: list.getTotalSize(), position: 'relative' }}>
             {visible.map(({ index, start, key }) => (
-              <Row
+              <MonitorListRow
                 key={key}
                 index={index}
                 top={start}
@@ -104,7 +106,7 @@ interface Moves {
 }
 
 function useRowKeys({ active, setActive, total, rowAt, toggle, scrollTo }: Moves): void {
-  const go = useGo()
+  const go = useAppNavigate()
   const may = useCan()('monitor.edit')
   const move = (by: number) => {
     const next = Math.max(0, Math.min(total - 1, active + by))

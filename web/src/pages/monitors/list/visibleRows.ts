@@ -14,10 +14,10 @@ const HEIGHT = 52
 export function useMonitorRows(
   filter: MonitorFilter,
   box: RefObject<HTMLElement | null>,
-  known: number,
+  total: number,
 ) {
   const list = useVirtualizer({
-    count: known,
+    count: total,
     getScrollElement: () => box.current,
     estimateSize: () => HEIGHT,
     overscan: 8,
@@ -29,8 +29,8 @@ export function useMonitorRows(
     () => [...new Set([0, ...Array.from({ length: last - first + 1 }, (_, i) => first + i)])],
     [first, last],
   )
-  const found = useQueries({ queries: pages.map((page) => monitorsQuery(filter, page)) })
+  const queries = useQueries({ queries: pages.map((page) => monitorsQuery(filter, page)) })
   const rowAt = (index: number): MonitorLine | undefined =>
-    found[pages.indexOf(Math.floor(index / PAGE))]?.data?.rows[index % PAGE]
-  return { list, visible, rowAt, query: found[0]! }
+    queries[pages.indexOf(Math.floor(index / PAGE))]?.data?.rows[index % PAGE]
+  return { list, visible, rowAt, query: queries[0]! }
 }

@@ -5,7 +5,7 @@ import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { useKeys } from '../../../app/keys'
 import { useWords } from '../../../ui/text'
-import { failed } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
 import { useText } from '../text'
 
 interface Props {
@@ -32,7 +32,7 @@ export function PauseDialog({ id, onClose, onDone }: Props) {
       onDone()
       onClose()
     },
-    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && showError(fault),
   })
   const errors = byField(pause.error)
   useKeys({ 'mod+Enter': () => pause.mutate() })

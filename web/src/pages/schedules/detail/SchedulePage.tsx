@@ -10,22 +10,22 @@ import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
 import { dateTime } from '../../../lib/format'
-import { Go, useGo } from '../../../ui/AppLink'
-import { tellFailed } from '../../../ui/editConflict/EditConflict'
-import { FieldsMeanwhile } from '../../../ui/editConflict/FieldsConflict'
-import { useHeld } from '../../../ui/editConflict/heldVersion'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
-import { Unsaved } from '../../../ui/form/UnsavedChanges'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { AppLink, useAppNavigate } from '../../../ui/AppLink'
+import { reportSaveError } from '../../../ui/editConflict/EditConflict'
+import { FieldsConflict } from '../../../ui/editConflict/FieldsConflict'
+import { useHeldVersion } from '../../../ui/editConflict/heldVersion'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
+import { UnsavedChanges } from '../../../ui/form/UnsavedChanges'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { useWords } from '../../../ui/text'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { bodyOf, type Draft, draftOf } from '../form/scheduleDraft'
 import { PauseDialog } from './PauseDialog'
-import { Ledger } from './ScheduleRuns'
+import { ScheduleRuns } from './ScheduleRuns'
 import '../schedules.css'
-import { WhatFields } from '../form/TargetFields'
-import { WhenFields } from '../form/TimeFields'
+import { TargetFields } from '../form/TargetFields'
+import { TimeFields } from '../form/TimeFields'
 import { homeOf, useTargetOf } from '../scheduleTarget'
 import { useText } from '../text'
 
@@ -36,16 +36,18 @@ export function SchedulePage() {
   const { id } = scheduleRoute.useParams()
   const query = useQuery(scheduleQuery(id))
   usePageTitle(query.data?.name || t.list, t.list)
-  return <Loaded query={query}>{(one) => <Inside key={one.id} schedule={one} />}</Loaded>
+  return (
+    <QueryResult query={query}>{(data) => <Inside key={data.id} schedule={data} />}</QueryResult>
+  )
 }
 
-function change(one: Schedule, draft: Draft): Promise<Schedule> {
-  const asked = {
-    params: { path: { id: one.id } },
-    headers: { 'if-match': String(one.version) },
-    body: bodyOf(draft, draftOf(one)),
+function change(schedule: Schedule, draft: Draft): Promise<Schedule> {
+  const request = {
+    params: { path: { id: schedule.id } },
+    headers: { 'if-match': String(schedule.version) },
+    body: bodyOf(draft, draftOf(schedule)),
   }
-  return ok<Schedule>(api.PATCH('/schedule/{id}', asked as never))
+  return ok<Schedule>(api.PATCH('/schedule/{id}', request as never))
 }
 
 function Inside({ schedule }: { schedule: Schedule }) {
@@ -53,24 +55,24 @@ function Inside({ schedule }: { schedule: Schedule }) {
   const client = useQueryClient()
   const mayEdit = useCan()('schedule.edit')
   const target = useTargetOf(schedule) ?? null
-  const held = useHeld(schedule, draftOf)
-  const { values: draft, isDirty } = held
+  const heldVersion = useHeldVersion(schedule, draftOf)
+  const { values: draft, isDirty } = heldVersion
   const again = () => void client.invalidateQueries({ queryKey: ['schedule'] })
   const save = useMutation({
-    mutationFn: () => change(held.base, draft),
+    mutationFn: () => change(heldVersion.base, draft),
     onSuccess: (saved) => {
       client.setQueryData(scheduleQuery(schedule.id).queryKey, saved)
-      held.rebase(saved, false)
+      heldVersion.rebase(saved, false)
       again()
-      done(t.saved)
+      showSuccess(t.saved)
     },
-    onError: (fault) => Object.keys(byField(fault)).length === 0 && tellFailed(fault, again),
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && reportSaveError(fault, again),
   })
   const submit = () => mayEdit && isDirty && !save.isPending && save.mutate()
   useKeys({ 'mod+s': submit })
   const part = {
     draft,
-    set: held.set,
+    set: heldVersion.set,
     errors: byField(save.error),
     readOnly: !mayEdit,
   }
@@ -82,7 +84,7 @@ function Inside({ schedule }: { schedule: Schedule }) {
         </Title>
         {schedule.enable ? null : <Badge>{t.off}</Badge>}
         {target ? (
-          <Anchor component={Go} to={homeOf(target)} size="sm">
+          <Anchor component={AppLink} to={homeOf(target)} size="sm">
             {target.name}
           </Anchor>
         ) : null}
@@ -100,20 +102,20 @@ function Inside({ schedule }: { schedule: Schedule }) {
           ) : null}
         </Group>
       </div>
-      <FieldsMeanwhile object="schedule" held={held} fieldsOf={draftOf} save={save} />
+      <FieldsConflict object="schedule" heldVersion={heldVersion} fieldsOf={draftOf} save={save} />
       <Paused schedule={schedule} />
       <div className="sched-split">
         <Section title={t.when} padded>
-          <WhenFields {...part} />
+          <TimeFields {...part} />
         </Section>
         <Stack gap={12}>
           <Section title={t.what} padded>
-            <WhatFields {...part} target={target} onTarget={null} />
+            <TargetFields {...part} target={target} onTarget={null} />
           </Section>
         </Stack>
       </div>
-      <Ledger id={schedule.id} />
-      <Unsaved when={isDirty && mayEdit && !save.isPending} />
+      <ScheduleRuns id={schedule.id} />
+      <UnsavedChanges when={isDirty && mayEdit && !save.isPending} />
     </>
   )
 }
@@ -135,7 +137,7 @@ function Paused({ schedule }: { schedule: Schedule }) {
 function Acts({ schedule }: { schedule: Schedule }) {
   const t = useText()
   const w = useWords()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const [asking, setAsking] = useState<'pause' | 'delete' | null>(null)
   const params = { path: { id: schedule.id } }
@@ -143,16 +145,16 @@ function Acts({ schedule }: { schedule: Schedule }) {
   const resume = useMutation({
     mutationFn: () => ok(api.PUT('/schedule/{id}/resume', { params } as never)),
     onSuccess: again,
-    onError: failed,
+    onError: showError,
   })
   const remove = useMutation({
     mutationFn: () => ok(api.DELETE('/schedule/{id}', { params })),
     onSuccess: () => {
-      done(t.deleted)
+      showSuccess(t.deleted)
       go('/schedules')
       again()
     },
-    onError: failed,
+    onError: showError,
   })
   return (
     <>
@@ -184,7 +186,7 @@ function Acts({ schedule }: { schedule: Schedule }) {
       {asking === 'pause' ? (
         <PauseDialog id={schedule.id} onClose={() => setAsking(null)} onDone={again} />
       ) : null}
-      <Confirm
+      <ConfirmDialog
         opened={asking === 'delete'}
         title={w.reallyDelete(schedule.name || t.list)}
         action={t.delete}
@@ -193,7 +195,7 @@ function Acts({ schedule }: { schedule: Schedule }) {
         onConfirm={() => remove.mutate()}
       >
         {t.deleteBody}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

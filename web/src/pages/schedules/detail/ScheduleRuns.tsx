@@ -1,25 +1,25 @@
 import { Anchor, Box, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { ledgerQuery } from '../../../api/queries/automation/schedule'
-import { useAfter } from '../../../api/refetchOnEvents'
+import { scheduleRunsQuery } from '../../../api/queries/automation/schedule'
+import { useRefetchOnEvents } from '../../../api/refetchOnEvents'
 import { dateTime } from '../../../lib/format'
-import { Go } from '../../../ui/AppLink'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { AppLink } from '../../../ui/AppLink'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
-import { More } from '../../../ui/list/LoadMore'
+import { LoadMore } from '../../../ui/list/LoadMore'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { useText } from '../text'
 
 /** Every instant that has come: the job that it started, or why it was missed. */
-export function Ledger({ id }: { id: string }) {
+export function ScheduleRuns({ id }: { id: string }) {
   const t = useText()
-  const query = useInfiniteQuery(ledgerQuery(id))
-  useAfter(['job'], ledgerQuery(id).queryKey)
+  const query = useInfiniteQuery(scheduleRunsQuery(id))
+  useRefetchOnEvents(['job'], scheduleRunsQuery(id).queryKey)
   const runs = query.data?.pages.flat() ?? []
   return (
     <Box mt="sm">
       <Section title={t.ledger}>
-        <Loaded query={query} lines={3}>
+        <QueryResult query={query} lines={3}>
           {() =>
             runs.length === 0 ? (
               <Text size="sm" p="md" c="dimmed">
@@ -39,7 +39,7 @@ export function Ledger({ id }: { id: string }) {
                       {run.reason ? `: ${t.reasons[run.reason] ?? run.message}` : ''}
                     </Text>
                     {run.job_id ? (
-                      <Anchor component={Go} to={`/jobs/${run.job_id}`} size="sm">
+                      <Anchor component={AppLink} to={`/jobs/${run.job_id}`} size="sm">
                         {t.job} #{run.job_id.slice(-6)}
                       </Anchor>
                     ) : (
@@ -50,8 +50,8 @@ export function Ledger({ id }: { id: string }) {
               </ul>
             )
           }
-        </Loaded>
-        <More query={query} />
+        </QueryResult>
+        <LoadMore query={query} />
       </Section>
     </Box>
   )

@@ -9,18 +9,18 @@ import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
 import { prefs } from '../../../lib/prefs'
-import { useGo } from '../../../ui/AppLink'
-import { Empty } from '../../../ui/layout/EmptyState'
+import { useAppNavigate } from '../../../ui/AppLink'
+import { EmptyState } from '../../../ui/layout/EmptyState'
 import { Section } from '../../../ui/layout/Section'
 import type { Target } from '../../../ui/run/target'
 import { keyOf, useTargets } from '../../../ui/run/targetList'
 import { useWords } from '../../../ui/text'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { bodyOf, type Draft, firstDraft } from './scheduleDraft'
 import '../schedules.css'
 import { useText } from '../text'
-import { WhatFields } from './TargetFields'
-import { WhenFields } from './TimeFields'
+import { TargetFields } from './TargetFields'
+import { TimeFields } from './TimeFields'
 
 const newScheduleRoute = getRouteApi('/$customer/schedules/new')
 
@@ -28,28 +28,28 @@ export function NewSchedulePage() {
   const t = useText()
   usePageTitle(t.newSchedule)
   const mayEdit = useCan()('schedule.edit')
-  return mayEdit ? <Form /> : <Empty title={t.adminsEdit} />
+  return mayEdit ? <Form /> : <EmptyState title={t.adminsEdit} />
 }
 
 function create({ kind, id }: Target, draft: Draft): Promise<Schedule> {
-  const asked = { params: { path: { id } }, body: bodyOf(draft) }
+  const request = { params: { path: { id } }, body: bodyOf(draft) }
   return kind === 'task'
-    ? ok<Schedule>(api.POST('/task/{id}/schedule', asked))
-    : ok<Schedule>(api.POST('/workflows/{id}/schedule', asked))
+    ? ok<Schedule>(api.POST('/task/{id}/schedule', request))
+    : ok<Schedule>(api.POST('/workflows/{id}/schedule', request))
 }
 
 function useTarget(): [Target | null, (target: Target) => void] {
   const { task, workflow } = newScheduleRoute.useSearch()
   const targets = useTargets()
   const [chosen, setChosen] = useState<Target | null>(null)
-  const wanted = task ? `task ${task}` : workflow ? `workflow ${workflow}` : ''
-  return [chosen ?? targets.find((one) => keyOf(one) === wanted) ?? null, setChosen]
+  const key = task ? `task ${task}` : workflow ? `workflow ${workflow}` : ''
+  return [chosen ?? targets.find((target) => keyOf(target) === key) ?? null, setChosen]
 }
 
 function Form() {
   const t = useText()
   const w = useWords()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const [target, setTarget] = useTarget()
   const [draft, setDraft] = useState(() =>
@@ -58,13 +58,13 @@ function Form() {
   const set = (change: Partial<Draft>) => setDraft((now) => ({ ...now, ...change }))
   const save = useMutation({
     mutationFn: (to: Target) => create(to, draft),
-    onSuccess: (made) => {
+    onSuccess: (schedule) => {
       void client.invalidateQueries({ queryKey: ['schedule'] })
       void client.invalidateQueries({ queryKey: ['task'] })
-      done(t.created)
-      go(`/schedules/${made.id}`)
+      showSuccess(t.created)
+      go(`/schedules/${schedule.id}`)
     },
-    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && showError(fault),
   })
   const errors = byField(save.error)
   const submit = () => target && !save.isPending && save.mutate(target)
@@ -74,7 +74,7 @@ function Form() {
     <>
       <div className="sched-split">
         <Section title={t.what} padded>
-          <WhatFields
+          <TargetFields
             {...part}
             target={target}
             onTarget={(next) => {
@@ -84,7 +84,7 @@ function Form() {
           />
         </Section>
         <Section title={t.when} padded>
-          <WhenFields {...part} />
+          <TimeFields {...part} />
         </Section>
       </div>
       <Group justify="flex-end" gap={8} mt="sm">

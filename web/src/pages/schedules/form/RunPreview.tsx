@@ -6,10 +6,10 @@ import { type Fire, previewQuery, type When } from '../../../api/queries/automat
 import { dateTime } from '../../../lib/format'
 import { usePrefs } from '../../../lib/prefs'
 import { useText } from '../text'
-import { wallText } from './cronText'
+import { wallClockText } from './cronText'
 
 /** The next five runs on two clocks: the reader's and the schedule's. */
-export function Preview({ when }: { when: When }) {
+export function RunPreview({ when }: { when: When }) {
   const [settled] = useDebouncedValue(when, 250)
   const isSaid = !!(settled.repeatEvery || settled.runDate)
   const query = useQuery({
@@ -26,31 +26,31 @@ export function Preview({ when }: { when: When }) {
       </Text>
     )
   }
-  return <Fires fires={query.data ?? []} zone={settled.timezone ?? 'UTC'} />
+  return <RunTimes fires={query.data ?? []} zone={settled.timezone ?? 'UTC'} />
 }
 
 /** Runs to come, with what clock changes do to them. */
-export function Fires({ fires, zone }: { fires: Fire[]; zone: string }) {
+export function RunTimes({ fires, zone }: { fires: Fire[]; zone: string }) {
   const t = useText()
   const prefs = usePrefs()
-  const mine = prefs.zone || Intl.DateTimeFormat().resolvedOptions().timeZone
+  const localZone = prefs.zone || Intl.DateTimeFormat().resolvedOptions().timeZone
   if (fires.length === 0) return <Text size="sm">{t.never}</Text>
   return (
     <table className="sched-next" aria-label={t.preview}>
       <thead>
         <tr>
-          <th scope="col">{t.yourZone(mine)}</th>
+          <th scope="col">{t.yourZone(localZone)}</th>
           <th scope="col">{t.theirZone(zone)}</th>
         </tr>
       </thead>
       <tbody>
-        {fires.map((one) => (
-          <tr key={one.date} data-change={one.clock_change ?? undefined}>
+        {fires.map((run) => (
+          <tr key={run.date} data-change={run.clock_change ?? undefined}>
             <td>
-              <time dateTime={one.date}>{readerTime(one.date)}</time>
-              <Marks fire={one} />
+              <time dateTime={run.date}>{readerTime(run.date)}</time>
+              <Marks fire={run} />
             </td>
-            <td>{wallText(one.local, prefs.language)}</td>
+            <td>{wallClockText(run.local, prefs.language)}</td>
           </tr>
         ))}
       </tbody>
@@ -72,9 +72,9 @@ function Marks({ fire }: { fire: Fire }) {
   const t = useText()
   const { language } = usePrefs()
   const change = fire.clock_change as keyof typeof t.changes | null
-  const said = change ? t.changes[change] : null
+  const note = change ? t.changes[change] : null
   const text =
-    typeof said === 'function' ? said(fire.meant ? wallText(fire.meant, language) : '') : said
+    typeof note === 'function' ? note(fire.meant ? wallClockText(fire.meant, language) : '') : note
   return (
     <>
       {fire.paused ? (

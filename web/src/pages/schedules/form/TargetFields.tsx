@@ -15,7 +15,7 @@ interface Props extends PartProps {
 }
 
 /** What is started, with which arguments, and what happens when runs meet. */
-export function WhatFields(props: Props) {
+export function TargetFields(props: Props) {
   const t = useText()
   const { draft, set, errors, readOnly, target, onTarget } = props
   const choose = (data: Record<string, string>) =>
@@ -76,12 +76,12 @@ function TargetField({ target, onTarget, error }: TargetProps) {
       required
       allowDeselect={false}
       readOnly={!onTarget}
-      data={targets.map((one) => ({ value: keyOf(one), label: one.name }))}
+      data={targets.map((target) => ({ value: keyOf(target), label: target.name }))}
       value={key}
       error={error}
       onChange={(next) => {
-        const found = targets.find((one) => keyOf(one) === next)
-        if (found) onTarget?.(found)
+        const choice = targets.find((target) => keyOf(target) === next)
+        if (choice) onTarget?.(choice)
       }}
     />
   )

@@ -1,7 +1,7 @@
 import { SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useText } from '../text'
-import { useCronWords } from './cronText'
-import { Preview } from './RunPreview'
+import { useCronText } from './cronText'
+import { RunPreview } from './RunPreview'
 import type { Draft, Mode } from './scheduleDraft'
 import { whenOf } from './scheduleDraft'
 
@@ -15,9 +15,9 @@ export interface PartProps {
 }
 
 /** The date, the cron text or the interval, with what it means. */
-export function WhenFields({ draft, set, errors, readOnly }: PartProps) {
+export function TimeFields({ draft, set, errors, readOnly }: PartProps) {
   const t = useText()
-  const words = useCronWords(draft.mode === 'cron' ? draft.repeat : '')
+  const words = useCronText(draft.mode === 'cron' ? draft.repeat : '')
   const choose = (mode: Mode) =>
     set({
       mode,
@@ -71,7 +71,7 @@ export function WhenFields({ draft, set, errors, readOnly }: PartProps) {
         error={errors.timezone}
         onChange={(timezone) => timezone && set({ timezone })}
       />
-      <Preview when={whenOf(draft)} />
+      <RunPreview when={whenOf(draft)} />
     </Stack>
   )
 }

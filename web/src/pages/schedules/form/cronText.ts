@@ -11,7 +11,7 @@ export function isCron(text: string): boolean {
 }
 
 /** A cron text in plain words, in the reader's language; '' while unknown. */
-export function useCronWords(text: string): string {
+export function useCronText(text: string): string {
   const { language, clock } = usePrefs()
   const { data = '' } = useQuery({
     queryKey: ['cron-words', text, language, clock],
@@ -52,7 +52,7 @@ export function clockIn(iso: string | null, zone: string): string {
 }
 
 /** "2026-03-29T03:00:00+02:00" as a reader writes it: weekday, date, time, offset. */
-export function wallText(local: string, language: string): string {
+export function wallClockText(local: string, language: string): string {
   const [, wall = local, offset = ''] = /^(.*?)([+-]\d\d:\d\d|Z)?$/.exec(local) ?? []
   // The wall's own figures, whatever zone this browser is in.
   const at = new Date(`${wall}Z`)

@@ -31,17 +31,17 @@ export function firstDraft(zone: string): Draft {
   }
 }
 
-export function draftOf(one: Schedule): Draft {
+export function draftOf(schedule: Schedule): Draft {
   return {
-    name: one.name,
-    mode: !one.repeatEvery ? 'once' : isCron(one.repeatEvery) ? 'cron' : 'every',
-    repeat: one.repeatEvery ?? '',
-    date: clockIn(one.runDate, one.timezone),
-    timezone: one.timezone,
-    overlap: one.overlap,
-    missed: one.missed,
-    enable: one.enable,
-    values: one.task_arguments,
+    name: schedule.name,
+    mode: !schedule.repeatEvery ? 'once' : isCron(schedule.repeatEvery) ? 'cron' : 'every',
+    repeat: schedule.repeatEvery ?? '',
+    date: clockIn(schedule.runDate, schedule.timezone),
+    timezone: schedule.timezone,
+    overlap: schedule.overlap,
+    missed: schedule.missed,
+    enable: schedule.enable,
+    values: schedule.task_arguments,
   }
 }
 

@@ -5,13 +5,13 @@ import { type Schedule, schedulesQuery } from '../../../api/queries/automation/s
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
 import { dateTime } from '../../../lib/format'
-import { Go } from '../../../ui/AppLink'
+import { AppLink } from '../../../ui/AppLink'
 import { ListPage } from '../../../ui/list/ListPage'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago } from '../../../ui/state/Time'
-import { DayNames, Strip } from './WeekStrip'
+import { DayNames, WeekStrip } from './WeekStrip'
 import '../schedules.css'
-import { useCronWords } from '../form/cronText'
+import { useCronText } from '../form/cronText'
 import { useTargetNames, useTargetOf } from '../scheduleTarget'
 import { useText } from '../text'
 
@@ -21,8 +21,10 @@ export function SchedulesPage() {
   const query = useQuery(schedulesQuery)
   const mayEdit = useCan()('schedule.edit')
   const names = useTargetNames()
-  const textOf = (one: Schedule) =>
-    [one.name, names(one), one.repeatEvery, one.timezone].filter(Boolean).join(' ')
+  const textOf = (schedule: Schedule) =>
+    [schedule.name, names(schedule), schedule.repeatEvery, schedule.timezone]
+      .filter(Boolean)
+      .join(' ')
   return (
     <ListPage
       query={query}
@@ -55,9 +57,9 @@ function List({ schedules }: { schedules: Schedule[] }) {
         </Text>
       </div>
       <ul className="sched-list" aria-label={t.list}>
-        {[...schedules].sort(bySoon).map((one) => (
-          <li key={one.id}>
-            <Row schedule={one} />
+        {[...schedules].sort(bySoon).map((schedule) => (
+          <li key={schedule.id}>
+            <Row schedule={schedule} />
           </li>
         ))}
       </ul>
@@ -68,7 +70,7 @@ function List({ schedules }: { schedules: Schedule[] }) {
 function Row({ schedule }: { schedule: Schedule }) {
   const t = useText()
   const target = useTargetOf(schedule)
-  const words = useCronWords(schedule.repeatEvery ?? '')
+  const words = useCronText(schedule.repeatEvery ?? '')
   const isOn = schedule.enable && !schedule.pause
   const when = schedule.repeatEvery
     ? words || schedule.repeatEvery
@@ -76,7 +78,7 @@ function Row({ schedule }: { schedule: Schedule }) {
       ? dateTime(schedule.runDate)
       : ''
   return (
-    <Go to={`/schedules/${schedule.id}`} className="row sched-row" data-row>
+    <AppLink to={`/schedules/${schedule.id}`} className="row sched-row" data-row>
       <StateIcon look={isOn ? 'ok' : 'stop'} title={isOn ? t.enable : t.paused} />
       <span style={{ minWidth: 0 }}>
         <Text size="sm" fw={600} className="clip">
@@ -95,12 +97,12 @@ function Row({ schedule }: { schedule: Schedule }) {
         </Text>
       </span>
       <span className="sched-strip-cell">
-        <Strip id={schedule.id} isOn={isOn} />
+        <WeekStrip id={schedule.id} isOn={isOn} />
       </span>
       <Text size="xs" c="dimmed" ta="right" component="span">
         <NextRun schedule={schedule} />
       </Text>
-    </Go>
+    </AppLink>
   )
 }
 

@@ -26,11 +26,11 @@ export function DayNames() {
 }
 
 /** The runs of the next seven days as ticks; where there are too many to tell, a band. */
-export function Strip({ id, isOn }: { id: string; isOn: boolean }) {
+export function WeekStrip({ id, isOn }: { id: string; isOn: boolean }) {
   const t = useText()
   const { data = [] } = useQuery({ ...nextRunsQuery(id, MOST), enabled: isOn })
   const start = stripStart()
-  const inside = data.map((one) => Date.parse(one.date)).filter((at) => at < start + DAYS * DAY)
+  const inside = data.map((run) => Date.parse(run.date)).filter((at) => at < start + DAYS * DAY)
   const isDense = data.length === MOST && inside.length === MOST
   const x = (at: number) => ((at - start) / (DAYS * DAY)) * 700
   const last = inside.at(-1) ?? start

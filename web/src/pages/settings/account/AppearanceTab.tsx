@@ -33,7 +33,7 @@ function Choice<K extends keyof Prefs>({
   )
 }
 
-export function Appearance() {
+export function AppearanceTab() {
   const t = useText()
   const prefs = usePrefs()
   return (

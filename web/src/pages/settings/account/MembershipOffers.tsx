@@ -2,13 +2,13 @@ import { Button, Group, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, ok, type Shape } from '../../../api/client'
 import { Section } from '../../../ui/layout/Section'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
 const KEY = ['session', 'invitations']
 
 /** Organizations that have this address as a member, which the person has not accepted. */
-export function Offers() {
+export function MembershipOffers() {
   const t = useText()
   const offers = useQuery({
     queryKey: KEY,
@@ -18,8 +18,8 @@ export function Offers() {
   return (
     <Section title={t.offers} aside={t.offersHelp}>
       <div role="list">
-        {offers.data.map((one) => (
-          <OfferRow key={one.id} offer={one} />
+        {offers.data.map((offer) => (
+          <OfferRow key={offer.id} offer={offer} />
         ))}
       </div>
     </Section>
@@ -31,18 +31,18 @@ function OfferRow({ offer }: { offer: Shape<'OfferRecord'> }) {
   const client = useQueryClient()
   const accept = useMutation({
     mutationFn: () => ok(api.POST('/api/session/invitation', { body: { id: offer.id } })),
-    onError: failed,
+    onError: showError,
     onSuccess: () => {
-      done(t.offerAccepted(offer.customer_name))
+      showSuccess(t.offerAccepted(offer.customer_name))
       void client.invalidateQueries()
     },
   })
   const decline = useMutation({
     mutationFn: () =>
       ok(api.DELETE('/api/session/invitation/{id}', { params: { path: { id: offer.id } } })),
-    onError: failed,
+    onError: showError,
     onSuccess: () => {
-      done(t.offerDeclined(offer.customer_name))
+      showSuccess(t.offerDeclined(offer.customer_name))
       void client.invalidateQueries({ queryKey: KEY })
     },
   })

@@ -3,10 +3,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { customerQuery } from '../../../api/queries/access'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
 /** Whether the organization takes passwords, or only who comes through its provider. */
@@ -18,8 +18,8 @@ export function PasswordLogin() {
   const change = useMutation({
     mutationFn: (providers_only: boolean) =>
       ok(api.PUT('/api/customer', { body: { providers_only } })),
-    onError: failed,
-    onSuccess: () => done(t.changed),
+    onError: showError,
+    onSuccess: () => showSuccess(t.changed),
     onSettled: () => {
       setAsking(false)
       return client.invalidateQueries({ queryKey: customerQuery.queryKey })
@@ -27,17 +27,17 @@ export function PasswordLogin() {
   })
   return (
     <Section title={t.passwords} padded>
-      <Loaded query={customer} lines={2}>
-        {(it) => (
+      <QueryResult query={customer} lines={2}>
+        {(settings) => (
           <Switch
             label={t.passwordLogin}
             description={t.passwordLoginHelp}
-            checked={!it.providers_only}
-            onChange={() => (it.providers_only ? change.mutate(false) : setAsking(true))}
+            checked={!settings.providers_only}
+            onChange={() => (settings.providers_only ? change.mutate(false) : setAsking(true))}
           />
         )}
-      </Loaded>
-      <Confirm
+      </QueryResult>
+      <ConfirmDialog
         opened={asking}
         title={t.passwordsOff}
         action={t.passwordsOff}
@@ -46,7 +46,7 @@ export function PasswordLogin() {
         onConfirm={() => change.mutate(true)}
       >
         <Text size="sm">{t.passwordsOffBody}</Text>
-      </Confirm>
+      </ConfirmDialog>
     </Section>
   )
 }

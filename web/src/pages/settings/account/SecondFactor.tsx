@@ -3,10 +3,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../../api/client'
 import { RecoveryCodes } from '../../../ui/account/RecoveryCodes'
-import { TotpPicture } from '../../../ui/account/TotpQrCode'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { TotpQrCode } from '../../../ui/account/TotpQrCode'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
 const KEY = ['second-factor']
@@ -19,28 +19,28 @@ export function SecondFactor() {
   const [begun, setBegun] = useState<Shape<'SecretShown'> | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)
   const settle = () => client.invalidateQueries({ queryKey: KEY })
-  const shown = (found: string[]) => {
+  const showCodes = (newCodes: string[]) => {
     setBegun(null)
-    setCodes(found)
+    setCodes(newCodes)
     void settle()
   }
   return (
     <Section title={t.factor} aside={t.factorBody} padded>
-      <Loaded query={factor} lines={2}>
-        {(it) => (
+      <QueryResult query={factor} lines={2}>
+        {(factor) => (
           <Stack gap="sm">
             <Group gap={8}>
-              <Badge className={it.enabled ? 'badge-ok' : undefined}>
-                {it.enabled ? t.factorOn : t.factorIsOff}
+              <Badge className={factor.enabled ? 'badge-ok' : undefined}>
+                {factor.enabled ? t.factorOn : t.factorIsOff}
               </Badge>
-              {it.enabled ? <Text size="sm">{t.left(it.recovery_codes)}</Text> : null}
-              {it.required ? <Text size="sm">{t.required}</Text> : null}
+              {factor.enabled ? <Text size="sm">{t.left(factor.recovery_codes)}</Text> : null}
+              {factor.required ? <Text size="sm">{t.required}</Text> : null}
             </Group>
-            {!it.available ? <Text size="sm">{t.factorNone}</Text> : null}
-            {begun ? <Confirming begun={begun} onDone={shown} /> : null}
-            {it.available && !begun ? (
-              it.enabled ? (
-                <Managing required={it.required} onCodes={shown} onOff={settle} />
+            {!factor.available ? <Text size="sm">{t.factorNone}</Text> : null}
+            {begun ? <Confirming begun={begun} onDone={showCodes} /> : null}
+            {factor.available && !begun ? (
+              factor.enabled ? (
+                <Managing required={factor.required} onCodes={showCodes} onOff={settle} />
               ) : (
                 <AskPassword
                   action={t.setUp}
@@ -52,7 +52,7 @@ export function SecondFactor() {
             ) : null}
           </Stack>
         )}
-      </Loaded>
+      </QueryResult>
       <RecoveryCodes codes={codes} onClose={() => setCodes(null)} />
     </Section>
   )
@@ -71,7 +71,7 @@ function AskPassword({
   const [password, setPassword] = useState('')
   const run = useMutation({
     mutationFn: () => act(password),
-    onError: failed,
+    onError: showError,
     onSettled: () => setPassword(''),
   })
   return (
@@ -115,12 +115,12 @@ function Managing({
 }) {
   const t = useText()
   const renew = (password: string) =>
-    ok(api.POST('/api/auth/second-factor/recovery-codes', { body: { password } })).then((it) =>
-      onCodes(it.recovery_codes),
+    ok(api.POST('/api/auth/second-factor/recovery-codes', { body: { password } })).then((answer) =>
+      onCodes(answer.recovery_codes),
     )
   const off = (password: string) =>
     ok(api.POST('/api/auth/second-factor/disable', { body: { password } })).then(() => {
-      done(t.changed)
+      showSuccess(t.changed)
       onOff()
     })
   return (
@@ -142,8 +142,8 @@ function Confirming({
   const [code, setCode] = useState('')
   const confirm = useMutation({
     mutationFn: () => ok(api.PUT('/api/auth/second-factor', { body: { code } })),
-    onError: failed,
-    onSuccess: (it) => onDone(it.recovery_codes),
+    onError: showError,
+    onSuccess: (answer) => onDone(answer.recovery_codes),
   })
   return (
     <form
@@ -154,7 +154,7 @@ function Confirming({
     >
       <Stack gap="sm">
         <Text size="sm">{t.scan}</Text>
-        <TotpPicture qr={begun.qr} secret={begun.secret} />
+        <TotpQrCode qr={begun.qr} secret={begun.secret} />
         <Group align="flex-end" gap={8}>
           <TextInput
             required

@@ -5,22 +5,22 @@ import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { sessionsQuery } from '../../../api/queries/access'
 import { useCan, useProfile } from '../../../app/session'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { Ago } from '../../../ui/state/Time'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
-import { Offers } from './MembershipOffers'
+import { MembershipOffers } from './MembershipOffers'
 import { PasswordLogin } from './PasswordLogin'
 import { SecondFactor } from './SecondFactor'
 import '../settings.css'
 
-export function Security() {
+export function SecurityTab() {
   const { protocol } = useProfile()
   const isOwner = useCan()('organization.edit')
   return (
     <Stack gap="md">
-      <Offers />
+      <MembershipOffers />
       {protocol === 'local' ? <Password /> : null}
       <SecondFactor />
       <Sessions />
@@ -36,11 +36,11 @@ function Password() {
   const [password, setPassword] = useState('')
   const change = useMutation({
     mutationFn: () => ok(api.POST('/api/auth/password/change', { body: { current, password } })),
-    onError: failed,
+    onError: showError,
     onSuccess: () => {
       setCurrent('')
       setPassword('')
-      done(t.changed)
+      showSuccess(t.changed)
       void client.invalidateQueries({ queryKey: sessionsQuery.queryKey })
     },
   })
@@ -87,13 +87,13 @@ function Sessions() {
   const sessions = useQuery(sessionsQuery)
   const end = useMutation({
     mutationFn: (id: string) => ok(api.DELETE('/api/session/{id}', { params: { path: { id } } })),
-    onError: failed,
+    onError: showError,
     onSettled: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })
   const endOthers = useMutation({
     mutationFn: () => ok(api.DELETE('/api/session')),
-    onError: failed,
-    onSuccess: () => done(t.endedOthers),
+    onError: showError,
+    onSuccess: () => showSuccess(t.endedOthers),
     onSettled: () => client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   })
   return (
@@ -112,28 +112,30 @@ function Sessions() {
         </Button>
       }
     >
-      <Loaded query={sessions} lines={3}>
+      <QueryResult query={sessions} lines={3}>
         {(all) => (
           <div role="list">
-            {all.map((one) => (
-              <div role="listitem" key={one.id} className="row settings-session">
+            {all.map((session) => (
+              <div role="listitem" key={session.id} className="row settings-session">
                 <div className="clip">
                   <Text size="sm" className="clip">
-                    {one.agent || '—'} {one.current ? <Badge size="xs">{t.thisOne}</Badge> : null}
+                    {session.agent || '—'}{' '}
+                    {session.current ? <Badge size="xs">{t.thisOne}</Badge> : null}
                   </Text>
                   <Text size="xs" c="dimmed">
-                    {one.address} {one.method ? `· ${t.method[one.method] ?? one.method}` : ''}
+                    {session.address}{' '}
+                    {session.method ? `· ${t.method[session.method] ?? session.method}` : ''}
                   </Text>
                 </div>
                 <Text size="xs" c="dimmed" component="div">
-                  <Ago at={one.last_use} />
+                  <Ago at={session.last_use} />
                 </Text>
                 <Button
                   size="compact-xs"
                   variant="default"
-                  disabled={one.current}
-                  onClick={() => end.mutate(one.id)}
-                  aria-label={`${t.end}: ${one.agent}`}
+                  disabled={session.current}
+                  onClick={() => end.mutate(session.id)}
+                  aria-label={`${t.end}: ${session.agent}`}
                 >
                   {t.end}
                 </Button>
@@ -141,7 +143,7 @@ function Sessions() {
             ))}
           </div>
         )}
-      </Loaded>
+      </QueryResult>
     </Section>
   )
 }

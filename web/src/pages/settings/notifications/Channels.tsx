@@ -7,11 +7,11 @@ import { byField } from '../../../api/errors'
 import { channelsQuery } from '../../../api/queries/notifications'
 import { EditMenu } from '../../../ui/form/EditMenu'
 import { FormDialog } from '../../../ui/form/FormDialog'
-import { Empty } from '../../../ui/layout/EmptyState'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { EmptyState } from '../../../ui/layout/EmptyState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { useWords } from '../../../ui/text'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from './text'
 
 type Channel = Shape<'ChannelRecord'>
@@ -30,21 +30,21 @@ export function Channels() {
         </Button>
       }
     >
-      <Loaded query={channels} lines={2}>
+      <QueryResult query={channels} lines={2}>
         {(all) =>
           all.length ? (
             <div role="list">
-              {all.map((one) => (
-                <ChannelRow key={one.id} channel={one} onEdit={() => setEditing(one)} />
+              {all.map((channel) => (
+                <ChannelRow key={channel.id} channel={channel} onEdit={() => setEditing(channel)} />
               ))}
             </div>
           ) : (
-            <Empty icon={Megaphone} title={t.noChannels}>
+            <EmptyState icon={Megaphone} title={t.noChannels}>
               {t.noChannelsBody}
-            </Empty>
+            </EmptyState>
           )
         }
-      </Loaded>
+      </QueryResult>
       {editing ? (
         <ChannelDialog
           channel={editing === 'new' ? null : editing}
@@ -61,8 +61,8 @@ function ChannelRow({ channel, onEdit }: { channel: Channel; onEdit: () => void 
   const params = { path: { id: channel.id } }
   const test = useMutation({
     mutationFn: () => ok(api.POST('/notify/channel/{id}/test', { params })),
-    onError: failed,
-    onSuccess: () => done(t.testSent),
+    onError: showError,
+    onSuccess: () => showSuccess(t.testSent),
     onSettled: () => client.invalidateQueries({ queryKey: ['message'] }),
   })
   return (
@@ -108,7 +108,7 @@ function ChannelDialog({ channel, onClose }: { channel: Channel | null; onClose:
         ? ok(api.PATCH('/notify/channel/{id}', { params: { path: { id: channel.id } }, body }))
         : ok(api.POST('/notify/channel', { body }))
     },
-    onError: failed,
+    onError: showError,
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: channelsQuery.queryKey })
       onClose()

@@ -5,19 +5,19 @@ import { useState } from 'react'
 import { api, ok, type Shape } from '../../../api/client'
 import { messagesQuery } from '../../../api/queries/notifications'
 import type { Look } from '../../../lib/state'
-import { Empty } from '../../../ui/layout/EmptyState'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { EmptyState } from '../../../ui/layout/EmptyState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
-import { More } from '../../../ui/list/LoadMore'
+import { LoadMore } from '../../../ui/list/LoadMore'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago } from '../../../ui/state/Time'
-import { failed } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
 import { Channels } from './Channels'
 import { Rules } from './Rules'
 import { useText } from './text'
 import '../settings.css'
 
-export function Notifications() {
+export function NotificationsTab() {
   return (
     <Stack gap="md">
       <Channels />
@@ -54,22 +54,22 @@ function Messages() {
         />
       }
     >
-      <Loaded query={messages} lines={3}>
+      <QueryResult query={messages} lines={3}>
         {() =>
           all.length ? (
             <div role="list">
-              {all.map((one) => (
-                <MessageRow key={one.id} message={one} />
+              {all.map((message) => (
+                <MessageRow key={message.id} message={message} />
               ))}
             </div>
           ) : (
-            <Empty icon={MailX} title={t.noMessages}>
+            <EmptyState icon={MailX} title={t.noMessages}>
               {t.noMessagesBody}
-            </Empty>
+            </EmptyState>
           )
         }
-      </Loaded>
-      <More query={messages} />
+      </QueryResult>
+      <LoadMore query={messages} />
     </Section>
   )
 }
@@ -80,7 +80,7 @@ function MessageRow({ message }: { message: Shape<'MessageRecord'> }) {
   const again = useMutation({
     mutationFn: () =>
       ok(api.POST('/notify/message/{id}/retry', { params: { path: { id: message.id } } })),
-    onError: failed,
+    onError: showError,
     onSettled: () => client.invalidateQueries({ queryKey: ['message'] }),
   })
   const word = { sent: t.sent, dead: t.dead, waiting: t.waiting }[message.state] ?? message.state

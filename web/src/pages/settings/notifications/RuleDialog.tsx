@@ -14,7 +14,7 @@ import { byField } from '../../../api/errors'
 import { channelsQuery, rulesQuery } from '../../../api/queries/notifications'
 import { FormDialog } from '../../../ui/form/FormDialog'
 import { useWords } from '../../../ui/text'
-import { failed } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
 import { useText } from './text'
 
 type Rule = Shape<'RuleRecord'>
@@ -42,7 +42,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
   const w = useWords()
   const client = useQueryClient()
   const { data: channels = [] } = useQuery(channelsQuery)
-  const [it, setIt] = useState({
+  const [form, setIt] = useState({
     name: rule?.name ?? '',
     enable: rule?.enable ?? true,
     channels: rule?.channels ?? [],
@@ -53,20 +53,20 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
     group: rule?.group ?? 10,
     quiet: rule?.quiet ?? null,
   })
-  const set = (change: Partial<typeof it>) => setIt({ ...it, ...change })
+  const set = (change: Partial<typeof form>) => setIt({ ...form, ...change })
   const save = useMutation({
     mutationFn: () =>
       rule
-        ? ok(api.PATCH('/notify/rule/{id}', { params: { path: { id: rule.id } }, body: it }))
-        : ok(api.POST('/notify/rule', { body: it })),
-    onError: failed,
+        ? ok(api.PATCH('/notify/rule/{id}', { params: { path: { id: rule.id } }, body: form }))
+        : ok(api.POST('/notify/rule', { body: form })),
+    onError: showError,
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: rulesQuery.queryKey })
       onClose()
     },
   })
   const faults = byField(save.error)
-  const quiet = it.quiet
+  const quiet = form.quiet
   return (
     <FormDialog
       onClose={onClose}
@@ -80,7 +80,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
         data-autofocus
         required
         label={w.name}
-        value={it.name}
+        value={form.name}
         error={faults.name}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
@@ -88,15 +88,15 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
         required
         label={t.toChannels}
         error={faults.channels}
-        data={channels.map((one) => ({ value: one.id, label: one.name }))}
-        value={it.channels}
+        data={channels.map((channel) => ({ value: channel.id, label: channel.name }))}
+        value={form.channels}
         onChange={(next) => set({ channels: next })}
       />
       <TagsInput
         label={t.kinds}
         description={t.kindsHelp}
         data={KINDS}
-        value={it.kinds}
+        value={form.kinds}
         error={faults.kinds}
         onChange={(kinds) => set({ kinds })}
       />
@@ -104,14 +104,14 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
         <TagsInput
           label={t.tags}
           description={t.tagsHelp}
-          value={it.tags}
+          value={form.tags}
           onChange={(tags) => set({ tags })}
         />
         <TagsInput
           label={t.states}
           description={t.tagsHelp}
           data={['failure', 'success', 'timeout', 'error', 'normal']}
-          value={it.states}
+          value={form.states}
           onChange={(states) => set({ states })}
         />
       </Group>
@@ -120,14 +120,14 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
           label={t.severity}
           allowDeselect={false}
           data={['LOW', 'HIGH', 'CRITICAL']}
-          value={it.severity}
+          value={form.severity}
           onChange={(severity) => set({ severity: severity ?? 'LOW' })}
         />
         <NumberInput
           label={t.group}
           min={0}
           max={3600}
-          value={it.group}
+          value={form.group}
           onChange={(group) => set({ group: Number(group) || 0 })}
         />
       </Group>
@@ -181,7 +181,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
       ) : null}
       <Switch
         label={t.enabled}
-        checked={it.enable}
+        checked={form.enable}
         onChange={(event) => set({ enable: event.currentTarget.checked })}
       />
     </FormDialog>

@@ -5,8 +5,8 @@ import { useState } from 'react'
 import { api, ok, type Shape } from '../../../api/client'
 import { channelsQuery, rulesQuery } from '../../../api/queries/notifications'
 import { EditMenu } from '../../../ui/form/EditMenu'
-import { Empty } from '../../../ui/layout/EmptyState'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { EmptyState } from '../../../ui/layout/EmptyState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { useWords } from '../../../ui/text'
 import { RuleDialog } from './RuleDialog'
@@ -33,21 +33,21 @@ export function Rules() {
         </Button>
       }
     >
-      <Loaded query={rules} lines={2}>
+      <QueryResult query={rules} lines={2}>
         {(all) =>
           all.length ? (
             <div role="list">
-              {all.map((one) => (
-                <RuleRow key={one.id} rule={one} onEdit={() => setEditing(one)} />
+              {all.map((rule) => (
+                <RuleRow key={rule.id} rule={rule} onEdit={() => setEditing(rule)} />
               ))}
             </div>
           ) : (
-            <Empty icon={ListFilter} title={t.noRules}>
+            <EmptyState icon={ListFilter} title={t.noRules}>
               {t.noRulesBody}
-            </Empty>
+            </EmptyState>
           )
         }
-      </Loaded>
+      </QueryResult>
       {editing ? (
         <RuleDialog rule={editing === 'new' ? null : editing} onClose={() => setEditing(null)} />
       ) : null}
@@ -59,7 +59,9 @@ function RuleRow({ rule, onEdit }: { rule: Rule; onEdit: () => void }) {
   const t = useText()
   const w = useWords()
   const { data: channels } = useQuery(channelsQuery)
-  const names = rule.channels.map((id) => channels?.find((one) => one.id === id)?.name ?? '…')
+  const names = rule.channels.map(
+    (id) => channels?.find((channel) => channel.id === id)?.name ?? '…',
+  )
   const filters = [
     ...rule.kinds,
     ...rule.states,

@@ -4,15 +4,15 @@ import { KeyRound, Plus, ServerCog } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../../api/client'
 import { enrolmentsQuery, tokensQuery } from '../../../api/queries/access'
-import { OnceLink } from '../../../ui/account/OneTimeLink'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
+import { OneTimeLink } from '../../../ui/account/OneTimeLink'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
 import { FormDialog } from '../../../ui/form/FormDialog'
-import { Empty } from '../../../ui/layout/EmptyState'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { EmptyState } from '../../../ui/layout/EmptyState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { Ago } from '../../../ui/state/Time'
 import { useWords } from '../../../ui/text'
-import { failed } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
 import { useText } from '../text'
 import '../settings.css'
 
@@ -37,7 +37,7 @@ const KINDS = {
 } as const
 type Kind = keyof typeof KINDS
 
-export function Credentials() {
+export function CredentialsTab() {
   return (
     <Stack gap="md">
       <Tokens kind="token" />
@@ -51,12 +51,12 @@ function Tokens({ kind }: { kind: Kind }) {
   const client = useQueryClient()
   const tokens = useQuery(KINDS[kind].query)
   const [making, setMaking] = useState(false)
-  const [shown, setShown] = useState<string | null>(null)
+  const [secret, setShown] = useState<string | null>(null)
   const [leaving, setLeaving] = useState<Token | null>(null)
   const settled = () => client.invalidateQueries({ queryKey: [kind] })
   const drop = useMutation({
-    mutationFn: (one: Token) => KINDS[kind].drop(one.id),
-    onError: failed,
+    mutationFn: (token: Token) => KINDS[kind].drop(token.id),
+    onError: showError,
     onSuccess: () => setLeaving(null),
     onSettled: settled,
   })
@@ -88,36 +88,36 @@ function Tokens({ kind }: { kind: Kind }) {
         </Button>
       }
     >
-      <Loaded query={tokens} lines={2}>
+      <QueryResult query={tokens} lines={2}>
         {(all) =>
           all.length ? (
             <div role="list">
-              {all.map((one) => (
-                <TokenRow key={one.id} token={one} onRevoke={() => setLeaving(one)} />
+              {all.map((token) => (
+                <TokenRow key={token.id} token={token} onRevoke={() => setLeaving(token)} />
               ))}
             </div>
           ) : (
-            <Empty icon={w.icon} title={w.none}>
+            <EmptyState icon={w.icon} title={w.none}>
               {w.noneBody}
-            </Empty>
+            </EmptyState>
           )
         }
-      </Loaded>
+      </QueryResult>
       <MakeDialog
         kind={kind}
         opened={making}
         title={w.make}
         onClose={() => setMaking(false)}
-        onMade={(made) => {
+        onMade={(token) => {
           setMaking(false)
-          setShown(made.token ?? null)
+          setShown(token.token ?? null)
           void settled()
         }}
       />
-      <OnceLink title={w.make} value={shown} onClose={() => setShown(null)}>
+      <OneTimeLink title={w.make} value={secret} onClose={() => setShown(null)}>
         {t.tokenOnce}
-      </OnceLink>
-      <Confirm
+      </OneTimeLink>
+      <ConfirmDialog
         opened={leaving !== null}
         title={`${t.revoke}: ${leaving?.name ?? ''}`}
         action={t.revoke}
@@ -126,7 +126,7 @@ function Tokens({ kind }: { kind: Kind }) {
         onConfirm={() => leaving && drop.mutate(leaving)}
       >
         {t.revokeBody}
-      </Confirm>
+      </ConfirmDialog>
     </Section>
   )
 }
@@ -168,7 +168,7 @@ interface MakeProps {
   opened: boolean
   title: string
   onClose: () => void
-  onMade: (made: Token) => void
+  onMade: (token: Token) => void
 }
 
 function MakeDialog({ kind, opened, title, onClose, onMade }: MakeProps) {
@@ -180,10 +180,10 @@ function MakeDialog({ kind, opened, title, onClose, onMade }: MakeProps) {
   const [uses, setUses] = useState(1)
   const make = useMutation({
     mutationFn: () => KINDS[kind].make(name, Number(life) || null, uses),
-    onError: failed,
-    onSuccess: (made) => {
+    onError: showError,
+    onSuccess: (token) => {
       setName('')
-      onMade(made)
+      onMade(token)
     },
   })
   const lives = [

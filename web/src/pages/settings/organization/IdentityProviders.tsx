@@ -8,11 +8,11 @@ import { useCan } from '../../../app/session'
 import { CopyField } from '../../../ui/form/CopyField'
 import { EditMenu } from '../../../ui/form/EditMenu'
 import { FormDialog } from '../../../ui/form/FormDialog'
-import { Empty } from '../../../ui/layout/EmptyState'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { EmptyState } from '../../../ui/layout/EmptyState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { useWords } from '../../../ui/text'
-import { failed } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
 import { useText } from '../text'
 import '../settings.css'
 
@@ -20,7 +20,7 @@ type Provider = Shape<'ProviderRecord'>
 const KEY = ['provider', 'list']
 
 /** Sign-in through OpenID Connect: any number of providers of the organization. */
-export function Providers() {
+export function IdentityProviders() {
   const t = useText()
   const isOwner = useCan()('organization.edit')
   const providers = useQuery({ queryKey: KEY, queryFn: () => ok(api.GET('/api/provider')) })
@@ -39,26 +39,26 @@ export function Providers() {
         </Button>
       }
     >
-      <Loaded query={providers} lines={2}>
+      <QueryResult query={providers} lines={2}>
         {(all) =>
           all.length ? (
             <div role="list">
-              {all.map((one) => (
+              {all.map((provider) => (
                 <ProviderRow
-                  key={one.id}
-                  provider={one}
+                  key={provider.id}
+                  provider={provider}
                   mayEdit={isOwner}
-                  onEdit={() => setEditing(one)}
+                  onEdit={() => setEditing(provider)}
                 />
               ))}
             </div>
           ) : (
-            <Empty icon={LogIn} title={t.noProviders}>
+            <EmptyState icon={LogIn} title={t.noProviders}>
               {t.noProvidersBody}
-            </Empty>
+            </EmptyState>
           )
         }
-      </Loaded>
+      </QueryResult>
       {editing ? (
         <ProviderDialog
           key={editing === 'new' ? 'new' : editing.id}
@@ -115,13 +115,13 @@ function ProviderDialog({
   onClose,
 }: {
   provider: Provider | null
-  onMade: (made: Provider) => void
+  onMade: (provider: Provider) => void
   onClose: () => void
 }) {
   const t = useText()
   const w = useWords()
   const client = useQueryClient()
-  const [it, setIt] = useState({
+  const [form, setIt] = useState({
     name: provider?.name ?? '',
     issuer: provider?.issuer ?? '',
     client_id: provider?.client_id ?? '',
@@ -131,10 +131,10 @@ function ProviderDialog({
     enabled: provider?.enabled ?? true,
   })
   const [isSwitching, setSwitching] = useState(false)
-  const set = (change: Partial<typeof it>) => setIt({ ...it, ...change })
+  const set = (change: Partial<typeof form>) => setIt({ ...form, ...change })
   const save = useMutation({
     mutationFn: () => {
-      const { client_secret, ...rest } = it
+      const { client_secret, ...rest } = form
       const body = {
         ...rest,
         ...(client_secret ? { client_secret } : {}),
@@ -144,7 +144,7 @@ function ProviderDialog({
         ? ok(api.PATCH('/api/provider/{id}', { params: { path: { id: provider.id } }, body }))
         : ok(api.POST('/api/provider', { body }))
     },
-    onError: failed,
+    onError: showError,
     onSuccess: (saved) => {
       void client.invalidateQueries({ queryKey: KEY })
       // Its callback is known only now, and must be registered at the provider.
@@ -155,7 +155,7 @@ function ProviderDialog({
   const faults = byField(save.error)
   const field = (name: 'name' | 'issuer' | 'client_id') => ({
     required: true,
-    value: it[name],
+    value: form[name],
     error: faults[name],
     onChange: (event: React.ChangeEvent<HTMLInputElement>) =>
       set({ [name]: event.currentTarget.value }),
@@ -177,25 +177,25 @@ function ProviderDialog({
         placeholder={provider ? t.keepSecret : ''}
         type="password"
         autoComplete="off"
-        value={it.client_secret}
+        value={form.client_secret}
         onChange={(event) => set({ client_secret: event.currentTarget.value })}
       />
       <TagsInput
         label={t.domains}
         description={t.domainsHelp}
-        value={it.domains}
+        value={form.domains}
         onChange={(domains) => set({ domains })}
       />
       <Select
         label={t.firstLevel}
         allowDeselect={false}
         data={[{ value: '', label: t.mustInvite }, 'viewer', 'user', 'manager', 'admin']}
-        value={it.level}
+        value={form.level}
         onChange={(level) => set({ level: level ?? '' })}
       />
       <Switch
         label={t.enabled}
-        checked={it.enabled}
+        checked={form.enabled}
         onChange={(event) => set({ enabled: event.currentTarget.checked })}
       />
       {provider ? (

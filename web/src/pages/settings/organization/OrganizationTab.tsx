@@ -5,20 +5,22 @@ import { api, ok, type Shape, UI } from '../../../api/client'
 import { customerQuery } from '../../../api/queries/access'
 import { LEVELS } from '../../../app/permissions'
 import { useCan } from '../../../app/session'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { useWords } from '../../../ui/text'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
-import { Providers } from './IdentityProviders'
+import { IdentityProviders } from './IdentityProviders'
 
-export function Organization() {
+export function OrganizationTab() {
   const customer = useQuery(customerQuery)
   return (
     <Stack gap="md">
-      <Loaded query={customer}>{(it) => <Fields key={it.last_update} customer={it} />}</Loaded>
-      <Providers />
+      <QueryResult query={customer}>
+        {(data) => <Fields key={data.last_update} customer={data} />}
+      </QueryResult>
+      <IdentityProviders />
     </Stack>
   )
 }
@@ -32,9 +34,9 @@ function Fields({ customer }: { customer: Shape<'CustomerRecord'> }) {
   const [closing, setClosing] = useState(false)
   const change = useMutation({
     mutationFn: (body: Shape<'CustomerChange'>) => ok(api.PUT('/api/customer', { body })),
-    onError: failed,
+    onError: showError,
     onSuccess: (next) => {
-      done(t.changed)
+      showSuccess(t.changed)
       // The name is part of every address: start over under the new one.
       if (next.name !== customer.name) location.assign(UI)
     },
@@ -43,7 +45,7 @@ function Fields({ customer }: { customer: Shape<'CustomerRecord'> }) {
   const close = useMutation({
     mutationFn: () =>
       ok(api.DELETE('/api/customer', { params: { query: { confirm: customer.name } } })),
-    onError: failed,
+    onError: showError,
     onSuccess: () => location.assign(UI),
   })
   return (
@@ -96,7 +98,7 @@ function Fields({ customer }: { customer: Shape<'CustomerRecord'> }) {
             </Button>
           </Group>
         ) : null}
-        <Confirm
+        <ConfirmDialog
           opened={closing}
           title={t.closeOrg}
           word={customer.name}
@@ -106,7 +108,7 @@ function Fields({ customer }: { customer: Shape<'CustomerRecord'> }) {
           onConfirm={close.mutate}
         >
           <Text size="sm">{t.closeOrgBody}</Text>
-        </Confirm>
+        </ConfirmDialog>
       </Stack>
     </Section>
   )

@@ -1,22 +1,23 @@
 import { Button, NumberInput, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, loose, ok, type Shape } from '../../../api/client'
-import { Go } from '../../../ui/AppLink'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { api, ok, type Shape, untypedQuery } from '../../../api/client'
+import { AppLink } from '../../../ui/AppLink'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 import '../settings.css'
 
 type Task = Shape<'TaskRecord'>
 
-export function Retention() {
+export function RetentionTab() {
   const t = useText()
   const tasks = useQuery({
     queryKey: ['task', 'retention'],
-    queryFn: () => ok<Task[]>(api.GET('/task', { params: { query: loose({ 'sort[name]': 1 }) } })),
+    queryFn: () =>
+      ok<Task[]>(api.GET('/task', { params: { query: untypedQuery({ 'sort[name]': 1 }) } })),
   })
   return (
     <Stack gap="md">
@@ -24,15 +25,15 @@ export function Retention() {
         <Text size="sm" c="dimmed" p="md">
           {t.retentionHelp}
         </Text>
-        <Loaded query={tasks}>
+        <QueryResult query={tasks}>
           {(all) => (
             <div role="list">
-              {all.map((one) => (
-                <KeepRow key={one.id} task={one} />
+              {all.map((kind) => (
+                <KeepRow key={kind.id} task={kind} />
               ))}
             </div>
           )}
-        </Loaded>
+        </QueryResult>
       </Section>
       <Purge />
     </Stack>
@@ -46,8 +47,8 @@ function KeepRow({ task }: { task: Task }) {
   const save = useMutation({
     mutationFn: () =>
       ok(api.PATCH('/task/{id}', { params: { path: { id: task.id } }, body: { history } })),
-    onError: failed,
-    onSuccess: () => done(t.changed),
+    onError: showError,
+    onSuccess: () => showSuccess(t.changed),
     onSettled: () => client.invalidateQueries({ queryKey: ['task'] }),
   })
   const saveIfOther = () => {
@@ -56,7 +57,7 @@ function KeepRow({ task }: { task: Task }) {
   return (
     <div role="listitem" className="row settings-keep">
       <div className="clip">
-        <Go to={`/tasks/${task.id}`}>{task.name}</Go>
+        <AppLink to={`/tasks/${task.id}`}>{task.name}</AppLink>
         <Text size="xs" c="dimmed" className="clip">
           {task.hostname}
         </Text>
@@ -79,13 +80,13 @@ function KeepRow({ task }: { task: Task }) {
 
 function Purge() {
   const t = useText()
-  const [asked, setAsked] = useState(false)
+  const [isAsking, setAsked] = useState(false)
   const purge = useMutation({
     mutationFn: () => ok(api.DELETE('/job/finished')),
-    onError: failed,
+    onError: showError,
     onSuccess: () => {
       setAsked(false)
-      done(t.purged)
+      showSuccess(t.purged)
     },
   })
   return (
@@ -95,8 +96,8 @@ function Purge() {
         <Button variant="default" c="var(--mantine-color-error)" onClick={() => setAsked(true)}>
           {t.purge}
         </Button>
-        <Confirm
-          opened={asked}
+        <ConfirmDialog
+          opened={isAsking}
           title={t.purge}
           word={t.purgeWord}
           action={t.purge}
@@ -105,7 +106,7 @@ function Purge() {
           onConfirm={purge.mutate}
         >
           {t.purgeBody}
-        </Confirm>
+        </ConfirmDialog>
       </Stack>
     </Section>
   )

@@ -3,7 +3,7 @@ import { useCan } from '../../../app/session'
 import type { FormProps } from '../draft/taskDraft'
 import type { TaskForm } from '../draft/useTaskForm'
 import { ArgumentList } from '../form/arguments/ArgumentList'
-import { WhereFields } from '../form/ExecutionFields'
+import { ExecutionFields } from '../form/ExecutionFields'
 import { GeneralFields } from '../form/GeneralFields'
 import { KindFields } from '../form/KindFields'
 import { OptionFields } from '../form/OptionFields'
@@ -22,7 +22,7 @@ export function DefinitionTab({ form, readOnly }: { form: TaskForm; readOnly: bo
       {isScript ? <ScriptPane {...props} script={script} /> : <KindFields {...props} />}
       <Stack gap={12}>
         {type === 'notification' ? null : <ArgumentList {...props} />}
-        {isScript || type === 'scraper' ? <WhereFields {...props} /> : null}
+        {isScript || type === 'scraper' ? <ExecutionFields {...props} /> : null}
         <GeneralFields {...props} />
         <OptionFields {...props} />
         {isScript && mayRead ? <TaskSecrets taskId={id} /> : null}

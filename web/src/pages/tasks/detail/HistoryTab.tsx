@@ -4,7 +4,7 @@ import { useCan } from '../../../app/session'
 import { Versions } from '../../../ui/editor/Versions'
 import { Changes } from '../../../ui/history/Changes'
 import { changedFields } from '../draft/taskDraft'
-import { Card } from '../form/FormCard'
+import { FormCard } from '../form/FormCard'
 import { useText } from '../text'
 
 /** How the task became what it is: versions of its script, changes of its definition. */
@@ -14,17 +14,17 @@ export function HistoryTab({ task }: { task: Task }) {
   return (
     <Stack gap={12}>
       {task.type === 'script' ? (
-        <Card title={t.past.versions}>
+        <FormCard title={t.past.versions}>
           {task.script_id && can('script.read') ? (
             <Versions id={task.script_id} />
           ) : (
             <Text size="sm">{task.script_id ? t.noSource : t.past.none}</Text>
           )}
-        </Card>
+        </FormCard>
       ) : null}
-      <Card title={t.past.definition}>
+      <FormCard title={t.past.definition}>
         <Changes object="task" id={task.id} differing={changedFields} />
-      </Card>
+      </FormCard>
     </Stack>
   )
 }

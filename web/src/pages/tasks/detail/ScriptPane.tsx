@@ -2,9 +2,9 @@ import { Alert, Anchor, Checkbox, Group, Select, Skeleton, Text } from '@mantine
 import { useQuery } from '@tanstack/react-query'
 import { scriptsQuery } from '../../../api/queries/automation/script'
 import { useCan } from '../../../app/session'
-import { Go } from '../../../ui/AppLink'
+import { AppLink } from '../../../ui/AppLink'
 import { CodeEditor } from '../../../ui/editor/CodeEditor'
-import { Empty } from '../../../ui/layout/EmptyState'
+import { EmptyState } from '../../../ui/layout/EmptyState'
 import type { FormProps } from '../draft/taskDraft'
 import type { ScriptDraft } from '../draft/useScriptDraft'
 import { useText } from '../text'
@@ -14,7 +14,7 @@ export function ScriptPane(props: FormProps & { script: ScriptDraft }) {
   const t = useText()
   const { task, script, readOnly } = props
   const mayRead = useCan()('script.read')
-  if (!mayRead) return <Empty title={t.noSource} />
+  if (!mayRead) return <EmptyState title={t.noSource} />
   return (
     <div className="task-editor">
       <ScriptChoice {...props} />
@@ -77,7 +77,7 @@ function ScriptChoice({
 }: FormProps & { script: ScriptDraft }) {
   const t = useText()
   const { data: files = [] } = useQuery(scriptsQuery)
-  const scripts = files.filter((one) => one._type === 'Script' || one.id === task.script_id)
+  const scripts = files.filter((file) => file._type === 'Script' || file.id === task.script_id)
   return (
     <Group gap={8} align="center" wrap="nowrap">
       <Select
@@ -88,14 +88,14 @@ function ScriptChoice({
         allowDeselect={false}
         aria-label={t.scriptFile}
         readOnly={readOnly}
-        data={scripts.map((one) => ({ value: one.id, label: one.filename }))}
+        data={scripts.map((script) => ({ value: script.id, label: script.filename }))}
         value={task.script_id ?? null}
         error={errors.script_id}
         onChange={(script_id) => script_id && set({ script_id })}
       />
       {script.file ? (
         <Text size="xs" c="dimmed" className="hide-sm">
-          <Anchor component={Go} to={`/scripts/${script.file.id}`} size="xs">
+          <Anchor component={AppLink} to={`/scripts/${script.file.id}`} size="xs">
             {t.past.version(script.file.version)}
           </Anchor>
         </Text>

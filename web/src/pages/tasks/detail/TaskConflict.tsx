@@ -1,13 +1,13 @@
 import { Stack, Text } from '@mantine/core'
 import { ChangedFields } from '../../../ui/editConflict/ChangedFields'
-import { Meanwhile } from '../../../ui/editConflict/EditConflict'
+import { EditConflict } from '../../../ui/editConflict/EditConflict'
 import { DiffView } from '../../../ui/editor/DiffView'
 import { definitionOf } from '../draft/taskDraft'
 import type { TaskForm } from '../draft/useTaskForm'
 import { useText } from '../text'
 
 /** Somebody else changed the definition or the script that is being edited. */
-export function TaskMeanwhile({ form }: { form: TaskForm }) {
+export function TaskConflict({ form }: { form: TaskForm }) {
   const t = useText()
   const { draft, script } = form
   const whose = draft.theirs
@@ -19,7 +19,7 @@ export function TaskMeanwhile({ form }: { form: TaskForm }) {
       }
   if (!whose) return null
   return (
-    <Meanwhile
+    <EditConflict
       {...whose}
       error={form.error}
       onTake={() => form.settle(false)}
@@ -42,6 +42,6 @@ export function TaskMeanwhile({ form }: { form: TaskForm }) {
           </>
         ) : null}
       </Stack>
-    </Meanwhile>
+    </EditConflict>
   )
 }

@@ -6,14 +6,14 @@ import { address, api, ok } from '../../../api/client'
 import { type Task, taskJobsQuery, taskQuery } from '../../../api/queries/automation/task'
 import { useCan } from '../../../app/session'
 import { interval } from '../../../lib/format'
-import { Go, useGo } from '../../../ui/AppLink'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
+import { AppLink, useAppNavigate } from '../../../ui/AppLink'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
 import { useMayRun } from '../../../ui/run/target'
 import { useText as useRunText } from '../../../ui/run/text'
 import { Ago } from '../../../ui/state/Time'
 import { useWords } from '../../../ui/text'
-import { done, failed } from '../../../ui/toast'
-import { patch } from '../draft/saveTask'
+import { showError, showSuccess } from '../../../ui/toast'
+import { patchTask } from '../draft/saveTask'
 import type { TaskForm } from '../draft/useTaskForm'
 import { useText } from '../text'
 
@@ -76,7 +76,7 @@ function Facts({ task }: { task: Task }) {
   return (
     <Text size="xs" c="dimmed" component="div">
       {task.host ? (
-        <Anchor component={Go} to={`/hosts/${task.host.id}`} size="xs">
+        <Anchor component={AppLink} to={`/hosts/${task.host.id}`} size="xs">
           {task.host.hostname}
         </Anchor>
       ) : null}
@@ -99,7 +99,7 @@ function More({ task }: { task: Task }) {
   const [deleting, setDeleting] = useState(false)
   const toggle = useToggle(task)
   const remove = useRemove(task)
-  const go = useGo()
+  const go = useAppNavigate()
   return (
     <>
       <Menu position="bottom-end">
@@ -132,7 +132,7 @@ function More({ task }: { task: Task }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Confirm
+      <ConfirmDialog
         opened={deleting}
         title={w.reallyDelete(task.name)}
         word={task.name}
@@ -142,7 +142,7 @@ function More({ task }: { task: Task }) {
         onConfirm={() => remove.mutate()}
       >
         {t.deleteBody}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }
@@ -150,24 +150,24 @@ function More({ task }: { task: Task }) {
 function useToggle(task: Task) {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: () => patch(task.id, task.version, { enable: !task.enable }),
+    mutationFn: () => patchTask(task.id, task.version, { enable: !task.enable }),
     onSuccess: (next) => client.setQueryData(taskQuery(task.id).queryKey, next),
-    onError: failed,
+    onError: showError,
   })
 }
 
 function useRemove(task: Task) {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   return useMutation({
     mutationFn: () => ok(api.DELETE('/task/{id}', { params: { path: { id: task.id } } })),
     onSuccess: () => {
-      done(t.deleted)
+      showSuccess(t.deleted)
       go('/tasks')
       client.removeQueries({ queryKey: ['task', task.id] })
       void client.invalidateQueries({ queryKey: ['task'] })
     },
-    onError: failed,
+    onError: showError,
   })
 }

@@ -5,19 +5,19 @@ import { type Task, taskQuery } from '../../../api/queries/automation/task'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
-import { useGo } from '../../../ui/AppLink'
+import { useAppNavigate } from '../../../ui/AppLink'
 import { AclPanel } from '../../../ui/acl/AclPanel'
-import { Unsaved } from '../../../ui/form/UnsavedChanges'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { UnsavedChanges } from '../../../ui/form/UnsavedChanges'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { useTabInView } from '../../../ui/layout/useTabInView'
 import { ApiPanel } from '../../../ui/run/calls/ApiPanel'
 import { RunDialog } from '../../../ui/run/RunDialog'
 import { DefinitionTab } from './DefinitionTab'
 import { HistoryTab } from './HistoryTab'
-import { TaskMeanwhile } from './TaskConflict'
+import { TaskConflict } from './TaskConflict'
 import { TaskHead } from './TaskHead'
-import { JobsTab } from './TaskJobsTab'
-import { TriggersTab } from './TaskTriggersTab'
+import { TaskJobsTab } from './TaskJobsTab'
+import { TaskTriggersTab } from './TaskTriggersTab'
 import '../tasks.css'
 import { useTaskForm } from '../draft/useTaskForm'
 import { useText } from '../text'
@@ -27,14 +27,14 @@ export function TaskPage() {
   const { id = '' } = useParams({ strict: false })
   const query = useQuery(taskQuery(id))
   usePageTitle(query.data?.name ?? t.list, t.list)
-  return <Loaded query={query}>{(task) => <Inside key={task.id} task={task} />}</Loaded>
+  return <QueryResult query={query}>{(task) => <Inside key={task.id} task={task} />}</QueryResult>
 }
 
 const TABS = ['script', 'triggers', 'jobs', 'access', 'api', 'history'] as const
 
 function Inside({ task }: { task: Task }) {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const { tab = 'script' } = useParams({ strict: false })
   const form = useTaskForm(task)
   const can = useCan()
@@ -42,20 +42,20 @@ function Inside({ task }: { task: Task }) {
   const [isRunning, setRunning] = useRunning()
   useKeys({ 'mod+s': form.save, r: () => setRunning(true) })
   const list = useTabInView(tab)
-  const shown = TABS.filter((one) => one !== 'access' || can('task.access'))
+  const tabs = TABS.filter((name) => name !== 'access' || can('task.access'))
   return (
     <>
       <TaskHead task={task} form={form} onRun={() => setRunning(true)} />
-      <TaskMeanwhile form={form} />
+      <TaskConflict form={form} />
       <Tabs
         value={tab}
         keepMounted={false}
         onChange={(next) => next && go(`/tasks/${task.id}/${next}`)}
       >
         <Tabs.List ref={list} mb="sm">
-          {shown.map((one) => (
-            <Tabs.Tab key={one} value={one}>
-              {one === 'script' && task.type !== 'script' ? t.tabs.definition : t.tabs[one]}
+          {tabs.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {name === 'script' && task.type !== 'script' ? t.tabs.definition : t.tabs[name]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
@@ -63,10 +63,10 @@ function Inside({ task }: { task: Task }) {
           <DefinitionTab form={form} readOnly={!mayEdit} />
         </Tabs.Panel>
         <Tabs.Panel value="triggers">
-          <TriggersTab task={task} />
+          <TaskTriggersTab task={task} />
         </Tabs.Panel>
         <Tabs.Panel value="jobs">
-          <JobsTab id={task.id} />
+          <TaskJobsTab id={task.id} />
         </Tabs.Panel>
         <Tabs.Panel value="access" maw={640}>
           <AclPanel object="task" id={task.id} />
@@ -91,7 +91,7 @@ function Inside({ task }: { task: Task }) {
 /** Going from tab to tab loses nothing: the form lives in the page. */
 function UnsavedBetweenTasks({ when }: { when: boolean }) {
   const { id = '' } = useParams({ strict: false })
-  return <Unsaved when={when} within={`/tasks/${id}`} />
+  return <UnsavedChanges when={when} within={`/tasks/${id}`} />
 }
 
 /** Whether the run dialog is open stands in the address: a link can open it. */

@@ -2,29 +2,29 @@ import { Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { KeyRound } from 'lucide-react'
 import { secretsQuery } from '../../../api/queries/automation/secret'
-import { Go } from '../../../ui/AppLink'
+import { AppLink } from '../../../ui/AppLink'
 import { Ago } from '../../../ui/state/Time'
-import { Card } from '../form/FormCard'
+import { FormCard } from '../form/FormCard'
 import { useText } from '../text'
 
 /** The secrets that only this task's scripts get. */
 export function TaskSecrets({ taskId }: { taskId: string }) {
   const t = useText()
   const { data = [] } = useQuery(secretsQuery)
-  const mine = data.filter((one) => one.task_id === taskId)
+  const secrets = data.filter((secret) => secret.task_id === taskId)
   return (
-    <Card title={t.secrets}>
+    <FormCard title={t.secrets}>
       <Text size="xs" c="dimmed">
         {t.secretsHint}
       </Text>
-      {mine.length ? (
-        mine.map((one) => (
-          <Group key={one.id} justify="space-between" wrap="nowrap">
+      {secrets.length ? (
+        secrets.map((secret) => (
+          <Group key={secret.id} justify="space-between" wrap="nowrap">
             <Text size="sm" className="mono clip">
-              {one.name}
+              {secret.name}
             </Text>
             <Text size="xs" c="dimmed">
-              <Ago at={one.last_update} />
+              <Ago at={secret.last_update} />
             </Text>
           </Group>
         ))
@@ -34,7 +34,7 @@ export function TaskSecrets({ taskId }: { taskId: string }) {
         </Text>
       )}
       <Button
-        component={Go}
+        component={AppLink}
         to="/secrets"
         search={{ task: taskId, set: true }}
         variant="default"
@@ -44,6 +44,6 @@ export function TaskSecrets({ taskId }: { taskId: string }) {
       >
         {t.addSecret}
       </Button>
-    </Card>
+    </FormCard>
   )
 }

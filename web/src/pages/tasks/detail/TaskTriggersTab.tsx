@@ -1,15 +1,15 @@
 import { ActionIcon, Anchor, Badge, Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { CalendarPlus, X } from 'lucide-react'
-import { startersQuery, type Task, taskQuery } from '../../../api/queries/automation/task'
+import { type Task, taskQuery, triggersQuery } from '../../../api/queries/automation/task'
 import { useCan } from '../../../app/session'
-import { Go } from '../../../ui/AppLink'
+import { AppLink } from '../../../ui/AppLink'
 import { Ago } from '../../../ui/state/Time'
-import { failed } from '../../../ui/toast'
-import { patch } from '../draft/saveTask'
-import { Card } from '../form/FormCard'
+import { showError } from '../../../ui/toast'
+import { patchTask } from '../draft/saveTask'
+import { FormCard } from '../form/FormCard'
 import { useText } from '../text'
-import { choices, emitterOf, starterName } from './triggers'
+import { choices, emitterOf, triggerName } from './triggers'
 
 const HOMES: Record<string, string> = {
   task: '/tasks',
@@ -20,7 +20,7 @@ const HOMES: Record<string, string> = {
 }
 
 /** What starts the task besides people. */
-export function TriggersTab({ task }: { task: Task }) {
+export function TaskTriggersTab({ task }: { task: Task }) {
   return (
     <Stack gap={12} maw={720}>
       <Events task={task} />
@@ -32,32 +32,32 @@ export function TriggersTab({ task }: { task: Task }) {
 function Events({ task }: { task: Task }) {
   const t = useText().trigger
   const mayEdit = useCan()('task.edit')
-  const { data: all = [] } = useQuery(startersQuery)
+  const { data: all = [] } = useQuery(triggersQuery)
   const client = useQueryClient()
   const change = useMutation({
-    mutationFn: (triggers: string[]) => patch(task.id, task.version, { triggers }),
+    mutationFn: (triggers: string[]) => patchTask(task.id, task.version, { triggers }),
     onSuccess: (next) => client.setQueryData(taskQuery(task.id).queryKey, next),
     onError: (fault) => {
-      failed(fault)
+      showError(fault)
       void client.invalidateQueries({ queryKey: ['task', task.id] })
     },
   })
   return (
-    <Card title={t.title}>
+    <FormCard title={t.title}>
       <Text size="xs" c="dimmed">
         {t.body}
       </Text>
       {task.triggers.length === 0 ? <Text size="sm">{t.none}</Text> : null}
       {task.triggers.map((id) => {
-        const found = all.find((one) => one.id === id)
-        const name = found ? starterName(found) : t.gone
+        const trigger = all.find((candidate) => candidate.id === id)
+        const name = trigger ? triggerName(trigger) : t.gone
         const kind = emitterOf(id)
         return (
           <Group key={id} gap={8} wrap="nowrap">
             <Badge size="sm">{t.emitters[kind] ?? kind}</Badge>
             <Text size="sm" className="clip" flex={1}>
-              {found ? (
-                <Anchor component={Go} to={`${HOMES[kind]}/${found.emitter_id}`} size="sm">
+              {trigger ? (
+                <Anchor component={AppLink} to={`${HOMES[kind]}/${trigger.emitter_id}`} size="sm">
                   {name}
                 </Anchor>
               ) : (
@@ -67,7 +67,7 @@ function Events({ task }: { task: Task }) {
             {mayEdit ? (
               <ActionIcon
                 aria-label={t.remove(name)}
-                onClick={() => change.mutate(task.triggers.filter((one) => one !== id))}
+                onClick={() => change.mutate(task.triggers.filter((other) => other !== id))}
               >
                 <X size={14} />
               </ActionIcon>
@@ -85,7 +85,7 @@ function Events({ task }: { task: Task }) {
           onChange={(id) => id && change.mutate([...task.triggers, id])}
         />
       ) : null}
-    </Card>
+    </FormCard>
   )
 }
 
@@ -93,20 +93,20 @@ function Schedules({ task }: { task: Task }) {
   const t = useText().trigger
   const mayEdit = useCan()('schedule.edit')
   return (
-    <Card title={t.schedules}>
+    <FormCard title={t.schedules}>
       {task.schedules.length === 0 ? <Text size="sm">{t.noSchedule}</Text> : null}
-      {task.schedules.map((one) => (
-        <Group key={one.id} gap={8} wrap="nowrap">
+      {task.schedules.map((schedule) => (
+        <Group key={schedule.id} gap={8} wrap="nowrap">
           <Text size="sm" className="clip" flex={1}>
-            <Anchor component={Go} to={`/schedules/${one.id}`} size="sm">
-              {one.name || one.repeatEvery}
+            <Anchor component={AppLink} to={`/schedules/${schedule.id}`} size="sm">
+              {schedule.name || schedule.repeatEvery}
             </Anchor>
           </Text>
           <Text size="xs" c="dimmed">
-            <span className="mono">{one.repeatEvery}</span>{' '}
-            {one.nextRunAt ? (
+            <span className="mono">{schedule.repeatEvery}</span>{' '}
+            {schedule.nextRunAt ? (
               <>
-                · {t.next} <Ago at={one.nextRunAt} />
+                · {t.next} <Ago at={schedule.nextRunAt} />
               </>
             ) : null}
           </Text>
@@ -114,7 +114,7 @@ function Schedules({ task }: { task: Task }) {
       ))}
       {mayEdit ? (
         <Button
-          component={Go}
+          component={AppLink}
           to="/schedules/new"
           search={{ task: task.id }}
           variant="default"
@@ -125,6 +125,6 @@ function Schedules({ task }: { task: Task }) {
           {t.addSchedule}
         </Button>
       ) : null}
-    </Card>
+    </FormCard>
   )
 }

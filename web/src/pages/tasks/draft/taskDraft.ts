@@ -1,6 +1,6 @@
 import type { Shape } from '../../../api/client'
 import type { Task } from '../../../api/queries/automation/task'
-import { changedFields as fieldsIn, useHeld } from '../../../ui/editConflict/heldVersion'
+import { changedFields as fieldsIn, useHeldVersion } from '../../../ui/editConflict/heldVersion'
 
 export type Edits = Shape<'TaskBody'>
 
@@ -28,13 +28,13 @@ export interface Draft {
 
 /** A definition being edited. As long as nothing is edited it follows the server's. */
 export function useDraft(record: Task): Draft {
-  const held = useHeld(record, definitionOf)
-  const { base, edits } = held
+  const heldVersion = useHeldVersion(record, definitionOf)
+  const { base, edits } = heldVersion
   return {
-    ...held,
+    ...heldVersion,
     task: { ...base, ...edits } as Task,
     edits: edits as Edits,
-    set: held.set as Draft['set'],
+    set: heldVersion.set as Draft['set'],
   }
 }
 

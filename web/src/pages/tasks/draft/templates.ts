@@ -10,7 +10,7 @@ export interface Template {
 const HOUR = 3_600_000
 
 /** A definition with nothing in it yet. */
-export function blank(type: Task['type']): Task {
+export function emptyTask(type: Task['type']): Task {
   return {
     type,
     name: '',
@@ -56,7 +56,7 @@ const BY_TYPE: Record<Task['type'], object> = {
   notification: { subject: '', body: '', recipients: [], notificationTypes: {} },
 }
 
-export function argument(type: Argument['type'], more: Partial<Argument> = {}): Argument {
+export function newArgument(type: Argument['type'], more: Partial<Argument> = {}): Argument {
   return {
     type,
     label: '',
@@ -101,25 +101,29 @@ main(*sys.argv[1:])
 
 /** Ways to begin; each can be run as it is, once it has a name and a host. */
 export function templateOf(name: string | undefined): Template {
-  const made = MADE[name ?? 'shell'] ?? MADE.shell!
-  return made()
+  const template = MADE[name ?? 'shell'] ?? MADE.shell!
+  return template()
 }
 
 const MADE: Record<string, () => Template> = {
-  shell: () => ({ task: blank('script'), source: SHELL, filename: 'script.sh' }),
+  shell: () => ({ task: emptyTask('script'), source: SHELL, filename: 'script.sh' }),
   python: () => ({
     task: {
-      ...blank('script'),
-      task_arguments: [argument('input', { label: 'name', value: 'world' })],
+      ...emptyTask('script'),
+      task_arguments: [newArgument('input', { label: 'name', value: 'world' })],
     },
     source: PYTHON,
     filename: 'script.py',
   }),
-  request: () => ({ task: { ...blank('scraper'), status_code: '2..' }, source: '', filename: '' }),
-  approval: () => ({ task: blank('approval'), source: '', filename: '' }),
-  notification: () => ({ task: blank('notification'), source: '', filename: '' }),
+  request: () => ({
+    task: { ...emptyTask('scraper'), status_code: '2..' },
+    source: '',
+    filename: '',
+  }),
+  approval: () => ({ task: emptyTask('approval'), source: '', filename: '' }),
+  notification: () => ({ task: emptyTask('notification'), source: '', filename: '' }),
   input: () => ({
-    task: { ...blank('dummy'), task_arguments: [argument('input', { label: 'answer' })] },
+    task: { ...emptyTask('dummy'), task_arguments: [newArgument('input', { label: 'answer' })] },
     source: '',
     filename: '',
   }),

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import {
   type Script,
+  type ScriptWithText,
+  scriptWithTextQuery,
   usersOfScriptQuery,
-  type WholeScript,
-  wholeScriptQuery,
 } from '../../../api/queries/automation/script'
 import { useCan } from '../../../app/session'
 
@@ -18,7 +18,7 @@ export interface ScriptDraft {
   isGone: boolean
   isDirty: boolean
   /** What somebody else saved meanwhile. */
-  theirs: WholeScript | null
+  theirs: ScriptWithText | null
   /** How many others use the same file. */
   others: number
   isCopy: boolean
@@ -36,32 +36,32 @@ interface Held {
 }
 
 /** The script of a task being edited; without edits it follows the server's newest version. */
-export function useScript(scriptId: string | null | undefined, taskId: string): ScriptDraft {
+export function useScriptDraft(scriptId: string | null | undefined, taskId: string): ScriptDraft {
   const mayRead = useCan()('script.read')
   const id = scriptId ?? ''
   const enabled = mayRead && !!id
-  const { data: newest, isError } = useQuery({ ...wholeScriptQuery(id), enabled })
-  const [held, setHeld] = useState<Held | null>(null)
+  const { data: newest, isError } = useQuery({ ...scriptWithTextQuery(id), enabled })
+  const [edit, setHeld] = useState<Held | null>(null)
   const [isCopy, setCopy] = useState(false)
   // Both may have written the same.
-  const isTheirs = held?.text === newest?.content.text && held?.file.id === newest?.file.id
-  const mine = held && held.file.id === id && !isTheirs ? held : null
-  const isOlder = !!mine && !!newest && newest.file.version > mine.file.version
-  const differs = isOlder && newest.content.text !== mine.before
+  const isTheirs = edit?.text === newest?.content.text && edit?.file.id === newest?.file.id
+  const ownEdit = edit && edit.file.id === id && !isTheirs ? edit : null
+  const isOlder = !!ownEdit && !!newest && newest.file.version > ownEdit.file.version
+  const differs = isOlder && newest.content.text !== ownEdit.before
   // A newer version of the same text is nothing to ask about.
-  const file = mine && !(isOlder && !differs) ? mine.file : newest?.file
+  const file = ownEdit && !(isOlder && !differs) ? ownEdit.file : newest?.file
   const { data: users = [] } = useQuery({ ...usersOfScriptQuery(id), enabled })
-  const before = mine?.before ?? newest?.content.text ?? ''
+  const before = ownEdit?.before ?? newest?.content.text ?? ''
   return {
     file,
     before,
-    text: mine?.text ?? before,
+    text: ownEdit?.text ?? before,
     isText: newest?.content.isText ?? true,
-    isLoading: enabled && !isError && !mine && newest === undefined,
+    isLoading: enabled && !isError && !ownEdit && newest === undefined,
     isGone: enabled && isError && newest === undefined,
-    isDirty: !!mine && mine.text !== mine.before,
+    isDirty: !!ownEdit && ownEdit.text !== ownEdit.before,
     theirs: differs ? newest : null,
-    others: users.filter((one) => one.id !== taskId).length,
+    others: users.filter((user) => user.id !== taskId).length,
     isCopy,
     setCopy,
     setText: (text) => file && setHeld(text === before ? null : { file, before, text }),

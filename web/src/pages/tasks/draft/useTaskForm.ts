@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { byField } from '../../../api/errors'
 import { type Task, taskQuery } from '../../../api/queries/automation/task'
-import { tellFailed } from '../../../ui/editConflict/EditConflict'
-import { done } from '../../../ui/toast'
+import { reportSaveError } from '../../../ui/editConflict/EditConflict'
+import { showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
-import { save } from './saveTask'
+import { saveTask } from './saveTask'
 import { type Draft, useDraft } from './taskDraft'
-import { type ScriptDraft, useScript } from './useScriptDraft'
+import { type ScriptDraft, useScriptDraft } from './useScriptDraft'
 
 export interface TaskForm {
   draft: Draft
@@ -25,7 +25,7 @@ export function useTaskForm(record: Task): TaskForm {
   const t = useText()
   const client = useQueryClient()
   const draft = useDraft(record)
-  const script = useScript(draft.task.script_id, record.id)
+  const script = useScriptDraft(draft.task.script_id, record.id)
   const isDirty = draft.isDirty || script.isDirty
 
   const again = () => {
@@ -33,15 +33,15 @@ export function useTaskForm(record: Task): TaskForm {
     void client.invalidateQueries({ queryKey: ['file'] })
   }
   const mutation = useMutation({
-    mutationFn: () => save(draft.base, draft.edits, script),
+    mutationFn: () => saveTask(draft.base, draft.edits, script),
     onSuccess: (task) => {
       client.setQueryData(taskQuery(record.id).queryKey, task)
       draft.rebase(task, false)
       script.drop()
       void client.invalidateQueries({ queryKey: ['file'] })
-      done(t.saved)
+      showSuccess(t.saved)
     },
-    onError: (fault) => tellFailed(fault, again),
+    onError: (fault) => reportSaveError(fault, again),
   })
   const settle = (keep: boolean) => {
     if (draft.theirs) draft.rebase(draft.theirs, keep)

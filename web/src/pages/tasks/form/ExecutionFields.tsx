@@ -3,15 +3,15 @@ import { useQuery } from '@tanstack/react-query'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import type { FormProps } from '../draft/taskDraft'
 import { useText } from '../text'
-import { Card } from './FormCard'
+import { FormCard } from './FormCard'
 
 /** Host, the way of running, and how long it may take. */
-export function WhereFields(props: FormProps) {
+export function ExecutionFields(props: FormProps) {
   const t = useText()
   const { task, set, errors, readOnly } = props
   const isScript = task.type === 'script'
   return (
-    <Card title={t.where}>
+    <FormCard title={t.where}>
       <HostField {...props} />
       {isScript ? (
         <>
@@ -35,16 +35,16 @@ export function WhereFields(props: FormProps) {
         </>
       ) : null}
       <Limit {...props} />
-    </Card>
+    </FormCard>
   )
 }
 
 function HostField({ task, set, errors, readOnly }: FormProps) {
   const t = useText()
   const { data: hosts = [] } = useQuery(hostNamesQuery)
-  const data = hosts.map((one) => ({ value: one.id, label: one.hostname }))
+  const data = hosts.map((host) => ({ value: host.id, label: host.hostname }))
   const { host_id: id } = task
-  if (id && !hosts.some((one) => one.id === id))
+  if (id && !hosts.some((host) => host.id === id))
     data.push({ value: id, label: task.hostname || id })
   return (
     <Select
@@ -96,7 +96,7 @@ function Limit({ task, set, errors, readOnly }: FormProps) {
         aria-label={t.timeout}
         allowDeselect={false}
         readOnly={readOnly}
-        data={(Object.keys(UNITS) as Unit[]).map((one) => ({ value: one, label: t[one] }))}
+        data={(Object.keys(UNITS) as Unit[]).map((unit) => ({ value: unit, label: t[unit] }))}
         value={unit}
         onChange={(next) => next && give(number === '' ? 10 : number, next as Unit)}
       />

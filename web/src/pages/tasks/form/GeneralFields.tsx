@@ -3,14 +3,14 @@ import { useQuery } from '@tanstack/react-query'
 import { taskNamesQuery } from '../../../api/queries/automation/task'
 import type { FormProps } from '../draft/taskDraft'
 import { useText } from '../text'
-import { Card } from './FormCard'
+import { FormCard } from './FormCard'
 
 export function GeneralFields({ task, set, errors, readOnly }: FormProps) {
   const t = useText()
   const { data: tasks = [] } = useQuery(taskNamesQuery)
-  const known = [...new Set(tasks.flatMap((one) => one.tags))].sort()
+  const knownTags = [...new Set(tasks.flatMap((task) => task.tags))].sort()
   return (
-    <Card title={t.general}>
+    <FormCard title={t.general}>
       <TextInput
         label={t.name}
         description={t.nameHint}
@@ -35,7 +35,7 @@ export function GeneralFields({ task, set, errors, readOnly }: FormProps) {
       <TagsInput
         label={t.tags}
         readOnly={readOnly}
-        data={known}
+        data={knownTags}
         value={task.tags}
         error={errors.tags}
         onChange={(tags) => set({ tags })}
@@ -46,6 +46,6 @@ export function GeneralFields({ task, set, errors, readOnly }: FormProps) {
         checked={task.enable}
         onChange={(event) => set({ enable: event.currentTarget.checked })}
       />
-    </Card>
+    </FormCard>
   )
 }

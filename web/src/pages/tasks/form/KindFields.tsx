@@ -2,8 +2,8 @@ import { Group, Select, Stack, Switch, Text, Textarea, TextInput } from '@mantin
 import type { ComponentType } from 'react'
 import type { FormProps } from '../draft/taskDraft'
 import { useText } from '../text'
-import { Card } from './FormCard'
-import { faultUnder } from './OptionFields'
+import { FormCard } from './FormCard'
+import { faultsBelow } from './OptionFields'
 import { PairsField } from './PairsField'
 import { PeopleField } from './PeopleField'
 
@@ -15,9 +15,9 @@ export function KindFields(props: FormProps) {
   const Fields = KINDS[props.task.type]
   if (!Fields) return null
   return (
-    <Card title={t.types[props.task.type]!}>
+    <FormCard title={t.types[props.task.type]!}>
       <Fields {...props} />
-    </Card>
+    </FormCard>
   )
 }
 
@@ -62,7 +62,7 @@ function ScraperFields({ task, set, errors, readOnly }: FormProps) {
         bad={t.headersBad}
         sign=":"
         value={task.headers ?? {}}
-        error={faultUnder(errors, 'headers.')}
+        error={faultsBelow(errors, 'headers.')}
         readOnly={readOnly}
         onChange={(headers) => set({ headers })}
       />
@@ -145,7 +145,7 @@ function ApprovalFields({ task, set, errors, readOnly }: FormProps) {
           description={t.approversHint}
           required
           value={task.approvers ?? []}
-          error={errors.approvers ?? faultUnder(errors, 'approvers')}
+          error={errors.approvers ?? faultsBelow(errors, 'approvers')}
           readOnly={readOnly}
           onChange={(approvers) => set({ approvers })}
         />
@@ -230,7 +230,7 @@ function NotificationFields({ task, set, errors, readOnly }: FormProps) {
         label={t.recipients}
         description={t.recipientsHint}
         value={task.recipients ?? []}
-        error={errors.recipients ?? faultUnder(errors, 'recipients')}
+        error={errors.recipients ?? faultsBelow(errors, 'recipients')}
         readOnly={readOnly}
         onChange={(recipients) => set({ recipients })}
       />

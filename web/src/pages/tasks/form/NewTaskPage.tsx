@@ -9,15 +9,15 @@ import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
-import { useGo } from '../../../ui/AppLink'
-import { merged } from '../../../ui/editConflict/heldVersion'
+import { useAppNavigate } from '../../../ui/AppLink'
+import { mergeEdits } from '../../../ui/editConflict/heldVersion'
 import { CodeEditor } from '../../../ui/editor/CodeEditor'
-import { Unsaved } from '../../../ui/form/UnsavedChanges'
-import { Empty } from '../../../ui/layout/EmptyState'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { UnsavedChanges } from '../../../ui/form/UnsavedChanges'
+import { EmptyState } from '../../../ui/layout/EmptyState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { useWords } from '../../../ui/text'
-import { done, failed } from '../../../ui/toast'
-import { create } from '../draft/saveTask'
+import { showError, showSuccess } from '../../../ui/toast'
+import { createTask } from '../draft/saveTask'
 import type { FormProps } from '../draft/taskDraft'
 import { Templates } from '../list/FirstTask'
 import { ArgumentList } from './arguments/ArgumentList'
@@ -27,7 +27,7 @@ import { OptionFields } from './OptionFields'
 import '../tasks.css'
 import { type Template, templateOf } from '../draft/templates'
 import { useText } from '../text'
-import { WhereFields } from './ExecutionFields'
+import { ExecutionFields } from './ExecutionFields'
 
 const newTaskRoute = getRouteApi('/$customer/tasks/new')
 
@@ -38,7 +38,7 @@ export function NewTaskPage() {
   usePageTitle(t.newTask)
   const { template, script } = newTaskRoute.useSearch()
   const mayEdit = useCan()('task.edit')
-  if (!mayEdit) return <Empty title={t.adminsEdit} />
+  if (!mayEdit) return <EmptyState title={t.adminsEdit} />
   if (isId(template)) return <CopyOf id={template!} />
   if (!template && !script) return <Choose />
   return <Form key={template} first={templateOf(template)} scriptId={script} />
@@ -48,7 +48,7 @@ function Choose() {
   const t = useText()
   return (
     <Stack p="md">
-      <Empty title={t.newTask}>{t.firstBody}</Empty>
+      <EmptyState title={t.newTask}>{t.firstBody}</EmptyState>
       <Templates />
     </Stack>
   )
@@ -58,14 +58,14 @@ function Choose() {
 function CopyOf({ id }: { id: string }) {
   const query = useQuery(taskQuery(id))
   return (
-    <Loaded query={query}>
+    <QueryResult query={query}>
       {(task) => (
         <Form
           first={{ task: { ...task, name: `${task.name} 2` }, source: '', filename: '' }}
           scriptId={task.script_id ?? undefined}
         />
       )}
-    </Loaded>
+    </QueryResult>
   )
 }
 
@@ -77,15 +77,15 @@ interface Props {
 
 function useNewTask(first: Template, scriptId: string | undefined) {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
-  const { host: wanted } = newTaskRoute.useSearch()
+  const { host: hostParam } = newTaskRoute.useSearch()
   const { data: hosts } = useQuery(hostNamesQuery)
   const [edits, setEdits] = useState({})
   const [source, setSource] = useState(first.source)
   const [filename, setFilename] = useState(first.filename)
   // One host: no question.
-  const only = wanted ?? (hosts?.length === 1 ? hosts[0]!.id : undefined)
+  const only = hostParam ?? (hosts?.length === 1 ? hosts[0]!.id : undefined)
   const base = {
     ...first.task,
     host_id: first.task.host_id ?? only ?? null,
@@ -94,22 +94,22 @@ function useNewTask(first: Template, scriptId: string | undefined) {
   const task = { ...base, ...edits }
   const isInline = task.type === 'script' && !scriptId
   const mutation = useMutation({
-    mutationFn: () => create(task, isInline ? { filename, source } : undefined),
-    onSuccess: (made) => {
-      client.setQueryData(taskQuery(made.id).queryKey, made)
+    mutationFn: () => createTask(task, isInline ? { filename, source } : undefined),
+    onSuccess: (task) => {
+      client.setQueryData(taskQuery(task.id).queryKey, task)
       void client.invalidateQueries({ queryKey: ['task'] })
-      done(t.created)
+      showSuccess(t.created)
     },
-    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && showError(fault),
   })
   // Once the page knows that all is saved, it lets its reader go.
-  const made = mutation.data?.id
+  const taskId = mutation.data?.id
   useEffect(() => {
-    if (made) go(`/tasks/${made}`)
+    if (taskId) go(`/tasks/${taskId}`)
   })
   return {
     task,
-    set: (change: object) => setEdits((now) => merged(base, now, change)),
+    set: (change: object) => setEdits((now) => mergeEdits(base, now, change)),
     source,
     setSource,
     filename,
@@ -123,7 +123,7 @@ function useNewTask(first: Template, scriptId: string | undefined) {
 function Form({ first, scriptId }: Props) {
   const t = useText()
   const w = useWords()
-  const go = useGo()
+  const go = useAppNavigate()
   const form = useNewTask(first, scriptId)
   const { task, mutation } = form
   const submit = () => !mutation.isPending && mutation.mutate()
@@ -162,12 +162,12 @@ function Form({ first, scriptId }: Props) {
           {isScript ? <NewScript form={form} scriptId={scriptId} /> : <KindFields {...props} />}
         </Stack>
         <Stack gap={12}>
-          {isScript || task.type === 'scraper' ? <WhereFields {...props} /> : null}
+          {isScript || task.type === 'scraper' ? <ExecutionFields {...props} /> : null}
           {task.type === 'notification' ? null : <ArgumentList {...props} />}
           <OptionFields {...props} />
         </Stack>
       </div>
-      <Unsaved when={form.isDirty && !mutation.isSuccess} />
+      <UnsavedChanges when={form.isDirty && !mutation.isSuccess} />
     </form>
   )
 }
@@ -209,7 +209,7 @@ function Stored({ id }: { id: string }) {
   const version = file.data?.version ?? 0
   const content = useQuery({ ...contentQuery(id, version), enabled: version > 0 })
   return (
-    <Loaded query={content}>
+    <QueryResult query={content}>
       {({ text }) => (
         <CodeEditor
           label={`${t.script}: ${file.data?.filename}`}
@@ -219,6 +219,6 @@ function Stored({ id }: { id: string }) {
           readOnly
         />
       )}
-    </Loaded>
+    </QueryResult>
   )
 }

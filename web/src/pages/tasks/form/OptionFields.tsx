@@ -1,7 +1,7 @@
 import { Group, NumberInput, Select, Switch, Text } from '@mantine/core'
 import type { FormProps } from '../draft/taskDraft'
 import { useText } from '../text'
-import { Card } from './FormCard'
+import { FormCard } from './FormCard'
 import { PairsField } from './PairsField'
 
 const HOUR = 3_600_000
@@ -24,7 +24,7 @@ export function OptionFields(props: FormProps) {
     />
   )
   return (
-    <Card title={t.options}>
+    <FormCard title={t.options}>
       {hasRun ? <Running {...props} /> : null}
       <Kept {...props} />
       <NumberInput
@@ -48,7 +48,7 @@ export function OptionFields(props: FormProps) {
       {isScript ? toggle('ignore_exit_code', t.ignoreExit) : null}
       {toggle('notify', t.notify)}
       {isScript ? <ScriptOptions {...props} /> : null}
-    </Card>
+    </FormCard>
   )
 }
 
@@ -176,7 +176,7 @@ function ScriptOptions({ task, set, errors, readOnly }: FormProps) {
         bad={t.envBad}
         sign="="
         value={task.env ?? {}}
-        error={errors.env ?? faultUnder(errors, 'env.')}
+        error={errors.env ?? faultsBelow(errors, 'env.')}
         readOnly={readOnly}
         onChange={(env) => set({ env })}
       />
@@ -184,7 +184,7 @@ function ScriptOptions({ task, set, errors, readOnly }: FormProps) {
   )
 }
 
-export function faultUnder(errors: Record<string, string>, start: string): string | undefined {
-  const found = Object.entries(errors).find(([field]) => field.startsWith(start))
-  return found && `${found[0].slice(start.length)}: ${found[1]}`
+export function faultsBelow(errors: Record<string, string>, start: string): string | undefined {
+  const fault = Object.entries(errors).find(([field]) => field.startsWith(start))
+  return fault && `${fault[0].slice(start.length)}: ${fault[1]}`
 }

@@ -1,6 +1,6 @@
 import { Textarea } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { type Pairs, pairsIn, pairsText } from './pairs'
+import { type Pairs, pairsText, parsePairs } from './pairs'
 
 interface Props {
   label: string
@@ -17,19 +17,19 @@ interface Props {
 /** Names and values, one pair per line. */
 export function PairsField({ label, hint, bad, sign, value, error, readOnly, onChange }: Props) {
   const [text, setText] = useState(() => pairsText(value, sign))
-  const pairs = pairsIn(text, sign)
+  const pairs = parsePairs(text, sign)
   useEffect(() => {
     // Somebody else's version came in: show it, unless it says what stands here, or a line is
     // only half written.
     setText((now) => {
-      const here = pairsIn(now, sign)
+      const here = parsePairs(now, sign)
       return !here || JSON.stringify(here) === JSON.stringify(value) ? now : pairsText(value, sign)
     })
   }, [value, sign])
   const type = (next: string) => {
     setText(next)
-    const found = pairsIn(next, sign)
-    if (found) onChange(found)
+    const pairs = parsePairs(next, sign)
+    if (pairs) onChange(pairs)
   }
   return (
     <Textarea

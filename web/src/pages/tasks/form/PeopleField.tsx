@@ -16,13 +16,13 @@ interface Props {
 /** Members and member tags. Records name people by id; people name them by e-mail. */
 export function PeopleField({ value, ...rest }: Props) {
   const { data: members = [] } = useQuery(membersQuery)
-  const emails = new Map(members.map((one) => [one.user_id, one.user.email]))
-  const names = members.flatMap((one) => [one.user.email, ...one.tags.map(tagText)])
+  const emails = new Map(members.map((member) => [member.user_id, member.user.email]))
+  const names = members.flatMap((member) => [member.user.email, ...member.tags.map(tagText)])
   return (
     <TagsInput
       {...rest}
       data={[...new Set(names)]}
-      value={value.map((one) => emails.get(one) ?? one)}
+      value={value.map((person) => emails.get(person) ?? person)}
     />
   )
 }

@@ -1,7 +1,7 @@
 export type Pairs = Record<string, string>
 
 /** Lines of `NAME=value` or `Name: value`; null where a line has no sign or no name. */
-export function pairsIn(text: string, sign: '=' | ':'): Pairs | null {
+export function parsePairs(text: string, sign: '=' | ':'): Pairs | null {
   const pairs: Pairs = {}
   for (const line of text.split('\n')) {
     if (!line.trim()) continue

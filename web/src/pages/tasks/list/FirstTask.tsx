@@ -1,8 +1,8 @@
 import { Paper, SimpleGrid, Text, UnstyledButton } from '@mantine/core'
 import { Code, FileCode2, Globe, Megaphone, TextCursorInput, UserCheck } from 'lucide-react'
 import { useCan } from '../../../app/session'
-import { Go } from '../../../ui/AppLink'
-import { Empty } from '../../../ui/layout/EmptyState'
+import { AppLink } from '../../../ui/AppLink'
+import { EmptyState } from '../../../ui/layout/EmptyState'
 import { useText } from '../text'
 
 const ICONS = {
@@ -20,9 +20,9 @@ export function FirstTask() {
   const may = useCan()('task.edit')
   return (
     <Paper withBorder p="md">
-      <Empty icon={Code} title={t.first}>
+      <EmptyState icon={Code} title={t.first}>
         {may ? t.firstBody : t.firstViewer}
-      </Empty>
+      </EmptyState>
       {may ? <Templates /> : null}
     </Paper>
   )
@@ -37,7 +37,7 @@ export function Templates() {
         return (
           <UnstyledButton
             key={name}
-            component={Go}
+            component={AppLink}
             to="/tasks/new"
             search={{ template: name }}
             className="tasks-template"

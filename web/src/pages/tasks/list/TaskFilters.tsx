@@ -8,14 +8,14 @@ import { taskNamesQuery } from '../../../api/queries/automation/task'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
-import { Go } from '../../../ui/AppLink'
+import { AppLink } from '../../../ui/AppLink'
 import { useWords } from '../../../ui/text'
 import type { TasksSearch } from '../search'
 import { useText } from '../text'
 
 const tasksRoute = getRouteApi('/$customer/tasks')
 
-export function Filters({ filter, total }: { filter: TasksSearch; total: number | null }) {
+export function TaskFilters({ filter, total }: { filter: TasksSearch; total: number | null }) {
   const t = useText()
   const w = useWords()
   const navigate = tasksRoute.useNavigate()
@@ -23,7 +23,7 @@ export function Filters({ filter, total }: { filter: TasksSearch; total: number 
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true, resetScroll: false })
   const { data: hosts = [] } = useQuery(hostNamesQuery)
   const { data: tasks = [] } = useQuery(taskNamesQuery)
-  const tags = [...new Set(tasks.flatMap((one) => one.tags))].sort()
+  const tags = [...new Set(tasks.flatMap((task) => task.tags))].sort()
   const mayEdit = useCan()('task.edit')
   return (
     <Group className="head" gap={8}>
@@ -38,7 +38,7 @@ export function Filters({ filter, total }: { filter: TasksSearch; total: number 
         label={w.host}
         value={filter.host}
         onChange={(host) => set({ host })}
-        data={hosts.map((one) => ({ value: one.id, label: one.hostname }))}
+        data={hosts.map((host) => ({ value: host.id, label: host.hostname }))}
       />
       <Choice label={t.tag} value={filter.tag} onChange={(tag) => set({ tag })} data={tags} />
       <Choice
@@ -51,7 +51,7 @@ export function Filters({ filter, total }: { filter: TasksSearch; total: number 
         {total === null ? '' : t.count(total)}
       </Text>
       {mayEdit ? (
-        <Button component={Go} to="/tasks/new" leftSection={<Plus size={14} />}>
+        <Button component={AppLink} to="/tasks/new" leftSection={<Plus size={14} />}>
           {t.newTask}
         </Button>
       ) : null}
@@ -86,7 +86,7 @@ function Find({ value, onChange }: { value: string; onChange: (value: string) =>
   const t = useText()
   const field = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState(value)
-  const tell = useDebouncedCallback(onChange, 200)
+  const report = useDebouncedCallback(onChange, 200)
   useEffect(() => setTyped(value), [value])
   useKeys({ '/': () => field.current?.focus() })
   return (
@@ -100,7 +100,7 @@ function Find({ value, onChange }: { value: string; onChange: (value: string) =>
       value={typed}
       onChange={(event) => {
         setTyped(event.currentTarget.value)
-        tell(event.currentTarget.value)
+        report(event.currentTarget.value)
       }}
     />
   )

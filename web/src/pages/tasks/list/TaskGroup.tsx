@@ -3,9 +3,9 @@ import { Play } from 'lucide-react'
 import { memo } from 'react'
 import type { TaskLine } from '../../../api/queries/automation/task'
 import { duration } from '../../../lib/format'
-import { jobWord } from '../../../lib/state'
-import { Go } from '../../../ui/AppLink'
-import { Beats } from '../../../ui/state/CheckStrip'
+import { jobStateText } from '../../../lib/state'
+import { AppLink } from '../../../ui/AppLink'
+import { CheckStrip } from '../../../ui/state/CheckStrip'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago } from '../../../ui/state/Time'
 import { useText } from '../text'
@@ -61,13 +61,13 @@ function TaskRow({ line, name, isInner, onRun }: RowProps) {
     <div className="row tasks-row" data-row>
       <StateIcon
         look={look ?? 'queue'}
-        title={line.last_job ? jobWord(line.last_job) : t.neverRan}
+        title={line.last_job ? jobStateText(line.last_job) : t.neverRan}
       />
       <div className="tasks-name">
         <Row gap={6} wrap="nowrap">
-          <Go to={`/tasks/${line.id}`} className="tasks-link clip">
+          <AppLink to={`/tasks/${line.id}`} className="tasks-link clip">
             {name}
-          </Go>
+          </AppLink>
           {line.enable ? null : <Badge size="xs">{t.off}</Badge>}
         </Row>
         <Row gap={6} wrap="nowrap">
@@ -81,7 +81,7 @@ function TaskRow({ line, name, isInner, onRun }: RowProps) {
       </div>
       <div className="tasks-beats">
         {line.beats ? (
-          <Beats data={looksOf(line.beats)} label={beatsLabel(t.beats(line.name), line)} />
+          <CheckStrip data={looksOf(line.beats)} label={beatsLabel(t.beats(line.name), line)} />
         ) : null}
       </div>
       <Text size="xs" c="dimmed" className="tasks-last" component="div">
@@ -104,12 +104,19 @@ function TaskRow({ line, name, isInner, onRun }: RowProps) {
 }
 
 function beatsLabel(label: string, line: TaskLine): string {
-  return `${label}: ${line.runs.slice(0, 5).map(jobWord).join(', ')}`
+  return `${label}: ${line.runs.slice(0, 5).map(jobStateText).join(', ')}`
 }
 
 function Tags({ tags }: { tags: string[] }) {
   return tags.slice(0, 3).map((tag) => (
-    <Badge key={tag} size="xs" className="tasks-tag" component={Go} to="/tasks" search={{ tag }}>
+    <Badge
+      key={tag}
+      size="xs"
+      className="tasks-tag"
+      component={AppLink}
+      to="/tasks"
+      search={{ tag }}
+    >
       {tag}
     </Badge>
   ))
@@ -120,9 +127,9 @@ function Last({ line }: { line: TaskLine }) {
   const job = line.last_job
   if (!job) return <>{t.neverRan}</>
   return (
-    <Go to={`/jobs/${job.id}`} className="tasks-last-link">
+    <AppLink to={`/jobs/${job.id}`} className="tasks-last-link">
       <Ago at={job.created} />
       {job.duration === null ? null : <span className="num">{duration(job.duration)}</span>}
-    </Go>
+    </AppLink>
   )
 }

@@ -4,20 +4,20 @@ import { getRouteApi } from '@tanstack/react-router'
 import { ListFilter } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { type TaskLine, taskLinesQuery } from '../../../api/queries/automation/task'
-import { useAfter } from '../../../api/refetchOnEvents'
+import { useRefetchOnEvents } from '../../../api/refetchOnEvents'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
-import { Go, useGo } from '../../../ui/AppLink'
-import { Empty } from '../../../ui/layout/EmptyState'
-import { Loaded } from '../../../ui/layout/QueryResult'
-import { More } from '../../../ui/list/LoadMore'
+import { AppLink, useAppNavigate } from '../../../ui/AppLink'
+import { EmptyState } from '../../../ui/layout/EmptyState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
+import { LoadMore } from '../../../ui/list/LoadMore'
 import { useRowKeys } from '../../../ui/list/rowKeys'
 import { RunDialog } from '../../../ui/run/RunDialog'
 import { FirstTask } from './FirstTask'
-import { Filters } from './TaskFilters'
+import { TaskFilters } from './TaskFilters'
 import { TaskGroup } from './TaskGroup'
-import { grouped, isWanted } from './taskGroups'
+import { groupTasks, hasLastResult } from './taskGroups'
 import '../tasks.css'
 import { useText } from '../text'
 
@@ -29,7 +29,7 @@ export function TasksPage() {
   const { last, ...filter } = tasksRoute.useSearch()
   const query = useInfiniteQuery(taskLinesQuery(filter))
   const [running, setRunning] = useState<TaskLine | null>(null)
-  useAfter(['job'], ['task', 'board'])
+  useRefetchOnEvents(['job'], ['task', 'board'])
   useCreateKey()
   useRowKeys()
   const isFiltered = !!last || Object.values(filter).some(Boolean)
@@ -37,16 +37,16 @@ export function TasksPage() {
   if (total === 0 && !isFiltered) return <FirstTask />
   return (
     <Paper withBorder>
-      <Filters filter={{ ...filter, last }} total={total} />
-      <Loaded query={query} lines={12}>
+      <TaskFilters filter={{ ...filter, last }} total={total} />
+      <QueryResult query={query} lines={12}>
         {({ pages }) => (
           <Groups
-            lines={pages.flatMap((page) => page.rows).filter((line) => isWanted(line, last))}
+            lines={pages.flatMap((page) => page.rows).filter((line) => hasLastResult(line, last))}
             onRun={setRunning}
           />
         )}
-      </Loaded>
-      <More query={query} left={left(query.data?.pages)} />
+      </QueryResult>
+      <LoadMore query={query} remaining={countRemaining(query.data?.pages)} />
       {running ? (
         <RunDialog
           target={{ kind: 'task', id: running.id, name: running.name }}
@@ -59,26 +59,26 @@ export function TasksPage() {
 }
 
 /** How many tasks no page that is here has. */
-function left(pages: { rows: unknown[]; total: number | null }[] = []): number {
+function countRemaining(pages: { rows: unknown[]; total: number | null }[] = []): number {
   return (pages[0]?.total ?? 0) - pages.reduce((sum, { rows }) => sum + rows.length, 0)
 }
 
 function useCreateKey(): void {
-  const go = useGo()
+  const go = useAppNavigate()
   const may = useCan()('task.edit')
   useKeys(may ? { c: () => go('/tasks/new') } : {})
 }
 
 function Groups({ lines, onRun }: { lines: TaskLine[]; onRun: (line: TaskLine) => void }) {
   const t = useText()
-  const groups = useMemo(() => grouped(lines), [lines])
+  const groups = useMemo(() => groupTasks(lines), [lines])
   if (groups.length === 0)
     return (
-      <Empty icon={ListFilter} title={t.noneFit}>
-        <Button component={Go} to="/tasks" variant="default">
+      <EmptyState icon={ListFilter} title={t.noneFit}>
+        <Button component={AppLink} to="/tasks" variant="default">
           {t.clear}
         </Button>
-      </Empty>
+      </EmptyState>
     )
   return (
     <ul className="tasks-list" aria-label={t.list}>

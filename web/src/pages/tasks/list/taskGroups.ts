@@ -19,7 +19,7 @@ const GROUPS: Record<string, Look[]> = {
   run: ['run', 'queue', 'wait'],
 }
 
-export function isWanted(line: TaskLine, last: TasksSearch['last']): boolean {
+export function hasLastResult(line: TaskLine, last: TasksSearch['last']): boolean {
   if (!last) return true
   const look = lookOf(line)
   return last === 'never' ? look === null : look !== null && GROUPS[last]!.includes(look)
@@ -31,7 +31,7 @@ export interface Group {
 }
 
 /** One group per name, in the order in which they come. */
-export function grouped(lines: TaskLine[]): Group[] {
+export function groupTasks(lines: TaskLine[]): Group[] {
   const groups = new Map<string, Group>()
   for (const line of lines) {
     const group = groups.get(line.name)

@@ -9,11 +9,11 @@ import {
   deliveryQuery,
 } from '../../../api/queries/automation/webhook'
 import { bytes } from '../../../lib/format'
-import { Go } from '../../../ui/AppLink'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { AppLink } from '../../../ui/AppLink'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago } from '../../../ui/state/Time'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
 /** What came in, with its payload, its verdict and the jobs that it made. */
@@ -21,17 +21,17 @@ export function Deliveries({ id }: { id: string }) {
   const t = useText()
   const query = useQuery(deliveriesQuery(id))
   return (
-    <Loaded query={query} lines={3}>
+    <QueryResult query={query} lines={3}>
       {(deliveries) =>
         deliveries.length ? (
-          deliveries.map((one) => <Row key={one.id} delivery={one} />)
+          deliveries.map((delivery) => <Row key={delivery.id} delivery={delivery} />)
         ) : (
           <Text size="sm" p="md" c="dimmed">
             {t.deliveriesNone}
           </Text>
         )
       }
-    </Loaded>
+    </QueryResult>
   )
 }
 
@@ -76,25 +76,25 @@ function Opened({ delivery }: { delivery: Delivery }) {
         </Text>
         {delivery.jobs.length ? null : <Text size="sm">{t.noJobs}</Text>}
         {delivery.jobs.map((job) => (
-          <Anchor key={job.id} component={Go} to={`/jobs/${job.id}`} size="sm">
+          <Anchor key={job.id} component={AppLink} to={`/jobs/${job.id}`} size="sm">
             {t.job} #{job.id.slice(-6)}
           </Anchor>
         ))}
         <Replay delivery={delivery} />
       </Group>
-      <Loaded query={query} lines={2}>
-        {(whole) => (
+      <QueryResult query={query} lines={2}>
+        {(details) => (
           <>
-            <Titled title={t.body} text={whole.body || t.noBody} />
+            <Titled title={t.body} text={details.body || t.noBody} />
             <Titled
               title={t.headers}
-              text={Object.entries(whole.headers)
+              text={Object.entries(details.headers)
                 .map(([name, value]) => `${name}: ${value}`)
                 .join('\n')}
             />
           </>
         )}
-      </Loaded>
+      </QueryResult>
     </Stack>
   )
 }
@@ -123,8 +123,8 @@ function Replay({ delivery }: { delivery: Delivery }) {
           params: { path: { id, delivery_id } },
         }),
       ),
-    onSuccess: () => done(t.replayed),
-    onError: failed,
+    onSuccess: () => showSuccess(t.replayed),
+    onError: showError,
     onSettled: () => void client.invalidateQueries({ queryKey: ['webhook', id] }),
   })
   return (

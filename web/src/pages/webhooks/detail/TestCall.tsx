@@ -9,33 +9,33 @@ import { nameOf } from '../../../ui/arguments/values'
 import { CodeEditor } from '../../../ui/editor/CodeEditor'
 import { runnableQuery, type Target } from '../../../ui/run/target'
 import { useTargets } from '../../../ui/run/targetList'
-import { attachedTo } from '../attachedTargets'
+import { attachedTargets } from '../attachedTargets'
 import { useText } from '../text'
-import { elementsIn, mapped, type Place } from './payloadMapping'
+import { type ArgumentSource, mapPayload, payloadElements } from './payloadMapping'
 
 /** The payload goes as it was typed: numbers keep their figures. */
 function trigger(id: string, payload: string): Promise<Shape<'Triggered'>> {
-  const asked = {
+  const request = {
     params: { path: { id } },
     body: payload,
     bodySerializer: (text: string) => text,
     headers: { 'content-type': 'application/json' },
   }
-  return ok<Shape<'Triggered'>>(api.POST('/webhook/{id}/trigger', asked as never))
+  return ok<Shape<'Triggered'>>(api.POST('/webhook/{id}/trigger', request as never))
 }
 
 /** Sends a payload, and shows beforehand what becomes of it. */
-export function Test({ hook }: { hook: Webhook }) {
+export function TestCall({ hook }: { hook: Webhook }) {
   const t = useText()
   const client = useQueryClient()
   const [payload, setPayload] = useState('["one", 2]')
-  const found = elementsIn(payload)
-  const targets = attachedTo(hook, useTargets())
+  const parsed = payloadElements(payload)
+  const targets = attachedTargets(hook, useTargets())
   const send = useMutation({
     mutationFn: () => trigger(hook.id, payload),
     onSettled: () => void client.invalidateQueries({ queryKey: ['webhook', hook.id] }),
   })
-  const submit = () => found && !send.isPending && send.mutate()
+  const submit = () => parsed && !send.isPending && send.mutate()
   useKeys({ 'mod+Enter': submit })
   return (
     <Stack gap="sm">
@@ -47,14 +47,16 @@ export function Test({ hook }: { hook: Webhook }) {
         onChange={setPayload}
         filename="payload.json"
       />
-      {found ? null : (
+      {parsed ? null : (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
           {t.notJson}
         </Text>
       )}
-      {found && !found.isArray ? <Text size="sm">{t.wrapped}</Text> : null}
-      {found
-        ? targets.map((one) => <Mapping key={one.id} target={one} elements={found.elements} />)
+      {parsed && !parsed.isArray ? <Text size="sm">{t.wrapped}</Text> : null}
+      {parsed
+        ? targets.map((target) => (
+            <Mapping key={target.id} target={target} elements={parsed.elements} />
+          ))
         : null}
       {send.data ? <Alert color="teal">{t.sent(send.data.jobs.length)}</Alert> : null}
       {send.error ? (
@@ -65,7 +67,7 @@ export function Test({ hook }: { hook: Webhook }) {
       <Group justify="flex-end">
         <Button
           leftSection={<Send size={14} />}
-          disabled={!found}
+          disabled={!parsed}
           loading={send.isPending}
           onClick={submit}
         >
@@ -81,7 +83,7 @@ function Mapping({ target, elements }: { target: Target; elements: unknown[] }) 
   const { data } = useQuery(runnableQuery(target))
   if (!data) return null
   const definitions = data.arguments
-  const places = definitions ? mapped(definitions, elements) : []
+  const places = definitions ? mapPayload(definitions, elements) : []
   const over = definitions ? Math.max(0, elements.length - definitions.length) : 0
   return (
     <div>
@@ -121,7 +123,7 @@ function Mapping({ target, elements }: { target: Target; elements: unknown[] }) 
   )
 }
 
-function Got({ place }: { place: Place }) {
+function Got({ place }: { place: ArgumentSource }) {
   const t = useText()
   if (place.kind === 'missing')
     return (

@@ -8,22 +8,22 @@ import { type Webhook, webhookQuery } from '../../../api/queries/automation/webh
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
-import { useGo } from '../../../ui/AppLink'
-import { tellFailed } from '../../../ui/editConflict/EditConflict'
-import { FieldsMeanwhile } from '../../../ui/editConflict/FieldsConflict'
-import { useHeld } from '../../../ui/editConflict/heldVersion'
+import { useAppNavigate } from '../../../ui/AppLink'
+import { reportSaveError } from '../../../ui/editConflict/EditConflict'
+import { FieldsConflict } from '../../../ui/editConflict/FieldsConflict'
+import { useHeldVersion } from '../../../ui/editConflict/heldVersion'
 import { DeleteButton } from '../../../ui/form/EditForm'
-import { Unsaved } from '../../../ui/form/UnsavedChanges'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { UnsavedChanges } from '../../../ui/form/UnsavedChanges'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { Ago } from '../../../ui/state/Time'
 import { useWords } from '../../../ui/text'
-import { done } from '../../../ui/toast'
-import { Address } from '../form/WebhookAddress'
-import { type Draft, Fields } from '../form/WebhookFields'
+import { showSuccess } from '../../../ui/toast'
+import { WebhookAddress } from '../form/WebhookAddress'
+import { type WebhookDraft, WebhookFields } from '../form/WebhookFields'
 import { useText } from '../text'
 import { Deliveries } from './Deliveries'
-import { Test } from './TestCall'
+import { TestCall } from './TestCall'
 import '../webhooks.css'
 
 const webhookRoute = getRouteApi('/$customer/webhooks/$id')
@@ -33,48 +33,50 @@ export function WebhookPage() {
   const { id } = webhookRoute.useParams()
   const query = useQuery(webhookQuery(id))
   usePageTitle(query.data?.name ?? t.list, t.list)
-  return <Loaded query={query}>{(hook) => <Inside key={hook.id} hook={hook} />}</Loaded>
+  return <QueryResult query={query}>{(hook) => <Inside key={hook.id} hook={hook} />}</QueryResult>
 }
 
 function useSave(hook: Webhook) {
   const t = useText()
   const client = useQueryClient()
-  const held = useHeld(hook, pick)
-  const { base, isDirty, edits } = held
+  const heldVersion = useHeldVersion(hook, pick)
+  const { base, isDirty, edits } = heldVersion
   const again = () => void client.invalidateQueries({ queryKey: ['webhook', hook.id] })
   const save = useMutation({
     mutationFn: () => change(base, edits),
     onSuccess: (saved) => {
       client.setQueryData(webhookQuery(hook.id).queryKey, saved)
-      held.rebase(saved, false)
+      heldVersion.rebase(saved, false)
       void client.invalidateQueries({ queryKey: ['task'] })
-      done(t.saved)
+      showSuccess(t.saved)
     },
-    onError: (fault) => Object.keys(byField(fault)).length === 0 && tellFailed(fault, again),
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && reportSaveError(fault, again),
   })
-  const notice = <FieldsMeanwhile object="webhook" held={held} fieldsOf={pick} save={save} />
+  const notice = (
+    <FieldsConflict object="webhook" heldVersion={heldVersion} fieldsOf={pick} save={save} />
+  )
   return {
-    draft: held.values,
+    draft: heldVersion.values,
     isDirty,
     isBusy: save.isPending,
     errors: byField(save.error),
-    set: held.set,
+    set: heldVersion.set,
     submit: () => isDirty && !save.isPending && save.mutate(),
     notice,
   }
 }
 
-function pick({ name, enable, signature, tasks, workflows }: Webhook): Draft {
+function pick({ name, enable, signature, tasks, workflows }: Webhook): WebhookDraft {
   return { name, enable, signature, tasks, workflows }
 }
 
-function change(hook: Webhook, body: Partial<Draft>): Promise<Webhook> {
-  const asked = {
+function change(hook: Webhook, body: Partial<WebhookDraft>): Promise<Webhook> {
+  const request = {
     params: { path: { id: hook.id } },
     headers: { 'if-match': String(hook.version) },
     body,
   }
-  return ok<Webhook>(api.PATCH('/webhook/{id}', asked as never))
+  return ok<Webhook>(api.PATCH('/webhook/{id}', request as never))
 }
 
 function Inside({ hook }: { hook: Webhook }) {
@@ -118,16 +120,21 @@ function Inside({ hook }: { hook: Webhook }) {
       <div className="hooks-split">
         <Stack gap={12}>
           <Section title={t.definition} padded>
-            <Fields draft={form.draft} set={form.set} errors={form.errors} readOnly={!mayEdit} />
+            <WebhookFields
+              draft={form.draft}
+              set={form.set}
+              errors={form.errors}
+              readOnly={!mayEdit}
+            />
           </Section>
           <Section title={t.address} padded>
-            <Address hook={hook} />
+            <WebhookAddress hook={hook} />
           </Section>
         </Stack>
         <Stack gap={12}>
           {mayEdit ? (
             <Section title={t.test} padded>
-              <Test hook={hook} />
+              <TestCall hook={hook} />
             </Section>
           ) : null}
           <Section title={t.deliveries} padded={!mayEdit}>
@@ -135,18 +142,18 @@ function Inside({ hook }: { hook: Webhook }) {
           </Section>
         </Stack>
       </div>
-      <Unsaved when={form.isDirty && mayEdit} />
+      <UnsavedChanges when={form.isDirty && mayEdit} />
     </>
   )
 }
 
 function Remove({ hook }: { hook: Webhook }) {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const remove = async () => {
     await ok(api.DELETE('/webhook/{id}', { params: { path: { id: hook.id } } }))
-    done(t.deleted)
+    showSuccess(t.deleted)
     go('/webhooks')
     client.removeQueries({ queryKey: ['webhook', hook.id] })
     void client.invalidateQueries({ queryKey: ['webhook', 'list'] })

@@ -1,7 +1,7 @@
 import type { Argument } from '../../../ui/arguments/values'
 
 /** The elements of a payload: those of an array, or the one value. Null: no JSON. */
-export function elementsIn(text: string): { elements: unknown[]; isArray: boolean } | null {
+export function payloadElements(text: string): { elements: unknown[]; isArray: boolean } | null {
   if (!text.trim()) return { elements: [], isArray: true }
   try {
     const parsed: unknown = JSON.parse(text)
@@ -12,21 +12,21 @@ export function elementsIn(text: string): { elements: unknown[]; isArray: boolea
   }
 }
 
-export type Place =
+export type ArgumentSource =
   | { kind: 'given'; element: number; text: string }
   | { kind: 'fixed'; text: string }
   | { kind: 'missing' }
   | { kind: 'blank' }
 
 /** Element n is argument n, counted over all definitions; what goes beyond them is ignored. */
-export function mapped(definitions: Argument[], elements: unknown[]): Place[] {
-  return definitions.map((one, n): Place => {
-    if (one.type === 'fixed') return { kind: 'fixed', text: asText(one.value) }
+export function mapPayload(definitions: Argument[], elements: unknown[]): ArgumentSource[] {
+  return definitions.map((argument, n): ArgumentSource => {
+    if (argument.type === 'fixed') return { kind: 'fixed', text: asText(argument.value) }
     if (n < elements.length) {
-      const text = one.masked ? '***' : asText(elements[n])
+      const text = argument.masked ? '***' : asText(elements[n])
       return { kind: 'given', element: n, text }
     }
-    return { kind: one.required ? 'missing' : 'blank' }
+    return { kind: argument.required ? 'missing' : 'blank' }
   })
 }
 

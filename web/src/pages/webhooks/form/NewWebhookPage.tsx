@@ -7,38 +7,38 @@ import type { Webhook } from '../../../api/queries/automation/webhook'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
-import { useGo } from '../../../ui/AppLink'
-import { Empty } from '../../../ui/layout/EmptyState'
+import { useAppNavigate } from '../../../ui/AppLink'
+import { EmptyState } from '../../../ui/layout/EmptyState'
 import { Section } from '../../../ui/layout/Section'
 import { useWords } from '../../../ui/text'
-import { done, failed } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
-import { type Draft, Fields } from './WebhookFields'
+import { type WebhookDraft, WebhookFields } from './WebhookFields'
 import '../webhooks.css'
 
-const FIRST: Draft = { name: '', enable: true, signature: 'none', tasks: [], workflows: [] }
+const FIRST: WebhookDraft = { name: '', enable: true, signature: 'none', tasks: [], workflows: [] }
 
 export function NewWebhookPage() {
   const t = useText()
   usePageTitle(t.newWebhook)
   const mayEdit = useCan()('webhook.edit')
-  return mayEdit ? <Form /> : <Empty title={t.adminsEdit} />
+  return mayEdit ? <Form /> : <EmptyState title={t.adminsEdit} />
 }
 
 function Form() {
   const t = useText()
   const w = useWords()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const [draft, setDraft] = useState(FIRST)
   const create = useMutation({
     mutationFn: () => ok<Webhook>(api.POST('/webhook', { body: draft })),
-    onSuccess: (made) => {
+    onSuccess: (webhook) => {
       void client.invalidateQueries({ queryKey: ['webhook'] })
-      done(t.created)
-      go(`/webhooks/${made.id}`)
+      showSuccess(t.created)
+      go(`/webhooks/${webhook.id}`)
     },
-    onError: (fault) => Object.keys(byField(fault)).length === 0 && failed(fault),
+    onError: (fault) => Object.keys(byField(fault)).length === 0 && showError(fault),
   })
   const submit = () => !create.isPending && create.mutate()
   useKeys({ 'mod+s': submit, 'mod+Enter': submit })
@@ -51,7 +51,7 @@ function Form() {
       style={{ maxWidth: 640 }}
     >
       <Section title={t.newWebhook} padded>
-        <Fields
+        <WebhookFields
           draft={draft}
           set={(change) => setDraft((now) => ({ ...now, ...change }))}
           errors={byField(create.error)}

@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { actingFor, ROOT } from '../../../api/client'
+import { currentCustomer, ROOT } from '../../../api/client'
 import type { Webhook } from '../../../api/queries/automation/webhook'
 import { CopyField } from '../../../ui/form/CopyField'
 import { CallText } from '../../../ui/run/calls/CallText'
@@ -13,12 +13,12 @@ const HIDDEN = '••••••••'
 
 export function hookUrl(hook: Webhook, secret: string): string {
   const door = hook.signature === 'none' ? `trigger/secret/${secret}` : 'trigger/signed'
-  const query = `customer=${encodeURIComponent(actingFor())}`
+  const query = `customer=${encodeURIComponent(currentCustomer())}`
   return `${location.origin}${ROOT}webhook/${hook.id}/${door}?${query}`
 }
 
 /** The address to call. The secret in it is hidden until an admin asks for it. */
-export function Address({ hook }: { hook: Webhook }) {
+export function WebhookAddress({ hook }: { hook: Webhook }) {
   const t = useText()
   const [secret, setSecret] = useState('')
   const url = hookUrl(hook, secret || HIDDEN)

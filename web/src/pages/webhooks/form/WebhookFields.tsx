@@ -3,16 +3,16 @@ import type { Webhook } from '../../../api/queries/automation/webhook'
 import { keyOf, useTargets } from '../../../ui/run/targetList'
 import { useText } from '../text'
 
-export type Draft = Pick<Webhook, 'name' | 'enable' | 'signature' | 'tasks' | 'workflows'>
+export type WebhookDraft = Pick<Webhook, 'name' | 'enable' | 'signature' | 'tasks' | 'workflows'>
 
 interface Props {
-  draft: Draft
-  set: (change: Partial<Draft>) => void
+  draft: WebhookDraft
+  set: (change: Partial<WebhookDraft>) => void
   errors: Record<string, string>
   readOnly: boolean
 }
 
-export function Fields({ draft, set, errors, readOnly }: Props) {
+export function WebhookFields({ draft, set, errors, readOnly }: Props) {
   const t = useText()
   const all = useTargets()
   const chosen = [
@@ -39,7 +39,7 @@ export function Fields({ draft, set, errors, readOnly }: Props) {
         description={t.attachHint}
         searchable
         readOnly={readOnly}
-        data={all.map((one) => ({ value: keyOf(one), label: one.name }))}
+        data={all.map((target) => ({ value: keyOf(target), label: target.name }))}
         value={chosen}
         error={errors.tasks ?? errors.workflows}
         onChange={attach}

@@ -5,17 +5,17 @@ import { runsQuery, type Workflow } from '../../../api/queries/automation/workfl
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { dateTime } from '../../../lib/format'
-import { isOver, jobWord } from '../../../lib/state'
-import { Go } from '../../../ui/AppLink'
+import { isOver, jobStateText } from '../../../lib/state'
+import { AppLink } from '../../../ui/AppLink'
 import { FlowTable } from '../../../ui/graph/FlowTable'
 import { FlowView } from '../../../ui/graph/FlowView'
 import { draftOf, tasksOf, useSteps } from '../../../ui/graph/RunGraph'
-import { Editor } from '../editor/WorkflowEditor'
+import { WorkflowEditor } from '../editor/WorkflowEditor'
 import { useText } from '../text'
 import { useAddress } from './useAddress'
 
 /** The graph: to look at, with a run drawn over it, or to edit. */
-export function GraphTab({ workflow }: { workflow: Workflow }) {
+export function WorkflowGraphTab({ workflow }: { workflow: Workflow }) {
   const t = useText()
   const { search, go } = useAddress()
   const mayEdit = useCan()('workflow.edit')
@@ -27,7 +27,7 @@ export function GraphTab({ workflow }: { workflow: Workflow }) {
   useKeys(mayEdit ? { e: () => set({ edit: !search.edit }) } : {})
   if (search.edit && mayEdit)
     return (
-      <Editor
+      <WorkflowEditor
         workflow={workflow}
         onLeave={() => set({ edit: false })}
         isTable={!!search.table}
@@ -86,7 +86,7 @@ function RunPicker({
   const { runs, hasOlder } = useRuns(workflow.id)
   const options = runs.map((run) => ({
     value: run.id,
-    label: `${dateTime(run.creation_date)} · ${jobWord(run)}`,
+    label: `${dateTime(run.creation_date)} · ${jobStateText(run)}`,
   }))
   if (job && !runs.some((run) => run.id === job))
     options.push({ value: job, label: `#${job.slice(-6)}` })
@@ -120,12 +120,12 @@ function Picture({
   const { go } = useAddress()
   const { runs } = useRuns(workflow.id)
   // A run that is under way shows itself.
-  const shown = job ?? runs.find((run) => !isOver(run))?.id ?? null
-  const { states, jobsOf } = useSteps(workflow.id, shown)
+  const runId = job ?? runs.find((run) => !isOver(run))?.id ?? null
+  const { states, jobsOf } = useSteps(workflow.id, runId)
   const common = {
     draft: draftOf(workflow),
     tasks: tasksOf(workflow),
-    steps: shown ? states : undefined,
+    steps: runId ? states : undefined,
   }
   const pageOf = new Map(
     workflow.graph.nodes?.map((node) => [
@@ -136,7 +136,7 @@ function Picture({
   const open = (node: string | null) => {
     if (!node) return
     const run = jobsOf.get(node)?.at(-1)
-    if (shown && !run) return
+    if (runId && !run) return
     go(run ? `/jobs/${run}` : (pageOf.get(node) ?? ''))
   }
   if (!isTable) return <FlowView {...common} onSelect={open} />
@@ -146,8 +146,8 @@ function Picture({
       actions={(node) => {
         const runs = jobsOf.get(node) ?? []
         if (runs.length > 1) return <Visits jobs={runs} />
-        if (runs.length) return <Go to={`/jobs/${runs[0]}`}>{t.openJob}</Go>
-        return shown ? <Text size="xs">{t.notRun}</Text> : null
+        if (runs.length) return <AppLink to={`/jobs/${runs[0]}`}>{t.openJob}</AppLink>
+        return runId ? <Text size="xs">{t.notRun}</Text> : null
       }}
     />
   )
@@ -159,9 +159,9 @@ function Visits({ jobs }: { jobs: string[] }) {
   return (
     <Group gap={8} wrap="wrap">
       {jobs.map((job, n) => (
-        <Go key={job} to={`/jobs/${job}`}>
+        <AppLink key={job} to={`/jobs/${job}`}>
           {t.visit(n + 1)}
-        </Go>
+        </AppLink>
       ))}
     </Group>
   )

@@ -3,25 +3,25 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { Ban, ListChecks, RotateCcw } from 'lucide-react'
 import { api, ok, type Shape } from '../../../api/client'
 import { runsQuery, type Workflow } from '../../../api/queries/automation/workflow'
-import { isOver, jobLook, jobWord } from '../../../lib/state'
-import { Go } from '../../../ui/AppLink'
-import { Empty } from '../../../ui/layout/EmptyState'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { isOver, jobLook, jobStateText } from '../../../lib/state'
+import { AppLink } from '../../../ui/AppLink'
+import { EmptyState } from '../../../ui/layout/EmptyState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
-import { More } from '../../../ui/list/LoadMore'
+import { LoadMore } from '../../../ui/list/LoadMore'
 import { useMayRun } from '../../../ui/run/target'
 import { StateIcon } from '../../../ui/state/StateIcon'
-import { Ago, Lasting } from '../../../ui/state/Time'
-import { done, failed } from '../../../ui/toast'
+import { Ago, Duration } from '../../../ui/state/Time'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
-export function JobsTab({ workflow }: { workflow: Workflow }) {
+export function WorkflowJobsTab({ workflow }: { workflow: Workflow }) {
   const t = useText()
   const runs = useInfiniteQuery(runsQuery(workflow.id))
   const all = runs.data?.pages.flat() ?? []
   return (
     <Section title={t.jobs}>
-      <Loaded query={runs}>
+      <QueryResult query={runs}>
         {() =>
           all.length ? (
             <div role="list">
@@ -30,13 +30,13 @@ export function JobsTab({ workflow }: { workflow: Workflow }) {
               ))}
             </div>
           ) : (
-            <Empty icon={ListChecks} title={t.noJobs}>
+            <EmptyState icon={ListChecks} title={t.noJobs}>
               {t.noJobsBody}
-            </Empty>
+            </EmptyState>
           )
         }
-      </Loaded>
-      <More query={runs} />
+      </QueryResult>
+      <LoadMore query={runs} />
     </Section>
   )
 }
@@ -49,32 +49,32 @@ function RunRow({ workflow, run }: { workflow: Workflow; run: Shape<'JobRecord'>
   const settle = () => client.invalidateQueries({ queryKey: ['job'] })
   const cancel = useMutation({
     mutationFn: () => ok(api.PUT('/workflows/{id}/job/{workflow_job_id}/cancel', { params })),
-    onError: failed,
+    onError: showError,
     onSettled: settle,
   })
   const restart = useMutation({
     mutationFn: () => ok(api.PUT('/workflows/{id}/job/{workflow_job_id}/restart', { params })),
-    onError: failed,
-    onSuccess: () => done(t.restarted),
+    onError: showError,
+    onSuccess: () => showSuccess(t.restarted),
     onSettled: settle,
   })
   const isBad = isOver(run) && run.state !== 'normal' && run.state !== 'success'
   return (
     <div role="listitem" className="row flow-runs" data-row>
-      <StateIcon look={jobLook(run)} title={jobWord(run)} />
+      <StateIcon look={jobLook(run)} title={jobStateText(run)} />
       <div className="clip">
-        <Go
+        <AppLink
           to={`/workflows/${workflow.id}/graph`}
           search={{ job: run.id }}
           className="flow-name clip"
         >
-          {jobWord(run)} · {run.user.username || run.origin}
-        </Go>
+          {jobStateText(run)} · {run.user.username || run.origin}
+        </AppLink>
         <Text size="xs" c="dimmed" component="div">
           <Ago at={run.creation_date} /> · <code>{run.id.slice(-6)}</code>
         </Text>
       </div>
-      <Lasting from={run.creation_date} to={run.ended_at} />
+      <Duration from={run.creation_date} to={run.ended_at} />
       {!isOver(run) ? (
         <Button
           size="compact-xs"

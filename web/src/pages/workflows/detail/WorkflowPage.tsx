@@ -9,7 +9,7 @@ import { useText as useAppText } from '../../../app/text'
 import { usePageTitle } from '../../../app/title'
 import { AclPanel } from '../../../ui/acl/AclPanel'
 import { Changes } from '../../../ui/history/Changes'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { useTabInView } from '../../../ui/layout/useTabInView'
 import { ApiPanel } from '../../../ui/run/calls/ApiPanel'
@@ -18,10 +18,10 @@ import { useMayRun } from '../../../ui/run/target'
 import { TABS, type Tab } from '../search'
 import { useText } from '../text'
 import { useAddress } from './useAddress'
-import { GraphTab } from './WorkflowGraphTab'
-import { JobsTab } from './WorkflowJobsTab'
-import { SettingsTab } from './WorkflowSettingsTab'
-import { TriggersTab } from './WorkflowTriggersTab'
+import { WorkflowGraphTab } from './WorkflowGraphTab'
+import { WorkflowJobsTab } from './WorkflowJobsTab'
+import { WorkflowSettingsTab } from './WorkflowSettingsTab'
+import { WorkflowTriggersTab } from './WorkflowTriggersTab'
 import '../workflows.css'
 
 export function WorkflowPage() {
@@ -29,8 +29,8 @@ export function WorkflowPage() {
   const workflow = useQuery(workflowQuery(id))
   const { workflows } = useAppText()
   usePageTitle(workflow.data?.name ?? workflows, workflows)
-  const here = TABS.find((one) => one === tab) ?? 'graph'
-  return <Loaded query={workflow}>{(it) => <Page workflow={it} tab={here} />}</Loaded>
+  const here = TABS.find((name) => name === tab) ?? 'graph'
+  return <QueryResult query={workflow}>{(data) => <Page workflow={data} tab={here} />}</QueryResult>
 }
 
 function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
@@ -43,8 +43,8 @@ function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
   const { run, ...rest } = search
   const openRun = () => go(`${home}/${tab}`, { ...rest, run: true })
   useKeys(mayRun ? { r: openRun } : {})
-  const tabs = TABS.filter((one) =>
-    one === 'api' ? can('task.run') : one === 'access' ? can('task.access') : true,
+  const tabs = TABS.filter((name) =>
+    name === 'api' ? can('task.run') : name === 'access' ? can('task.access') : true,
   )
   return (
     <div className="flow-page">
@@ -62,16 +62,16 @@ function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
       </Group>
       <Tabs value={tab} onChange={(next) => next && go(`${home}/${next}`)}>
         <Tabs.List ref={list}>
-          {tabs.map((one) => (
-            <Tabs.Tab key={one} value={one}>
-              {t.tabs[one]}
+          {tabs.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {t.tabs[name]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
       </Tabs>
-      {tab === 'graph' ? <GraphTab key={workflow.id} workflow={workflow} /> : null}
-      {tab === 'jobs' ? <JobsTab workflow={workflow} /> : null}
-      {tab === 'triggers' ? <TriggersTab key={workflow.id} workflow={workflow} /> : null}
+      {tab === 'graph' ? <WorkflowGraphTab key={workflow.id} workflow={workflow} /> : null}
+      {tab === 'jobs' ? <WorkflowJobsTab workflow={workflow} /> : null}
+      {tab === 'triggers' ? <WorkflowTriggersTab key={workflow.id} workflow={workflow} /> : null}
       {tab === 'access' ? (
         <Section title={t.tabs.access} padded>
           <AclPanel object="workflow" id={workflow.id} />
@@ -87,7 +87,7 @@ function Page({ workflow, tab }: { workflow: Workflow; tab: Tab }) {
           <Changes object="workflow" id={workflow.id} />
         </Section>
       ) : null}
-      {tab === 'settings' ? <SettingsTab key={workflow.id} workflow={workflow} /> : null}
+      {tab === 'settings' ? <WorkflowSettingsTab key={workflow.id} workflow={workflow} /> : null}
       <RunDialog
         target={{ kind: 'workflow', id: workflow.id, name: workflow.name }}
         opened={!!run && mayRun}

@@ -6,11 +6,11 @@ import { byField } from '../../../api/errors'
 import type { Workflow } from '../../../api/queries/automation/workflow'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
-import { useGo } from '../../../ui/AppLink'
-import { Confirm } from '../../../ui/form/ConfirmDialog'
+import { useAppNavigate } from '../../../ui/AppLink'
+import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
 import { Section } from '../../../ui/layout/Section'
 import { useWords } from '../../../ui/text'
-import { failed } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
 import { useText } from '../text'
 import { useWorkflowForm } from './useWorkflowForm'
 
@@ -22,12 +22,12 @@ const settingsOf = ({ name, description, tags, enable, multitasking }: Workflow)
   multitasking,
 })
 
-export function SettingsTab({ workflow }: { workflow: Workflow }) {
+export function WorkflowSettingsTab({ workflow }: { workflow: Workflow }) {
   const t = useText()
   const w = useWords()
   const mayEdit = useCan()('workflow.edit')
   const form = useWorkflowForm(workflow, settingsOf)
-  const { values: it, set } = form
+  const { values, set } = form
   useKeys(mayEdit ? { 'mod+s': () => form.submit() } : {})
   const faults = byField(form.error)
   return (
@@ -44,7 +44,7 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
             required
             label={t.nameField}
             disabled={!mayEdit}
-            value={it.name}
+            value={values.name}
             error={faults.name}
             onChange={(event) => set({ name: event.currentTarget.value })}
           />
@@ -53,27 +53,27 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
             minRows={2}
             label={t.descriptionField}
             disabled={!mayEdit}
-            value={it.description}
+            value={values.description}
             onChange={(event) => set({ description: event.currentTarget.value })}
           />
           <TagsInput
             label={t.tags}
             disabled={!mayEdit}
-            value={it.tags}
+            value={values.tags}
             onChange={(next) => set({ tags: next })}
           />
           <Switch
             label={t.enabled}
             description={t.enabledHelp}
             disabled={!mayEdit}
-            checked={it.enable}
+            checked={values.enable}
             onChange={(event) => set({ enable: event.currentTarget.checked })}
           />
           <Switch
             label={t.multitasking}
             description={t.multitaskingHelp}
             disabled={!mayEdit}
-            checked={it.multitasking}
+            checked={values.multitasking}
             onChange={(event) => set({ multitasking: event.currentTarget.checked })}
           />
           <Group>
@@ -91,12 +91,12 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
 function Remove({ workflow }: { workflow: Workflow }) {
   const t = useText()
   const w = useWords()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
-  const [asked, setAsked] = useState(false)
+  const [isAsking, setAsked] = useState(false)
   const remove = useMutation({
     mutationFn: () => ok(api.DELETE('/workflows/{id}', { params: { path: { id: workflow.id } } })),
-    onError: failed,
+    onError: showError,
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: ['workflow', 'list'] })
       go('/workflows')
@@ -107,8 +107,8 @@ function Remove({ workflow }: { workflow: Workflow }) {
       <Button variant="default" c="var(--mantine-color-error)" onClick={() => setAsked(true)}>
         {t.deleteIt}
       </Button>
-      <Confirm
-        opened={asked}
+      <ConfirmDialog
+        opened={isAsking}
         title={w.reallyDelete(workflow.name)}
         action={t.deleteIt}
         busy={remove.isPending}
@@ -116,7 +116,7 @@ function Remove({ workflow }: { workflow: Workflow }) {
         onConfirm={remove.mutate}
       >
         {t.deleteBody}
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

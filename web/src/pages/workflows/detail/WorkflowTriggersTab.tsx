@@ -1,6 +1,6 @@
 import { Button, Group, MultiSelect, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { startersQuery } from '../../../api/queries/automation/task'
+import { triggersQuery } from '../../../api/queries/automation/task'
 import type { Workflow } from '../../../api/queries/automation/workflow'
 import { useCan } from '../../../app/session'
 import { Section } from '../../../ui/layout/Section'
@@ -8,11 +8,11 @@ import { useWords } from '../../../ui/text'
 import { useText } from '../text'
 import { useWorkflowForm } from './useWorkflowForm'
 
-export function TriggersTab({ workflow }: { workflow: Workflow }) {
+export function WorkflowTriggersTab({ workflow }: { workflow: Workflow }) {
   const t = useText()
   const w = useWords()
   const mayEdit = useCan()('workflow.edit')
-  const { data: events = [] } = useQuery(startersQuery)
+  const { data: events = [] } = useQuery(triggersQuery)
   const form = useWorkflowForm(workflow, ({ triggers }) => ({ triggers }))
   const chosen = form.values.triggers
   return (

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, ok, type Shape } from '../../../api/client'
 import { type Workflow, workflowQuery } from '../../../api/queries/automation/workflow'
-import { tellFailed } from '../../../ui/editConflict/EditConflict'
-import { FieldsMeanwhile } from '../../../ui/editConflict/FieldsConflict'
-import { useHeld } from '../../../ui/editConflict/heldVersion'
-import { done } from '../../../ui/toast'
+import { reportSaveError } from '../../../ui/editConflict/EditConflict'
+import { FieldsConflict } from '../../../ui/editConflict/FieldsConflict'
+import { useHeldVersion } from '../../../ui/editConflict/heldVersion'
+import { showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
 type Body = Shape<'WorkflowBody'>
@@ -24,10 +24,10 @@ export function useSaveWorkflow() {
       ),
     onSuccess: (next) => {
       client.setQueryData(workflowQuery(next.id).queryKey, next)
-      done(t.saved)
+      showSuccess(t.saved)
     },
     onError: (fault) =>
-      tellFailed(fault, () => void client.invalidateQueries({ queryKey: ['workflow'] })),
+      reportSaveError(fault, () => void client.invalidateQueries({ queryKey: ['workflow'] })),
   })
 }
 
@@ -36,17 +36,19 @@ export function useWorkflowForm<V extends Body>(
   workflow: Workflow,
   fieldsOf: (workflow: Workflow) => V,
 ) {
-  const held = useHeld(workflow, fieldsOf)
+  const heldVersion = useHeldVersion(workflow, fieldsOf)
   const save = useSaveWorkflow()
   return {
-    ...held,
+    ...heldVersion,
     error: save.error,
     isBusy: save.isPending,
     submit: () =>
       save.mutate(
-        { base: held.base, body: held.values },
-        { onSuccess: (next) => held.rebase(next, false) },
+        { base: heldVersion.base, body: heldVersion.values },
+        { onSuccess: (next) => heldVersion.rebase(next, false) },
       ),
-    notice: <FieldsMeanwhile object="workflow" held={held} fieldsOf={fieldsOf} save={save} />,
+    notice: (
+      <FieldsConflict object="workflow" heldVersion={heldVersion} fieldsOf={fieldsOf} save={save} />
+    ),
   }
 }

@@ -9,10 +9,10 @@ interface Props {
 }
 
 /** How often a connection may be followed in one run. */
-export function BoundInput({ value, onChange, size }: Props) {
+export function VisitLimitInput({ value, onChange, size }: Props) {
   const t = useText()
   // While somebody types the field may be empty; what was meant shows when it is left.
-  const [said, setSaid] = useState<number | string>(value ?? '')
+  const [text, setSaid] = useState<number | string>(value ?? '')
   useEffect(() => setSaid(value ?? ''), [value])
   return (
     <NumberInput
@@ -23,13 +23,13 @@ export function BoundInput({ value, onChange, size }: Props) {
       max={100}
       allowDecimal={false}
       clampBehavior="strict"
-      value={said}
+      value={text}
       onChange={(most) => {
         setSaid(most)
         if (Number(most) >= 1) onChange(Number(most))
       }}
       onBlur={() => {
-        if (said !== '') return
+        if (text !== '') return
         onChange(null)
         setSaid(value ?? '')
       }}

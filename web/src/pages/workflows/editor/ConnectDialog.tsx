@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { FormDialog } from '../../../ui/form/FormDialog'
 import { type Draft, type Edge, isEndless, ROUNDS, withBound } from '../../../ui/graph/graphDraft'
 import { useText } from '../text'
-import { BoundInput } from './BoundInput'
+import { VisitLimitInput } from './BoundInput'
 
 /** Ends that every step can have. */
 export const EVENTS = ['success', 'failure', 'timeout', 'canceled', 'always']
@@ -55,7 +55,7 @@ export function ConnectDialog({ opened, draft, onClose, onConnect }: Props) {
         value={target}
         onChange={setTarget}
       />
-      {goesRound ? <BoundInput value={most} onChange={(next) => setMost(next ?? 1)} /> : null}
+      {goesRound ? <VisitLimitInput value={most} onChange={(next) => setMost(next ?? 1)} /> : null}
     </FormDialog>
   )
 }

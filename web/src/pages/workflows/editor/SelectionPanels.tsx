@@ -11,7 +11,7 @@ import {
   type Draft,
   type Edge,
   faultOf,
-  isRound,
+  isLoop,
   type Node,
   replacedEdge,
   withBound,
@@ -20,9 +20,9 @@ import {
   withoutNode,
 } from '../../../ui/graph/graphDraft'
 import { edgeText, useText as useGraphText } from '../../../ui/graph/text'
-import { failed } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
 import { useText } from '../text'
-import { BoundInput } from './BoundInput'
+import { VisitLimitInput } from './BoundInput'
 import { EVENTS } from './ConnectDialog'
 
 interface StepProps {
@@ -130,7 +130,7 @@ export function EdgePanel({ edge, draft, onChange }: EdgeProps) {
   const t = useText()
   const put = (next: Edge) => {
     const fault = faultOf(withoutEdge(draft, edge), next)
-    if (fault) failed(new Error(t.faults[fault]))
+    if (fault) showError(new Error(t.faults[fault]))
     else onChange(replacedEdge(draft, edge, next), next)
   }
   return (
@@ -146,8 +146,8 @@ export function EdgePanel({ edge, draft, onChange }: EdgeProps) {
         value={edge.on ?? 'success'}
         onChange={(on) => put({ ...edge, on })}
       />
-      {edge.max_visits || isRound(draft, edge) ? (
-        <BoundInput
+      {edge.max_visits || isLoop(draft, edge) ? (
+        <VisitLimitInput
           size="xs"
           value={edge.max_visits ?? null}
           onChange={(most) => put(withBound(edge, most))}

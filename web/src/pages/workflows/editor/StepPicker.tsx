@@ -13,11 +13,11 @@ interface Props {
 }
 
 /** What a new step runs: a task, or another workflow. */
-export function TaskPicker({ opened, tasks, workflows, onClose, onPick }: Props) {
+export function StepPicker({ opened, tasks, workflows, onClose, onPick }: Props) {
   const t = useText()
   const [id, setId] = useState<string | null>(null)
-  const task = tasks.find((one) => one.id === id)
-  const workflow = workflows.find((one) => one.id === id)
+  const task = tasks.find((candidate) => candidate.id === id)
+  const workflow = workflows.find((candidate) => candidate.id === id)
   const runs: Runs | undefined = task ?? (workflow && { ...workflow, isWorkflow: true })
   return (
     <FormDialog
@@ -40,14 +40,14 @@ export function TaskPicker({ opened, tasks, workflows, onClose, onPick }: Props)
         data={[
           {
             group: t.tasksGroup,
-            items: tasks.map((one) => ({
-              value: one.id,
-              label: one.hostname ? `${one.name} · ${one.hostname}` : one.name,
+            items: tasks.map((task) => ({
+              value: task.id,
+              label: task.hostname ? `${task.name} · ${task.hostname}` : task.name,
             })),
           },
           {
             group: t.workflowsGroup,
-            items: workflows.map((one) => ({ value: one.id, label: one.name })),
+            items: workflows.map((workflow) => ({ value: workflow.id, label: workflow.name })),
           },
         ]}
         value={id}

@@ -16,9 +16,9 @@ import { taskNamesQuery } from '../../../api/queries/automation/task'
 import type { Workflow } from '../../../api/queries/automation/workflow'
 import { workflowNamesQuery } from '../../../api/queries/automation/workflowNames'
 import { useKeys } from '../../../app/keys'
-import { Meanwhile } from '../../../ui/editConflict/EditConflict'
+import { EditConflict } from '../../../ui/editConflict/EditConflict'
 import { DiffView } from '../../../ui/editor/DiffView'
-import { Unsaved } from '../../../ui/form/UnsavedChanges'
+import { UnsavedChanges } from '../../../ui/form/UnsavedChanges'
 import { FlowTable } from '../../../ui/graph/FlowTable'
 import { FlowView } from '../../../ui/graph/FlowView'
 import {
@@ -28,7 +28,7 @@ import {
   isEndless,
   ROUNDS,
   textOf,
-  unreached,
+  unreachableNodes,
   withBound,
   withChange,
   withEdge,
@@ -39,12 +39,12 @@ import {
 import { draftOf } from '../../../ui/graph/RunGraph'
 import { useUndo } from '../../../ui/graph/undo'
 import { useWords } from '../../../ui/text'
-import { failed } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
 import { useSaveWorkflow } from '../detail/useWorkflowForm'
 import { useText } from '../text'
 import { ConnectDialog } from './ConnectDialog'
 import { EdgePanel, StepPanel } from './SelectionPanels'
-import { TaskPicker } from './StepPicker'
+import { StepPicker } from './StepPicker'
 
 interface Props {
   workflow: Workflow
@@ -54,7 +54,7 @@ interface Props {
 }
 
 /** The graph under the pen, by mouse or by keyboard alone. */
-export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
+export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
   const t = useText()
   const w = useWords()
   const draft = useUndo<Draft>(draftOf(workflow))
@@ -66,7 +66,7 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
   const { data: tasks = [] } = useQuery(taskNamesQuery)
   const { data: all = [] } = useQuery(workflowNamesQuery)
   // A workflow cannot run itself; longer circles are refused when it is saved.
-  const workflows = all.filter((one) => one.id !== workflow.id)
+  const workflows = all.filter((other) => other.id !== workflow.id)
   const isChanged = draft.now !== began.graph
   const isOlder = workflow.version > began.workflow.version
   const differs = isOlder && textOf(draftOf(workflow)) !== textOf(draftOf(began.workflow))
@@ -99,11 +99,11 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
   }
   const connect = (next: Edge) => {
     const fault = faultOf(draft.now, next)
-    if (fault) failed(new Error(t.faults[fault]))
+    if (fault) showError(new Error(t.faults[fault]))
     else draft.set(withEdge(draft.now, next))
     return fault === null
   }
-  const lonely = unreached(draft.now)
+  const lonely = unreachableNodes(draft.now)
   const maySave = isChanged && draft.now.nodes.length > 0 && lonely.length === 0
   useKeys({
     'mod+s': () => maySave && send(),
@@ -112,7 +112,7 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
   })
   const names = new Map([
     ...tasks.map((task) => [task.id, { name: task.name, detail: task.hostname }] as const),
-    ...workflows.map((one) => [one.id, { name: one.name, detail: '' }] as const),
+    ...workflows.map((other) => [other.id, { name: other.name, detail: '' }] as const),
   ])
   const chosen = draft.now.nodes.find((node) => node.id === step)
   const pick = (node: string | null) => {
@@ -125,7 +125,7 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
   }
   return (
     <Paper withBorder className="flow-board">
-      <Unsaved when={isChanged} />
+      <UnsavedChanges when={isChanged} />
       <Group className="head" wrap="wrap">
         <Button variant="default" leftSection={<Plus size={14} />} onClick={() => setAdding(true)}>
           {t.addStep}
@@ -172,7 +172,7 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
         </Group>
       </Group>
       {theirs ? (
-        <Meanwhile
+        <EditConflict
           object="workflow"
           id={workflow.id}
           version={theirs.version}
@@ -185,7 +185,7 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
             after={textOf(draftOf(theirs))}
             label={t.tabs.graph}
           />
-        </Meanwhile>
+        </EditConflict>
       ) : null}
       {lonely.length ? (
         <Alert color="orange" p="xs">
@@ -251,7 +251,7 @@ export function Editor({ workflow, isTable, onTable, onLeave }: Props) {
           ) : null}
         </aside>
       </div>
-      <TaskPicker
+      <StepPicker
         opened={adding}
         tasks={tasks}
         workflows={workflows}

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import type { Workflow } from '../../../api/queries/automation/workflow'
-import { mini, STEP } from './miniLayout'
+import { miniLayout, STEP } from './miniLayout'
 
 const DOT = STEP / 2
 const TALLEST = 3 * STEP
@@ -8,8 +8,8 @@ const TALLEST = 3 * STEP
 /** A workflow in little, to know it again by. What it says, the number of steps says in words. */
 export function MiniGraph({ workflow }: { workflow: Workflow }) {
   const { start, graph } = workflow
-  const { dots, lines, width, height, left } = useMemo(
-    () => mini({ start, nodes: graph.nodes ?? [], edges: graph.edges ?? [] }),
+  const { dots, lines, width, height, hidden } = useMemo(
+    () => miniLayout({ start, nodes: graph.nodes ?? [], edges: graph.edges ?? [] }),
     [start, graph],
   )
   const scale = Math.min(1, TALLEST / height)
@@ -38,7 +38,7 @@ export function MiniGraph({ workflow }: { workflow: Workflow }) {
           />
         ))}
       </svg>
-      {left > 0 ? `+${left}` : null}
+      {hidden > 0 ? `+${hidden}` : null}
     </span>
   )
 }

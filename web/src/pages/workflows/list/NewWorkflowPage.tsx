@@ -5,11 +5,11 @@ import { api, ok, type Shape } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { taskNamesQuery } from '../../../api/queries/automation/task'
 import { usePageTitle } from '../../../app/title'
-import { useGo } from '../../../ui/AppLink'
+import { useAppNavigate } from '../../../ui/AppLink'
 import { type Draft, withEdge, withNode } from '../../../ui/graph/graphDraft'
-import { Only } from '../../../ui/IfAllowed'
+import { IfAllowed } from '../../../ui/IfAllowed'
 import { Section } from '../../../ui/layout/Section'
-import { failed } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
 import { useText } from '../text'
 
 /** Tasks one after the other: the simplest graph, to be changed in the editor. */
@@ -25,18 +25,18 @@ function chain(tasks: Shape<'TaskRecord'>[]): Draft {
   )
 }
 
-export function NewPage() {
+export function NewWorkflowPage() {
   usePageTitle(useText().newTitle)
   return (
-    <Only act="workflow.edit">
+    <IfAllowed act="workflow.edit">
       <Form />
-    </Only>
+    </IfAllowed>
   )
 }
 
 function Form() {
   const t = useText()
-  const go = useGo()
+  const go = useAppNavigate()
   const client = useQueryClient()
   const { data: tasks } = useQuery(taskNamesQuery)
   const [name, setName] = useState('')
@@ -48,10 +48,10 @@ function Form() {
       )
       return ok(api.POST('/workflows', { body: { name, start, graph: { nodes, edges } } }))
     },
-    onError: failed,
-    onSuccess: (made) => {
+    onError: showError,
+    onSuccess: (workflow) => {
       void client.invalidateQueries({ queryKey: ['workflow', 'list'] })
-      go(`/workflows/${made.id}/graph`, { edit: true })
+      go(`/workflows/${workflow.id}/graph`, { edit: true })
     },
   })
   const faults = byField(make.error)

@@ -5,21 +5,21 @@ import { useEffect, useMemo, useState } from 'react'
 import type { Shape } from '../../../api/client'
 import { type Workflow, workflowLinesQuery } from '../../../api/queries/automation/workflow'
 import { workflowNamesQuery } from '../../../api/queries/automation/workflowNames'
-import { useAfter } from '../../../api/refetchOnEvents'
+import { useRefetchOnEvents } from '../../../api/refetchOnEvents'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { useText as useAppText } from '../../../app/text'
 import { usePageTitle } from '../../../app/title'
-import { jobLook, jobWord, type Look } from '../../../lib/state'
-import { Go, useGo } from '../../../ui/AppLink'
-import { Empty } from '../../../ui/layout/EmptyState'
-import { Loaded } from '../../../ui/layout/QueryResult'
+import { jobLook, jobStateText, type Look } from '../../../lib/state'
+import { AppLink, useAppNavigate } from '../../../ui/AppLink'
+import { EmptyState } from '../../../ui/layout/EmptyState'
+import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
-import { More } from '../../../ui/list/LoadMore'
+import { LoadMore } from '../../../ui/list/LoadMore'
 import { useRowKeys } from '../../../ui/list/rowKeys'
-import { Find, NoneFits, useSought } from '../../../ui/list/SearchField'
+import { NoMatches, SearchField, useListSearch } from '../../../ui/list/SearchField'
 import { RunDialog } from '../../../ui/run/RunDialog'
-import { Beats } from '../../../ui/state/CheckStrip'
+import { CheckStrip } from '../../../ui/state/CheckStrip'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago } from '../../../ui/state/Time'
 import { useText } from '../text'
@@ -35,13 +35,13 @@ export function WorkflowsPage() {
   const t = useText()
   const { workflows: title } = useAppText()
   usePageTitle(title)
-  const go = useGo()
+  const go = useAppNavigate()
   const lines = useInfiniteQuery(workflowLinesQuery)
-  useAfter(['job'], ['workflow', 'list'])
+  useRefetchOnEvents(['job'], ['workflow', 'list'])
   const total = lines.data?.pages[0]?.total ?? 0
-  const shown = lines.data?.pages.flatMap((page) => page.rows) ?? []
+  const rows = lines.data?.pages.flatMap((page) => page.rows) ?? []
   const mayEdit = useCan()('workflow.edit')
-  const { wanted, isIn } = useSought()
+  const { filterText, isIn } = useListSearch()
   const wholes = useWholes()
   const [running, setRunning] = useState<Line | null>(null)
   useKeys(mayEdit ? { c: () => go('/workflows/new') } : {})
@@ -56,11 +56,11 @@ export function WorkflowsPage() {
     </Button>
   )
   // Who looks for one means all of them, not those that are there by chance.
-  const isShort = wanted !== '' && lines.hasNextPage && !lines.isFetching && !lines.isError
+  const isShort = filterText !== '' && lines.hasNextPage && !lines.isFetching && !lines.isError
   useEffect(() => {
     if (isShort) void lines.fetchNextPage()
   }, [isShort, lines.fetchNextPage])
-  const fitting = shown.filter((line) => isIn([line.name, ...line.tags].join(' ')))
+  const fitting = rows.filter((line) => isIn([line.name, ...line.tags].join(' ')))
   // Before all of them are here nobody knows that none fits.
   const isNone = fitting.length === 0 && !lines.hasNextPage
   return (
@@ -68,35 +68,35 @@ export function WorkflowsPage() {
       title={t.count(total)}
       right={
         <>
-          <Find label={t.find} />
+          <SearchField label={t.find} />
           {create}
         </>
       }
     >
-      <Loaded query={lines}>
+      <QueryResult query={lines}>
         {() =>
-          shown.length && isNone ? (
-            <NoneFits />
-          ) : shown.length ? (
+          rows.length && isNone ? (
+            <NoMatches />
+          ) : rows.length ? (
             <div role="list">
               {fitting.map((line) => (
                 <Row
                   key={line.id}
                   line={line}
-                  whole={wholes.get(line.id)}
+                  workflow={wholes.get(line.id)}
                   onRun={() => setRunning(line)}
                 />
               ))}
             </div>
           ) : (
-            <Empty icon={Icon} title={t.none}>
+            <EmptyState icon={Icon} title={t.none}>
               <p>{t.noneBody}</p>
               {create}
-            </Empty>
+            </EmptyState>
           )
         }
-      </Loaded>
-      <More query={lines} left={total - shown.length} onSight />
+      </QueryResult>
+      <LoadMore query={lines} remaining={total - rows.length} onSight />
       {running ? (
         <RunDialog
           target={{ kind: 'workflow', id: running.id, name: running.name }}
@@ -111,33 +111,33 @@ export function WorkflowsPage() {
 /** The rows have no graphs: those come a moment later, for the pictures. */
 function useWholes(): Map<string, Workflow> {
   const { data } = useQuery(workflowNamesQuery)
-  return useMemo(() => new Map(data?.map((one) => [one.id, one])), [data])
+  return useMemo(() => new Map(data?.map((workflow) => [workflow.id, workflow])), [data])
 }
 
 interface RowProps {
   line: Line
-  whole?: Workflow
+  workflow?: Workflow
   onRun: () => void
 }
 
-function Row({ line, whole, onRun }: RowProps) {
+function Row({ line, workflow, onRun }: RowProps) {
   const t = useText()
   const last = line.last_job
   return (
     <div role="listitem" className="row flow-row" data-row>
-      {last ? <StateIcon look={jobLook(last)} title={jobWord(last)} /> : <span />}
+      {last ? <StateIcon look={jobLook(last)} title={jobStateText(last)} /> : <span />}
       <Box miw={0}>
-        <Go to={`/workflows/${line.id}`} className="clip flow-name">
+        <AppLink to={`/workflows/${line.id}`} className="clip flow-name">
           {line.name}
-        </Go>
+        </AppLink>
         <Text size="xs" c="dimmed" className="clip">
           {[t.steps(line.steps), line.tags.join(', ')].filter(Boolean).join(' · ')}{' '}
           {line.enable ? null : <Badge size="xs">{t.disabled}</Badge>}
         </Text>
       </Box>
-      <div className="hide-md">{whole ? <MiniGraph workflow={whole} /> : null}</div>
+      <div className="hide-md">{workflow ? <MiniGraph workflow={workflow} /> : null}</div>
       <Box className="hide-sm">
-        <Beats
+        <CheckStrip
           data={[...line.beats].map((letter) => BEATS[letter] ?? 'stop')}
           label={t.beats(line.name)}
         />

@@ -7,12 +7,12 @@ interface Dot {
 }
 
 /** A graph in little: where its steps stand, which are connected, how many are left out. */
-export interface Mini {
+export interface MiniLayout {
   dots: Dot[]
   lines: [Dot, Dot][]
   width: number
   height: number
-  left: number
+  hidden: number
 }
 
 export const STEP = 12
@@ -20,10 +20,10 @@ const MOST = 12
 const MOST_OF_LAYER = 4
 
 /** Steps in layers from left to right, those of one layer below each other. */
-export function mini(draft: Draft): Mini {
+export function miniLayout(draft: Draft): MiniLayout {
   const layers = layersOf(draft)
   const counts = new Map<number, number>()
-  const shown = draft.nodes
+  const drawn = draft.nodes
     .map(({ id }) => ({ id, layer: layers.get(id) ?? 0 }))
     .filter(({ layer }) => {
       const many = (counts.get(layer) ?? 0) + 1
@@ -32,10 +32,10 @@ export function mini(draft: Draft): Mini {
     })
     .sort((a, b) => a.layer - b.layer)
     .slice(0, MOST)
-  const sizeOf = (layer: number) => shown.filter((one) => one.layer === layer).length
-  const most = Math.max(1, ...shown.map(({ layer }) => sizeOf(layer)))
-  const dots = shown.map(({ id, layer }, i) => {
-    const before = shown.slice(0, i).filter((one) => one.layer === layer).length
+  const sizeOf = (layer: number) => drawn.filter((node) => node.layer === layer).length
+  const most = Math.max(1, ...drawn.map(({ layer }) => sizeOf(layer)))
+  const dots = drawn.map(({ id, layer }, i) => {
+    const before = drawn.slice(0, i).filter((node) => node.layer === layer).length
     const top = (most - sizeOf(layer)) / 2
     return { id, x: (layer + 0.5) * STEP, y: (top + before + 0.5) * STEP }
   })
@@ -46,9 +46,9 @@ export function mini(draft: Draft): Mini {
     // Two steps may be connected in several ways.
     if (from && to) lines.set(`${from.x} ${from.y} ${to.x} ${to.y}`, [from, to])
   }
-  const last = Math.max(0, ...shown.map(({ layer }) => layer))
-  const left = draft.nodes.length - shown.length
-  return { dots, lines: [...lines.values()], width: (last + 1) * STEP, height: most * STEP, left }
+  const last = Math.max(0, ...drawn.map(({ layer }) => layer))
+  const hidden = draft.nodes.length - drawn.length
+  return { dots, lines: [...lines.values()], width: (last + 1) * STEP, height: most * STEP, hidden }
 }
 
 /** By the longest way to each; what leads back does not count. */

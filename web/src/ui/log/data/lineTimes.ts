@@ -1,4 +1,4 @@
-import { api, loose, ok } from '../../../api/client'
+import { api, ok, untypedQuery } from '../../../api/client'
 import { dateTime, time } from '../../../lib/format'
 import type { LogStore } from './logStore'
 
@@ -10,11 +10,11 @@ interface Mark {
 const AGAIN_MS = 1_000
 
 /** When lines were written, in the reader's zone; asked for as far as somebody looks. */
-export class Times {
+export class LineTimes {
   private marks: Mark[] = []
   /** Lines up to this one have their mark. */
-  private known = 0
-  private asked = 0
+  private loadedUntil = 0
+  private requestedUntil = 0
   private coming: ReturnType<typeof setTimeout> | undefined
 
   constructor(
@@ -25,10 +25,10 @@ export class Times {
 
   /** With the day where another one begins; nothing while it is not known. */
   at(line: number): string {
-    if (line > this.known) this.ask()
+    if (line > this.loadedUntil) this.request()
     const n = this.find(line)
     const mark = this.marks[n]
-    if (!mark || line > this.known) return ''
+    if (!mark || line > this.loadedUntil) return ''
     const isNewDay = mark.line === line && day(mark) !== day(this.marks[n - 1])
     return isNewDay ? `${day(mark)} ${time(mark.at)}` : time(mark.at)
   }
@@ -46,34 +46,34 @@ export class Times {
   }
 
   /** Not more often than once a second, however many rows ask. */
-  private ask(): void {
+  private request(): void {
     this.coming ||= setTimeout(
       () => void this.fetch(),
-      Math.max(0, this.asked + AGAIN_MS - Date.now()),
+      Math.max(0, this.requestedUntil + AGAIN_MS - Date.now()),
     )
   }
 
   private async fetch(): Promise<void> {
-    this.asked = Date.now()
+    this.requestedUntil = Date.now()
     const until = this.store.lines
     try {
       let next: number | null = this.marks.at(-1)?.line ?? 1
       while (next !== null) next = await this.read(next)
-      this.known = until
+      this.loadedUntil = until
     } catch {
       // Asked for again when the rows are drawn again.
     }
     this.coming = undefined
-    this.store.say({})
+    this.store.setStatus({})
   }
 
   private async read(from: number): Promise<number | null> {
     const path = { id: this.jobId }
-    const query = loose({ from, attempt: this.attempt })
-    const found = await ok(api.GET('/job/{id}/log/times', { params: { path, query } }))
-    const fresh = found.marks.filter((mark) => mark.line > (this.marks.at(-1)?.line ?? 0))
+    const query = untypedQuery({ from, attempt: this.attempt })
+    const times = await ok(api.GET('/job/{id}/log/times', { params: { path, query } }))
+    const fresh = times.marks.filter((mark) => mark.line > (this.marks.at(-1)?.line ?? 0))
     this.marks.push(...fresh)
-    return found.next
+    return times.next
   }
 }
 

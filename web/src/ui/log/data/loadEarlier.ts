@@ -1,4 +1,4 @@
-import { carried } from '../lines/ansi'
+import { openStyle } from '../lines/ansi'
 import { type FetchLines, MAX_LINE_LENGTH, type RowLines } from './logBlocks'
 
 interface Place {
@@ -10,7 +10,7 @@ interface Place {
 }
 
 /** Rows that the tab let go, as they were. */
-export async function readBack(
+export async function loadEarlier(
   store: RowLines,
   fetch: FetchLines,
   place: Place,
@@ -18,8 +18,8 @@ export async function readBack(
   let { carry } = place
   return (await texts(store, fetch, place)).map((line) => {
     const open = carry
-    carry = carried(line, open)
-    return open + settled(line)
+    carry = openStyle(line, open)
+    return open + terminalLine(line)
   })
 }
 
@@ -39,18 +39,18 @@ async function texts(
     }
     const until = store.gaps.find((gap) => gap.row > first + row)?.row ?? Infinity
     const most = Math.min(count - row, until - first - row)
-    const found = await fetch(line, most)
-    const skip = found.first - line
-    for (let i = 0; i < found.lines.length && skip + i < most; i++)
-      if (skip + i >= 0) rows[row + skip + i] = found.lines[i]!
+    const page = await fetch(line, most)
+    const skip = page.first - line
+    for (let i = 0; i < page.lines.length && skip + i < most; i++)
+      if (skip + i >= 0) rows[row + skip + i] = page.lines[i]!
     // The server gives fewer where lines are long; none where they are not kept any more.
-    row += found.lines.length ? Math.min(most, skip + found.lines.length) : most
+    row += page.lines.length ? Math.min(most, skip + page.lines.length) : most
   }
   return rows
 }
 
 /** A whole line as a terminal would leave it: what comes after a carriage return wins. */
-export function settled(line: string): string {
+export function terminalLine(line: string): string {
   const text = line.replace(/\r+$/, '')
   const back = text.lastIndexOf('\r')
   return (back < 0 ? text : text.slice(back + 1)).slice(0, MAX_LINE_LENGTH)

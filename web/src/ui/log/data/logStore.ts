@@ -1,4 +1,4 @@
-import { carried, plain } from '../lines/ansi'
+import { openStyle, plainText } from '../lines/ansi'
 import {
   BLOCK,
   type FetchLines,
@@ -10,7 +10,7 @@ import {
 
 export type Status = 'loading' | 'live' | 'reconnecting' | 'paused' | 'ended' | 'failed'
 
-export interface Ending {
+export interface LogEnd {
   bytes: number
   kept: number
   complete: boolean
@@ -23,7 +23,7 @@ export interface Ending {
  */
 export class LogStore implements RowLines {
   status: Status = 'loading'
-  ending: Ending | null = null
+  ending: LogEnd | null = null
   attempt = 0
   gaps: Gap[] = []
   /** Goes up with every change, for whoever compares. */
@@ -53,14 +53,14 @@ export class LogStore implements RowLines {
     return this.rows ? (this.lineOf(this.rows - 1) ?? 0) : 0
   }
 
-  subscribe = (tell: () => void): (() => void) => {
-    this.tellers.add(tell)
-    return () => this.tellers.delete(tell)
+  subscribe = (listener: () => void): (() => void) => {
+    this.tellers.add(listener)
+    return () => this.tellers.delete(listener)
   }
 
   look = (): number => this.version
 
-  say(change: Partial<Pick<LogStore, 'status' | 'ending' | 'attempt'>>): void {
+  setStatus(change: Partial<Pick<LogStore, 'status' | 'ending' | 'attempt'>>): void {
     Object.assign(this, change)
     this.changed()
   }
@@ -100,7 +100,7 @@ export class LogStore implements RowLines {
 
   /** A row's text as a reader sees it; nothing while it has to be fetched. */
   plain(row: number): string {
-    return plain(this.text(row) ?? '')
+    return plainText(this.text(row) ?? '')
   }
 
   gapAt(row: number): Gap | undefined {
@@ -129,10 +129,10 @@ export class LogStore implements RowLines {
   /** Rows that somebody looks at: the blocks around them stay, and come back if they went. */
   want(first: number, last: number): void {
     for (let n = Math.floor(first / BLOCK); n <= Math.floor(last / BLOCK); n++) {
-      const found = this.blocks.get(n)
-      if (found) {
+      const block = this.blocks.get(n)
+      if (block) {
         this.blocks.delete(n)
-        this.blocks.set(n, found)
+        this.blocks.set(n, block)
       } else if (n * BLOCK < this.full) void this.bring(n)
     }
   }
@@ -153,7 +153,7 @@ export class LogStore implements RowLines {
     const back = rest.lastIndexOf('\r')
     if (back >= 0) {
       // The last state of a progress line wins; its colours go on.
-      this.carry = carried(this.tail.join('') + rest.slice(0, back), this.carry)
+      this.carry = openStyle(this.tail.join('') + rest.slice(0, back), this.carry)
       this.drop()
       rest = rest.slice(back + 1)
     }
@@ -164,7 +164,7 @@ export class LogStore implements RowLines {
   }
 
   private drop(): void {
-    if (this.isReturned) this.carry = carried(this.tail.join(''), this.carry)
+    if (this.isReturned) this.carry = openStyle(this.tail.join(''), this.carry)
     this.tail = []
     this.tailLength = 0
     this.isReturned = false
@@ -175,7 +175,7 @@ export class LogStore implements RowLines {
     this.isReturned = false
     this.drop()
     const open = this.carry
-    this.carry = carried(text, open)
+    this.carry = openStyle(text, open)
     this.push(open + text)
   }
 
@@ -203,7 +203,7 @@ export class LogStore implements RowLines {
     if (this.coming.has(n)) return
     this.coming.add(n)
     try {
-      const { readBack } = await import('./loadEarlier')
+      const { loadEarlier: readBack } = await import('./loadEarlier')
       const count = Math.min(BLOCK, this.full - n * BLOCK)
       const place = { first: n * BLOCK, count, carry: this.carries[n] ?? '' }
       this.blocks.set(n, await readBack(this, this.fetch, place))
@@ -220,7 +220,7 @@ export class LogStore implements RowLines {
     this.version += 1
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0
-      for (const tell of this.tellers) tell()
+      for (const listener of this.tellers) listener()
     })
   }
 }

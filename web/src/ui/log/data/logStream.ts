@@ -1,6 +1,6 @@
-import { address, api, loose, ok } from '../../../api/client'
-import { listen, type Message, StreamRefused } from '../../../lib/sse'
-import type { Ending, LogStore } from './logStore'
+import { address, api, ok, untypedQuery } from '../../../api/client'
+import { type Message, readEvents, StreamRefused } from '../../../lib/sse'
+import type { LogEnd, LogStore } from './logStore'
 
 // The server says a word every 15 s even when the script says none.
 const FIRST_WORD_MS = 20_000
@@ -16,7 +16,7 @@ const LONGEST_WAIT_MS = 10_000
  * between what was written before and what comes now. After a break it goes on behind the last
  * event that was taken in whole: nothing is lost, nothing comes twice.
  */
-export class LogFeed {
+export class LogStream {
   private lastId = ''
   private turn: AbortController | null = null
   private isStopped = false
@@ -68,14 +68,14 @@ export class LogFeed {
       } catch (fault) {
         if (fault instanceof StreamRefused && fault.status >= 400 && fault.status < 500) {
           this.isOver = true
-          this.store.say({ status: 'failed' })
+          this.store.setStatus({ status: 'failed' })
         }
       }
       this.cut = null
       if (this.isStopped || this.isOver || this.store.status === 'paused') continue
       if (!this.hasHeard) await this.look()
       if (this.lastId !== before) wait = FIRST_WAIT_MS
-      this.store.say({ status: 'reconnecting' })
+      this.store.setStatus({ status: 'reconnecting' })
       await this.pause(wait)
       wait = Math.min(wait * 2, LONGEST_WAIT_MS)
     }
@@ -88,7 +88,7 @@ export class LogFeed {
     this.hasHeard = false
     let timer = setTimeout(() => turn.abort(), FIRST_WORD_MS)
     try {
-      for await (const message of listen(url, { signal: turn.signal, lastId: this.lastId })) {
+      for await (const message of readEvents(url, { signal: turn.signal, lastId: this.lastId })) {
         clearTimeout(timer)
         if (turn.signal.aborted) return
         timer = setTimeout(() => turn.abort(), SILENCE_MS)
@@ -114,7 +114,7 @@ export class LogFeed {
   }
 
   private async poll(): Promise<boolean> {
-    const { readOn } = await import('./pollLog')
+    const { pollLog: readOn } = await import('./pollLog')
     const next = await readOn(this.jobId, this.attempt, this.lastId, this.store)
     this.lastId = next ?? this.lastId
     return next !== null
@@ -127,11 +127,11 @@ export class LogFeed {
     else if (message.event === 'attempt') store.clear(JSON.parse(message.data).number)
     else if (message.event === 'end') {
       this.isOver = true
-      store.say({ status: 'ended', ending: JSON.parse(message.data) as Ending })
+      store.setStatus({ status: 'ended', ending: JSON.parse(message.data) as LogEnd })
     }
     // Only now: what is named here has been taken in.
     if (message.id) this.lastId = message.id
-    if (!this.isOver && store.status !== 'live') store.say({ status: 'live' })
+    if (!this.isOver && store.status !== 'live') store.setStatus({ status: 'live' })
   }
 
   private output(text: string): void {
@@ -149,7 +149,7 @@ export class LogFeed {
   /** Browsers open only six connections to a server: a page that nobody sees gives its own back. */
   private hide(): void {
     if (this.isOver) return
-    this.store.say({ status: 'paused' })
+    this.store.setStatus({ status: 'paused' })
     this.turn?.abort()
   }
 
@@ -167,7 +167,7 @@ export class LogFeed {
 /** Lines that a tab let go, by number. */
 export function fetchLines(jobId: string, attempt: number | undefined) {
   return async (from: number, count: number) => {
-    const params = { path: { id: jobId }, query: loose({ from, count, attempt }) }
+    const params = { path: { id: jobId }, query: untypedQuery({ from, count, attempt }) }
     return ok(api.GET('/job/{id}/log/lines', { params }))
   }
 }

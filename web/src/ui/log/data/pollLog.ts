@@ -2,7 +2,7 @@ import { address } from '../../../api/client'
 import type { LogStore } from './logStore'
 
 /** Takes in what was written since; gives the id that a stream would have, or null: not to be had. */
-export async function readOn(
+export async function pollLog(
   jobId: string,
   attempt: number | undefined,
   lastId: string,
@@ -17,7 +17,7 @@ export async function readOn(
   const body = new Uint8Array(await answer.arrayBuffer())
   const rest = unfinished(body)
   store.append(new TextDecoder().decode(body.subarray(0, body.length - rest)))
-  store.say({ status: 'live' })
+  store.setStatus({ status: 'live' })
   const next = Number(end[1]) + 1 - rest
   return number ? `${number}/${next}` : String(next)
 }

@@ -1,8 +1,8 @@
 import { positions } from '../search/positions'
-import { type Look, Pen } from './textStyle'
+import { StyleParser, type TextStyle } from './textStyle'
 
 /** A piece of a line in one look. Text only: nothing of it is ever markup. */
-export interface Span extends Look {
+export interface Span extends TextStyle {
   text: string
 }
 
@@ -19,7 +19,7 @@ const SPECIAL = /[\x00-\x08\x0b-\x1f\x7f\x9b]/
 const MOST_CODES = 12
 
 /** The line as a reader sees it, without colours. */
-export function plain(line: string): string {
+export function plainText(line: string): string {
   return SPECIAL.test(line) ? pictured(line.replace(OTHER, '').replace(COLOUR, '')) : line
 }
 
@@ -31,7 +31,7 @@ function pictured(text: string): string {
 }
 
 /** The codes that are still open after a line, so that the next one goes on in their colour. */
-export function carried(line: string, before: string): string {
+export function openStyle(line: string, before: string): string {
   if (!line.includes('\x1b[')) return before
   let open = before
   for (const [code, numbers] of line.matchAll(COLOUR)) {
@@ -47,46 +47,50 @@ export function carried(line: string, before: string): string {
 /** A line in its looks. */
 export function spans(line: string): Span[] {
   if (!SPECIAL.test(line)) return [{ text: line, look: '' }]
-  const pen = new Pen()
-  const found: Span[] = []
+  const pen = new StyleParser()
+  const result: Span[] = []
   for (const [i, part] of line.replace(OTHER, '').split(COLOUR).entries()) {
     // Between two texts stand the numbers of the code that parts them.
     if (i % 2) pen.obey(part)
-    else if (part) found.push({ text: pictured(part), ...pen.look() })
+    else if (part) result.push({ text: pictured(part), ...pen.look() })
   }
-  return found
+  return result
 }
 
 /** The same spans with the places of a text found in them set apart. */
-export function marked(found: Span[], wanted: string): Span[] {
-  const places = positions(found.map((one) => one.text).join(''), wanted)
-  if (places.length === 0) return found
+export function markHits(line: Span[], needle: string): Span[] {
+  const places = positions(line.map((span) => span.text).join(''), needle)
+  if (places.length === 0) return line
   const result: Span[] = []
   let at = 0
-  for (const one of found) {
+  for (const span of line) {
     let from = 0
     for (const place of places) {
       const start = Math.max(place - at, from)
-      const end = Math.min(place + wanted.length - at, one.text.length)
+      const end = Math.min(place + needle.length - at, span.text.length)
       if (end <= start) continue
-      if (start > from) result.push({ ...one, text: one.text.slice(from, start) })
-      result.push({ ...one, text: one.text.slice(start, end), look: `${one.look} is-found`.trim() })
+      if (start > from) result.push({ ...span, text: span.text.slice(from, start) })
+      result.push({
+        ...span,
+        text: span.text.slice(start, end),
+        look: `${span.look} is-found`.trim(),
+      })
       from = end
     }
-    if (from < one.text.length) result.push({ ...one, text: one.text.slice(from) })
-    at += one.text.length
+    if (from < span.text.length) result.push({ ...span, text: span.text.slice(from) })
+    at += span.text.length
   }
   return result
 }
 
 /** A part of spans, by the places of its first and last character. */
-export function sliced(found: Span[], from: number, to: number): Span[] {
+export function sliceSpans(line: Span[], from: number, to: number): Span[] {
   const result: Span[] = []
   let at = 0
-  for (const one of found) {
-    const text = one.text.slice(Math.max(0, from - at), Math.max(0, to - at))
-    if (text) result.push({ ...one, text })
-    at += one.text.length
+  for (const span of line) {
+    const text = span.text.slice(Math.max(0, from - at), Math.max(0, to - at))
+    if (text) result.push({ ...span, text })
+    at += span.text.length
     if (at >= to) break
   }
   return result

@@ -1,9 +1,9 @@
 /** `#L120` or `#L120-L140`: the lines that an address points at. */
-export function linesOf(hash: string): { from: number; to: number } | null {
-  const found = /^#?L(\d{1,12})(?:-L?(\d{1,12}))?$/.exec(hash)
-  if (!found) return null
-  const a = Number(found[1])
-  const b = Number(found[2] ?? found[1])
+export function linesInHash(hash: string): { from: number; to: number } | null {
+  const match = /^#?L(\d{1,12})(?:-L?(\d{1,12}))?$/.exec(hash)
+  if (!match) return null
+  const a = Number(match[1])
+  const b = Number(match[2] ?? match[1])
   return a > 0 && b > 0 ? { from: Math.min(a, b), to: Math.max(a, b) } : null
 }
 

@@ -1,5 +1,5 @@
 /** How a piece of a line is drawn. */
-export interface Look {
+export interface TextStyle {
   /** Class names from our own table. */
   look: string
   /** Colours beyond the sixteen named ones, as "r, g, b". */
@@ -24,7 +24,7 @@ const DECORATIONS: Record<number, string> = {
 }
 
 /** What the colour codes of a line have set up to here. */
-export class Pen {
+export class StyleParser {
   private fg?: Colour
   private bg?: Colour
   private on = new Set<number>()
@@ -35,7 +35,7 @@ export class Pen {
     while (codes.length) this.take(codes.shift()!, codes)
   }
 
-  look(): Look {
+  look(): TextStyle {
     const isReversed = this.on.has(REVERSED)
     const front = isReversed ? (this.bg ?? { name: 'paper' }) : this.fg
     const back = isReversed ? (this.fg ?? { name: 'ink' }) : this.bg

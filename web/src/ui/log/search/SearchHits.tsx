@@ -3,18 +3,18 @@ import { ChevronDown, ChevronUp } from 'lucide-react'
 import { type Ref, useImperativeHandle } from 'react'
 import { useKeys } from '../../../app/keys'
 import { useLogText } from '../text'
-import { type Finding, type Step, useFind } from './useLogSearch'
+import { type LogSearch, type Step, useLogSearch } from './useLogSearch'
 
 /** What was found: how many lines, which of them is shown, and the way to the others. */
-export function Hits({ step: ref, ...finding }: Finding & { step: Ref<Step> }) {
+export function SearchHits({ step: ref, ...finding }: LogSearch & { step: Ref<Step> }) {
   const t = useLogText()
-  const { matches, at, step } = useFind(finding)
+  const { matches, at, step } = useLogSearch(finding)
   useImperativeHandle(ref, () => step)
   useKeys({ n: () => step(1), 'Shift+n': () => step(-1) })
   return (
     <>
       <span className="log-hits num" role="status">
-        {told(matches, at, t)}
+        {hitText(matches, at, t)}
       </span>
       <ActionIcon aria-label={t.previous} onClick={() => step(-1)} disabled={!matches}>
         <ChevronUp size={15} />
@@ -26,7 +26,11 @@ export function Hits({ step: ref, ...finding }: Finding & { step: Ref<Step> }) {
   )
 }
 
-function told(matches: number | null, at: number | null, t: ReturnType<typeof useLogText>): string {
+function hitText(
+  matches: number | null,
+  at: number | null,
+  t: ReturnType<typeof useLogText>,
+): string {
   if (matches === null) return '…'
   if (matches === 0) return t.none
   return at === null ? t.found(matches) : t.matches(at, matches)

@@ -16,31 +16,35 @@ export interface Page {
 }
 
 /** Asks for hits in lines that begin at a byte or behind it. */
-export type Asking = (from: number) => Promise<Hits>
+export type HitQuery = (from: number) => Promise<Hits>
 
 /** As many as the server names at once. */
-export const MOST = 1000
+export const MAX_HITS = 1000
 const LOOK_BACK = 16_384
 
 /** The hits behind those of a page; behind the last ones, none. */
-export async function pageAfter(ask: Asking, page: Page): Promise<Page | null> {
+export async function pageAfter(query: HitQuery, page: Page): Promise<Page | null> {
   const last = page.lines.at(-1)
   if (!last) return null
-  const { lines } = await ask(last.offset + 1)
+  const { lines } = await query(last.offset + 1)
   return lines.length ? { first: page.first + page.lines.length, lines } : null
 }
 
 /** The hits before those of a page. */
-export async function pageBefore(ask: Asking, page: Page): Promise<Page | null> {
+export async function pageBefore(query: HitQuery, page: Page): Promise<Page | null> {
   const first = page.lines[0]
   if (!first || page.first <= 1) return null
-  const { lines } = await endingAt(ask, first.offset)
+  const { lines } = await endingAt(query, first.offset)
   return lines.length ? { first: page.first - lines.length, lines } : null
 }
 
 /** The last hits of a log of so many bytes. */
-export async function lastPage(ask: Asking, matches: number, bytes: number): Promise<Page | null> {
-  const { lines, behind } = await endingAt(ask, bytes)
+export async function lastPage(
+  query: HitQuery,
+  matches: number,
+  bytes: number,
+): Promise<Page | null> {
+  const { lines, behind } = await endingAt(query, bytes)
   return lines.length ? { first: matches - behind + 1, lines } : null
 }
 
@@ -48,17 +52,17 @@ export async function lastPage(ask: Asking, matches: number, bytes: number): Pro
  * The hits right before a byte, and how many there are from the first of them on. Looks at more
  * and more of what lies in front of it until there is one: logs are long, and so are their ends.
  */
-async function endingAt(ask: Asking, end: number): Promise<{ lines: Hit[]; behind: number }> {
+async function endingAt(query: HitQuery, end: number): Promise<{ lines: Hit[]; behind: number }> {
   for (let size = LOOK_BACK; ; size *= 4) {
     const from = Math.max(0, end - size)
-    let found = await ask(from)
-    if (isBefore(found, end)) {
-      let further = await next(ask, found)
+    let hits = await query(from)
+    if (isBefore(hits, end)) {
+      let further = await next(query, hits)
       while (further && isBefore(further, end)) {
-        found = further
-        further = await next(ask, found)
+        hits = further
+        further = await next(query, hits)
       }
-      return { lines: found.lines.filter((one) => one.offset < end), behind: found.matches }
+      return { lines: hits.lines.filter((hit) => hit.offset < end), behind: hits.matches }
     }
     if (from === 0) return { lines: [], behind: 0 }
   }
@@ -66,6 +70,6 @@ async function endingAt(ask: Asking, end: number): Promise<{ lines: Hit[]; behin
 
 const isBefore = ({ lines }: Hits, end: number) => !!lines[0] && lines[0].offset < end
 
-async function next(ask: Asking, { lines, matches }: Hits): Promise<Hits | null> {
-  return matches > lines.length ? ask(lines.at(-1)!.offset + 1) : null
+async function next(query: HitQuery, { lines, matches }: Hits): Promise<Hits | null> {
+  return matches > lines.length ? query(lines.at(-1)!.offset + 1) : null
 }

@@ -1,14 +1,14 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { api, loose, ok } from '../../../api/client'
-import { failed } from '../../toast'
+import { api, ok, untypedQuery } from '../../../api/client'
+import { showError } from '../../toast'
 import type { LogStore } from '../data/logStore'
 import {
-  type Asking,
+  type HitQuery,
   type Hits,
   lastPage,
-  MOST,
+  MAX_HITS,
   type Page,
   pageAfter,
   pageBefore,
@@ -24,11 +24,11 @@ interface Found {
   step: Step
 }
 
-export interface Finding {
+export interface LogSearch {
   store: LogStore
   jobId: string
   attempt: number | undefined
-  wanted: string
+  needle: string
   /** The first row on the screen: from there on is looked for. */
   here: () => number
   /** The row that is shown, and what shows another. */
@@ -38,11 +38,11 @@ export interface Finding {
 
 const AGAIN_MS = 3_000
 
-function hitsQuery(jobId: string, attempt: number | undefined, wanted: string, from: number) {
+function hitsQuery(jobId: string, attempt: number | undefined, needle: string, from: number) {
   return {
-    queryKey: ['log-find', jobId, attempt, wanted, from],
+    queryKey: ['log-find', jobId, attempt, needle, from],
     queryFn: ({ signal }: { signal: AbortSignal }): Promise<Hits> => {
-      const query = loose({ q: wanted, limit: MOST, attempt, from: from || undefined })
+      const query = untypedQuery({ q: needle, limit: MAX_HITS, attempt, from: from || undefined })
       const params = { path: { id: jobId }, query }
       return ok(api.GET('/job/{id}/log/search', { params, signal }) as never)
     },
@@ -50,40 +50,48 @@ function hitsQuery(jobId: string, attempt: number | undefined, wanted: string, f
 }
 
 /** The first hits of the whole log, and how to ask for those behind a byte. */
-function useHits(jobId: string, attempt: number | undefined, wanted: string, isLive: boolean) {
+function useHits(jobId: string, attempt: number | undefined, needle: string, isLive: boolean) {
   const client = useQueryClient()
-  const [settled] = useDebouncedValue(wanted, 200)
+  const [settled] = useDebouncedValue(needle, 200)
   const { data, isPlaceholderData } = useQuery({
     ...hitsQuery(jobId, attempt, settled, 0),
     enabled: settled.length > 0,
     placeholderData: (old) => (settled ? keepPreviousData(old) : undefined),
     refetchInterval: isLive ? AGAIN_MS : false,
   })
-  const ask: Asking = (from) =>
+  const query: HitQuery = (from) =>
     client.fetchQuery({ ...hitsQuery(jobId, attempt, settled, from), staleTime: AGAIN_MS })
-  return { data, isPlaceholderData, ask, search: JSON.stringify([jobId, attempt, settled]) }
+  return { data, isPlaceholderData, ask: query, search: JSON.stringify([jobId, attempt, settled]) }
 }
 
 /** Finding: the server looks through the whole log and counts; steps go from line to line. */
-export function useFind({ store, jobId, attempt, wanted, here, row, onRow }: Finding): Found {
+export function useLogSearch({
+  store,
+  jobId,
+  attempt,
+  needle,
+  here,
+  row,
+  onRow,
+}: LogSearch): Found {
   const isLive = store.status === 'live'
-  const { data, isPlaceholderData, ask, search } = useHits(jobId, attempt, wanted, isLive)
+  const { data, isPlaceholderData, ask: query, search } = useHits(jobId, attempt, needle, isLive)
   const start: Page = { first: 1, lines: data?.lines ?? [] }
   // Hits further down, once a step has led there.
   const [further, setFurther] = useState({ search, page: null as Page | null })
   const page = (further.search === search && further.page) || start
-  const rows = page.lines.map((one) => store.rowOf(one.line))
+  const rows = page.lines.map((hit) => store.rowOf(hit.line))
   const isBusy = useRef(false)
 
-  const show = (found: Page, by: 1 | -1) => {
-    setFurther({ search, page: found.first === 1 ? null : found })
-    const hit = by > 0 ? found.lines[0] : found.lines.at(-1)
+  const show = (next: Page, by: 1 | -1) => {
+    setFurther({ search, page: next.first === 1 ? null : next })
+    const hit = by > 0 ? next.lines[0] : next.lines.at(-1)
     onRow(hit ? store.rowOf(hit.line) : null)
   }
   const turn = async (by: 1 | -1) => {
-    const beyond = await (by > 0 ? pageAfter(ask, page) : pageBefore(ask, page))
+    const beyond = await (by > 0 ? pageAfter(query, page) : pageBefore(query, page))
     const around = async () =>
-      by > 0 ? start : lastPage(ask, data?.matches ?? 0, await endOf(jobId, attempt, store))
+      by > 0 ? start : lastPage(query, data?.matches ?? 0, await endOf(jobId, attempt, store))
     show(beyond ?? (await around()) ?? start, by)
   }
   const step: Step = (by) => {
@@ -92,7 +100,7 @@ export function useFind({ store, jobId, attempt, wanted, here, row, onRow }: Fin
     else if (!isBusy.current) {
       isBusy.current = true
       void turn(by)
-        .catch(failed)
+        .catch(showError)
         .finally(() => {
           isBusy.current = false
         })
@@ -102,8 +110,8 @@ export function useFind({ store, jobId, attempt, wanted, here, row, onRow }: Fin
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another search jumps
   useEffect(() => {
     if (!data || isPlaceholderData) onRow(null)
-    else onRow(rows.find((one) => one >= here()) ?? rows[0] ?? null)
-  }, [wanted, !data, isPlaceholderData])
+    else onRow(rows.find((candidate) => candidate >= here()) ?? rows[0] ?? null)
+  }, [needle, !data, isPlaceholderData])
 
   const at = row === null ? -1 : rows.indexOf(row)
   return { matches: data?.matches ?? null, at: at >= 0 ? page.first + at : null, step }
@@ -112,9 +120,9 @@ export function useFind({ store, jobId, attempt, wanted, here, row, onRow }: Fin
 /** The byte where the log ends, or has come to. */
 async function endOf(id: string, attempt: number | undefined, store: LogStore): Promise<number> {
   if (store.ending) return store.ending.bytes
-  const query = loose({ from: store.lines, count: 1, attempt })
-  const asked = api.GET('/job/{id}/log/lines', { params: { path: { id }, query } })
-  return (await ok<{ next: number }>(asked as never)).next
+  const query = untypedQuery({ from: store.lines, count: 1, attempt })
+  const request = api.GET('/job/{id}/log/lines', { params: { path: { id }, query } })
+  return (await ok<{ next: number }>(request as never)).next
 }
 
 /** The row of the next hit among these; null: it is in another page. */

@@ -10,7 +10,7 @@ interface Props {
 }
 
 /** A line that is too long for the window. */
-export function WholeLine({ store, row, onClose }: Props) {
+export function FullLine({ store, row, onClose }: Props) {
   const t = useLogText()
   const w = useWords()
   return (

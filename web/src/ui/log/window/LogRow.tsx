@@ -1,9 +1,9 @@
 import { memo } from 'react'
 import { bytes } from '../../../lib/format'
 import type { Gap } from '../data/logBlocks'
-import { marked, plain, type Span, sliced, spans } from '../lines/ansi'
+import { markHits, plainText, type Span, sliceSpans, spans } from '../lines/ansi'
 import { useLogText } from '../text'
-import { SHOWN } from './layout'
+import { MAX_DRAWN } from './layout'
 
 // Rows are made many times a second: each asks for its words once, without listening for more.
 const words = useLogText.now
@@ -22,7 +22,7 @@ interface Props {
   stamp?: string | undefined
   gap?: Gap
   /** What is looked for. */
-  wanted: string
+  needle: string
   isChosen: boolean
   isCurrent: boolean
   onLine: (line: number, extend: boolean) => void
@@ -76,23 +76,23 @@ function GapText({ gap }: { gap: Gap }) {
   return <span className="log-text">{words().gap(bytes(gap.to - gap.from))}</span>
 }
 
-function LineText({ text, row, from, to, wanted, onShowAll }: Props) {
+function LineText({ text, row, from, to, needle, onShowAll }: Props) {
   if (text === null) return <span className="log-text log-gone">…</span>
-  const isLong = text.length > SHOWN && plain(text).length > SHOWN
+  const isLong = text.length > MAX_DRAWN && plainText(text).length > MAX_DRAWN
   // Far more than is drawn is not even taken apart; codes make a line longer than it looks.
-  const whole = spans(isLong ? text.slice(0, SHOWN * 2) : text)
-  const shown = sliced(wanted ? marked(whole, wanted) : whole, from, Math.min(to, SHOWN))
-  const isEnd = isLong && to >= SHOWN
+  const all = spans(isLong ? text.slice(0, MAX_DRAWN * 2) : text)
+  const visible = sliceSpans(needle ? markHits(all, needle) : all, from, Math.min(to, MAX_DRAWN))
+  const isEnd = isLong && to >= MAX_DRAWN
   return (
     <>
       <span className="log-text">
-        {shown.map((one, i) => (
-          <Look key={i} span={one} />
+        {visible.map((span, i) => (
+          <Look key={i} span={span} />
         ))}
       </span>
       {isEnd ? (
         <button type="button" className="log-more" onClick={() => onShowAll(row)}>
-          {words().showAll(plain(text).length)}
+          {words().showAll(plainText(text).length)}
         </button>
       ) : null}
     </>

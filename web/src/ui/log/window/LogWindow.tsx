@@ -8,13 +8,13 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
-import type { Times } from '../data/lineTimes'
+import type { LineTimes } from '../data/lineTimes'
 import type { LogStore } from '../data/logStore'
 import { useLogText } from '../text'
 import { LINE_PX, LogRow } from './LogRow'
-import type { Layout } from './layout'
+import type { RowLayout } from './layout'
 import { useLayout } from './rowLayout'
-import { selected, textBetween } from './selection'
+import { selectedText, textBetween } from './selection'
 
 /** Browsers draw no element much higher than this; a longer log is scrolled in larger steps. */
 const HIGHEST_PX = 15_000_000
@@ -39,10 +39,10 @@ export interface LogWindowHandle {
 interface Props {
   store: LogStore
   wrap: boolean
-  times: Times | null
+  times: LineTimes | null
   isFollowing: boolean
   onFollow: (isFollowing: boolean) => void
-  wanted: string
+  needle: string
   current: number | null
   chosen: Range | null
   onLine: (line: number, extend: boolean) => void
@@ -69,8 +69,8 @@ export function LogWindow(props: Props) {
   const drawn = Math.min(height, HIGHEST_PX)
   // One pixel of the scroll bar may stand for several of the log.
   const scale = height > drawn ? (height - size.height) / (drawn - size.height) : 1
-  const seen = Math.floor((top * scale) / LINE_PX)
-  const first = Math.max(0, seen - AROUND)
+  const firstVisible = Math.floor((top * scale) / LINE_PX)
+  const first = Math.max(0, firstVisible - AROUND)
   const last = Math.min(total, Math.ceil((top * scale + size.height) / LINE_PX) + AROUND)
   const pins = usePins(box, layout)
 
@@ -80,7 +80,7 @@ export function LogWindow(props: Props) {
       box.current?.scrollTo({ top: Math.max(0, y / scale) })
     },
     toEnd: () => box.current?.scrollTo({ top: box.current.scrollHeight }),
-    first: () => (total ? layout.at(Math.min(total - 1, seen)).row : 0),
+    first: () => (total ? layout.at(Math.min(total - 1, firstVisible)).row : 0),
     focus: () => box.current?.focus({ preventScroll: true }),
   }))
 
@@ -104,7 +104,7 @@ export function LogWindow(props: Props) {
   useSlowWheel(box, scale)
 
   const onCopy = (event: React.ClipboardEvent) => {
-    const ends = box.current && selected(box.current)
+    const ends = box.current && selectedText(box.current)
     if (!ends) return
     event.preventDefault()
     event.clipboardData.setData('text/plain', textBetween(store, ...ends))
@@ -136,10 +136,10 @@ export function LogWindow(props: Props) {
   )
 }
 
-type LineProps = Omit<Props, 'ref'> & { at: number; y: number; layout: Layout }
+type LineProps = Omit<Props, 'ref'> & { at: number; y: number; layout: RowLayout }
 
 function Line(props: LineProps) {
-  const { at, y, layout, store, times, wanted, current, chosen, onLine, onShowAll } = props
+  const { at, y, layout, store, times, needle, current, chosen, onLine, onShowAll } = props
   const { row, from, to } = layout.at(at)
   const line = store.lineOf(row)
   return (
@@ -152,7 +152,7 @@ function Line(props: LineProps) {
       line={line}
       stamp={times && line !== null ? times.at(line) : undefined}
       gap={store.gaps.length ? store.gapAt(row) : undefined}
-      wanted={wanted}
+      needle={needle}
       isChosen={!!chosen && line !== null && line >= chosen.from && line <= chosen.to}
       isCurrent={current === row}
       onLine={onLine}
@@ -163,17 +163,17 @@ function Line(props: LineProps) {
 
 /** The lines to draw, in order: those in sight, and those that hold the ends of a selection. */
 function inSight(first: number, last: number, pins: number[], total: number): number[] {
-  const found = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i)
+  const lines = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i)
   const out = pins.filter((line) => line < total && (line < first || line >= last))
-  return out.length ? [...found, ...out].sort((a, b) => a - b) : found
+  return out.length ? [...lines, ...out].sort((a, b) => a - b) : lines
 }
 
 /** A browser forgets a selection whose ends leave the page: they stay, wherever one scrolls. */
-function usePins(box: React.RefObject<HTMLDivElement | null>, layout: Layout): number[] {
+function usePins(box: React.RefObject<HTMLDivElement | null>, layout: RowLayout): number[] {
   const [pins, setPins] = useState<number[]>([])
   useEffect(() => {
     const look = () => {
-      const ends = box.current && selected(box.current)
+      const ends = box.current && selectedText(box.current)
       const next = ends ? ends.map(({ row }) => layout.top(row)) : []
       setPins((old) => (String(old) === String(next) ? old : next))
     }

@@ -1,5 +1,5 @@
 /** Characters of a line that are drawn; the rest is one click away. */
-export const SHOWN = 4_000
+export const MAX_DRAWN = 4_000
 
 /** A line of the screen: a row of the store, or a part of one when lines are wrapped. */
 export interface Piece {
@@ -9,7 +9,7 @@ export interface Piece {
 }
 
 /** Where rows stand on the screen. */
-export interface Layout {
+export interface RowLayout {
   readonly total: number
   /** The piece at a line of the screen. */
   at(line: number): Piece

@@ -1,9 +1,9 @@
 import { use, useMemo } from 'react'
 import type { LogStore } from '../data/logStore'
-import { type Layout, type Piece, SHOWN } from './layout'
+import { MAX_DRAWN, type Piece, type RowLayout } from './layout'
 
 /** Without wrapping a row is a line of the screen. */
-class Plain implements Layout {
+class Plain implements RowLayout {
   constructor(private readonly store: LogStore) {}
 
   get total(): number {
@@ -11,7 +11,7 @@ class Plain implements Layout {
   }
 
   at(line: number): Piece {
-    return { row: line, from: 0, to: SHOWN }
+    return { row: line, from: 0, to: MAX_DRAWN }
   }
 
   top(row: number): number {
@@ -22,9 +22,9 @@ class Plain implements Layout {
 let coming: Promise<typeof import('./wrappedRows')> | undefined
 
 /** So many characters fit beside the numbers; 0: lines are not wrapped. */
-export function useLayout(store: LogStore, columns: number): Layout {
+export function useLayout(store: LogStore, columns: number): RowLayout {
   // Whoever does not wrap lines does not load what breaks them.
   if (columns) coming ??= import('./wrappedRows')
-  const Made = columns ? use(coming!).Wrapped : Plain
+  const Made = columns ? use(coming!).WrappedRows : Plain
   return useMemo(() => new Made(store, columns), [store, columns, Made])
 }

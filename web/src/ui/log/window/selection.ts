@@ -24,7 +24,7 @@ export function placeOf(box: HTMLElement, node: Node | null, offset: number): Pl
 }
 
 /** Both ends of the selection, the earlier first; null when it is not in the log. */
-export function selected(box: HTMLElement): [Place, Place] | null {
+export function selectedText(box: HTMLElement): [Place, Place] | null {
   const chosen = document.getSelection()
   if (!chosen || chosen.isCollapsed) return null
   const a = placeOf(box, chosen.anchorNode, chosen.anchorOffset)
@@ -40,8 +40,8 @@ export function selected(box: HTMLElement): [Place, Place] | null {
 export function textBetween(store: LogStore, from: Place, to: Place): string {
   const lines: string[] = []
   for (let row = from.row; row <= to.row; row++) {
-    const whole = store.plain(row)
-    lines.push(whole.slice(row === from.row ? from.at : 0, row === to.row ? to.at : undefined))
+    const text = store.plain(row)
+    lines.push(text.slice(row === from.row ? from.at : 0, row === to.row ? to.at : undefined))
   }
   return lines.join('\n')
 }

@@ -1,6 +1,6 @@
 import { BLOCK } from '../data/logBlocks'
 import type { LogStore } from '../data/logStore'
-import { type Layout, type Piece, SHOWN } from './layout'
+import { MAX_DRAWN, type Piece, type RowLayout } from './layout'
 
 interface Heights {
   /** Where each row of the block begins, counted in lines of the screen. */
@@ -11,8 +11,8 @@ interface Heights {
 }
 
 /** Where rows stand that may be several lines of the screen high. */
-export class Wrapped implements Layout {
-  private known = new Map<number, Heights>()
+export class WrappedRows implements RowLayout {
+  private measured = new Map<number, Heights>()
 
   constructor(
     private readonly store: LogStore,
@@ -41,8 +41,8 @@ export class Wrapped implements Layout {
       else high = middle - 1
     }
     const part = rest - starts[row]!
-    const cuts = breaks(this.shown(n * BLOCK + row), this.columns)
-    return { row: n * BLOCK + row, from: cuts[part] ?? 0, to: cuts[part + 1] ?? SHOWN }
+    const cuts = lineBreaks(this.drawnText(n * BLOCK + row), this.columns)
+    return { row: n * BLOCK + row, from: cuts[part] ?? 0, to: cuts[part + 1] ?? MAX_DRAWN }
   }
 
   top(row: number): number {
@@ -61,25 +61,26 @@ export class Wrapped implements Layout {
     const rows = Math.min(BLOCK, this.store.rows - n * BLOCK)
     const isHere = this.store.text(n * BLOCK) !== null
     const isLast = (n + 1) * BLOCK >= this.store.rows
-    const found = this.known.get(n)
-    if (found?.rows === rows) {
-      const isSame = found.isHere === isHere && (!isLast || found.version === this.store.version)
+    const block = this.measured.get(n)
+    if (block?.rows === rows) {
+      const isSame = block.isHere === isHere && (!isLast || block.version === this.store.version)
       // A block that went keeps the heights it had: the page must not jump.
-      if (isSame || !isHere) return found
+      if (isSame || !isHere) return block
     }
     // Rows before the last never change: only what came since is measured.
-    const known = isHere && found?.isHere ? Math.max(0, Math.min(found.rows, rows) - 1) : 0
+    const unchanged = isHere && block?.isHere ? Math.max(0, Math.min(block.rows, rows) - 1) : 0
     const starts = new Uint32Array(rows + 1)
-    if (known) starts.set(found!.starts.subarray(0, known + 1))
-    for (let row = known; row < rows; row++)
-      starts[row + 1] = starts[row]! + breaks(this.shown(n * BLOCK + row), this.columns).length
-    const made = { starts, rows, isHere, version: this.store.version }
-    this.known.set(n, made)
-    return made
+    if (unchanged) starts.set(block!.starts.subarray(0, unchanged + 1))
+    for (let row = unchanged; row < rows; row++)
+      starts[row + 1] =
+        starts[row]! + lineBreaks(this.drawnText(n * BLOCK + row), this.columns).length
+    const heights = { starts, rows, isHere, version: this.store.version }
+    this.measured.set(n, heights)
+    return heights
   }
 
-  private shown(row: number): string {
-    return this.store.plain(row).slice(0, SHOWN)
+  private drawnText(row: number): string {
+    return this.store.plain(row).slice(0, MAX_DRAWN)
   }
 }
 
@@ -90,22 +91,22 @@ const WIDE =
 const NARROW = /^[ -~]*$/
 
 /** Where a text has to be broken so that each part fits; the first is always 0. */
-export function breaks(text: string, columns: number): number[] {
-  const found = [0]
+export function lineBreaks(text: string, columns: number): number[] {
+  const cuts = [0]
   if (NARROW.test(text)) {
-    for (let at = columns; at < text.length; at += columns) found.push(at)
-    return found
+    for (let at = columns; at < text.length; at += columns) cuts.push(at)
+    return cuts
   }
   let used = 0
   let at = 0
   for (const sign of text) {
     const width = sign === '\t' ? 8 - (used % 8) : WIDE.test(sign) ? 2 : 1
     if (used + width > columns) {
-      found.push(at)
+      cuts.push(at)
       used = 0
     }
     used += width
     at += sign.length
   }
-  return found
+  return cuts
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useCan } from '../../../app/session'
 import { firstValues, toShow } from '../../arguments/values'
-import { Loaded } from '../../layout/QueryResult'
+import { QueryResult } from '../../layout/QueryResult'
 import { type Runnable, runnableQuery, type Target } from '../target'
 import { useText } from '../text'
 import { curlCall, htmlForm, type Key, pythonCall } from './apiCalls'
@@ -15,35 +15,40 @@ export function ApiPanel({ target }: { target: Target }) {
   const t = useText()
   const query = useQuery(runnableQuery(target))
   return (
-    <Loaded query={query}>
-      {(found) => (
+    <QueryResult query={query}>
+      {(runnable) => (
         <Tabs defaultValue="token" keepMounted={false}>
           <Tabs.List>
             <Tabs.Tab value="token">{t.tokenTab}</Tabs.Tab>
             <Tabs.Tab value="secret">{t.secretTab}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="token" pt="sm">
-            <Calls target={target} found={found} access={{ token: true }} note={t.tokenBody} />
+            <Calls
+              target={target}
+              runnable={runnable}
+              access={{ token: true }}
+              note={t.tokenBody}
+            />
           </Tabs.Panel>
           <Tabs.Panel value="secret" pt="sm">
-            <BySecret target={target} found={found} />
+            <BySecret target={target} runnable={runnable} />
           </Tabs.Panel>
         </Tabs>
       )}
-    </Loaded>
+    </QueryResult>
   )
 }
 
 interface CallsProps {
   target: Target
-  found: Runnable
+  runnable: Runnable
   access: Key
   note: string
 }
 
-function Calls({ target, found, access, note }: CallsProps) {
+function Calls({ target, runnable, access, note }: CallsProps) {
   const t = useText()
-  const definitions = found.arguments ?? []
+  const definitions = runnable.arguments ?? []
   const values = toShow(definitions, firstValues(definitions))
   return (
     <Stack gap="sm">
@@ -71,7 +76,7 @@ function Titled({ label, text }: { label: string; text: string }) {
   )
 }
 
-function BySecret({ target, found }: { target: Target; found: Runnable }) {
+function BySecret({ target, runnable }: { target: Target; runnable: Runnable }) {
   const t = useText()
   const [secret, setSecret] = useState('')
   const mayRead = useCan()('task.secret')
@@ -80,7 +85,7 @@ function BySecret({ target, found }: { target: Target; found: Runnable }) {
       <SecretKey kind={target.kind} id={target.id} secret={secret} onSecret={setSecret} />
       <Calls
         target={target}
-        found={found}
+        runnable={runnable}
         access={{ secret: secret || (mayRead ? '••••••••' : 'KEY') }}
         note={t.secretBody}
       />

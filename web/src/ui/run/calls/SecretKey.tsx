@@ -5,9 +5,9 @@ import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { useCan } from '../../../app/session'
-import { Confirm } from '../../form/ConfirmDialog'
+import { ConfirmDialog } from '../../form/ConfirmDialog'
 import { CopyField } from '../../form/CopyField'
-import { done, failed } from '../../toast'
+import { showError, showSuccess } from '../../toast'
 import { useText } from '../text'
 
 type Kind = 'task' | 'workflow' | 'webhook'
@@ -38,19 +38,19 @@ export function SecretKey({ kind, id, secret, onSecret, chosenBy }: Props) {
   const [own, setOwn] = useState('')
   const read = useMutation({
     mutationFn: () => readSecret(kind, id),
-    onSuccess: (found) => onSecret(found.secret),
-    onError: failed,
+    onSuccess: (answer) => onSecret(answer.secret),
+    onError: showError,
   })
   const rotate = useMutation({
     mutationFn: () =>
       changeSecret(kind, id, { overlap: Number(overlap), ...(own ? { secret: own } : {}) }),
-    onSuccess: (found) => {
-      onSecret(found.secret)
+    onSuccess: (answer) => {
+      onSecret(answer.secret)
       setOwn('')
       setAsking(false)
-      done(t.rotated)
+      showSuccess(t.rotated)
     },
-    onError: (fault) => byField(fault).secret === undefined && failed(fault),
+    onError: (fault) => byField(fault).secret === undefined && showError(fault),
   })
   if (!may) return <Alert color="gray">{t.adminsOnly}</Alert>
   return (
@@ -76,7 +76,7 @@ export function SecretKey({ kind, id, secret, onSecret, chosenBy }: Props) {
           {t.readIsAudited}
         </Text>
       </Group>
-      <Confirm
+      <ConfirmDialog
         opened={asking}
         title={t.rotateTitle}
         action={t.rotate}
@@ -103,7 +103,7 @@ export function SecretKey({ kind, id, secret, onSecret, chosenBy }: Props) {
             data={Object.entries(OVERLAPS).map(([value, word]) => ({ value, label: t[word] }))}
           />
         </Stack>
-      </Confirm>
+      </ConfirmDialog>
     </>
   )
 }

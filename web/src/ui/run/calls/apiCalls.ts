@@ -1,4 +1,4 @@
-import { actingFor, ROOT } from '../../../api/client'
+import { currentCustomer, ROOT } from '../../../api/client'
 import { type Argument, nameOf } from '../../arguments/values'
 import type { Target } from '../target'
 
@@ -12,7 +12,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 export function runUrl({ kind, id }: Target, key: Key): string {
   const noun = kind === 'task' ? 'task' : 'workflows'
   const path = 'secret' in key ? `${noun}/${id}/secret/${key.secret}/job` : `${noun}/${id}/job`
-  return `${server()}/${path}?customer=${encodeURIComponent(actingFor())}`
+  return `${server()}/${path}?customer=${encodeURIComponent(currentCustomer())}`
 }
 
 export function curlCall(target: Target, key: Key, values: unknown[]): string {
@@ -57,12 +57,14 @@ const escaped = (text: string) =>
 /** A page's form; only a secret key can stand in one. */
 export function htmlForm(target: Target, secret: string, definitions: Argument[]): string {
   const free = definitions
-    .map((one, n) => ({ one, label: nameOf(one, n) }))
-    .filter(({ one }) => one.type !== 'fixed')
-  const hasFile = free.some(({ one }) => one.type === 'file')
+    .map((argument, n) => ({ one: argument, label: nameOf(argument, n) }))
+    .filter(({ one: argument }) => argument.type !== 'fixed')
+  const hasFile = free.some(({ one: argument }) => argument.type === 'file')
   return [
     `<form method="post" action="${escaped(runUrl(target, { secret }))}"${hasFile ? ' enctype="multipart/form-data"' : ''}>`,
-    ...free.map(({ one, label }) => `  <label>${escaped(label)} ${input(one)}</label>`),
+    ...free.map(
+      ({ one: argument, label }) => `  <label>${escaped(label)} ${input(argument)}</label>`,
+    ),
     '  <button>Run</button>',
     '</form>',
   ].join('\n')
@@ -74,17 +76,19 @@ const TYPES: Partial<Record<Argument['type'], string>> = {
   date: 'date',
 }
 
-function input(one: Argument): string {
+function input(argument: Argument): string {
   const name = 'name="task_arguments[]"'
-  const required = one.required ? ' required' : ''
-  if (one.type === 'select' || one.type === 'boolean') {
+  const required = argument.required ? ' required' : ''
+  if (argument.type === 'select' || argument.type === 'boolean') {
     const ids =
-      one.type === 'boolean' ? ['false', 'true'] : one.options.map((option) => String(option.id))
+      argument.type === 'boolean'
+        ? ['false', 'true']
+        : argument.options.map((option) => String(option.id))
     const options = ids.map((id) => `<option>${escaped(id)}</option>`).join('')
     return `<select ${name}${required}>${options}</select>`
   }
-  if (one.type === 'textarea' || one.type === 'json')
+  if (argument.type === 'textarea' || argument.type === 'json')
     return `<textarea ${name}${required}></textarea>`
-  const type = one.masked ? 'password' : (TYPES[one.type] ?? 'text')
+  const type = argument.masked ? 'password' : (TYPES[argument.type] ?? 'text')
   return `<input ${name} type="${type}"${required}>`
 }

@@ -1,15 +1,15 @@
 import { Text } from '@mantine/core'
 import type { Shape } from '../../../../api/client'
-import { Go } from '../../../../ui/AppLink'
+import { AppLink } from '../../../../ui/AppLink'
 import { Section } from '../../../../ui/layout/Section'
 import { useJobText } from '../../jobText'
 import { type Fact, Facts } from './Facts'
-import { shown } from './valueText'
+import { valueText } from './valueText'
 
 type Planned = Shape<'Planned'>
 
 /** Exactly what runs when somebody says yes. */
-export function WillRun({ planned }: { planned: Planned[] }) {
+export function ApprovalPreview({ planned }: { planned: Planned[] }) {
   const t = useJobText()
   return (
     <Section title={t.willRun} padded>
@@ -17,15 +17,15 @@ export function WillRun({ planned }: { planned: Planned[] }) {
         {planned.length ? t.willRunBody : t.nothingRuns}
       </Text>
       <ol className="jobs-plan">
-        {planned.map((one, i) => (
+        {planned.map((plan, i) => (
           <li key={i}>
-            <Go to={`/tasks/${one.task_id}`}>
-              <b>{one.name}</b>
-            </Go>{' '}
+            <AppLink to={`/tasks/${plan.task_id}`}>
+              <b>{plan.name}</b>
+            </AppLink>{' '}
             <Text span size="xs" c="dimmed">
-              {t.version(one.task_version)}
+              {t.version(plan.task_version)}
             </Text>
-            <Facts facts={factsOf(one, t)} />
+            <Facts facts={factsOf(plan, t)} />
           </li>
         ))}
       </ol>
@@ -33,17 +33,18 @@ export function WillRun({ planned }: { planned: Planned[] }) {
   )
 }
 
-function factsOf(one: Planned, t: ReturnType<typeof useJobText>): Fact[] {
+function factsOf(plan: Planned, t: ReturnType<typeof useJobText>): Fact[] {
   const script = [
-    one.script_filename,
-    one.script_sha256 && `sha256 ${one.script_sha256.slice(0, 16)}…`,
+    plan.script_filename,
+    plan.script_sha256 && `sha256 ${plan.script_sha256.slice(0, 16)}…`,
   ]
-  const values = one.arguments == null ? t.argumentsLater : one.arguments.map(shown).join('  ·  ')
+  const values =
+    plan.arguments == null ? t.argumentsLater : plan.arguments.map(valueText).join('  ·  ')
   const facts: [string, string | null | undefined][] = [
-    [t.host, one.hostname],
+    [t.host, plan.hostname],
     ['Script', script.filter(Boolean).join(' · ')],
-    [t.runAs, [one.script_runas, one.os_user].filter(Boolean).join(' · ')],
-    ['URL', one.url],
+    [t.runAs, [plan.script_runas, plan.os_user].filter(Boolean).join(' · ')],
+    ['URL', plan.url],
     [t.arguments, values],
   ]
   return facts.filter(([, value]) => value).map(([name, value]) => ({ name, value: value! }))

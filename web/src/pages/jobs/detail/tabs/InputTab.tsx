@@ -3,7 +3,7 @@ import type { Job } from '../../../../api/queries/job'
 import { type Argument, nameOf } from '../../../../ui/arguments/values'
 import { Section } from '../../../../ui/layout/Section'
 import { useJobText } from '../../jobText'
-import { laidOut, shown } from './valueText'
+import { valueBlock, valueText } from './valueText'
 
 /** The values that the job was given. */
 export function InputTab({ job }: { job: Job }) {
@@ -34,7 +34,9 @@ export function InputTab({ job }: { job: Job }) {
                       {t.masked}
                     </Text>
                   ) : (
-                    <pre className="jobs-value">{laidOut(shown(value)).slice(0, 20_000)}</pre>
+                    <pre className="jobs-value">
+                      {valueBlock(valueText(value)).slice(0, 20_000)}
+                    </pre>
                   )}
                 </Table.Td>
               </Table.Tr>

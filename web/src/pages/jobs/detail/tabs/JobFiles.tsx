@@ -4,17 +4,17 @@ import { Download } from 'lucide-react'
 import { address } from '../../../../api/client'
 import { filesQuery } from '../../../../api/queries/job'
 import { bytes } from '../../../../lib/format'
-import { Loaded } from '../../../../ui/layout/QueryResult'
+import { QueryResult } from '../../../../ui/layout/QueryResult'
 import { Section } from '../../../../ui/layout/Section'
 import { useJobText } from '../../jobText'
 
 /** The files that the script left, to take away. */
-export function Files({ jobId }: { jobId: string }) {
+export function JobFiles({ jobId }: { jobId: string }) {
   const t = useJobText()
   const query = useQuery(filesQuery(jobId))
   return (
     <Section title={t.files}>
-      <Loaded query={query} lines={2}>
+      <QueryResult query={query} lines={2}>
         {(files) =>
           files.length === 0 ? (
             <Text size="sm" c="dimmed" p="md">
@@ -53,7 +53,7 @@ export function Files({ jobId }: { jobId: string }) {
             </Table>
           )
         }
-      </Loaded>
+      </QueryResult>
     </Section>
   )
 }

@@ -2,17 +2,17 @@ import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { stepJobsQuery, stepsQuery } from '../../../../api/queries/automation/workflow'
 import type { Job } from '../../../../api/queries/job'
-import { jobLook, jobWord } from '../../../../lib/state'
-import { Go } from '../../../../ui/AppLink'
+import { jobLook, jobStateText } from '../../../../lib/state'
+import { AppLink } from '../../../../ui/AppLink'
 import { RunGraph } from '../../../../ui/graph/RunGraph'
-import { Loaded } from '../../../../ui/layout/QueryResult'
+import { QueryResult } from '../../../../ui/layout/QueryResult'
 import { Section } from '../../../../ui/layout/Section'
 import { StateIcon } from '../../../../ui/state/StateIcon'
-import { Lasting } from '../../../../ui/state/Time'
+import { Duration } from '../../../../ui/state/Time'
 import { useJobText } from '../../jobText'
 
 /** The run of the workflow that this job is, or is a step of. */
-export function GraphTab({ job }: { job: Job }) {
+export function JobGraphTab({ job }: { job: Job }) {
   // One that is a step of another workflow still shows its own graph.
   const run = job._type === 'WorkflowJob' ? job.id : (job.workflow_job_id ?? job.id)
   if (!job.workflow_id) return null
@@ -38,7 +38,7 @@ function Steps({ workflowId, run, here }: { workflowId: string; run: string; her
   const visitOf = (id: string) => (visits.has(id) ? ` · ${t.visit(visits.get(id)!)}` : '')
   return (
     <Section title={t.steps}>
-      <Loaded query={query} lines={3}>
+      <QueryResult query={query} lines={3}>
         {(jobs) =>
           jobs.length === 0 ? (
             <Text size="sm" c="dimmed" p="md">
@@ -46,7 +46,7 @@ function Steps({ workflowId, run, here }: { workflowId: string; run: string; her
             </Text>
           ) : (
             [...jobs].reverse().map((step) => (
-              <Go
+              <AppLink
                 key={step.id}
                 to={`/jobs/${step.id}`}
                 className="row jobs-step"
@@ -58,14 +58,14 @@ function Steps({ workflowId, run, here }: { workflowId: string; run: string; her
                   {visitOf(step.id)}
                 </span>
                 <Text size="xs" c="dimmed">
-                  {jobWord(step)}
+                  {jobStateText(step)}
                 </Text>
-                <Lasting from={step.started_at} to={step.ended_at} />
-              </Go>
+                <Duration from={step.started_at} to={step.ended_at} />
+              </AppLink>
             ))
           )
         }
-      </Loaded>
+      </QueryResult>
     </Section>
   )
 }

@@ -2,16 +2,16 @@ import { Stack, Table, Text } from '@mantine/core'
 import { Flag } from 'lucide-react'
 import type { Job } from '../../../../api/queries/job'
 import { dateTime, duration } from '../../../../lib/format'
-import { isOver, jobWord } from '../../../../lib/state'
-import { Empty } from '../../../../ui/layout/EmptyState'
+import { isOver, jobStateText } from '../../../../lib/state'
+import { EmptyState } from '../../../../ui/layout/EmptyState'
 import { Section } from '../../../../ui/layout/Section'
-import { plain } from '../../../../ui/log/lines/ansi'
-import { Lasting } from '../../../../ui/state/Time'
+import { plainText } from '../../../../ui/log/lines/ansi'
+import { Duration } from '../../../../ui/state/Time'
 import { useJobText } from '../../jobText'
 import { type Fact, Facts } from './Facts'
-import { Files } from './JobFiles'
+import { JobFiles } from './JobFiles'
 import { ScriptDiff } from './ScriptDiff'
-import { laidOut, shown } from './valueText'
+import { valueBlock, valueText } from './valueText'
 
 interface Result {
   code?: number | null
@@ -27,9 +27,9 @@ export function ResultTab({ job }: { job: Job }) {
   const t = useJobText()
   if (!isOver(job))
     return (
-      <Empty icon={Flag} title={t.noResult}>
+      <EmptyState icon={Flag} title={t.noResult}>
         {t.noResultBody}
-      </Empty>
+      </EmptyState>
     )
   return (
     <Stack gap="md">
@@ -42,7 +42,7 @@ export function ResultTab({ job }: { job: Job }) {
         )}
       </Section>
       <Output output={job.output} />
-      {job.script_id ? <Files jobId={job.id} /> : null}
+      {job.script_id ? <JobFiles jobId={job.id} /> : null}
       {job.script_id ? <ScriptDiff jobId={job.id} /> : null}
       <Attempts job={job} />
     </Stack>
@@ -52,18 +52,18 @@ export function ResultTab({ job }: { job: Job }) {
 function factsOf(job: Job, t: ReturnType<typeof useJobText>): Fact[] {
   const result = (job.result ?? {}) as Result
   const facts: (Fact | null)[] = [
-    { name: t.state, value: jobWord(job) },
+    { name: t.state, value: jobStateText(job) },
     'code' in result ? { name: t.code, value: String(result.code ?? '—'), mono: true } : null,
     result.signal ? { name: t.signal, value: String(result.signal), mono: true } : null,
     result.killed ? { name: t.killed, value: t.yes } : null,
     result.lastline
-      ? { name: t.lastline, value: plain(result.lastline.slice(0, 2000)), mono: true }
+      ? { name: t.lastline, value: plainText(result.lastline.slice(0, 2000)), mono: true }
       : null,
     timeOf(result) ? { name: t.wall, value: timeOf(result) } : null,
     job.ended_at ? { name: t.ended, value: dateTime(job.ended_at) } : null,
     job.trigger_name ? { name: t.trigger, value: job.trigger_name, mono: true } : null,
   ]
-  return facts.filter((one) => one !== null)
+  return facts.filter((fact) => fact !== null)
 }
 
 function timeOf({ times }: Result): string {
@@ -82,7 +82,7 @@ function Output({ output }: { output: unknown }) {
       <ol className="jobs-values">
         {values.map((value, i) => (
           <li key={i}>
-            <pre>{laidOut(shown(value))}</pre>
+            <pre>{valueBlock(valueText(value))}</pre>
           </li>
         ))}
       </ol>
@@ -106,13 +106,13 @@ function Attempts({ job }: { job: Job }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {attempts.map((one) => (
-            <Table.Tr key={one.number}>
-              <Table.Td>{one.number}</Table.Td>
-              <Table.Td>{one.state}</Table.Td>
-              <Table.Td>{one.ended_at ? dateTime(one.ended_at) : '—'}</Table.Td>
+          {attempts.map((attempt) => (
+            <Table.Tr key={attempt.number}>
+              <Table.Td>{attempt.number}</Table.Td>
+              <Table.Td>{attempt.state}</Table.Td>
+              <Table.Td>{attempt.ended_at ? dateTime(attempt.ended_at) : '—'}</Table.Td>
               <Table.Td>
-                <Lasting from={one.started_at} to={one.ended_at} />
+                <Duration from={attempt.started_at} to={attempt.ended_at} />
               </Table.Td>
             </Table.Tr>
           ))}

@@ -2,14 +2,14 @@ import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { scriptQuery } from '../../../../api/queries/job'
-import { Go } from '../../../../ui/AppLink'
-import { Loaded } from '../../../../ui/layout/QueryResult'
+import { AppLink } from '../../../../ui/AppLink'
+import { QueryResult } from '../../../../ui/layout/QueryResult'
 import { Section } from '../../../../ui/layout/Section'
 import { Ago } from '../../../../ui/state/Time'
 import { useJobText } from '../../jobText'
 
 const DiffView = lazy(() =>
-  import('../../../../ui/editor/DiffView').then((it) => ({ default: it.DiffView })),
+  import('../../../../ui/editor/DiffView').then((module) => ({ default: module.DiffView })),
 )
 
 /** Whether the script is another one than when it last went well, and what changed. */
@@ -18,12 +18,13 @@ export function ScriptDiff({ jobId }: { jobId: string }) {
   const query = useQuery(scriptQuery(jobId))
   return (
     <Section title={t.script} padded>
-      <Loaded query={query} lines={2}>
+      <QueryResult query={query} lines={2}>
         {({ job, last_good: good, same }) => {
           if (!good) return <Text size="sm">{t.scriptNoGood}</Text>
           const when = (
             <Text size="xs" c="dimmed" mb={6}>
-              <Go to={`/jobs/${good.job_id}`}>{t.lastGood}</Go>: <Ago at={good.ended_at} />
+              <AppLink to={`/jobs/${good.job_id}`}>{t.lastGood}</AppLink>:{' '}
+              <Ago at={good.ended_at} />
             </Text>
           )
           if (same)
@@ -48,7 +49,7 @@ export function ScriptDiff({ jobId }: { jobId: string }) {
             </>
           )
         }}
-      </Loaded>
+      </QueryResult>
     </Section>
   )
 }

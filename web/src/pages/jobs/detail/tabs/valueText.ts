@@ -1,11 +1,11 @@
 /** A value of an argument or an output as text: what is no text stands as JSON. */
-export function shown(value: unknown): string {
+export function valueText(value: unknown): string {
   if (typeof value === 'string') return value
   return value === undefined ? '' : JSON.stringify(value)
 }
 
 /** Text that is JSON, laid out; any other as it is. */
-export function laidOut(text: string): string {
+export function valueBlock(text: string): string {
   if (!/^\s*[[{]/.test(text)) return text
   try {
     return JSON.stringify(JSON.parse(text), null, 2)

@@ -203,10 +203,10 @@ function Proposal({ draft, set }: PartProps) {
         onChange={(event) => set({ value: event.currentTarget.value })}
       />
     )
-  const asked = { ...draft, label: t.default, help: '', required: false, readonly: false }
+  const field = { ...draft, label: t.default, help: '', required: false, readonly: false }
   return (
     <ArgumentField
-      definition={asked}
+      definition={field}
       index={0}
       value={draft.value}
       onChange={(value) => set({ value })}

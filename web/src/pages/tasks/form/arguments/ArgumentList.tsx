@@ -3,38 +3,38 @@ import { GripVertical, Pencil, Plus, Trash2 } from 'lucide-react'
 import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react'
 import { type Argument, nameOf } from '../../../../ui/arguments/values'
 import type { FormProps } from '../../draft/taskDraft'
-import { argument } from '../../draft/templates'
+import { newArgument } from '../../draft/templates'
 import { useText } from '../../text'
-import { Card } from '../FormCard'
+import { FormCard } from '../FormCard'
 import { ArgumentEditor } from './ArgumentEditor'
-import { moved, numbered } from './argumentOrder'
+import { moveArgument, numberArguments } from './argumentOrder'
 
 /** The arguments in their order. A row moves by dragging, or with the arrow keys on its grip. */
 export function ArgumentList({ task, set, errors, readOnly }: FormProps) {
   const t = useText()
   const list = task.task_arguments
   const [editing, setEditing] = useState<number | null>(null)
-  const [said, setSaid] = useState('')
+  const [announcement, setSaid] = useState('')
   const drag = useRef<number | null>(null)
   const [over, setOver] = useState<number | null>(null)
-  const give = (next: Argument[]) => set({ task_arguments: numbered(next) })
+  const give = (next: Argument[]) => set({ task_arguments: numberArguments(next) })
   const move = (from: number, to: number) => {
     if (to < 0 || to >= list.length || from === to) return
     setSaid(t.argument.moved(nameOf(list[from]!, from), to + 1))
-    give(moved(list, from, to))
+    give(moveArgument(list, from, to))
     // The grip that was pressed stays under the fingers.
     requestAnimationFrame(() => document.getElementById(`grip-${to}`)?.focus())
   }
   // One beyond the end is new: it joins the list when it is taken over.
-  const edited = editing === null ? null : (list[editing] ?? argument('input'))
+  const edited = editing === null ? null : (list[editing] ?? newArgument('input'))
   return (
-    <Card title={t.args}>
+    <FormCard title={t.args}>
       {list.length ? (
         <ol className="task-arguments">
-          {list.map((one, n) => (
+          {list.map((argument, n) => (
             <Row
               key={n}
-              one={one}
+              argument={argument}
               n={n}
               readOnly={readOnly}
               fault={faultAt(errors, n)}
@@ -70,7 +70,7 @@ export function ArgumentList({ task, set, errors, readOnly }: FormProps) {
           {t.argument.add}
         </Button>
       )}
-      <VisuallyHidden role="status">{said}</VisuallyHidden>
+      <VisuallyHidden role="status">{announcement}</VisuallyHidden>
       {editing !== null && edited ? (
         <ArgumentEditor
           key={editing}
@@ -82,7 +82,7 @@ export function ArgumentList({ task, set, errors, readOnly }: FormProps) {
           onChange={(next) => give([...list.slice(0, editing), next, ...list.slice(editing + 1)])}
         />
       ) : null}
-    </Card>
+    </FormCard>
   )
 }
 
@@ -92,7 +92,7 @@ function faultAt(errors: Record<string, string>, n: number): string {
 }
 
 interface RowProps {
-  one: Argument
+  argument: Argument
   n: number
   readOnly: boolean
   fault: string
@@ -107,9 +107,9 @@ interface RowProps {
 
 const STEPS: Record<string, number> = { ArrowUp: -1, ArrowDown: 1 }
 
-function Row({ one, n, readOnly, fault, isOver, ...on }: RowProps) {
+function Row({ argument, n, readOnly, fault, isOver, ...on }: RowProps) {
   const t = useText()
-  const name = nameOf(one, n)
+  const name = nameOf(argument, n)
   const press = (event: KeyboardEvent) => {
     const by = STEPS[event.key]
     if (!by) return
@@ -139,7 +139,8 @@ function Row({ one, n, readOnly, fault, isOver, ...on }: RowProps) {
           {name}
         </Text>
         <Text size="xs" c={fault ? 'var(--mantine-color-error)' : 'dimmed'} className="clip">
-          {fault || [t.argument.kinds[one.type], proposed(one)].filter(Boolean).join(' · ')}
+          {fault ||
+            [t.argument.kinds[argument.type], proposed(argument)].filter(Boolean).join(' · ')}
         </Text>
       </div>
       <ActionIcon onClick={on.onEdit} aria-label={t.argument.edit(name)}>

@@ -1,15 +1,15 @@
 import type { Argument } from '../../../../ui/arguments/values'
 
-export function moved<T>(list: T[], from: number, to: number): T[] {
+export function moveArgument<T>(list: T[], from: number, to: number): T[] {
   const next = [...list]
-  const [one] = next.splice(from, 1)
-  next.splice(to, 0, one!)
+  const [argument] = next.splice(from, 1)
+  next.splice(to, 0, argument!)
   return next
 }
 
 /** The server sorts by `order`: it must say what the list shows. */
-export function numbered(list: Argument[]): Argument[] {
-  return list.map((one, order) => ({ ...one, order }))
+export function numberArguments(list: Argument[]): Argument[] {
+  return list.map((argument, order) => ({ ...argument, order }))
 }
 
 /** `value = label` per line, for choices. */
